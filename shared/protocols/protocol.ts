@@ -1,0 +1,245 @@
+/**
+ * The one interface of all protocols. A protocol is a synchronous step from a participant's state and one input to
+ * effects, which are data. It has no clock, no randomness, no I/O and no `await`: the Durable Object, the simulator,
+ * the explorer and the browser are short interpreters of the same effects.
+ *
+ * An interpreter runs the effects of one step in their order:
+ *   1. `save`, at most one and always first: all its records become durable in one transaction, or none;
+ *   2. only then `send`, `set-timer`, `cancel-timer` and `emit`, in their order.
+ * It may crash between any two of them. What was saved is all that it comes back with.
+ */
+import type { EjectionReason } from '../history/events.ts'
+import type { Json } from '../json.ts'
+import type { Resource } from '../resource/resource.ts'
+
+/** Participants of a lock are numbered 1..N. */
+export type ParticipantId = number
+
+export type ProtocolName = 'wme-1' | 'wme-2'
+
+/** The format of the messages that this code writes. A message in another format is refused, not guessed at. */
+export const MESSAGE_FORMAT = 1
+
+export interface Envelope<Message> {
+  readonly format: number
+  /** The number of the lock's configuration (its member set) that the sender has. */
+  readonly configuration: number
+  readonly body: Message
+}
+
+// ---------------------------------------------------------------- inputs
+
+/** `now` is the participant's own clock in milliseconds. It may differ from everybody else's. */
+export type Input<Message> =
+  /**
+   * The first input after `recover`. `genesis` says that this participant is one of those the lock is born with: only
+   * then may a participant with empty storage take part at once (trap D2, D3). `incarnation` is a number that is higher at each
+   * start than at the one before.
+   */
+  | { readonly type: 'start'; readonly now: number; readonly genesis: boolean; readonly incarnation: number }
+  | {
+      readonly type: 'message'
+      readonly now: number
+      readonly from: ParticipantId
+      readonly message: Envelope<Message>
+    }
+  | { readonly type: 'timer'; readonly now: number; readonly timer: string }
+  | { readonly type: 'user'; readonly now: number; readonly event: UserInput }
+  /** The transport could not deliver something to this peer. A hint, and possibly wrong. */
+  | { readonly type: 'unreachable'; readonly now: number; readonly peer: ParticipantId }
+
+/**
+ * What users say to their stub. A user's name is unique at its participant; the same event said again (a retry
+ * after a lost answer) is answered again and changes nothing.
+ */
+export type UserInput =
+  | {
+      readonly type: 'try'
+      readonly user: string
+      /** How long the grant lasts without a keep-alive. */
+      readonly ttlMs: number
+      /** How long to wait before giving up; absent: until withdrawn. */
+      readonly waitMs?: number
+      /** `crit` only once a majority holds the grant, so that local reads and outside effects are safe at once. */
+      readonly confirm?: boolean
+    }
+  | { readonly type: 'withdraw'; readonly user: string }
+  | {
+      readonly type: 'issue'
+      readonly user: string
+      readonly fence: number
+      readonly opId: string
+      readonly operation: Json
+    }
+  | { readonly type: 'exit'; readonly user: string; readonly fence: number }
+  | { readonly type: 'keep-alive'; readonly user: string; readonly fence: number; readonly ttlMs: number }
+  /** An operator forces the present holder out, wherever it is. `request` names the answer. */
+  | { readonly type: 'eject'; readonly request: string }
+
+// ---------------------------------------------------------------- effects
+
+export type Effect<Message> =
+  | { readonly type: 'save'; readonly records: readonly DurableRecord[] }
+  | { readonly type: 'send'; readonly to: ParticipantId; readonly message: Envelope<Message> }
+  /** Setting a timer that is set moves it. */
+  | { readonly type: 'set-timer'; readonly timer: string; readonly afterMs: number }
+  | { readonly type: 'cancel-timer'; readonly timer: string }
+  | { readonly type: 'emit'; readonly event: Emitted }
+
+/** One increment of the durable state. `null` deletes. Values are immutable: they may be kept by reference. */
+export interface DurableRecord {
+  readonly key: string
+  readonly value: Json | null
+}
+
+export type Emitted = UserOutput | ReplicaOutput
+
+/** What a stub says to its users. */
+export type UserOutput =
+  | {
+      readonly type: 'crit'
+      readonly user: string
+      readonly fence: number
+      readonly epoch: number
+      readonly sequence: number
+      readonly expiresAt: number
+      /** A majority holds the grant already. If not, `confirmed` follows. */
+      readonly confirmed: boolean
+    }
+  | { readonly type: 'confirmed'; readonly user: string; readonly fence: number }
+  | {
+      readonly type: 'outcome'
+      readonly user: string
+      readonly fence: number
+      readonly opId: string
+      readonly sequence: number
+      readonly result: Json
+    }
+  | { readonly type: 'rem'; readonly user: string; readonly fence: number }
+  | {
+      readonly type: 'ejected'
+      readonly user: string
+      readonly fence: number
+      readonly reason: EjectionReason
+      readonly pending?: PendingOutcome
+    }
+  | { readonly type: 'withdrawn'; readonly user: string; readonly reason: 'asked' | 'timeout' }
+  | { readonly type: 'kept'; readonly user: string; readonly fence: number; readonly expiresAt: number }
+  | { readonly type: 'refused'; readonly user: string; readonly event: UserInput['type']; readonly refusal: Refusal }
+  | { readonly type: 'eject-done'; readonly request: string; readonly epoch: number }
+
+export interface PendingOutcome {
+  readonly opId: string
+  /** `not-applied`: no participant ever applies it. `unknown`: only if its place in the results table is long gone. */
+  readonly outcome: 'not-applied' | 'unknown'
+}
+
+/** Expected refusals are values; only defects throw. */
+export type Refusal =
+  /** The grant is over. `ending` says how it ended, if that is still remembered; `pending` what became of its operation. */
+  | { readonly code: 'grant-over'; readonly ending: Ending | null }
+  /** Another operation of this grant is pending. */
+  | { readonly code: 'busy' }
+  /** The `opId` was used for another operation. */
+  | { readonly code: 'conflict' }
+  | { readonly code: 'too-many-waiters' }
+  | { readonly code: 'not-waiting' }
+  /** This participant is not (or not yet again) a member. */
+  | { readonly code: 'not-a-member' }
+
+export interface Ending {
+  readonly user: string
+  readonly fence: number
+  readonly reason: 'released' | EjectionReason
+  readonly pending?: PendingOutcome
+}
+
+/** What a stub did with its replica; the interpreter records it in the history and tells watchers. */
+export type ReplicaOutput =
+  | {
+      readonly type: 'applied'
+      readonly sequence: number
+      readonly fence: number
+      readonly opId: string
+      readonly operation: Json
+      readonly result: Json
+    }
+  | { readonly type: 'restored'; readonly sequence: number }
+
+// ---------------------------------------------------------------- the protocol
+
+export interface Timing {
+  /** How often somebody who waits asks the owner whether it is there. */
+  readonly heartbeatMs: number
+  /** How long an owner may be silent before it is suspected, at first and at the most. */
+  readonly timeoutMs: number
+  readonly timeoutMaxMs: number
+  /** First and longest interval between repeats of a message whose effect is not known. */
+  readonly repeatMs: number
+  readonly repeatMaxMs: number
+  /** How long to wait for the coordinator of the consensus before trying oneself, at first. */
+  readonly proposeMs: number
+  /** How long a DOINVOKE may wait for something to ride on (wme-2). */
+  readonly flushMs: number
+}
+
+/** Everything that grows has a limit. */
+export interface Limits {
+  /** Entries of the log above what is known to be committed; at most `FENCE_GAP`. */
+  readonly uncommitted: number
+  /** Applied entries that are kept for catch-up; who is further behind gets a snapshot. */
+  readonly logKept: number
+  /** Operations whose results are remembered. */
+  readonly resultsKept: number
+  readonly waiters: number
+  readonly entriesPerMessage: number
+  /** Ended grants whose end is remembered. */
+  readonly endingsKept: number
+  /** How often something that nobody waits for is repeated before it is left to the next activity. */
+  readonly idleRepeats: number
+}
+
+export interface ParticipantConfig {
+  readonly self: ParticipantId
+  /** Number of participants. */
+  readonly participants: number
+  readonly configuration: number
+  /** How many local users may follow each other while a remote participant waits. */
+  readonly localHandoffs: number
+  readonly timing: Timing
+  readonly limits: Limits
+}
+
+/** What a step needs besides the state and does not change. */
+export interface Context {
+  readonly config: ParticipantConfig
+  readonly resource: Resource
+}
+
+export interface Protocol<State, Message> {
+  readonly name: ProtocolName
+  /** The state as a function of storage alone (invariant I20). `records` are those saved and not deleted since. */
+  recover(context: Context, records: Iterable<readonly [key: string, value: Json]>): State
+  /** Changes `state` in place and returns what the interpreter must do. */
+  step(context: Context, state: State, input: Input<Message>): Effect<Message>[]
+}
+
+export const DEFAULT_TIMING: Timing = {
+  heartbeatMs: 500,
+  timeoutMs: 2_000,
+  timeoutMaxMs: 60_000,
+  repeatMs: 250,
+  repeatMaxMs: 5_000,
+  proposeMs: 500,
+  flushMs: 20,
+}
+
+export const DEFAULT_LIMITS: Limits = {
+  uncommitted: 1_024,
+  logKept: 1_000,
+  resultsKept: 10_000,
+  waiters: 1_000,
+  entriesPerMessage: 256,
+  endingsKept: 16,
+  idleRepeats: 4,
+}
