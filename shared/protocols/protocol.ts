@@ -125,7 +125,12 @@ export type UserOutput =
     }
   | { readonly type: 'withdrawn'; readonly user: string; readonly reason: 'asked' | 'timeout' }
   | { readonly type: 'kept'; readonly user: string; readonly fence: number; readonly expiresAt: number }
-  | { readonly type: 'refused'; readonly user: string; readonly event: UserInput['type']; readonly refusal: Refusal }
+  | {
+      readonly type: 'refused'
+      readonly user: string
+      readonly event: UserInput['type']
+      readonly refusal: Refusal
+    }
   | { readonly type: 'eject-done'; readonly request: string; readonly epoch: number }
 
 export interface PendingOutcome {

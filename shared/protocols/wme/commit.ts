@@ -1,0 +1,55 @@
+/**
+ * From acknowledgements to the replica: what a majority holds is committed, and what is committed is applied, in the order
+ * of the log and without gaps (traps A2, A5, A6). The application, the applied index and the result are one transaction.
+ */
+import { invoke } from '../../resource/replica.ts'
+import { reachedByMajority } from '../quorum.ts'
+import { confirmGrant, deliverOutcome } from './grants.ts'
+import { entryAt, lengthOf, saveProgress, truncate } from './log.ts'
+import type { OperationEntry } from './state.ts'
+import { emit, type Step, save } from './step.ts'
+
+/** Concludes from the acknowledgements what is committed. Oneself counts once the log is durable, which is before any send. */
+export function concludeCommitted(step: Step): void {
+  const { durable, soft } = step.state
+  if (durable.epoch.sealed || !step.variant.concludes(step)) return
+  soft.acknowledged[step.context.config.self] = lengthOf(durable)
+  advanceCommitted(step, reachedByMajority(soft.acknowledged))
+}
+
+/** Everything up to `sequence` is on a majority or decided: applies what is not applied yet. */
+export function advanceCommitted(step: Step, sequence: number): void {
+  const { durable, soft } = step.state
+  const target = Math.min(sequence, lengthOf(durable))
+  const before = soft.committed
+  if (target <= before) return
+  let applied = false
+  for (let at = before + 1; at <= target; at++) {
+    soft.committed = at
+    const entry = entryAt(durable, at)!
+    if (entry.kind !== 'operation') continue
+    applyOperation(step, entry)
+    applied = true
+  }
+  // A grant alone changes nothing in the replica: its number is made durable with the next operation.
+  if (applied) saveProgress(step)
+  confirmGrant(step, before)
+  truncate(step)
+  step.variant.committedHere(step)
+}
+
+/** `invoke` and `response`, and the outcome if it is this stub's own pending operation. */
+function applyOperation(step: Step, entry: OperationEntry): void {
+  const { replica, stub } = step.state.durable
+  const { sequence, fence, opId, operation } = entry
+  const response = invoke(step.context.resource, replica, step.context.config.limits.resultsKept, entry)
+  for (const change of response.changes) {
+    save(step, `cell/${change.cell}`, change.value === null ? null : { value: change.value })
+  }
+  if (response.stored !== null) save(step, `result/${opId}`, response.stored)
+  if (response.dropped !== null) save(step, `result/${response.dropped}`, null)
+  emit(step, { type: 'applied', sequence, fence, opId, operation, result: response.result })
+  if (stub.grant?.fence === fence && stub.pendingOperation?.opId === opId) {
+    deliverOutcome(step, response.sequence, response.result)
+  }
+}

@@ -1,0 +1,225 @@
+/**
+ * Figure 1: the normal phase. A stub that wants the token asks all for it (REQUEST); the owner passes it on by appending a
+ * grant to the log (GRANTED); who has it appends operations (INVOKE), which are applied once a majority holds them (ACK).
+ *
+ * Who hears an acknowledgement is what WME-1 and WME-2 differ in: figure-1-acknowledgement.ts, figure-4-acknowledgement.ts.
+ */
+import { digest } from '../../resource/canonical.ts'
+import { resultOf } from '../../resource/replica.ts'
+import type { ParticipantId, UserInput } from '../protocol.ts'
+import { advanceCommitted, concludeCommitted } from './commit.ts'
+import { inCriticalSection } from './figure-3-states.ts'
+import { emitCrit, enter, release, saveWaiter } from './grants.ts'
+import { append, entryAt, hasRoom, lengthOf, push } from './log.ts'
+import type { DoInvokeMessage, InvokeAckMessage, InvokeMessage, RequestMessage } from './messages.ts'
+import { restartRepeats } from './repeat.ts'
+import type { Entry, GrantEntry, Request } from './state.ts'
+import { askForCatchUp, assert, broadcast, changeStub, emit, type Step } from './step.ts'
+import { refuse, refuseBecauseOver, setWaitTimer } from './users.ts'
+
+type UserEvent<Type extends UserInput['type']> = Extract<UserInput, { type: Type }>
+
+// ---------------------------------------------------------------- upon try
+
+/** The user joins the local queue; `proceed` then asks for the token, or uses it if it is here. */
+export function onTry(step: Step, event: UserEvent<'try'>): void {
+  const { stub, waiters } = step.state.durable
+  if (stub.grant?.user === event.user && inCriticalSection(stub.phase)) {
+    return emitCrit(step, stub.grant.sequence <= step.state.soft.committed)
+  }
+  if (waiters.some(waiter => waiter.user === event.user)) return
+  if (waiters.length >= step.context.config.limits.waiters) {
+    return refuse(step, event.user, 'try', { code: 'too-many-waiters' })
+  }
+  saveWaiter(step, {
+    number: (waiters.at(-1)?.number ?? 0) + 1,
+    user: event.user,
+    ttlMs: event.ttlMs,
+    waitUntil: event.waitMs === undefined ? null : step.now + event.waitMs,
+    confirm: event.confirm ?? false,
+  })
+  setWaitTimer(step)
+}
+
+/**
+ * What follows from the state after every transition (trap B4): somebody waits here → the stub is requesting; the token is
+ * here and nobody uses it → the next one gets it; it is elsewhere → all are asked for it.
+ */
+export function proceed(step: Step): void {
+  const { durable, derived } = step.state
+  const { self } = step.context.config
+  const { stub } = durable
+  if (stub.phase === 'idle' && durable.waiters.length > 0) {
+    changeStub(step, { phase: 'requesting', requestId: stub.requestId + 1 })
+  }
+  // A request that counts as granted will never be granted again: it needs a new number (trap B3).
+  if (durable.stub.phase === 'requesting' && durable.stub.requestId <= derived.granted[self]!) {
+    changeStub(step, { requestId: derived.granted[self]! + 1 })
+  }
+  passToken(step)
+  announceRequest(step)
+}
+
+/** REQUEST to all, once for each request and epoch; the repeat timer sees to the rest. */
+function announceRequest(step: Step): void {
+  const { durable, derived, soft } = step.state
+  const { epoch, sealed } = durable.epoch
+  const { phase, requestId } = durable.stub
+  if (phase !== 'requesting' || derived.owner === step.context.config.self || sealed) return
+  if (soft.announced?.epoch === epoch && soft.announced.requestId === requestId) return
+  soft.announced = { epoch, requestId }
+  sendRequest(step)
+  restartRepeats(step)
+}
+
+export function sendRequest(step: Step): void {
+  const { durable } = step.state
+  const { self } = step.context.config
+  broadcast(step, {
+    type: 'request',
+    epoch: durable.epoch.epoch,
+    participant: self,
+    requestId: durable.stub.requestId,
+  })
+}
+
+// ---------------------------------------------------------------- upon REQUEST
+
+/** A queue holds at most one request of each participant, and none that was granted (trap A8). */
+export function onRequest(step: Step, message: RequestMessage): void {
+  const { derived, soft } = step.state
+  const { participant, requestId } = message
+  if (participant === step.context.config.self || requestId <= derived.granted[participant]!) return
+  const request: Request = { participant, requestId }
+  const place = soft.requests.findIndex(queued => queued.participant === participant)
+  if (place === -1) soft.requests.push(request)
+  else if (soft.requests[place]!.requestId < requestId) soft.requests[place] = request
+}
+
+/** The owner, not in the critical section, gives the token to whoever is next: here or elsewhere. */
+function passToken(step: Step): void {
+  const { durable, derived, soft } = step.state
+  const { self, localHandoffs } = step.context.config
+  const { stub } = durable
+  const idle = stub.phase === 'idle' || stub.phase === 'requesting'
+  if (derived.owner !== self || durable.epoch.sealed || !idle || !hasRoom(step)) return
+  const remote = soft.requests[0]
+  if (stub.phase === 'requesting' && (remote === undefined || stub.handoffs < localHandoffs)) {
+    changeStub(step, { handoffs: remote === undefined ? 0 : stub.handoffs + 1 })
+    enter(step, append(step, { kind: 'grant', to: self, requestId: stub.requestId }) as GrantEntry)
+  } else if (remote !== undefined) {
+    if (stub.handoffs !== 0) changeStub(step, { handoffs: 0 })
+    append(step, { kind: 'grant', to: remote.participant, requestId: remote.requestId })
+  }
+}
+
+// ---------------------------------------------------------------- upon exit
+
+/** `rem` at once, also in a sealed epoch; `proceed` passes the token on (trap A7: never with a stale grant). */
+export function onExit(step: Step, event: UserEvent<'exit'>): void {
+  const { stub } = step.state.durable
+  if (stub.grant === null || stub.grant.fence !== event.fence || stub.grant.user !== event.user) {
+    return refuseBecauseOver(step, event)
+  }
+  if (stub.phase === 'cs-issuing') return refuse(step, event.user, 'exit', { code: 'busy' })
+  if (stub.phase === 'cs-idle') release(step)
+}
+
+// ---------------------------------------------------------------- upon issue
+
+/** INVOKE. In a sealed epoch the operation waits for the decision. */
+export function onIssue(step: Step, event: UserEvent<'issue'>): void {
+  const { durable } = step.state
+  const { stub } = durable
+  const { user, fence, opId, operation } = event
+  const stored = resultOf(durable.replica, opId)
+  if (stored !== undefined) {
+    if (stored.digest !== digest(operation)) return refuse(step, user, 'issue', { code: 'conflict' })
+    // The pending operation is answered by its application alone, so that it is answered once.
+    if (stub.pendingOperation?.opId === opId && stub.grant?.fence === fence) return
+    return emit(step, {
+      type: 'outcome',
+      user,
+      fence,
+      opId,
+      sequence: stored.sequence,
+      result: stored.result,
+    })
+  }
+  if (stub.grant === null || stub.grant.fence !== fence || stub.grant.user !== user) {
+    return refuseBecauseOver(step, event)
+  }
+  if (stub.pendingOperation !== null) {
+    if (stub.pendingOperation.opId !== opId) refuse(step, user, 'issue', { code: 'busy' })
+    return
+  }
+  if (stub.phase !== 'cs-idle') return
+  changeStub(step, { phase: 'cs-issuing', pendingOperation: { opId, operation, sequence: null } })
+  if (!durable.epoch.sealed) appendPending(step)
+}
+
+/** The one place that writes the pending operation into the log; called again in a new epoch that did not have it (trap A3). */
+export function appendPending(step: Step): void {
+  const { grant, pendingOperation } = step.state.durable.stub
+  const { opId, operation } = pendingOperation!
+  const { sequence } = append(step, { kind: 'operation', fence: grant!.fence, opId, operation })
+  changeStub(step, { pendingOperation: { opId, operation, sequence } })
+}
+
+// ---------------------------------------------------------------- upon INVOKE or GRANTED
+
+export function onInvoke(step: Step, from: ParticipantId, message: InvokeMessage): void {
+  const { soft } = step.state
+  const { previous, entries, committed } = message
+  if (previous > lengthOf(step.state.durable)) return askForCatchUp(step, from)
+  soft.acknowledged[from] = Math.max(soft.acknowledged[from]!, previous + entries.length)
+  const fresh = acceptEntries(step, entries, committed)
+  step.variant.acknowledge(step, from, fresh)
+  concludeCommitted(step)
+}
+
+/** Takes the entries of this epoch that are new here. They may come from anybody: it is their writer that counts. */
+export function acceptEntries(step: Step, entries: readonly Entry[], committed: number): Entry[] {
+  const { durable, derived, soft } = step.state
+  const fresh: Entry[] = []
+  for (const entry of entries) {
+    if (entry.sequence <= lengthOf(durable)) {
+      const held = entryAt(durable, entry.sequence)
+      assert(held === undefined || held.epoch === entry.epoch, 'two logs of one epoch differ')
+      continue
+    }
+    assert(entry.by === derived.owner, 'only the owner by the preceding prefix writes an entry (A9)')
+    push(step, entry)
+    fresh.push(entry)
+  }
+  if (fresh.length > 0) soft.sent.fill(lengthOf(durable))
+  advanceCommitted(step, Math.max(committed, lastOperationBelow(step, lengthOf(durable))))
+  const last = fresh.findLast(entry => entry.kind === 'grant')
+  // The request may be an older one, the token is used all the same (trap A8); an idle stub passes it on in `proceed`.
+  if (last?.to === step.context.config.self && durable.stub.phase === 'requesting') enter(step, last)
+  return fresh
+}
+
+/** The owner has one operation at a time: that it appended `sequence` proves that all operations below are committed (A5). */
+function lastOperationBelow(step: Step, sequence: number): number {
+  const { durable, soft } = step.state
+  for (let at = sequence - 1; at > soft.committed; at--) {
+    if (entryAt(durable, at)!.kind === 'operation') return at
+  }
+  return 0
+}
+
+// ---------------------------------------------------------------- upon ACK and DOINVOKE
+
+export function onInvokeAck(step: Step, from: ParticipantId, message: InvokeAckMessage): void {
+  const { soft } = step.state
+  if (message.length <= soft.acknowledged[from]!) return
+  soft.acknowledged[from] = message.length
+  concludeCommitted(step)
+}
+
+/** Figure 4. */
+export function onDoInvoke(step: Step, from: ParticipantId, message: DoInvokeMessage): void {
+  if (message.committed > lengthOf(step.state.durable)) askForCatchUp(step, from)
+  advanceCommitted(step, message.committed)
+}

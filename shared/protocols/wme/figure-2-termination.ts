@@ -1,0 +1,269 @@
+/**
+ * Figure 2: the termination phase. A stub that is sure enough that the owner is gone (pre-vote.ts) seals its epoch and says so
+ * (NEWEP); who hears of it seals too. With a majority of NEWEPs, the longest log and an owner are proposed to consensus
+ * (paxos.ts). The decision ends the epoch: everybody applies the rest, users who lost the token are ejected, and a new
+ * epoch begins.
+ */
+import { isSuspected } from '../../detector.ts'
+import type { ParticipantId } from '../protocol.ts'
+import { majority } from '../quorum.ts'
+import { advanceCommitted } from './commit.ts'
+import { appendPending } from './figure-1-normal-phase.ts'
+import { inCriticalSection } from './figure-3-states.ts'
+import { eject, settlePendingFromResults } from './grants.ts'
+import { derive, entriesAfter, entryAt, lengthOf, push, rollBack } from './log.ts'
+import type {
+  AcceptedMessage,
+  AcceptMessage,
+  Decision,
+  DecisionMessage,
+  NewEpochMessage,
+  PrepareMessage,
+  PromiseMessage,
+} from './messages.ts'
+import * as paxos from './paxos.ts'
+import { restartRepeats } from './repeat.ts'
+import { resetForNewEpoch } from './soft.ts'
+import type { Entry, EpochRecord, Grant, Incarnations } from './state.ts'
+import { askForCatchUp, broadcast, cancelTimer, changeStub, type Step, save, setTimer } from './step.ts'
+
+// ---------------------------------------------------------------- block := true, NEWEP
+
+/** Durable before the NEWEP leaves; from here on nothing is appended or acknowledged in this epoch. */
+export function seal(step: Step): void {
+  const { durable, soft } = step.state
+  if (durable.epoch.sealed) return
+  durable.epoch = { ...durable.epoch, sealed: true }
+  save(step, 'epoch', durable.epoch)
+  soft.preVote = null
+  sendNewEpoch(step)
+  restartRepeats(step)
+  proposeOnceCollected(step)
+}
+
+export function sendNewEpoch(step: Step): void {
+  const message = newEpochOf(step)
+  // One's own NEWEP counts like any other (trap B1).
+  step.state.soft.newEpochs[step.context.config.self] = message
+  broadcast(step, message)
+}
+
+export function newEpochOf(step: Step): NewEpochMessage {
+  const { durable, derived, soft } = step.state
+  return {
+    type: 'new-epoch',
+    epoch: durable.epoch.epoch,
+    committed: soft.committed,
+    entries: entriesAfter(durable, soft.committed),
+    owner: derived.owner,
+    requesting: durable.waiters.length > 0 && !inCriticalSection(durable.stub.phase),
+    joins: { ...soft.joins },
+  }
+}
+
+// ---------------------------------------------------------------- collect a majority of NEWEP messages
+
+export function onNewEpoch(step: Step, from: ParticipantId, message: NewEpochMessage): void {
+  const { soft } = step.state
+  seal(step)
+  soft.newEpochs[from] = message
+  for (const [participant, incarnation] of Object.entries(message.joins))
+    noteJoin(step, Number(participant), incarnation)
+  proposeOnceCollected(step)
+}
+
+/** A wiped participant wants to be taken back; the next decision does it. */
+export function noteJoin(step: Step, participant: ParticipantId, incarnation: number): void {
+  const { durable, soft } = step.state
+  if ((durable.epoch.incarnations[participant] ?? 0) >= incarnation) return
+  soft.joins[participant] = Math.max(soft.joins[participant] ?? 0, incarnation)
+}
+
+// ---------------------------------------------------------------- propose
+
+const MOST_DOUBLINGS = 5
+
+/** The first of those who are here and not suspected proposes at once; the others give it time, each longer than the one before. */
+function proposeOnceCollected(step: Step): void {
+  const { soft } = step.state
+  const { self, participants } = step.context.config
+  const collected = collectedNewEpochs(step)
+  if (collected.length < majority(participants) || soft.proposal !== null || soft.timers.propose) return
+  const isCoordinator =
+    collected.find(sender => sender === self || !isSuspected(soft.detector, sender)) === self
+  if (isCoordinator && soft.proposeAttempts === 0) propose(step)
+  else setProposeTimer(step)
+}
+
+function collectedNewEpochs(step: Step): ParticipantId[] {
+  const { newEpochs } = step.state.soft
+  const senders: ParticipantId[] = []
+  for (let sender = 1; sender < newEpochs.length; sender++)
+    if (newEpochs[sender] !== null) senders.push(sender)
+  return senders
+}
+
+/** Backoff: intervals double, and differ by rank, so that proposers do not duel for ever. */
+function setProposeTimer(step: Step): void {
+  const { soft } = step.state
+  const { self, timing } = step.context.config
+  const rank =
+    1 + collectedNewEpochs(step).filter(sender => sender < self && !isSuspected(soft.detector, sender)).length
+  setTimer(step, 'propose', timing.proposeMs * rank * 2 ** Math.min(soft.proposeAttempts, MOST_DOUBLINGS))
+}
+
+function propose(step: Step): void {
+  step.state.soft.proposeAttempts++
+  setProposeTimer(step)
+  finishIfChosen(
+    step,
+    paxos.startBallot(step, () => composeDecision(step)),
+  )
+}
+
+export function onProposeTimer(step: Step): void {
+  if (!step.state.durable.epoch.sealed) return
+  if (collectedNewEpochs(step).length >= majority(step.context.config.participants)) propose(step)
+}
+
+/** The longest log, and who has the token next. */
+function composeDecision(step: Step): Decision {
+  const { durable, soft } = step.state
+  const collected = soft.newEpochs.filter(message => message !== null && message !== undefined)
+  const longest = collected.reduce((best, message) => (endOf(message) > endOf(best) ? message : best))
+  const incarnations: { [participant: string]: number } = { ...durable.epoch.incarnations }
+  for (const { joins } of collected) {
+    for (const [participant, incarnation] of Object.entries(joins)) {
+      incarnations[participant] = Math.max(incarnations[participant] ?? 0, incarnation)
+    }
+  }
+  return {
+    owner: nextOwner(step, longest.owner, incarnations),
+    base: longest.committed,
+    entries: longest.entries,
+    incarnations,
+  }
+}
+
+const endOf = (message: NewEpochMessage): number => message.committed + message.entries.length
+
+/**
+ * The owner stays if it is here and not suspected (trap B9). Otherwise the first who asked and is here (trap B8: only who has
+ * sent a NEWEP can take the token up); otherwise the proposer.
+ */
+function nextOwner(step: Step, incumbent: ParticipantId, incarnations: Incarnations): ParticipantId {
+  const { durable, soft } = step.state
+  const { self } = step.context.config
+  const isLost = (participant: ParticipantId) =>
+    incarnations[participant] !== durable.epoch.incarnations[participant]
+  const isHere = (participant: ParticipantId) =>
+    participant === self ||
+    (soft.newEpochs[participant] != null && !isSuspected(soft.detector, participant) && !isLost(participant))
+  if (isHere(incumbent)) return incumbent
+  const asked = soft.requests.map(request => request.participant)
+  const requesting = collectedNewEpochs(step).filter(sender => soft.newEpochs[sender]!.requesting)
+  return (
+    [...asked.filter(participant => requesting.includes(participant)), ...requesting].find(isHere) ?? self
+  )
+}
+
+// ---------------------------------------------------------------- consensus messages
+
+export function onPrepare(step: Step, from: ParticipantId, message: PrepareMessage): void {
+  seal(step)
+  giveOthersTime(step)
+  paxos.onPrepare(step, from, message)
+}
+
+export function onAccept(step: Step, from: ParticipantId, message: AcceptMessage): void {
+  seal(step)
+  giveOthersTime(step)
+  paxos.onAccept(step, from, message)
+}
+
+function giveOthersTime(step: Step): void {
+  if (step.state.soft.timers.propose && step.state.soft.proposal === null) setProposeTimer(step)
+}
+
+export function onPromise(step: Step, from: ParticipantId, message: PromiseMessage): void {
+  finishIfChosen(
+    step,
+    paxos.onPromise(step, from, message, () => composeDecision(step)),
+  )
+}
+
+export function onAccepted(step: Step, from: ParticipantId, message: AcceptedMessage): void {
+  finishIfChosen(step, paxos.onAccepted(step, from, message))
+}
+
+function finishIfChosen(step: Step, decision: Decision | null): void {
+  if (decision === null) return
+  broadcast(step, { type: 'decision', epoch: step.state.durable.epoch.epoch, value: decision })
+  learn(step, step.context.config.self, decision)
+}
+
+export function onDecision(step: Step, from: ParticipantId, message: DecisionMessage): void {
+  learn(step, from, message.value)
+}
+
+// ---------------------------------------------------------------- decision
+
+function learn(step: Step, from: ParticipantId, decision: Decision): void {
+  const { durable } = step.state
+  const { owner, base, entries, incarnations } = decision
+  // A stub that lacks what precedes the decided entries gets all of it from somebody who has made the transition.
+  if (lengthOf(durable) < base) return askForCatchUp(step, from)
+  const start = base + entries.length
+  enterEpoch(step, { epoch: durable.epoch.epoch + 1, owner, start, sealed: false, incarnations }, entries)
+}
+
+/** The whole transition, in one transaction. `entries` reach up to the start of the new epoch. */
+export function enterEpoch(step: Step, next: EpochRecord, entries: readonly Entry[]): void {
+  const { durable, soft } = step.state
+  const missed = next.epoch - durable.epoch.epoch - 1
+  alignLog(step, next.start, entries)
+  advanceCommitted(step, next.start)
+  settlePendingFromResults(step)
+
+  durable.epoch = next
+  save(step, 'epoch', next)
+  durable.paxos = paxos.INITIAL_PAXOS
+  save(step, 'paxos', null)
+  resetForNewEpoch(step)
+  derive(step.state)
+  soft.sent.fill(next.start)
+  cancelTimer(step, 'propose')
+
+  const { grant } = durable.stub
+  if (grant === null) return
+  const stays = next.owner === step.context.config.self && missed === 0 && isInLog(step, grant)
+  if (stays) goOn(step, grant)
+  else if (durable.stub.phase === 'entering') changeStub(step, { phase: 'requesting', grant: null })
+  else eject(step, grant.ending ?? 'suspected')
+}
+
+/** Replaces what was rolled back by what was decided (trap A2: by place, not by set difference). */
+function alignLog(step: Step, start: number, entries: readonly Entry[]): void {
+  const { durable, soft } = step.state
+  for (const entry of entries) {
+    if (entry.sequence <= soft.committed) continue
+    if (entryAt(durable, entry.sequence)?.epoch === entry.epoch) continue
+    rollBack(step, entry.sequence - 1)
+    push(step, entry)
+  }
+  if (lengthOf(durable) > start) rollBack(step, start)
+}
+
+/** The grant may have been among the entries that no majority held. */
+function isInLog(step: Step, grant: Grant): boolean {
+  const { durable } = step.state
+  if (grant.sequence <= durable.base.sequence) return true
+  return entryAt(durable, grant.sequence)?.epoch === grant.epoch
+}
+
+/** The holder has kept the token. Its pending operation is issued again, unless the decision contained it (trap A3). */
+function goOn(step: Step, grant: Grant): void {
+  const { stub } = step.state.durable
+  if (stub.pendingOperation !== null) appendPending(step)
+  else if (grant.ending !== null) eject(step, grant.ending)
+}

@@ -1,0 +1,38 @@
+/**
+ * Figure 4, WME-2: an operation is acknowledged to the owner alone, who then tells all to invoke it (DOINVOKE): three
+ * steps, O(N) messages. The DOINVOKE rides on the next entry; it leaves alone only when nothing else does (trap C7, C8: it is
+ * cumulative, so neither a second one nor a late one does harm).
+ */
+import type { Acknowledgement } from './acknowledgement.ts'
+import { lengthOf } from './log.ts'
+import { broadcast, send, setTimer } from './step.ts'
+
+export const centralisedAcknowledgement: Acknowledgement = {
+  name: 'wme-2',
+
+  acknowledge(step, sender) {
+    const { durable, derived } = step.state
+    const { self } = step.context.config
+    const ack = { type: 'invoke-ack', epoch: durable.epoch.epoch, length: lengthOf(durable) } as const
+    if (derived.owner !== self) send(step, derived.owner, ack)
+    // A granter that is no longer the owner repeats the grant until it knows that it arrived.
+    if (sender !== derived.owner && sender !== self) send(step, sender, ack)
+  },
+
+  concludes: step => step.state.derived.owner === step.context.config.self,
+
+  committedHere(step) {
+    const { soft, derived } = step.state
+    const { self, participants, timing } = step.context.config
+    if (derived.owner !== self || participants === 1) return
+    if (soft.told < soft.committed && !soft.timers.flush) setTimer(step, 'flush', timing.flushMs)
+  },
+
+  flush(step) {
+    const { soft, durable, derived } = step.state
+    if (derived.owner !== step.context.config.self || durable.epoch.sealed || soft.told >= soft.committed)
+      return
+    soft.told = soft.committed
+    broadcast(step, { type: 'do-invoke', epoch: durable.epoch.epoch, committed: soft.committed })
+  },
+}

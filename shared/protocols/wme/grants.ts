@@ -1,0 +1,134 @@
+/** What a user sees of its grant: entering, the outcome of its operation, and the end, whichever it is. */
+import type { EjectionReason } from '../../history/events.ts'
+import type { Json } from '../../json.ts'
+import { digest } from '../../resource/canonical.ts'
+import { resultOf } from '../../resource/replica.ts'
+import type { Ending, PendingOutcome } from '../protocol.ts'
+import { fenceOf } from './fence.ts'
+import { inCriticalSection } from './figure-3-states.ts'
+import type { Grant, GrantEntry, PendingOperation, Waiter } from './state.ts'
+import { assert, cancelTimer, changeStub, emit, forget, type Step, save, setTimer } from './step.ts'
+
+export const waiterKey = (waiter: Waiter): string => `waiter/${waiter.number}`
+
+/** The token has come for the first waiting user. */
+export function enter(step: Step, entry: GrantEntry): void {
+  const { durable, soft } = step.state
+  const waiter = durable.waiters[0]!
+  const grant: Grant = {
+    user: waiter.user,
+    fence: fenceOf(entry.epoch, entry.sequence),
+    epoch: entry.epoch,
+    sequence: entry.sequence,
+    ttlMs: waiter.ttlMs,
+    expiresAt: step.now + waiter.ttlMs,
+    ending: null,
+  }
+  // The user of an unconfirmed grant stays at the head of the queue: if the grant is rolled back, it simply goes on waiting.
+  if (waiter.confirm && entry.sequence > soft.committed) changeStub(step, { phase: 'entering', grant })
+  else admit(step, grant)
+}
+
+/** `crit`. Everything that precedes the grant has been applied here (trap A10). */
+function admit(step: Step, grant: Grant): void {
+  const { durable, soft } = step.state
+  const waiter = durable.waiters.shift()!
+  assert(waiter.user === grant.user, 'the grant is for the first waiting user')
+  forgetWaiter(step, waiter)
+  changeStub(step, { phase: 'cs-idle', grant: { ...grant, expiresAt: step.now + grant.ttlMs } })
+  setTimer(step, 'ttl', grant.ttlMs)
+  emitCrit(step, grant.sequence <= soft.committed)
+}
+
+/** A user that was let in within the step in which it came was never written down. */
+export function forgetWaiter(step: Step, waiter: Waiter): void {
+  const key = waiterKey(waiter)
+  forget(step, key, !step.records.has(key))
+}
+
+export function emitCrit(step: Step, confirmed: boolean): void {
+  const { user, fence, epoch, sequence, expiresAt } = step.state.durable.stub.grant!
+  emit(step, { type: 'crit', user, fence, epoch, sequence, expiresAt, confirmed })
+}
+
+/** A majority now holds everything up to `committed`, and did up to `before` already. */
+export function confirmGrant(step: Step, before: number): void {
+  const { grant, phase } = step.state.durable.stub
+  const { committed } = step.state.soft
+  if (grant === null || grant.sequence > committed || grant.sequence <= before) return
+  if (phase === 'entering') admit(step, grant)
+  else emit(step, { type: 'confirmed', user: grant.user, fence: grant.fence })
+}
+
+/** The pending operation is applied, here and so everywhere. It is answered once (trap A6). */
+export function deliverOutcome(step: Step, sequence: number, result: Json): void {
+  const { grant, pendingOperation } = step.state.durable.stub
+  assert(grant !== null && pendingOperation !== null, 'an outcome belongs to a pending operation')
+  changeStub(step, { phase: 'cs-idle', pendingOperation: null })
+  emit(step, {
+    type: 'outcome',
+    user: grant.user,
+    fence: grant.fence,
+    opId: pendingOperation.opId,
+    sequence,
+    result,
+  })
+  if (grant.ending !== null) eject(step, grant.ending)
+}
+
+/** The decisions that this stub missed may have contained its pending operation: the results table knows. */
+export function settlePendingFromResults(step: Step): void {
+  const { pendingOperation } = step.state.durable.stub
+  if (pendingOperation === null) return
+  const stored = resultOf(step.state.durable.replica, pendingOperation.opId)
+  if (stored !== undefined && stored.digest === digest(pendingOperation.operation)) {
+    deliverOutcome(step, stored.sequence, stored.result)
+  }
+}
+
+/** The user is forced out. An operation that is still pending then was not applied, and nobody will apply it (trap A4). */
+export function eject(step: Step, reason: EjectionReason): void {
+  const { grant, pendingOperation } = step.state.durable.stub
+  assert(grant !== null, 'only a holder is ejected')
+  const pending = pendingOperation === null ? {} : { pending: pendingOutcome(step, pendingOperation) }
+  endGrant(step, { user: grant.user, fence: grant.fence, reason, ...pending })
+  emit(step, { type: 'ejected', user: grant.user, fence: grant.fence, reason, ...pending })
+}
+
+function pendingOutcome(step: Step, pending: PendingOperation): PendingOutcome {
+  const { droppedThrough } = step.state.durable.replica
+  // If results as new as the operation have been dropped from the table, its absence there proves nothing.
+  const lost = pending.sequence !== null && pending.sequence <= droppedThrough
+  return { opId: pending.opId, outcome: lost ? 'unknown' : 'not-applied' }
+}
+
+/** An ejection for time-out or by an operator waits until the pending operation is settled. */
+export function ejectOnceSettled(step: Step, reason: EjectionReason): void {
+  const { grant, phase, pendingOperation } = step.state.durable.stub
+  if (grant === null || !inCriticalSection(phase)) return
+  if (pendingOperation === null) eject(step, reason)
+  else if (grant.ending === null) changeStub(step, { grant: { ...grant, ending: reason } })
+}
+
+export function release(step: Step): void {
+  const grant = step.state.durable.stub.grant!
+  endGrant(step, { user: grant.user, fence: grant.fence, reason: 'released' })
+  emit(step, { type: 'rem', user: grant.user, fence: grant.fence })
+}
+
+function endGrant(step: Step, ending: Ending): void {
+  const { endings } = step.state.durable.stub
+  const { endingsKept } = step.context.config.limits
+  changeStub(step, {
+    phase: 'idle',
+    grant: null,
+    pendingOperation: null,
+    endings: [...endings, ending].slice(-endingsKept),
+  })
+  cancelTimer(step, 'ttl')
+}
+
+export function saveWaiter(step: Step, waiter: Waiter): void {
+  step.state.durable.waiters.push(waiter)
+  save(step, waiterKey(waiter), waiter)
+}

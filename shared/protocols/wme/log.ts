@@ -1,0 +1,132 @@
+/**
+ * The log of one lock: grants and operations, numbered without gaps across epochs. The paper's `curSN` is its length, its
+ * `curOwner` and `granted` follow from the grants in it, its `opHist` are the entries after the start of the epoch.
+ */
+import type { ParticipantId } from '../protocol.ts'
+import type { Durable, Entry, GrantEntry, OperationEntry, WmeState } from './state.ts'
+import { assert, forget, type Step, save } from './step.ts'
+
+/** The paper's curSN. */
+export const lengthOf = (durable: Durable): number => durable.base.sequence + durable.log.length
+
+export const entryAt = (durable: Durable, sequence: number): Entry | undefined =>
+  durable.log[sequence - durable.base.sequence - 1]
+
+/** The entries after `sequence`, at most `most` of them. */
+export function entriesAfter(durable: Durable, sequence: number, most = Number.POSITIVE_INFINITY): Entry[] {
+  const from = sequence - durable.base.sequence
+  assert(from >= 0, 'entries were asked for that the log no longer has')
+  return durable.log.slice(from, from + Math.min(most, durable.log.length))
+}
+
+/** Who the log says has the token after the entry at `sequence`, which is not below the start of the kept log. */
+export function ownerAfter(durable: Durable, sequence: number): ParticipantId {
+  const { base, epoch } = durable
+  for (let at = sequence; at > base.sequence && at > epoch.start; at--) {
+    const entry = entryAt(durable, at)!
+    if (entry.kind === 'grant') return entry.to
+  }
+  return base.sequence > epoch.start ? base.owner : epoch.owner
+}
+
+/** The last request of each participant that was granted, after the entry at `sequence`. */
+export function grantedAfter(durable: Durable, sequence: number): number[] {
+  const granted = [...durable.base.granted]
+  for (let at = durable.base.sequence + 1; at <= sequence; at++) note(granted, entryAt(durable, at)!)
+  return granted
+}
+
+function note(granted: number[], entry: Entry): void {
+  if (entry.kind === 'grant') granted[entry.to] = Math.max(granted[entry.to]!, entry.requestId)
+}
+
+/** Everything that the log says is computed from it again; needed when entries were taken away or the epoch changed. */
+export function derive(state: WmeState): void {
+  const length = lengthOf(state.durable)
+  state.derived = { owner: ownerAfter(state.durable, length), granted: grantedAfter(state.durable, length) }
+  dropGrantedRequests(state)
+}
+
+function dropGrantedRequests(state: WmeState): void {
+  const { granted } = state.derived
+  const { soft } = state
+  if (soft.requests.some(request => request.requestId <= granted[request.participant]!)) {
+    soft.requests = soft.requests.filter(request => request.requestId > granted[request.participant]!)
+  }
+}
+
+export const logKey = (sequence: number): string => `log/${sequence}`
+
+/** Adds the next entry, whoever wrote it. Its writer must be the owner that the log so far gives (trap A9). */
+export function push(step: Step, entry: Entry): void {
+  const { durable, derived } = step.state
+  assert(entry.sequence === lengthOf(durable) + 1, 'an entry leaves a gap in the log')
+  durable.log.push(entry)
+  save(step, logKey(entry.sequence), entry)
+  if (entry.kind === 'grant') {
+    derived.owner = entry.to
+    note(derived.granted, entry)
+    dropGrantedRequests(step.state)
+  }
+}
+
+/** Takes away all entries after `sequence`: no majority held them, and the decision does not contain them. */
+export function rollBack(step: Step, sequence: number): void {
+  const { durable, soft } = step.state
+  assert(sequence >= soft.committed, 'a committed entry would be rolled back')
+  while (lengthOf(durable) > sequence) forget(step, logKey(durable.log.pop()!.sequence))
+}
+
+// ---------------------------------------------------------------- appending, as the owner
+
+type NewEntry =
+  | Omit<GrantEntry, 'sequence' | 'epoch' | 'by'>
+  | Omit<OperationEntry, 'sequence' | 'epoch' | 'by'>
+
+/** The owner may run only so far ahead of what it knows to be committed; the fences rely on it. */
+export function hasRoom(step: Step): boolean {
+  const { durable, soft } = step.state
+  return lengthOf(durable) - soft.committed < step.context.config.limits.uncommitted
+}
+
+/** Only the owner appends, and never in a sealed epoch. The entry leaves for everybody at the end of the step. */
+export function append(step: Step, entry: NewEntry): Entry {
+  const { durable, derived } = step.state
+  const { self } = step.context.config
+  assert(derived.owner === self, 'only the owner appends')
+  assert(!durable.epoch.sealed, 'nothing is appended after sealing')
+  const stamp = { sequence: lengthOf(durable) + 1, epoch: durable.epoch.epoch, by: self }
+  const appended: Entry = entry.kind === 'grant' ? { ...entry, ...stamp } : { ...entry, ...stamp }
+  push(step, appended)
+  step.appended = true
+  return appended
+}
+
+// ---------------------------------------------------------------- truncation
+
+/** Applied entries are dropped in runs of this many, not one at a time. */
+export const truncationRun = (logKept: number): number => Math.max(4, Math.ceil(logKept / 4))
+
+/**
+ * Keeps the last `logKept` committed entries for those who are behind, and drops the rest: who needs more gets a snapshot.
+ * It takes no message and bounds the log also while a participant is gone, which waiting until everybody has an entry
+ * (the stability of the paper's section 4) does not.
+ */
+export function truncate(step: Step): void {
+  const { durable, soft } = step.state
+  const { logKept } = step.context.config.limits
+  const cut = soft.committed - logKept
+  if (cut - durable.base.sequence < truncationRun(logKept)) return
+  const base = { sequence: cut, owner: ownerAfter(durable, cut), granted: grantedAfter(durable, cut) }
+  for (const entry of durable.log.splice(0, cut - durable.base.sequence)) forget(step, logKey(entry.sequence))
+  durable.base = base
+  save(step, 'base', base)
+  saveProgress(step)
+}
+
+/** All operations up to `committed` are applied; this makes the number durable. */
+export function saveProgress(step: Step): void {
+  const { durable, soft } = step.state
+  durable.progress = { applied: soft.committed, droppedThrough: durable.replica.droppedThrough }
+  save(step, 'progress', durable.progress)
+}

@@ -1,0 +1,54 @@
+/**
+ * Being a member. The participants that a lock is born with take part from the start. One whose storage is gone has forgotten
+ * what it promised and acknowledged, so it must not vote as if it had not (trap D2): it asks to be taken back, and the
+ * next decision of the others, made without it, admits its new incarnation. It has its vote from that epoch on: all
+ * that it forgot lies before.
+ */
+
+import { emptyReplica } from '../../resource/replica.ts'
+import type { ParticipantId } from '../protocol.ts'
+import { sendCatchUp } from './catch-up.ts'
+import { noteJoin, seal } from './figure-2-termination.ts'
+import type { JoinMessage } from './messages.ts'
+import { initialDurable } from './records.ts'
+import { broadcast, type Step, save } from './step.ts'
+
+/** "Participant 1 holds the first token" is written once (trap D3). */
+export function bearMember(step: Step): void {
+  const { durable } = step.state
+  Object.assign(durable, initialDurable(step.context.config, emptyReplica(step.context.resource)))
+  durable.membership = { status: 'member' }
+  save(step, 'membership', durable.membership)
+  save(step, 'epoch', durable.epoch)
+  save(step, 'stub', durable.stub)
+  save(step, 'base', durable.base)
+  save(step, 'progress', durable.progress)
+  for (const [cell, value] of Object.entries(durable.replica.cells)) save(step, `cell/${cell}`, { value })
+}
+
+export function startJoining(step: Step, incarnation: number): void {
+  const { durable } = step.state
+  durable.replica.cells = {}
+  durable.membership = { status: 'joining', incarnation }
+  save(step, 'membership', durable.membership)
+}
+
+export function sendJoin(step: Step): void {
+  const { membership } = step.state.durable
+  if (membership.status === 'joining') broadcast(step, { type: 'join', incarnation: membership.incarnation })
+}
+
+/** Who has been admitted already gets its state from anybody. */
+export function onJoin(step: Step, from: ParticipantId, message: JoinMessage): void {
+  const { incarnations } = step.state.durable.epoch
+  if (incarnations[from] === message.incarnation)
+    sendCatchUp(step, from, { epoch: -1, length: 0, committed: 0 })
+  else noteJoinAndEndEpoch(step, from, message.incarnation)
+}
+
+/** The owner ends the epoch itself: nobody need suspect it. The others see to it that there is an owner (pre-vote.ts). */
+export function noteJoinAndEndEpoch(step: Step, participant: ParticipantId, incarnation: number): void {
+  const { derived, soft } = step.state
+  noteJoin(step, participant, incarnation)
+  if (soft.joins[participant] !== undefined && derived.owner === step.context.config.self) seal(step)
+}

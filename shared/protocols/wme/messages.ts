@@ -1,0 +1,218 @@
+/**
+ * All messages between stubs, one union on `type`. The paper's name stands in capitals where there is one.
+ *
+ * Every message carries the sender's epoch. A receiver in another epoch does not act on it (with the few exceptions
+ * said below): who is behind is told so, or asks (`catch-up-request`).
+ */
+import type { ReplicaSnapshot } from '../../resource/replica.ts'
+import type { ParticipantId } from '../protocol.ts'
+import type { Entry, Incarnations } from './state.ts'
+
+export type WmeMessage =
+  | RequestMessage
+  | InvokeMessage
+  | InvokeAckMessage
+  | DoInvokeMessage
+  | PingMessage
+  | AliveMessage
+  | PreVoteMessage
+  | PreVoteReplyMessage
+  | NewEpochMessage
+  | PrepareMessage
+  | PromiseMessage
+  | AcceptMessage
+  | AcceptedMessage
+  | RejectMessage
+  | DecisionMessage
+  | CatchUpRequestMessage
+  | CatchUpMessage
+  | JoinMessage
+  | EjectMessage
+  | EjectDoneMessage
+
+/** REQUEST: `participant` wants the token. Usually the sender; a peer may pass it on. Taken in every epoch: it is repeated anyway. */
+export interface RequestMessage {
+  readonly type: 'request'
+  readonly epoch: number
+  readonly participant: ParticipantId
+  readonly requestId: number
+}
+
+/**
+ * INVOKE and GRANTED in one: new entries of the log, from its owner. Both take the next sequence number, and one message
+ * may carry a grant and the operations that follow it. `previous` is the sequence before the first entry.
+ */
+export interface InvokeMessage {
+  readonly type: 'invoke'
+  readonly epoch: number
+  readonly previous: number
+  readonly entries: readonly Entry[]
+  /** What the owner knows to be committed: a DOINVOKE that rides along. */
+  readonly committed: number
+}
+
+/** ACK, cumulative: the sender durably holds the log of this epoch up to `length`. */
+export interface InvokeAckMessage {
+  readonly type: 'invoke-ack'
+  readonly epoch: number
+  readonly length: number
+}
+
+/** DOINVOKE (Figure 4): everything up to `committed` may be invoked. */
+export interface DoInvokeMessage {
+  readonly type: 'do-invoke'
+  readonly epoch: number
+  readonly committed: number
+}
+
+/** ◇P: are you there? Carries the wiped participants that the sender wants readmitted, in case the owner cannot hear them. */
+export interface PingMessage {
+  readonly type: 'ping'
+  readonly epoch: number
+  readonly length: number
+  readonly joins: Incarnations
+}
+
+/** ◇P: I am, and this is the epoch and the log that I have. Also the answer to anything from an older epoch. */
+export interface AliveMessage {
+  readonly type: 'alive'
+  readonly epoch: number
+  readonly length: number
+}
+
+/** Do you, too, hear nothing from this owner? Asked of all before anybody seals (trap B10). */
+export interface PreVoteMessage {
+  readonly type: 'pre-vote'
+  readonly epoch: number
+  readonly length: number
+  readonly round: number
+}
+
+export interface PreVoteReplyMessage {
+  readonly type: 'pre-vote-reply'
+  readonly epoch: number
+  readonly round: number
+}
+
+/** NEWEP: the sender has sealed this epoch, and this is the end of its log. */
+export interface NewEpochMessage {
+  readonly type: 'new-epoch'
+  readonly epoch: number
+  /** `entries` are those above `committed`; what is below is on a majority already. */
+  readonly committed: number
+  readonly entries: readonly Entry[]
+  /** The owner by the sender's log. */
+  readonly owner: ParticipantId
+  /** Somebody waits for the token at the sender. */
+  readonly requesting: boolean
+  readonly joins: Incarnations
+}
+
+// Single-decree Paxos of one epoch, see paxos.ts.
+
+/** What the participants agree on at the end of an epoch. */
+export interface Decision {
+  /** The owner that the next epoch begins with. */
+  readonly owner: ParticipantId
+  /** The log of the epoch ends with `entries`, which follow the sequence `base`. */
+  readonly base: number
+  readonly entries: readonly Entry[]
+  readonly incarnations: Incarnations
+}
+
+export interface PrepareMessage {
+  readonly type: 'prepare'
+  readonly epoch: number
+  readonly ballot: number
+}
+
+export interface PromiseMessage {
+  readonly type: 'promise'
+  readonly epoch: number
+  readonly ballot: number
+  readonly accepted: AcceptedValue | null
+}
+
+export interface AcceptedValue {
+  readonly ballot: number
+  readonly value: Decision
+}
+
+export interface AcceptMessage {
+  readonly type: 'accept'
+  readonly epoch: number
+  readonly ballot: number
+  readonly value: Decision
+}
+
+export interface AcceptedMessage {
+  readonly type: 'accepted'
+  readonly epoch: number
+  readonly ballot: number
+}
+
+export interface RejectMessage {
+  readonly type: 'reject'
+  readonly epoch: number
+  readonly ballot: number
+  /** The higher ballot that the acceptor has promised. */
+  readonly promised: number
+}
+
+export interface DecisionMessage {
+  readonly type: 'decision'
+  readonly epoch: number
+  readonly value: Decision
+}
+
+/** I am behind: this is what I have. */
+export interface CatchUpRequestMessage {
+  readonly type: 'catch-up-request'
+  readonly epoch: number
+  readonly length: number
+  /** Below this the sender's log is the log of all; above it, it may have been rolled back. */
+  readonly committed: number
+}
+
+/** What a participant that is behind needs, from anybody who has it: the rest of the log, after a snapshot if need be. */
+export interface CatchUpMessage {
+  readonly type: 'catch-up'
+  readonly epoch: number
+  readonly epochOwner: ParticipantId
+  readonly epochStart: number
+  readonly incarnations: Incarnations
+  readonly snapshot: LogSnapshot | null
+  /** The sequence before the first entry. */
+  readonly previous: number
+  readonly entries: readonly Entry[]
+  readonly committed: number
+  /** The length of the sender's log, which may be more than fits one message. */
+  readonly length: number
+}
+
+/** The state after all entries up to `sequence`. */
+export interface LogSnapshot {
+  readonly sequence: number
+  readonly owner: ParticipantId
+  readonly granted: readonly number[]
+  readonly replica: ReplicaSnapshot
+}
+
+/** My storage is gone: take me back as a new incarnation (trap D2). */
+export interface JoinMessage {
+  readonly type: 'join'
+  readonly incarnation: number
+}
+
+/** An operator wants out whoever holds a grant with at most this fence. */
+export interface EjectMessage {
+  readonly type: 'eject'
+  readonly epoch: number
+  readonly fence: number
+}
+
+export interface EjectDoneMessage {
+  readonly type: 'eject-done'
+  readonly epoch: number
+  readonly fence: number
+}

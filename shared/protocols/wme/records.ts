@@ -1,0 +1,77 @@
+/**
+ * The durable state as records, each written on its own: a log entry, an acceptor's promise, one cell of the replica.
+ * `recover` puts them together again; everything that is not in a record is lost with the process.
+ */
+import type { Json } from '../../json.ts'
+import { emptyReplica, type Replica, resultKey, type StoredResult } from '../../resource/replica.ts'
+import type { Context, ParticipantConfig } from '../protocol.ts'
+import { derive, lengthOf } from './log.ts'
+import { INITIAL_PAXOS } from './paxos.ts'
+import { createSoft } from './soft.ts'
+import type { Durable, Entry, Waiter, WmeState } from './state.ts'
+
+/** Before anything was written: participant 1 has the token, nobody wants it, nothing has happened. */
+export function initialDurable(config: ParticipantConfig, replica: Replica): Durable {
+  return {
+    membership: { status: 'blank' },
+    epoch: { epoch: 0, owner: 1, start: 0, sealed: false, incarnations: {} },
+    stub: { phase: 'idle', requestId: 0, grant: null, pendingOperation: null, handoffs: 0, endings: [] },
+    paxos: INITIAL_PAXOS,
+    base: { sequence: 0, owner: 1, granted: new Array(config.participants + 1).fill(0) },
+    progress: { applied: 0, droppedThrough: 0 },
+    log: [],
+    waiters: [],
+    replica,
+  }
+}
+
+export function recover(context: Context, records: Iterable<readonly [string, Json]>): WmeState {
+  const replica = emptyReplica(context.resource)
+  const durable = initialDurable(context.config, replica)
+  const results: StoredResult[] = []
+  let isBlank = true
+  for (const [key, value] of records) {
+    if (isBlank) replica.cells = {}
+    isBlank = false
+    const slash = key.indexOf('/')
+    const family = slash === -1 ? key : key.slice(0, slash)
+    switch (family) {
+      case 'membership':
+      case 'epoch':
+      case 'stub':
+      case 'paxos':
+      case 'base':
+      case 'progress':
+        Object.assign(durable, { [family]: value })
+        break
+      case 'log':
+        durable.log.push(value as unknown as Entry)
+        break
+      case 'waiter':
+        durable.waiters.push(value as unknown as Waiter)
+        break
+      case 'cell':
+        replica.cells[key.slice(slash + 1)] = (value as { value: Json }).value
+        break
+      case 'result':
+        results.push(value as unknown as StoredResult)
+        break
+    }
+  }
+  durable.log.sort((a, b) => a.sequence - b.sequence)
+  durable.waiters.sort((a, b) => a.number - b.number)
+  restoreResults(replica, results, durable.progress.droppedThrough)
+  const soft = createSoft(context.config, durable.progress, lengthOf(durable))
+  const state: WmeState = { durable, derived: { owner: 0, granted: [] }, soft }
+  derive(state)
+  return state
+}
+
+function restoreResults(replica: Replica, results: StoredResult[], droppedThrough: number): void {
+  results.sort((a, b) => a.sequence - b.sequence)
+  for (const stored of results) {
+    replica.results[resultKey(stored.opId)] = stored
+    replica.order.push(stored.opId)
+  }
+  replica.droppedThrough = droppedThrough
+}

@@ -1,0 +1,108 @@
+/**
+ * Retransmission (traps C1-C4): every message is repeated, with growing intervals, until its effect is known. One timer for
+ * all: when it fires, whatever is still unanswered is sent again, and when nothing is, it is not set. Only what somebody waits
+ * for is repeated for ever; the rest `idleRepeats` times, so that a lock that nobody waits for falls silent.
+ */
+import type { ParticipantId } from '../protocol.ts'
+import { entriesAfter, lengthOf } from './log.ts'
+import { cancelTimer, type Step, send, setTimer } from './step.ts'
+
+const MOST_DOUBLINGS = 6
+
+/** Something new is to be made known: repeats begin again with the shortest interval. */
+export function restartRepeats(step: Step): void {
+  step.state.soft.repeatAttempts = 0
+  step.state.soft.idleRepeats = 0
+  setTimer(step, 'repeat', step.context.config.timing.repeatMs)
+}
+
+/** At the end of each step: the timer is set exactly while something is unanswered. */
+export function armRepeatTimer(step: Step): void {
+  const { soft } = step.state
+  if (!isUnanswered(step)) cancelTimer(step, 'repeat')
+  else if (!soft.timers.repeat) setTimer(step, 'repeat', intervalMs(step))
+}
+
+function intervalMs(step: Step): number {
+  const { repeatMs, repeatMaxMs } = step.context.config.timing
+  return Math.min(repeatMs * 2 ** step.state.soft.repeatAttempts, repeatMaxMs)
+}
+
+function isUnanswered(step: Step): boolean {
+  const { durable, derived, soft } = step.state
+  if (durable.membership.status === 'joining' || durable.epoch.sealed) return true
+  if (durable.stub.phase === 'requesting' && derived.owner !== step.context.config.self) return true
+  if (soft.preVote !== null || soft.ejects.length > 0 || soft.asking !== null) return true
+  return mayRepeatEntries(step) && laggards(step).length > 0
+}
+
+/** Counts the attempt. What is repeated depends on the phase, see `onRepeatTimer` in wme.ts. */
+export function countRepeat(step: Step): void {
+  const { soft } = step.state
+  soft.repeatAttempts = Math.min(soft.repeatAttempts + 1, MOST_DOUBLINGS)
+  soft.asking = null
+}
+
+// ---------------------------------------------------------------- the log
+
+/** Sends what was appended in this step to everybody, together with what is committed. */
+export function replicate(step: Step): void {
+  const { durable, soft } = step.state
+  const { self, participants } = step.context.config
+  if (participants === 1) return
+  for (let peer = 1; peer <= participants; peer++) {
+    if (peer === self) continue
+    sendEntries(step, peer, soft.sent[peer]!)
+    soft.sent[peer] = lengthOf(durable)
+  }
+  soft.told = soft.committed
+  cancelTimer(step, 'flush')
+  restartRepeats(step)
+}
+
+function sendEntries(step: Step, peer: ParticipantId, after: number): void {
+  const { durable, soft } = step.state
+  const previous = Math.max(after, durable.base.sequence)
+  const entries = entriesAfter(durable, previous, step.context.config.limits.entriesPerMessage)
+  send(step, peer, {
+    type: 'invoke',
+    epoch: durable.epoch.epoch,
+    previous,
+    entries,
+    committed: soft.committed,
+  })
+}
+
+/** Those who are not known to hold the whole log, as far as it is this participant's business. */
+function laggards(step: Step): ParticipantId[] {
+  const { durable, derived, soft } = step.state
+  const { self, participants } = step.context.config
+  const length = lengthOf(durable)
+  const isBehind = (peer: ParticipantId) => peer !== self && soft.acknowledged[peer]! < length
+  if (derived.owner !== self) {
+    // Who gave the token away sees to it that it arrives; then the new owner sees to the rest.
+    const last = durable.log.at(-1)
+    const isMine = last?.kind === 'grant' && last.by === self && last.epoch === durable.epoch.epoch
+    return isMine && isBehind(derived.owner) ? [derived.owner] : []
+  }
+  if (length === durable.epoch.start) return []
+  const behind: ParticipantId[] = []
+  for (let peer = 1; peer <= participants; peer++) if (isBehind(peer)) behind.push(peer)
+  return behind
+}
+
+function mayRepeatEntries(step: Step): boolean {
+  const { durable, soft } = step.state
+  const { phase } = durable.stub
+  const isWaitedFor = phase === 'cs-issuing' || phase === 'entering' || phase === 'requesting'
+  const isUncommitted = soft.committed < lengthOf(durable)
+  return (isWaitedFor && isUncommitted) || soft.idleRepeats < step.context.config.limits.idleRepeats
+}
+
+export function repeatEntries(step: Step): void {
+  const { durable, soft } = step.state
+  if (!mayRepeatEntries(step)) return
+  soft.idleRepeats = Math.min(soft.idleRepeats + 1, step.context.config.limits.idleRepeats)
+  for (const peer of laggards(step))
+    sendEntries(step, peer, Math.max(soft.acknowledged[peer]!, durable.epoch.start))
+}

@@ -1,0 +1,51 @@
+/** The state that may be lost at any moment: how it begins, and what of it does not outlive an epoch. */
+import { createDetector } from '../../detector.ts'
+import type { ParticipantConfig } from '../protocol.ts'
+import type { Progress, Soft } from './state.ts'
+import type { Step } from './step.ts'
+
+export function createSoft(config: ParticipantConfig, progress: Progress, length: number): Soft {
+  const { participants, timing } = config
+  return {
+    committed: progress.applied,
+    acknowledged: new Array(participants + 1).fill(0),
+    // What was appended before a restart counts as sent; the repeats see to what was not.
+    sent: new Array(participants + 1).fill(length),
+    requests: [],
+    detector: createDetector(participants, timing),
+    watch: null,
+    voters: {},
+    preVote: null,
+    preVoteRounds: 0,
+    newEpochs: new Array(participants + 1).fill(null),
+    proposal: null,
+    proposeAttempts: 0,
+    highestBallot: 0,
+    joins: {},
+    ejects: [],
+    announced: null,
+    asking: null,
+    repeatAttempts: 0,
+    idleRepeats: 0,
+    told: 0,
+    timers: {},
+  }
+}
+
+/** Requests, suspicions and what operators and wiped participants want stay; all else belonged to the epoch that is over. */
+export function resetForNewEpoch(step: Step): void {
+  const { soft, durable } = step.state
+  soft.acknowledged.fill(0)
+  soft.voters = {}
+  soft.preVote = null
+  soft.newEpochs.fill(null)
+  soft.proposal = null
+  soft.proposeAttempts = 0
+  soft.highestBallot = 0
+  soft.asking = null
+  soft.repeatAttempts = 0
+  soft.idleRepeats = 0
+  for (const [participant, incarnation] of Object.entries(soft.joins)) {
+    if ((durable.epoch.incarnations[participant] ?? 0) >= incarnation) delete soft.joins[participant]
+  }
+}

@@ -1,0 +1,209 @@
+/**
+ * The state of one stub, plain JSON, in three parts:
+ *   `durable`  what storage holds, record by record (records.ts); a record's value is replaced, never changed in place;
+ *   `derived`  a function of `durable`, kept so that it need not be computed at every step;
+ *   `soft`     what may be lost at any moment: it is learned again from the others, who repeat what matters.
+ */
+import type { Detector } from '../../detector.ts'
+import type { EjectionReason } from '../../history/events.ts'
+import type { Json } from '../../json.ts'
+import type { Replica } from '../../resource/replica.ts'
+import type { Ending, ParticipantId } from '../protocol.ts'
+import type { Phase } from './figure-3-states.ts'
+import type { AcceptedValue, Decision, NewEpochMessage } from './messages.ts'
+
+// ---------------------------------------------------------------- the log
+
+export type Entry = GrantEntry | OperationEntry
+
+/** The token goes to `to`. Every entry into the critical section is one of these (trap A8). */
+export interface GrantEntry {
+  readonly kind: 'grant'
+  readonly sequence: number
+  readonly epoch: number
+  /** The owner that wrote it. */
+  readonly by: ParticipantId
+  readonly to: ParticipantId
+  readonly requestId: number
+}
+
+export interface OperationEntry {
+  readonly kind: 'operation'
+  readonly sequence: number
+  readonly epoch: number
+  readonly by: ParticipantId
+  /** The grant under which it was issued. */
+  readonly fence: number
+  readonly opId: string
+  readonly operation: Json
+}
+
+/** Incarnation by participant, for those that were wiped and taken back. */
+export type Incarnations = { readonly [participant: string]: number }
+
+// ---------------------------------------------------------------- durable
+
+export interface Durable {
+  membership: Membership
+  epoch: EpochRecord
+  stub: StubRecord
+  paxos: PaxosRecord
+  base: LogBase
+  progress: Progress
+  /** The entries after `base.sequence`, without gaps. */
+  log: Entry[]
+  /** Local users that wait, first come first. */
+  waiters: Waiter[]
+  replica: Replica
+}
+
+export type Membership =
+  /** Never started. */
+  | { readonly status: 'blank' }
+  | { readonly status: 'member' }
+  /** Its storage was lost: it neither votes nor acknowledges until it is readmitted (trap D2). */
+  | { readonly status: 'joining'; readonly incarnation: number }
+
+export interface EpochRecord {
+  /** The paper's curEp. */
+  readonly epoch: number
+  /** The owner that the epoch began with; after that the last grant in the log says who it is. */
+  readonly owner: ParticipantId
+  /** The length of the log when the epoch began: all up to here is decided. */
+  readonly start: number
+  /** The paper's block: after it nothing is appended or acknowledged in this epoch. */
+  readonly sealed: boolean
+  readonly incarnations: Incarnations
+}
+
+export interface StubRecord {
+  /** The paper's state; see figure-3-states.ts. */
+  readonly phase: Phase
+  /** The paper's reqId: the last request of this participant. */
+  readonly requestId: number
+  readonly grant: Grant | null
+  /** The paper's lastIssuedOp. */
+  readonly pendingOperation: PendingOperation | null
+  /** Local users that followed each other while a remote participant was waiting. */
+  readonly handoffs: number
+  /** The last grants of this participant that are over, newest last, for users who missed the news. */
+  readonly endings: readonly Ending[]
+}
+
+export interface Grant {
+  readonly user: string
+  readonly fence: number
+  readonly epoch: number
+  readonly sequence: number
+  readonly ttlMs: number
+  readonly expiresAt: number
+  /** Its time is over, but an operation is pending and must be settled first (trap A4). */
+  readonly ending: EjectionReason | null
+}
+
+export interface PendingOperation {
+  readonly opId: string
+  readonly operation: Json
+  /** Its place in the log; `null` while it waits for the decision of a sealed epoch. */
+  readonly sequence: number | null
+}
+
+export interface Waiter {
+  /** Orders the queue, also after a restart. */
+  readonly number: number
+  readonly user: string
+  readonly ttlMs: number
+  readonly waitUntil: number | null
+  readonly confirm: boolean
+}
+
+/** Acceptor and proposer of this epoch's consensus. */
+export interface PaxosRecord {
+  readonly promised: number
+  readonly accepted: AcceptedValue | null
+  /** The highest ballot that this participant has used. */
+  readonly ballot: number
+}
+
+/** Where the kept log begins, and what the dropped entries said. */
+export interface LogBase {
+  readonly sequence: number
+  readonly owner: ParticipantId
+  readonly granted: readonly number[]
+}
+
+export interface Progress {
+  /** All operations up to here are applied to the replica. */
+  readonly applied: number
+  readonly droppedThrough: number
+}
+
+// ---------------------------------------------------------------- derived and soft
+
+export interface Derived {
+  /** The paper's curOwner: who the log says has the token (trap A1: never a state of its own). */
+  owner: ParticipantId
+  /** The paper's granted: the last request of each participant that was granted. Indexed by participant. */
+  granted: number[]
+}
+
+export interface Request {
+  readonly participant: ParticipantId
+  readonly requestId: number
+}
+
+export interface Soft {
+  /** The largest sequence known to be on a majority, with all operations up to it applied. Never below `progress.applied`. */
+  committed: number
+  /** How long the log of each participant is known to be, in this epoch. */
+  acknowledged: number[]
+  /** Up to where the log was sent to each participant, in this epoch. */
+  sent: number[]
+  /** The paper's reqs: at most one for each other participant. */
+  requests: Request[]
+  detector: Detector
+  /** The owner that is being watched; `silent` once its time is over. */
+  watch: { peer: ParticipantId; silent: boolean } | null
+  /** Who has asked this participant whether it hears the owner, with the round to answer in. */
+  voters: { [participant: string]: number }
+  /** This participant's own question, and who agreed that the owner is silent. */
+  preVote: { round: number; agreed: boolean[] } | null
+  preVoteRounds: number
+  /** The NEWEPs of this epoch by sender; index by participant. */
+  newEpochs: (NewEpochMessage | null)[]
+  proposal: Proposal | null
+  proposeAttempts: number
+  /** The highest ballot seen in this epoch. */
+  highestBallot: number
+  /** Wiped participants that ask to be taken back. */
+  joins: { [participant: string]: number }
+  /** Operators' requests to eject, waiting for the owner's answer. */
+  ejects: { request: string; fence: number; owner: ParticipantId }[]
+  /** The request that was last broadcast, and in which epoch: it is not broadcast at every step. */
+  announced: { epoch: number; requestId: number } | null
+  /** The peer that was asked for a catch-up, until it answers or the repeat timer fires. */
+  asking: ParticipantId | null
+  repeatAttempts: number
+  idleRepeats: number
+  /** The committed sequence that everybody was last told (wme-2). */
+  told: number
+  /** The timers that are set. */
+  timers: { [timer in TimerName]?: true }
+}
+
+export type TimerName = 'repeat' | 'heartbeat' | 'suspect' | 'propose' | 'flush' | 'ttl' | 'wait'
+
+export interface Proposal {
+  ballot: number
+  /** Indexed by participant: what it had accepted, `null` for nothing, `undefined` for no answer. */
+  promises: (AcceptedValue | null | undefined)[]
+  /** Set once a majority has promised. */
+  value: Decision | null
+  accepted: boolean[]
+}
+
+export interface WmeState {
+  durable: Durable
+  derived: Derived
+  soft: Soft
+}

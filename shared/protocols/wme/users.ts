@@ -1,0 +1,145 @@
+/** The users of a stub beyond the paper's events: giving up, keeping a grant alive, its time running out, operators. */
+import type { ParticipantId, Refusal, UserInput } from '../protocol.ts'
+import { fenceOf } from './fence.ts'
+import { inCriticalSection } from './figure-3-states.ts'
+import { ejectOnceSettled, forgetWaiter } from './grants.ts'
+import { lengthOf } from './log.ts'
+import type { EjectDoneMessage, EjectMessage } from './messages.ts'
+import { restartRepeats } from './repeat.ts'
+import type { Waiter } from './state.ts'
+import { cancelTimer, changeStub, emit, type Step, send, setTimer } from './step.ts'
+
+export function refuse(step: Step, user: string, event: UserInput['type'], refusal: Refusal): void {
+  emit(step, { type: 'refused', user, event, refusal })
+}
+
+/** An event for a grant that is over is answered, not run (trap A7). A release said twice is a release. */
+export function refuseBecauseOver(
+  step: Step,
+  event: Extract<UserInput, { type: 'issue' | 'exit' | 'keep-alive' }>,
+): void {
+  const { user, fence } = event
+  const { endings } = step.state.durable.stub
+  const ending = endings.find(ended => ended.fence === fence && ended.user === user) ?? null
+  if (event.type === 'exit' && ending?.reason === 'released') return emit(step, { type: 'rem', user, fence })
+  refuse(step, user, event.type, { code: 'grant-over', ending })
+}
+
+// ---------------------------------------------------------------- waiting
+
+export function onWithdraw(step: Step, event: Extract<UserInput, { type: 'withdraw' }>): void {
+  const waiter = step.state.durable.waiters.find(waiting => waiting.user === event.user)
+  if (waiter === undefined) return refuse(step, event.user, 'withdraw', { code: 'not-waiting' })
+  withdraw(step, waiter, 'asked')
+  setWaitTimer(step)
+}
+
+function withdraw(step: Step, waiter: Waiter, reason: 'asked' | 'timeout'): void {
+  const { durable } = step.state
+  const { phase, grant } = durable.stub
+  durable.waiters = durable.waiters.filter(waiting => waiting !== waiter)
+  forgetWaiter(step, waiter)
+  // The token that came for this user is free again; the request of a stub for which nobody waits is answered by an
+  // idle stub, which passes the token on.
+  const wasEntering = phase === 'entering' && grant!.user === waiter.user
+  if (wasEntering) changeStub(step, { phase: 'idle', grant: null })
+  else if (phase === 'requesting' && durable.waiters.length === 0) changeStub(step, { phase: 'idle' })
+  emit(step, { type: 'withdrawn', user: waiter.user, reason })
+}
+
+/** One timer for the waiting user whose time ends first. */
+export function setWaitTimer(step: Step): void {
+  let first = Number.POSITIVE_INFINITY
+  for (const { waitUntil } of step.state.durable.waiters)
+    if (waitUntil !== null) first = Math.min(first, waitUntil)
+  if (first === Number.POSITIVE_INFINITY) cancelTimer(step, 'wait')
+  else setTimer(step, 'wait', Math.max(0, first - step.now))
+}
+
+export function onWaitTimer(step: Step): void {
+  for (const waiter of [...step.state.durable.waiters]) {
+    if (waiter.waitUntil !== null && waiter.waitUntil <= step.now) withdraw(step, waiter, 'timeout')
+  }
+  setWaitTimer(step)
+}
+
+// ---------------------------------------------------------------- the life of a grant
+
+export function onKeepAlive(step: Step, event: Extract<UserInput, { type: 'keep-alive' }>): void {
+  const { grant, phase } = step.state.durable.stub
+  const current = grant !== null && grant.fence === event.fence && grant.user === event.user
+  if (!current || !inCriticalSection(phase) || grant.ending !== null) return refuseBecauseOver(step, event)
+  const expiresAt = step.now + event.ttlMs
+  changeStub(step, { grant: { ...grant, ttlMs: event.ttlMs, expiresAt } })
+  setTimer(step, 'ttl', event.ttlMs)
+  emit(step, { type: 'kept', user: grant.user, fence: grant.fence, expiresAt })
+}
+
+/** A user that neither leaves nor keeps its grant alive is gone, whatever its stub is (trap B11). */
+export function onTtlTimer(step: Step): void {
+  const { grant, phase } = step.state.durable.stub
+  if (grant === null || !inCriticalSection(phase)) return
+  if (step.now >= grant.expiresAt) ejectOnceSettled(step, 'expired')
+  else setTimer(step, 'ttl', grant.expiresAt - step.now)
+}
+
+// ---------------------------------------------------------------- operators
+
+/** Whoever was granted the token by the log as it is known here is to leave; the owner is told until it says that it is so. */
+export function onEject(step: Step, event: Extract<UserInput, { type: 'eject' }>): void {
+  const { durable, derived, soft } = step.state
+  const fence = fenceOf(durable.epoch.epoch, lengthOf(durable))
+  if (derived.owner === step.context.config.self) ejectOnceSettled(step, 'operator')
+  if (soft.ejects.length >= step.context.config.limits.waiters) {
+    return refuse(step, event.request, 'eject', { code: 'too-many-waiters' })
+  }
+  soft.ejects.push({ request: event.request, fence, owner: derived.owner })
+  restartRepeats(step)
+  sendEjects(step)
+}
+
+export function sendEjects(step: Step): void {
+  const { durable, derived, soft } = step.state
+  if (soft.ejects.length === 0 || derived.owner === step.context.config.self) return
+  const fence = Math.max(...soft.ejects.map(eject => eject.fence))
+  send(step, derived.owner, { type: 'eject', epoch: durable.epoch.epoch, fence })
+}
+
+export function onEjectMessage(step: Step, from: ParticipantId, message: EjectMessage): void {
+  const { durable, derived } = step.state
+  if (derived.owner !== step.context.config.self) return
+  const { grant } = durable.stub
+  if (grant !== null && grant.fence <= message.fence) ejectOnceSettled(step, 'operator')
+  if (!holderRemains(step, message.fence)) {
+    send(step, from, { type: 'eject-done', epoch: durable.epoch.epoch, fence: message.fence })
+  }
+}
+
+/** Somebody with at most this fence is still in: its operation is being settled. One that is entering is not in yet. */
+function holderRemains(step: Step, fence: number): boolean {
+  const { grant, phase } = step.state.durable.stub
+  return grant !== null && grant.fence <= fence && inCriticalSection(phase)
+}
+
+export function onEjectDone(step: Step, message: EjectDoneMessage): void {
+  finishEjects(step, eject => eject.fence <= message.fence)
+}
+
+/** Also done: the token has moved on, or the holder that was here is out. */
+export function settleEjects(step: Step): void {
+  const { derived } = step.state
+  const { self } = step.context.config
+  if (step.state.soft.ejects.length === 0) return
+  finishEjects(
+    step,
+    eject => eject.owner !== derived.owner || (derived.owner === self && !holderRemains(step, eject.fence)),
+  )
+}
+
+function finishEjects(step: Step, isDone: (eject: { fence: number; owner: ParticipantId }) => boolean): void {
+  const { soft, durable } = step.state
+  for (const eject of soft.ejects) {
+    if (isDone(eject)) emit(step, { type: 'eject-done', request: eject.request, epoch: durable.epoch.epoch })
+  }
+  soft.ejects = soft.ejects.filter(eject => !isDone(eject))
+}

@@ -1,0 +1,264 @@
+/**
+ * Weak mutual exclusion (Romano, Rodrigues 2009) as a pure state machine: `wme-1` and `wme-2`.
+ *
+ * Where to look: Figure 1 (normal phase), Figure 2 (termination), Figure 3 (states) and Figure 4 (centralised acknowledgement)
+ * are in the files of that name. What the paper takes as given is beside them: consensus (paxos.ts), the failure
+ * detector's use (pre-vote.ts), reliable channels (repeat.ts, catch-up.ts), processes that never come back (records.ts,
+ * membership.ts), one user per stub (users.ts, grants.ts).
+ */
+import type { Context, Effect, Input, ParticipantId, Protocol, UserInput } from '../protocol.ts'
+import { MESSAGE_FORMAT } from '../protocol.ts'
+import type { Acknowledgement } from './acknowledgement.ts'
+import * as catchUp from './catch-up.ts'
+import { concludeCommitted } from './commit.ts'
+import { distributedAcknowledgement } from './figure-1-acknowledgement.ts'
+import * as normal from './figure-1-normal-phase.ts'
+import * as termination from './figure-2-termination.ts'
+import { inCriticalSection } from './figure-3-states.ts'
+import { centralisedAcknowledgement } from './figure-4-acknowledgement.ts'
+import * as membership from './membership.ts'
+import type { WmeMessage } from './messages.ts'
+import { onReject } from './paxos.ts'
+import * as preVote from './pre-vote.ts'
+import { recover } from './records.ts'
+import * as repeat from './repeat.ts'
+import type { TimerName, WmeState } from './state.ts'
+import { askForCatchUp, beginStep, type Step, send, setTimer, takeEffects } from './step.ts'
+import * as users from './users.ts'
+
+export const wme1 = createWme(distributedAcknowledgement)
+export const wme2 = createWme(centralisedAcknowledgement)
+
+function createWme(variant: Acknowledgement): Protocol<WmeState, WmeMessage> {
+  return {
+    name: variant.name,
+    recover,
+    step(context: Context, state: WmeState, input: Input<WmeMessage>): Effect<WmeMessage>[] {
+      const step = beginStep(context, variant, state, input.now)
+      dispatch(step, input)
+      finish(step)
+      return takeEffects(step)
+    },
+  }
+}
+
+function dispatch(step: Step, input: Input<WmeMessage>): void {
+  switch (input.type) {
+    case 'start':
+      return onStart(step, input.genesis, input.incarnation)
+    case 'message': {
+      const { format, configuration, body } = input.message
+      const isUnderstood = format === MESSAGE_FORMAT && configuration === step.context.config.configuration
+      return isUnderstood ? onMessage(step, input.from, body) : undefined
+    }
+    case 'timer':
+      return onTimer(step, input.timer as TimerName)
+    case 'user':
+      return onUserEvent(step, input.event)
+    case 'unreachable':
+      return preVote.onUnreachable(step, input.peer)
+    default:
+      return input satisfies never
+  }
+}
+
+/** What follows from the state whatever the input was: the token moves, entries leave, timers are set or not. */
+function finish(step: Step): void {
+  if (step.state.durable.membership.status === 'member') {
+    if (step.appended) concludeCommitted(step)
+    normal.proceed(step)
+    if (step.appended) {
+      concludeCommitted(step)
+      repeat.replicate(step)
+    }
+    users.settleEjects(step)
+    preVote.updateWatch(step)
+  }
+  repeat.armRepeatTimer(step)
+}
+
+// ---------------------------------------------------------------- start
+
+function onStart(step: Step, genesis: boolean, incarnation: number): void {
+  const { durable } = step.state
+  const { status } = durable.membership
+  if (status === 'blank') {
+    if (genesis) membership.bearMember(step)
+    else membership.startJoining(step, incarnation)
+  }
+  if (durable.membership.status === 'joining') return membership.sendJoin(step)
+  const { grant, phase } = durable.stub
+  if (grant !== null && inCriticalSection(phase))
+    setTimer(step, 'ttl', Math.max(0, grant.expiresAt - step.now))
+  users.setWaitTimer(step)
+  if (durable.epoch.sealed) termination.sendNewEpoch(step)
+}
+
+// ---------------------------------------------------------------- messages
+
+function onMessage(step: Step, from: ParticipantId, message: WmeMessage): void {
+  const { durable } = step.state
+  if (durable.membership.status !== 'member') {
+    if (message.type === 'catch-up') catchUp.onCatchUp(step, from, message)
+    return
+  }
+  switch (message.type) {
+    case 'join':
+      return membership.onJoin(step, from, message)
+    case 'catch-up-request':
+      return catchUp.onCatchUpRequest(step, from, message)
+    case 'catch-up':
+      return catchUp.onCatchUp(step, from, message)
+  }
+  // A request is good in every epoch: it says what its sender wants, not what anybody has.
+  if (message.type === 'request') normal.onRequest(step, message)
+  const { epoch, sealed } = durable.epoch
+  // Who is behind is told so, and asks (trap C5, C9).
+  if (message.epoch < epoch) return preVote.sendAlive(step, from)
+  if (message.epoch > epoch) return askForCatchUp(step, from)
+  preVote.onSignOfLife(step, from)
+  if (sealed) onMessageWhenSealed(step, from, message)
+  else onMessageInNormalPhase(step, from, message)
+}
+
+type EpochMessage = Exclude<WmeMessage, { type: 'join' | 'catch-up-request' | 'catch-up' }>
+
+/** Figure 1, and what may end it. */
+function onMessageInNormalPhase(step: Step, from: ParticipantId, message: EpochMessage): void {
+  switch (message.type) {
+    case 'request':
+      return
+    case 'invoke':
+      return normal.onInvoke(step, from, message)
+    case 'invoke-ack':
+      return normal.onInvokeAck(step, from, message)
+    case 'do-invoke':
+      return normal.onDoInvoke(step, from, message)
+    case 'ping':
+      return preVote.onPing(step, from, message)
+    case 'alive':
+      return preVote.onAlive(step, from, message)
+    case 'pre-vote':
+      return preVote.onPreVote(step, from, message)
+    case 'pre-vote-reply':
+      return preVote.onPreVoteReply(step, from, message)
+    case 'eject':
+      return users.onEjectMessage(step, from, message)
+    case 'eject-done':
+      return users.onEjectDone(step, message)
+    default:
+      return onTerminationMessage(step, from, message)
+  }
+}
+
+/** Figure 2: whoever still is in the normal phase learns from the answer that it is over. */
+function onMessageWhenSealed(step: Step, from: ParticipantId, message: EpochMessage): void {
+  switch (message.type) {
+    case 'request':
+    case 'invoke':
+    case 'ping':
+    case 'pre-vote':
+    case 'eject':
+      return send(step, from, termination.newEpochOf(step))
+    case 'invoke-ack':
+    case 'do-invoke':
+    case 'alive':
+    case 'pre-vote-reply':
+    case 'eject-done':
+      return
+    default:
+      return onTerminationMessage(step, from, message)
+  }
+}
+
+type TerminationMessage = Extract<
+  WmeMessage,
+  { type: 'new-epoch' | 'prepare' | 'promise' | 'accept' | 'accepted' | 'reject' | 'decision' }
+>
+
+function onTerminationMessage(step: Step, from: ParticipantId, message: TerminationMessage): void {
+  switch (message.type) {
+    case 'new-epoch':
+      return termination.onNewEpoch(step, from, message)
+    case 'prepare':
+      return termination.onPrepare(step, from, message)
+    case 'promise':
+      return termination.onPromise(step, from, message)
+    case 'accept':
+      return termination.onAccept(step, from, message)
+    case 'accepted':
+      return termination.onAccepted(step, from, message)
+    case 'reject':
+      return onReject(step, message)
+    case 'decision':
+      return termination.onDecision(step, from, message)
+    default:
+      return message satisfies never
+  }
+}
+
+// ---------------------------------------------------------------- users and timers
+
+function onUserEvent(step: Step, event: UserInput): void {
+  if (step.state.durable.membership.status !== 'member') {
+    const user = event.type === 'eject' ? event.request : event.user
+    return users.refuse(step, user, event.type, { code: 'not-a-member' })
+  }
+  switch (event.type) {
+    case 'try':
+      return normal.onTry(step, event)
+    case 'issue':
+      return normal.onIssue(step, event)
+    case 'exit':
+      return normal.onExit(step, event)
+    case 'withdraw':
+      return users.onWithdraw(step, event)
+    case 'keep-alive':
+      return users.onKeepAlive(step, event)
+    case 'eject':
+      return users.onEject(step, event)
+    default:
+      return event satisfies never
+  }
+}
+
+function onTimer(step: Step, timer: TimerName): void {
+  delete step.state.soft.timers[timer]
+  switch (timer) {
+    case 'repeat':
+      return onRepeatTimer(step)
+    case 'heartbeat':
+      return preVote.onHeartbeatTimer(step)
+    case 'suspect':
+      return preVote.becomeSilent(step)
+    case 'propose':
+      return termination.onProposeTimer(step)
+    case 'flush':
+      return step.variant.flush(step)
+    case 'ttl':
+      return users.onTtlTimer(step)
+    case 'wait':
+      return users.onWaitTimer(step)
+    default:
+      return timer satisfies never
+  }
+}
+
+/** Whatever has not had its effect is said again. */
+function onRepeatTimer(step: Step): void {
+  const { durable, derived, soft } = step.state
+  repeat.countRepeat(step)
+  if (durable.membership.status === 'joining') return membership.sendJoin(step)
+  if (durable.epoch.sealed) return termination.sendNewEpoch(step)
+  if (durable.stub.phase === 'requesting' && derived.owner !== step.context.config.self)
+    normal.sendRequest(step)
+  if (soft.preVote !== null) preVote.sendPreVote(step)
+  users.sendEjects(step)
+  repeat.repeatEntries(step)
+}
+
+/** For status pages: the paper's state of this stub, TOKEN_HELD included. */
+export function reportedPhase(context: Context, state: WmeState) {
+  const { phase } = state.durable.stub
+  return phase === 'idle' && state.derived.owner === context.config.self ? 'token-held' : phase
+}

@@ -1,0 +1,132 @@
+/**
+ * A participant's copy of the resource, with the results by operation id that make every operation happen exactly
+ * once (trap D4): an `opId` that is invoked again, under whichever grant and in whichever epoch, is answered with the
+ * result of the first time. The table is a function of the log alone, so every replica answers alike.
+ */
+import type { Json } from '../json.ts'
+import { digest } from './canonical.ts'
+import type { CellChange, Cells, Resource } from './resource.ts'
+
+export interface StoredResult {
+  readonly opId: string
+  readonly sequence: number
+  /** Of the operation, to notice the same `opId` with another operation. */
+  readonly digest: string
+  readonly result: Json
+}
+
+/** Plain JSON. Mutated in place by `invoke` and `restoreReplica` alone. */
+export interface Replica {
+  cells: Cells
+  /** By `resultKey(opId)`. */
+  results: { [key: string]: StoredResult }
+  /** The `opId`s in `results`, oldest first. */
+  order: string[]
+  /** The sequence of the newest result that was dropped from the table; 0 when none was. */
+  droppedThrough: number
+}
+
+export interface Invocation {
+  readonly sequence: number
+  readonly opId: string
+  readonly operation: Json
+}
+
+export interface Response {
+  /** The sequence under which the operation was applied: an earlier one when it was invoked before. */
+  readonly sequence: number
+  readonly result: Json
+  readonly changes: readonly CellChange[]
+  /** The result to store and the `opId` to drop, when the operation was new. */
+  readonly stored: StoredResult | null
+  readonly dropped: string | null
+}
+
+export const OPERATION_FAILED: Json = { error: 'operation_failed' }
+export const OPERATION_CONFLICT: Json = { error: 'conflict' }
+
+/** No `opId` may collide with what every object has. */
+export const resultKey = (opId: string): string => `=${opId}`
+
+export function emptyReplica(resource: Resource): Replica {
+  return { cells: resource.initial(), results: {}, order: [], droppedThrough: 0 }
+}
+
+export function resultOf(replica: Replica, opId: string): StoredResult | undefined {
+  return replica.results[resultKey(opId)]
+}
+
+/** The paper's `invoke` and `response` in one: applies the operation unless it was applied before. */
+export function invoke(
+  resource: Resource,
+  replica: Replica,
+  resultsKept: number,
+  invocation: Invocation,
+): Response {
+  const { sequence, opId, operation } = invocation
+  const earlier = resultOf(replica, opId)
+  const operationDigest = digest(operation)
+  if (earlier !== undefined) {
+    if (earlier.digest === operationDigest) return answered(earlier.sequence, earlier.result)
+    return answered(sequence, OPERATION_CONFLICT)
+  }
+  const { result, changes } = applySafely(resource, replica.cells, operation, sequence)
+  for (const change of changes) changeCell(replica.cells, change)
+  const stored = { opId, sequence, digest: operationDigest, result }
+  return { sequence, result, changes, stored, dropped: remember(replica, stored, resultsKept) }
+}
+
+function answered(sequence: number, result: Json): Response {
+  return { sequence, result, changes: [], stored: null, dropped: null }
+}
+
+/** An operation that throws fails in the same way everywhere: the text of an exception may differ, so it is not kept. */
+function applySafely(resource: Resource, cells: Cells, operation: Json, sequence: number) {
+  try {
+    return resource.apply(cells, operation, sequence)
+  } catch {
+    return { result: OPERATION_FAILED, changes: [] }
+  }
+}
+
+export function changeCell(cells: Cells, change: CellChange): void {
+  if (change.value === null) delete cells[change.cell]
+  else cells[change.cell] = change.value
+}
+
+function remember(replica: Replica, stored: StoredResult, resultsKept: number): string | null {
+  replica.results[resultKey(stored.opId)] = stored
+  replica.order.push(stored.opId)
+  if (replica.order.length <= resultsKept) return null
+  const dropped = replica.order.shift()!
+  replica.droppedThrough = replica.results[resultKey(dropped)]!.sequence
+  delete replica.results[resultKey(dropped)]
+  return dropped
+}
+
+// ---------------------------------------------------------------- snapshots
+
+export interface ReplicaSnapshot {
+  readonly cells: Json
+  readonly results: readonly StoredResult[]
+  readonly droppedThrough: number
+}
+
+export function snapshotReplica(resource: Resource, replica: Replica): ReplicaSnapshot {
+  return {
+    cells: resource.snapshot(replica.cells),
+    results: replica.order.map(opId => resultOf(replica, opId)!),
+    droppedThrough: replica.droppedThrough,
+  }
+}
+
+export function restoreReplica(resource: Resource, snapshot: ReplicaSnapshot): Replica {
+  const replica = emptyReplica(resource)
+  replica.cells = resource.restore(snapshot.cells)
+  for (const stored of snapshot.results) {
+    replica.results[resultKey(stored.opId)] = stored
+    replica.order.push(stored.opId)
+  }
+  replica.droppedThrough = snapshot.droppedThrough
+  return replica
+}
