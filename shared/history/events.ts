@@ -29,7 +29,12 @@ interface UserEvent {
 export type UserStubEvent =
   | (UserEvent & { readonly type: 'try' })
   | (UserEvent & { readonly type: 'crit'; readonly fence: number; readonly epoch: number })
-  | (UserEvent & { readonly type: 'issue'; readonly fence: number; readonly opId: string; readonly operation: Json })
+  | (UserEvent & {
+      readonly type: 'issue'
+      readonly fence: number
+      readonly opId: string
+      readonly operation: Json
+    })
   | (UserEvent & {
       readonly type: 'outcome'
       readonly fence: number

@@ -9,13 +9,13 @@ import { resultOf } from '../../resource/replica.ts'
 import type { ParticipantId, UserInput } from '../protocol.ts'
 import { advanceCommitted, concludeCommitted } from './commit.ts'
 import { inCriticalSection } from './figure-3-states.ts'
-import { emitCrit, enter, release, saveWaiter } from './grants.ts'
+import { emitCrit, enter, release, saveWaiter, setWaitTimer } from './grants.ts'
 import { append, entryAt, hasRoom, lengthOf, push } from './log.ts'
 import type { DoInvokeMessage, InvokeAckMessage, InvokeMessage, RequestMessage } from './messages.ts'
 import { restartRepeats } from './repeat.ts'
 import type { Entry, GrantEntry, Request } from './state.ts'
 import { askForCatchUp, assert, broadcast, changeStub, emit, type Step } from './step.ts'
-import { refuse, refuseBecauseOver, setWaitTimer } from './users.ts'
+import { refuse, refuseBecauseOver } from './users.ts'
 
 type UserEvent<Type extends UserInput['type']> = Extract<UserInput, { type: Type }>
 

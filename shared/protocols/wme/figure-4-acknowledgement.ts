@@ -5,7 +5,7 @@
  */
 import type { Acknowledgement } from './acknowledgement.ts'
 import { lengthOf } from './log.ts'
-import { broadcast, send, setTimer } from './step.ts'
+import { broadcast, type Step, send, setTimer } from './step.ts'
 
 export const centralisedAcknowledgement: Acknowledgement = {
   name: 'wme-2',
@@ -22,17 +22,25 @@ export const centralisedAcknowledgement: Acknowledgement = {
   concludes: step => step.state.derived.owner === step.context.config.self,
 
   committedHere(step) {
-    const { soft, derived } = step.state
-    const { self, participants, timing } = step.context.config
-    if (derived.owner !== self || participants === 1) return
-    if (soft.told < soft.committed && !soft.timers.flush) setTimer(step, 'flush', timing.flushMs)
+    const { soft } = step.state
+    if (owesDoInvoke(step) && !soft.timers.flush) setTimer(step, 'flush', step.context.config.timing.flushMs)
   },
 
   flush(step) {
-    const { soft, durable, derived } = step.state
-    if (derived.owner !== step.context.config.self || durable.epoch.sealed || soft.told >= soft.committed)
-      return
+    const { soft, durable } = step.state
+    if (!owesDoInvoke(step)) return
     soft.told = soft.committed
     broadcast(step, { type: 'do-invoke', epoch: durable.epoch.epoch, committed: soft.committed })
   },
+}
+
+/** The last entry is a committed operation that the others do not know to be: any entry behind it would have told them (A5). */
+function owesDoInvoke(step: Step): boolean {
+  const { durable, derived, soft } = step.state
+  if (derived.owner !== step.context.config.self || durable.epoch.sealed) return false
+  return (
+    durable.log.at(-1)?.kind === 'operation' &&
+    soft.committed === lengthOf(durable) &&
+    soft.told < soft.committed
+  )
 }

@@ -35,6 +35,7 @@ function admit(step: Step, grant: Grant): void {
   const waiter = durable.waiters.shift()!
   assert(waiter.user === grant.user, 'the grant is for the first waiting user')
   forgetWaiter(step, waiter)
+  setWaitTimer(step)
   changeStub(step, { phase: 'cs-idle', grant: { ...grant, expiresAt: step.now + grant.ttlMs } })
   setTimer(step, 'ttl', grant.ttlMs)
   emitCrit(step, grant.sequence <= soft.committed)
@@ -126,6 +127,15 @@ function endGrant(step: Step, ending: Ending): void {
     endings: [...endings, ending].slice(-endingsKept),
   })
   cancelTimer(step, 'ttl')
+}
+
+/** One timer for the waiting user whose time ends first. */
+export function setWaitTimer(step: Step): void {
+  let first = Number.POSITIVE_INFINITY
+  for (const { waitUntil } of step.state.durable.waiters)
+    if (waitUntil !== null) first = Math.min(first, waitUntil)
+  if (first === Number.POSITIVE_INFINITY) cancelTimer(step, 'wait')
+  else setTimer(step, 'wait', Math.max(0, first - step.now))
 }
 
 export function saveWaiter(step: Step, waiter: Waiter): void {

@@ -5,10 +5,12 @@
 import type { Json } from '../../json.ts'
 import { emptyReplica, type Replica, resultKey, type StoredResult } from '../../resource/replica.ts'
 import type { Context, ParticipantConfig } from '../protocol.ts'
+import { FENCE_GAP } from './fence.ts'
 import { derive, lengthOf } from './log.ts'
 import { INITIAL_PAXOS } from './paxos.ts'
 import { createSoft } from './soft.ts'
 import type { Durable, Entry, Waiter, WmeState } from './state.ts'
+import { assert } from './step.ts'
 
 /** Before anything was written: participant 1 has the token, nobody wants it, nothing has happened. */
 export function initialDurable(config: ParticipantConfig, replica: Replica): Durable {
@@ -26,6 +28,10 @@ export function initialDurable(config: ParticipantConfig, replica: Replica): Dur
 }
 
 export function recover(context: Context, records: Iterable<readonly [string, Json]>): WmeState {
+  assert(
+    context.config.limits.uncommitted <= FENCE_GAP,
+    'the fences need a smaller limit of uncommitted entries',
+  )
   const replica = emptyReplica(context.resource)
   const durable = initialDurable(context.config, replica)
   const results: StoredResult[] = []

@@ -36,6 +36,7 @@ export function createSoft(config: ParticipantConfig, progress: Progress, length
 export function resetForNewEpoch(step: Step): void {
   const { soft, durable } = step.state
   soft.acknowledged.fill(0)
+  soft.watch = null
   soft.voters = {}
   soft.preVote = null
   soft.newEpochs.fill(null)
@@ -45,6 +46,7 @@ export function resetForNewEpoch(step: Step): void {
   soft.asking = null
   soft.repeatAttempts = 0
   soft.idleRepeats = 0
+  soft.told = durable.epoch.start
   for (const [participant, incarnation] of Object.entries(soft.joins)) {
     if ((durable.epoch.incarnations[participant] ?? 0) >= incarnation) delete soft.joins[participant]
   }

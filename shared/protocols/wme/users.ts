@@ -2,12 +2,12 @@
 import type { ParticipantId, Refusal, UserInput } from '../protocol.ts'
 import { fenceOf } from './fence.ts'
 import { inCriticalSection } from './figure-3-states.ts'
-import { ejectOnceSettled, forgetWaiter } from './grants.ts'
+import { ejectOnceSettled, forgetWaiter, setWaitTimer } from './grants.ts'
 import { lengthOf } from './log.ts'
 import type { EjectDoneMessage, EjectMessage } from './messages.ts'
 import { restartRepeats } from './repeat.ts'
 import type { Waiter } from './state.ts'
-import { cancelTimer, changeStub, emit, type Step, send, setTimer } from './step.ts'
+import { changeStub, emit, type Step, send, setTimer } from './step.ts'
 
 export function refuse(step: Step, user: string, event: UserInput['type'], refusal: Refusal): void {
   emit(step, { type: 'refused', user, event, refusal })
@@ -45,15 +45,6 @@ function withdraw(step: Step, waiter: Waiter, reason: 'asked' | 'timeout'): void
   if (wasEntering) changeStub(step, { phase: 'idle', grant: null })
   else if (phase === 'requesting' && durable.waiters.length === 0) changeStub(step, { phase: 'idle' })
   emit(step, { type: 'withdrawn', user: waiter.user, reason })
-}
-
-/** One timer for the waiting user whose time ends first. */
-export function setWaitTimer(step: Step): void {
-  let first = Number.POSITIVE_INFINITY
-  for (const { waitUntil } of step.state.durable.waiters)
-    if (waitUntil !== null) first = Math.min(first, waitUntil)
-  if (first === Number.POSITIVE_INFINITY) cancelTimer(step, 'wait')
-  else setTimer(step, 'wait', Math.max(0, first - step.now))
 }
 
 export function onWaitTimer(step: Step): void {

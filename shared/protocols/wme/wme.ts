@@ -16,6 +16,7 @@ import * as normal from './figure-1-normal-phase.ts'
 import * as termination from './figure-2-termination.ts'
 import { inCriticalSection } from './figure-3-states.ts'
 import { centralisedAcknowledgement } from './figure-4-acknowledgement.ts'
+import { setWaitTimer } from './grants.ts'
 import * as membership from './membership.ts'
 import type { WmeMessage } from './messages.ts'
 import { onReject } from './paxos.ts'
@@ -90,7 +91,7 @@ function onStart(step: Step, genesis: boolean, incarnation: number): void {
   const { grant, phase } = durable.stub
   if (grant !== null && inCriticalSection(phase))
     setTimer(step, 'ttl', Math.max(0, grant.expiresAt - step.now))
-  users.setWaitTimer(step)
+  setWaitTimer(step)
   if (durable.epoch.sealed) termination.sendNewEpoch(step)
 }
 

@@ -1,0 +1,30 @@
+/**
+ * Operation progress (section 3): an operation that was issued succeeds or fails, and in the end all succeed. It fails only
+ * by an ejection, and the only ejections that the paper knows are those for suspicion: once the failure detectors have
+ * settled there are none. (An ejection because the time was over or an operator wanted it is nobody's suspicion.)
+ */
+import { show } from './compare.ts'
+import type { HistoryEvent } from './events.ts'
+import type { ActiveUsers, LivenessScope } from './liveness.ts'
+import { Findings, type PropertyVerdict } from './verdict.ts'
+
+export function checkOperationProgress(
+  events: readonly HistoryEvent[],
+  scope: LivenessScope,
+  atEnd: ActiveUsers,
+): PropertyVerdict {
+  const findings = new Findings(events)
+  for (const [user, { phase, since, participant }] of atEnd) {
+    if (phase !== 'issuing' || !scope.healedParticipants.has(participant)) continue
+    findings.violation(() => `user ${show(user)} never heard of its operation again`, since, scope.end)
+  }
+  for (let index = scope.settled + 1; index < scope.end; index++) {
+    const event = events[index]!
+    if (event.type !== 'ejected' || event.reason !== 'suspected') continue
+    if (!scope.healedParticipants.has(event.participant)) continue
+    const message = () =>
+      `user ${show(event.user)} was ejected on suspicion after the failure detectors had settled`
+    findings.violation(message, scope.settled, index)
+  }
+  return findings.liveness('operation progress')
+}

@@ -1,0 +1,76 @@
+/**
+ * The serial execution on a single copy that 1CS compares with. It is written apart from the replicas' own code on
+ * purpose: a mistake there would otherwise be made here as well and never be seen.
+ */
+import type { Json } from '../json.ts'
+import { OPERATION_CONFLICT, OPERATION_FAILED } from '../resource/replica.ts'
+import type { Applied, Cells, Resource } from '../resource/resource.ts'
+import { equalJson } from './compare.ts'
+import type { SerialOrder } from './serial-order.ts'
+
+export interface Replay {
+  /** The result of each entry of C, by position. */
+  readonly results: readonly Json[]
+  /** The state hash after so many entries of C, where one was asked for. */
+  readonly hashes: ReadonlyMap<number, string>
+  /** Entries that were answered from the remembered results. */
+  readonly repeated: number
+}
+
+interface Remembered {
+  readonly operation: Json
+  readonly result: Json
+}
+
+/**
+ * Applies C from the initial state. An `opId` that comes again is answered with the result of its first time as long as
+ * that is among the last `resultsKept`; with another operation under the same `opId` the answer is a conflict.
+ * Hashing looks at the whole state, so it is done only after as many entries as `hashAfter` names.
+ */
+export function replay(
+  order: SerialOrder,
+  resource: Resource,
+  resultsKept: number,
+  hashAfter: ReadonlySet<number>,
+): Replay {
+  const cells: Cells = { ...resource.initial() }
+  const results: Json[] = []
+  const hashes = new Map<number, string>()
+  const remembered = new Map<string, Remembered>()
+  let repeated = 0
+  if (hashAfter.has(0)) hashes.set(0, resource.hash(cells))
+  for (const { opId, operation, sequence } of order.entries) {
+    const earlier = remembered.get(opId)
+    if (earlier !== undefined) {
+      results.push(equalJson(earlier.operation, operation) ? earlier.result : OPERATION_CONFLICT)
+      repeated++
+    } else {
+      const { result, changes } = apply(resource, cells, operation, sequence)
+      for (const { cell, value } of changes) {
+        if (value === null) delete cells[cell]
+        else cells[cell] = value
+      }
+      results.push(result)
+      remember(remembered, resultsKept, opId, { operation, result })
+    }
+    if (hashAfter.has(results.length)) hashes.set(results.length, resource.hash(cells))
+  }
+  return { results, hashes, repeated }
+}
+
+/** An operation that throws changes nothing, and has the same result on every replica. */
+function apply(resource: Resource, cells: Readonly<Cells>, operation: Json, sequence: number): Applied {
+  try {
+    return resource.apply(cells, operation, sequence)
+  } catch {
+    return { result: OPERATION_FAILED, changes: [] }
+  }
+}
+
+/** A map keeps the order of insertion: its first key is the oldest result. */
+function remember(remembered: Map<string, Remembered>, kept: number, opId: string, result: Remembered): void {
+  remembered.set(opId, result)
+  if (remembered.size <= kept) return
+  const oldest = remembered.keys().next().value
+  if (oldest !== undefined) remembered.delete(oldest)
+}
