@@ -37,7 +37,8 @@ export const centralisedAcknowledgement: Acknowledgement = {
 /** The last entry is a committed operation that the others do not know to be: any entry behind it would have told them (A5). */
 function owesDoInvoke(step: Step): boolean {
   const { durable, derived, soft } = step.state
-  if (derived.owner !== step.context.config.self || durable.epoch.sealed) return false
+  const { self, participants } = step.context.config
+  if (derived.owner !== self || durable.epoch.sealed || participants === 1) return false
   return (
     durable.log.at(-1)?.kind === 'operation' &&
     soft.committed === lengthOf(durable) &&
