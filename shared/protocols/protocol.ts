@@ -147,6 +147,8 @@ export type Refusal =
   | { readonly code: 'busy' }
   /** The `opId` was used for another operation. */
   | { readonly code: 'conflict' }
+  /** The operation is larger or nested deeper than a log entry may be. */
+  | { readonly code: 'too-large' }
   | { readonly code: 'too-many-waiters' }
   | { readonly code: 'not-waiting' }
   /** This participant is not (or not yet again) a member. */
@@ -198,6 +200,8 @@ export interface Limits {
   readonly resultsKept: number
   readonly waiters: number
   readonly entriesPerMessage: number
+  /** Size of an operation, in units of at most six bytes of JSON: a log entry must fit one row of storage. */
+  readonly operationWeight: number
   /** Ended grants whose end is remembered. */
   readonly endingsKept: number
   /** How often something that nobody waits for is repeated before it is left to the next activity. */
@@ -245,6 +249,7 @@ export const DEFAULT_LIMITS: Limits = {
   resultsKept: 10_000,
   waiters: 1_000,
   entriesPerMessage: 256,
+  operationWeight: 262_144,
   endingsKept: 16,
   idleRepeats: 4,
 }

@@ -4,7 +4,7 @@
  *
  * Who hears an acknowledgement is what WME-1 and WME-2 differ in: figure-1-acknowledgement.ts, figure-4-acknowledgement.ts.
  */
-import { digest } from '../../resource/canonical.ts'
+import { digest, weight } from '../../resource/canonical.ts'
 import { resultOf } from '../../resource/replica.ts'
 import type { ParticipantId, UserInput } from '../protocol.ts'
 import { advanceCommitted, concludeCommitted } from './commit.ts'
@@ -132,6 +132,9 @@ export function onIssue(step: Step, event: UserEvent<'issue'>): void {
   const { durable } = step.state
   const { stub } = durable
   const { user, fence, opId, operation } = event
+  const { operationWeight } = step.context.config.limits
+  if (weight(operation, operationWeight) > operationWeight)
+    return refuse(step, user, 'issue', { code: 'too-large' })
   const stored = resultOf(durable.replica, opId)
   if (stored !== undefined) {
     if (stored.digest !== digest(operation)) return refuse(step, user, 'issue', { code: 'conflict' })
