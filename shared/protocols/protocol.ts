@@ -10,7 +10,7 @@
  */
 import type { EjectionReason } from '../history/events.ts'
 import type { Json } from '../json.ts'
-import type { Resource } from '../resource/resource.ts'
+import type { CellChange, Resource } from '../resource/resource.ts'
 
 /** Participants of a lock are numbered 1..N. */
 export type ParticipantId = number
@@ -73,6 +73,9 @@ export type UserInput =
     }
   | { readonly type: 'exit'; readonly user: string; readonly fence: number }
   | { readonly type: 'keep-alive'; readonly user: string; readonly fence: number; readonly ttlMs: number }
+  /** A linearizable read: `readable` follows once this replica has everything that was committed before. */
+  | { readonly type: 'read'; readonly request: string }
+  | { readonly type: 'cancel-read'; readonly request: string }
   /** An operator forces the present holder out, wherever it is. `request` names the answer. */
   | { readonly type: 'eject'; readonly request: string }
 
@@ -132,6 +135,7 @@ export type UserOutput =
       readonly refusal: Refusal
     }
   | { readonly type: 'eject-done'; readonly request: string; readonly epoch: number }
+  | { readonly type: 'readable'; readonly request: string; readonly sequence: number }
 
 export interface PendingOutcome {
   readonly opId: string
@@ -170,6 +174,15 @@ export type ReplicaOutput =
       readonly opId: string
       readonly operation: Json
       readonly result: Json
+      /** The cells that it changed; none if it was applied before. */
+      readonly changes: readonly CellChange[]
+    }
+  /** A grant is committed: from this place in the log on the token belongs to `to`. */
+  | {
+      readonly type: 'granted'
+      readonly sequence: number
+      readonly fence: number
+      readonly to: ParticipantId
     }
   | { readonly type: 'restored'; readonly sequence: number }
 
@@ -198,6 +211,7 @@ export interface Limits {
   readonly logKept: number
   /** Operations whose results are remembered. */
   readonly resultsKept: number
+  /** Local users that wait, operators' requests and linearizable reads, each. */
   readonly waiters: number
   readonly entriesPerMessage: number
   /** Size of an operation, in units of at most six bytes of JSON: a log entry must fit one row of storage. */
@@ -213,6 +227,8 @@ export interface ParticipantConfig {
   /** Number of participants. */
   readonly participants: number
   readonly configuration: number
+  /** Who has the token at first; participant 1 unless said otherwise. Equal at all participants. */
+  readonly firstOwner?: ParticipantId
   /** How many local users may follow each other while a remote participant waits. */
   readonly localHandoffs: number
   readonly timing: Timing

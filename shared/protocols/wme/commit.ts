@@ -4,6 +4,7 @@
  */
 import { invoke } from '../../resource/replica.ts'
 import { reachedByMajority } from '../quorum.ts'
+import { fenceOf } from './fence.ts'
 import { confirmGrant, deliverOutcome } from './grants.ts'
 import { entryAt, lengthOf, saveProgress, truncate } from './log.ts'
 import type { OperationEntry } from './state.ts'
@@ -27,9 +28,12 @@ export function advanceCommitted(step: Step, sequence: number): void {
   for (let at = before + 1; at <= target; at++) {
     soft.committed = at
     const entry = entryAt(durable, at)!
-    if (entry.kind !== 'operation') continue
-    applyOperation(step, entry)
-    applied = true
+    if (entry.kind === 'operation') {
+      applyOperation(step, entry)
+      applied = true
+    } else {
+      emit(step, { type: 'granted', sequence: at, fence: fenceOf(entry.epoch, at), to: entry.to })
+    }
   }
   // A grant alone changes nothing in the replica: its number is made durable with the next operation.
   if (applied) saveProgress(step)
@@ -48,7 +52,8 @@ function applyOperation(step: Step, entry: OperationEntry): void {
   }
   if (response.stored !== null) save(step, `result/${opId}`, response.stored)
   if (response.dropped !== null) save(step, `result/${response.dropped}`, null)
-  emit(step, { type: 'applied', sequence, fence, opId, operation, result: response.result })
+  const { result, changes } = response
+  emit(step, { type: 'applied', sequence, fence, opId, operation, result, changes })
   if (stub.grant?.fence === fence && stub.pendingOperation?.opId === opId) {
     deliverOutcome(step, response.sequence, response.result)
   }

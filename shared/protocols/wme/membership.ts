@@ -13,7 +13,7 @@ import type { JoinMessage } from './messages.ts'
 import { initialDurable } from './records.ts'
 import { broadcast, type Step, save } from './step.ts'
 
-/** "Participant 1 holds the first token" is written once (trap D3). */
+/** "The first owner has the token" is written once (trap D3). */
 export function bearMember(step: Step): void {
   const { durable } = step.state
   Object.assign(durable, initialDurable(step.context.config, emptyReplica(step.context.resource)))

@@ -29,6 +29,8 @@ export type WmeMessage =
   | JoinMessage
   | EjectMessage
   | EjectDoneMessage
+  | ReadIndexMessage
+  | ReadIndexReplyMessage
 
 /** REQUEST: `participant` wants the token. Usually the sender; a peer may pass it on. Taken in every epoch: it is repeated anyway. */
 export interface RequestMessage {
@@ -215,4 +217,21 @@ export interface EjectDoneMessage {
   readonly type: 'eject-done'
   readonly epoch: number
   readonly fence: number
+}
+
+/** How far must a replica be to have everything that is committed now? Asked of all for a linearizable read. */
+export interface ReadIndexMessage {
+  readonly type: 'read-index'
+  readonly epoch: number
+  readonly round: number
+}
+
+export interface ReadIndexReplyMessage {
+  readonly type: 'read-index-reply'
+  readonly epoch: number
+  readonly round: number
+  /** Up to here the sender knows that all is committed. */
+  readonly committed: number
+  /** Nothing that the sender holds above this is an operation. */
+  readonly operations: number
 }

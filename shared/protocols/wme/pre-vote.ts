@@ -18,7 +18,8 @@ import { askForCatchUp, broadcast, cancelTimer, type Step, send, setTimer } from
 /** Somebody waits here for what only the owner, or its successor, can give. */
 function needsOwner(step: Step): boolean {
   const { durable, soft } = step.state
-  return durable.stub.phase === 'requesting' || soft.ejects.length > 0 || Object.keys(soft.joins).length > 0
+  if (durable.stub.phase === 'requesting' || soft.ejects.length > 0 || soft.reads.length > 0) return true
+  return Object.keys(soft.joins).length > 0
 }
 
 /** At the end of each step: the owner is watched exactly while it is needed, here or by somebody who asked. */

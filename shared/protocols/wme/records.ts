@@ -12,14 +12,15 @@ import { createSoft } from './soft.ts'
 import type { Durable, Entry, Waiter, WmeState } from './state.ts'
 import { assert } from './step.ts'
 
-/** Before anything was written: participant 1 has the token, nobody wants it, nothing has happened. */
+/** Before anything was written: the first owner has the token, nobody wants it, nothing has happened. */
 export function initialDurable(config: ParticipantConfig, replica: Replica): Durable {
+  const owner = config.firstOwner ?? 1
   return {
     membership: { status: 'blank' },
-    epoch: { epoch: 0, owner: 1, start: 0, sealed: false, incarnations: {} },
+    epoch: { epoch: 0, owner, start: 0, sealed: false, incarnations: {} },
     stub: { phase: 'idle', requestId: 0, grant: null, pendingOperation: null, handoffs: 0, endings: [] },
     paxos: INITIAL_PAXOS,
-    base: { sequence: 0, owner: 1, granted: new Array(config.participants + 1).fill(0) },
+    base: { sequence: 0, owner, granted: new Array(config.participants + 1).fill(0) },
     progress: { applied: 0, droppedThrough: 0 },
     log: [],
     waiters: [],

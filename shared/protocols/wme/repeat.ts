@@ -32,7 +32,8 @@ function isUnanswered(step: Step): boolean {
   const { durable, derived, soft } = step.state
   if (durable.membership.status === 'joining' || durable.epoch.sealed) return true
   if (durable.stub.phase === 'requesting' && derived.owner !== step.context.config.self) return true
-  if (soft.preVote !== null || soft.ejects.length > 0 || soft.asking !== null) return true
+  if (soft.preVote !== null || soft.ejects.length > 0 || soft.reads.length > 0) return true
+  if (soft.asking !== null) return true
   return mayRepeatEntries(step) && laggards(step).length > 0
 }
 

@@ -23,6 +23,8 @@ export function createSoft(config: ParticipantConfig, progress: Progress, length
     highestBallot: 0,
     joins: {},
     ejects: [],
+    reads: [],
+    readRounds: 0,
     announced: null,
     asking: null,
     repeatAttempts: 0,

@@ -179,6 +179,9 @@ export interface Soft {
   joins: { [participant: string]: number }
   /** Operators' requests to eject, waiting for the owner's answer. */
   ejects: { request: string; fence: number; owner: ParticipantId }[]
+  /** Linearizable reads that wait for a majority's answers, or for what those answers say to be applied here. */
+  reads: Read[]
+  readRounds: number
   /** The request that was last broadcast, and in which epoch: it is not broadcast at every step. */
   announced: { epoch: number; requestId: number } | null
   /** The peer that was asked for a catch-up, until it answers or the repeat timer fires. */
@@ -189,6 +192,16 @@ export interface Soft {
   told: number
   /** The timers that are set. */
   timers: { [timer in TimerName]?: true }
+}
+
+export interface Read {
+  request: string
+  /** The epoch in which it was asked; in a new one it is asked again. `null`: not yet. */
+  epoch: number | null
+  round: number
+  answered: boolean[]
+  /** The replica must have applied everything up to here. */
+  target: number
 }
 
 export type TimerName = 'repeat' | 'heartbeat' | 'suspect' | 'propose' | 'flush' | 'ttl' | 'wait'

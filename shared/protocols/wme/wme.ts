@@ -21,6 +21,7 @@ import * as membership from './membership.ts'
 import type { WmeMessage } from './messages.ts'
 import { onReject } from './paxos.ts'
 import * as preVote from './pre-vote.ts'
+import * as reads from './reads.ts'
 import { recover } from './records.ts'
 import * as repeat from './repeat.ts'
 import type { TimerName, WmeState } from './state.ts'
@@ -73,6 +74,7 @@ function finish(step: Step): void {
       repeat.replicate(step)
     }
     users.settleEjects(step)
+    reads.proceedReads(step)
     preVote.updateWatch(step)
   }
   repeat.armRepeatTimer(step)
@@ -147,6 +149,10 @@ function onMessageInNormalPhase(step: Step, from: ParticipantId, message: EpochM
       return users.onEjectMessage(step, from, message)
     case 'eject-done':
       return users.onEjectDone(step, message)
+    case 'read-index':
+      return reads.onReadIndex(step, from, message)
+    case 'read-index-reply':
+      return reads.onReadIndexReply(step, from, message)
     default:
       return onTerminationMessage(step, from, message)
   }
@@ -160,12 +166,14 @@ function onMessageWhenSealed(step: Step, from: ParticipantId, message: EpochMess
     case 'ping':
     case 'pre-vote':
     case 'eject':
+    case 'read-index':
       return send(step, from, termination.newEpochOf(step))
     case 'invoke-ack':
     case 'do-invoke':
     case 'alive':
     case 'pre-vote-reply':
     case 'eject-done':
+    case 'read-index-reply':
       return
     default:
       return onTerminationMessage(step, from, message)
@@ -202,7 +210,7 @@ function onTerminationMessage(step: Step, from: ParticipantId, message: Terminat
 
 function onUserEvent(step: Step, event: UserInput): void {
   if (step.state.durable.membership.status !== 'member') {
-    const user = event.type === 'eject' ? event.request : event.user
+    const user = 'user' in event ? event.user : event.request
     return users.refuse(step, user, event.type, { code: 'not-a-member' })
   }
   switch (event.type) {
@@ -218,6 +226,10 @@ function onUserEvent(step: Step, event: UserInput): void {
       return users.onKeepAlive(step, event)
     case 'eject':
       return users.onEject(step, event)
+    case 'read':
+      return reads.onRead(step, event)
+    case 'cancel-read':
+      return reads.onCancelRead(step, event)
     default:
       return event satisfies never
   }
@@ -255,6 +267,7 @@ function onRepeatTimer(step: Step): void {
     normal.sendRequest(step)
   if (soft.preVote !== null) preVote.sendPreVote(step)
   users.sendEjects(step)
+  reads.repeatReads(step)
   repeat.repeatEntries(step)
 }
 

@@ -1,0 +1,86 @@
+/**
+ * Linearizable reads without the token. Everything that was committed before the read is on a majority, so the furthest of any
+ * majority knows of it: once this replica has applied as much as that one holds, it may answer. An epoch that ends
+ * meanwhile makes the answers worthless, and the read is asked again in the next one.
+ */
+import type { ParticipantId, UserInput } from '../protocol.ts'
+import { majority } from '../quorum.ts'
+import { advanceCommitted } from './commit.ts'
+import { entryAt, lengthOf } from './log.ts'
+import type { ReadIndexMessage, ReadIndexReplyMessage } from './messages.ts'
+import { restartRepeats } from './repeat.ts'
+import type { Read } from './state.ts'
+import { askForCatchUp, broadcast, emit, type Step, send } from './step.ts'
+import { refuse } from './users.ts'
+
+export function onRead(step: Step, event: Extract<UserInput, { type: 'read' }>): void {
+  const { soft } = step.state
+  const { request } = event
+  if (soft.reads.some(read => read.request === request)) return
+  if (soft.reads.length >= step.context.config.limits.waiters) {
+    return refuse(step, request, 'read', { code: 'too-many-waiters' })
+  }
+  soft.reads.push({ request, epoch: null, round: 0, answered: [], target: 0 })
+}
+
+export function onCancelRead(step: Step, event: Extract<UserInput, { type: 'cancel-read' }>): void {
+  const { soft } = step.state
+  soft.reads = soft.reads.filter(read => read.request !== event.request)
+}
+
+/** At the end of each step: what was not asked in this epoch is asked, and what is answered is over. */
+export function proceedReads(step: Step): void {
+  const { durable, soft } = step.state
+  if (soft.reads.length === 0 || durable.epoch.sealed) return
+  for (const read of soft.reads) if (read.epoch !== durable.epoch.epoch) ask(step, read)
+  const isReadable = (read: Read) =>
+    read.answered.filter(Boolean).length >= majority(step.context.config.participants) &&
+    soft.committed >= read.target
+  for (const read of soft.reads) {
+    if (isReadable(read)) emit(step, { type: 'readable', request: read.request, sequence: soft.committed })
+  }
+  soft.reads = soft.reads.filter(read => !isReadable(read))
+}
+
+function ask(step: Step, read: Read): void {
+  const { durable, soft } = step.state
+  const { self, participants } = step.context.config
+  read.epoch = durable.epoch.epoch
+  read.round = ++soft.readRounds
+  read.answered = new Array(participants + 1).fill(false)
+  read.answered[self] = true
+  read.target = lastOperation(step)
+  broadcast(step, { type: 'read-index', epoch: read.epoch, round: read.round })
+  if (participants > 1) restartRepeats(step)
+}
+
+export function repeatReads(step: Step): void {
+  for (const { epoch, round } of step.state.soft.reads) {
+    if (epoch !== null) broadcast(step, { type: 'read-index', epoch, round })
+  }
+}
+
+/** A grant changes nothing that can be read, so a read never waits for one. */
+function lastOperation(step: Step): number {
+  const { durable, soft } = step.state
+  for (let at = lengthOf(durable); at > soft.committed; at--) {
+    if (entryAt(durable, at)!.kind === 'operation') return at
+  }
+  return soft.committed
+}
+
+export function onReadIndex(step: Step, from: ParticipantId, message: ReadIndexMessage): void {
+  const { epoch, round } = message
+  const { committed } = step.state.soft
+  send(step, from, { type: 'read-index-reply', epoch, round, committed, operations: lastOperation(step) })
+}
+
+export function onReadIndexReply(step: Step, from: ParticipantId, message: ReadIndexReplyMessage): void {
+  const { durable, soft } = step.state
+  const read = soft.reads.find(waiting => waiting.round === message.round)
+  if (read === undefined) return
+  read.answered[from] = true
+  read.target = Math.max(read.target, message.operations)
+  advanceCommitted(step, message.committed)
+  if (read.target > lengthOf(durable)) askForCatchUp(step, from)
+}
