@@ -9,7 +9,7 @@ import { resultOf } from '../../resource/replica.ts'
 import type { ParticipantId, UserInput } from '../protocol.ts'
 import { advanceCommitted, concludeCommitted } from './commit.ts'
 import { inCriticalSection } from './figure-3-states.ts'
-import { emitCrit, enter, release, saveWaiter, setWaitTimer } from './grants.ts'
+import { emitCrit, enter, release, saveWaiter, setWaitTimer, waitLonger } from './grants.ts'
 import { append, entryAt, hasRoom, lengthOf, push } from './log.ts'
 import type { DoInvokeMessage, InvokeAckMessage, InvokeMessage, RequestMessage } from './messages.ts'
 import { restartRepeats } from './repeat.ts'
@@ -27,7 +27,8 @@ export function onTry(step: Step, event: UserEvent<'try'>): void {
   if (stub.grant?.user === event.user && inCriticalSection(stub.phase)) {
     return emitCrit(step, stub.grant.sequence <= step.state.soft.committed)
   }
-  if (waiters.some(waiter => waiter.user === event.user)) return
+  const waiting = waiters.find(waiter => waiter.user === event.user)
+  if (waiting !== undefined) return waitLonger(step, waiting, event.waitMs)
   if (waiters.length >= step.context.config.limits.waiters) {
     return refuse(step, event.user, 'try', { code: 'too-many-waiters' })
   }

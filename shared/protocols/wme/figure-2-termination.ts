@@ -251,7 +251,9 @@ function alignLog(step: Step, start: number, entries: readonly Entry[]): void {
     rollBack(step, entry.sequence - 1)
     push(step, entry)
   }
-  if (lengthOf(durable) > start) rollBack(step, start)
+  // A snapshot may reach beyond the start of the epoch: what it contains is committed.
+  const end = Math.max(start, soft.committed)
+  if (lengthOf(durable) > end) rollBack(step, end)
 }
 
 /** The grant may have been among the entries that no majority held. */

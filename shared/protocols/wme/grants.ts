@@ -138,6 +138,16 @@ export function setWaitTimer(step: Step): void {
   else setTimer(step, 'wait', Math.max(0, first - step.now))
 }
 
+/** A user that says again that it waits has more time to wait, and keeps its place. */
+export function waitLonger(step: Step, waiter: Waiter, waitMs: number | undefined): void {
+  const { waiters } = step.state.durable
+  if (waitMs === undefined || waiter.waitUntil === null) return
+  const longer = { ...waiter, waitUntil: step.now + waitMs }
+  waiters[waiters.indexOf(waiter)] = longer
+  save(step, waiterKey(waiter), longer)
+  setWaitTimer(step)
+}
+
 export function saveWaiter(step: Step, waiter: Waiter): void {
   step.state.durable.waiters.push(waiter)
   save(step, waiterKey(waiter), waiter)
