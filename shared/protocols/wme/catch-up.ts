@@ -62,8 +62,10 @@ export function onCatchUp(step: Step, from: ParticipantId, message: CatchUpMessa
   soft.asking = null
   if (message.epoch < epoch || (message.epoch === epoch && durable.epoch.sealed && isMember(step))) return
   const { snapshot, previous, entries, committed, epochStart } = message
-  if (snapshot === null && previous > (message.epoch === epoch ? lengthOf(durable) : soft.committed)) return
-  if (snapshot !== null && snapshot.sequence > soft.committed) restoreSnapshot(step, snapshot)
+  // What this participant holds of its epoch it has acknowledged, so a late snapshot must not take it away.
+  const held = message.epoch === epoch ? lengthOf(durable) : soft.committed
+  if (snapshot === null && previous > held) return
+  if (snapshot !== null && snapshot.sequence > held) restoreSnapshot(step, snapshot)
   if (message.epoch > epoch || !isMember(step)) {
     admitIfJoining(step)
     const { epochOwner, incarnations } = message

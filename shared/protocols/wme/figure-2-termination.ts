@@ -211,8 +211,10 @@ export function onDecision(step: Step, from: ParticipantId, message: DecisionMes
 function learn(step: Step, from: ParticipantId, decision: Decision): void {
   const { durable } = step.state
   const { owner, base, entries, incarnations } = decision
-  // A stub that lacks what precedes the decided entries gets all of it from somebody who has made the transition.
-  if (lengthOf(durable) < base) return askForCatchUp(step, from)
+  // A stub that lacks what precedes the decided entries gets all of it from somebody who has made the transition. If it is
+  // the proposer itself, it hears from such a one in answer to its next NEWEP.
+  if (lengthOf(durable) < base)
+    return from === step.context.config.self ? undefined : askForCatchUp(step, from)
   const start = base + entries.length
   enterEpoch(step, { epoch: durable.epoch.epoch + 1, owner, start, sealed: false, incarnations }, entries)
 }
@@ -220,8 +222,10 @@ function learn(step: Step, from: ParticipantId, decision: Decision): void {
 /** The whole transition, in one transaction. `entries` reach up to the start of the new epoch. */
 export function enterEpoch(step: Step, next: EpochRecord, entries: readonly Entry[]): void {
   const { durable, soft } = step.state
-  const missed = next.epoch - durable.epoch.epoch - 1
   alignLog(step, next.start, entries)
+  const stays = staysIn(step, next)
+  // Who is not in yet is not let in only to be ejected: its user goes on waiting.
+  if (durable.stub.phase === 'entering' && !stays) changeStub(step, { phase: 'requesting', grant: null })
   advanceCommitted(step, next.start)
   settlePendingFromResults(step)
 
@@ -234,12 +238,16 @@ export function enterEpoch(step: Step, next: EpochRecord, entries: readonly Entr
   soft.sent.fill(next.start)
   cancelTimer(step, 'propose')
 
-  const { grant } = durable.stub
-  if (grant === null) return
-  const stays = next.owner === step.context.config.self && missed === 0 && isInLog(step, grant)
-  if (stays) goOn(step, grant)
-  else if (durable.stub.phase === 'entering') changeStub(step, { phase: 'requesting', grant: null })
-  else eject(step, grant.ending ?? 'suspected')
+  if (durable.stub.grant === null) return
+  if (stays) goOn(step, durable.stub.grant)
+  else eject(step, durable.stub.grant.ending ?? 'suspected')
+}
+
+/** The holder keeps the token only as the owner of the very next epoch, and only if its grant was decided. */
+function staysIn(step: Step, next: EpochRecord): boolean {
+  const { epoch, stub } = step.state.durable
+  const isNext = next.epoch === epoch.epoch + 1
+  return isNext && next.owner === step.context.config.self && stub.grant !== null && isInLog(step, stub.grant)
 }
 
 /** Replaces what was rolled back by what was decided (trap A2: by place, not by set difference). */
