@@ -28,54 +28,88 @@ export function checkWme3(
   instances: Instances,
 ): PropertyVerdict {
   const check: Check = { findings: new Findings(events), events, order, instances }
-  const inC = checkIssued(check)
+  const matchings = checkIssued(check)
   checkOutcomes(check)
-  checkFailed(check, inC)
+  checkFailed(check, matchings)
   return check.findings.safety('WME3')
 }
 
+/** What is known, while walking along C, of the operations issued under one fence with one `opId`. */
+interface Matching {
+  readonly issues: readonly number[]
+  /** The first of `issues` that no entry has taken yet. */
+  next: number
+  entry: SerialEntry
+}
+
 /** Walks along C and gives each entry its `issue`. Returns the entries by fence and `opId`. */
-function checkIssued({ findings, events, order, instances }: Check): Map<string, SerialEntry> {
-  const matched = new Map<string, number>()
+function checkIssued({ findings, events, order, instances }: Check): Map<string, Matching> {
+  const matchings = new Map<string, Matching>()
   const latestIssue = new Map<number, number>()
-  const inC = new Map<string, SerialEntry>()
   for (const entry of order.entries) {
     const key = issueKey(entry.fence, entry.opId)
-    const issues = instances.issues.get(key)
-    const times = matched.get(key) ?? 0
-    const earlier = inC.get(key)
-    matched.set(key, times + 1)
-    inC.set(key, entry)
-    if (issues === undefined) {
+    const matching = matchings.get(key) ?? { issues: instances.issues.get(key) ?? [], next: 0, entry }
+    matchings.set(key, matching)
+    const latest = latestIssue.get(entry.fence) ?? -1
+    const issue = takeIssue(events, matching, entry, latest)
+    if (issue === null) {
       // Operations under a fence that nobody was given are WME1's to report.
-      if (!instances.byFence.has(entry.fence)) continue
-      findings.violation(() => `${describe(entry)} was applied but never issued`, entry.invoke)
-      continue
+      if (!instances.byFence.has(entry.fence) && matching.issues.length === 0) continue
+      findings.violation(...whyNotIssued(events, matching, entry, latest))
+    } else {
+      latestIssue.set(entry.fence, issue)
+      if (events[entry.invoke]!.at < events[issue]!.at) {
+        findings.violation(() => `${describe(entry)} was applied before it was issued`, entry.invoke, issue)
+      }
     }
-    const index = issues[times]
-    if (index === undefined) {
-      const message = () => `${describe(entry)} is in the serial order more often than it was issued`
-      findings.violation(message, issues.at(-1), earlier?.invoke, entry.invoke)
-      continue
-    }
-    const issue = events[index] as EventOf<'issue'>
-    if (!equalJson(issue.operation, entry.operation)) {
-      const message = () =>
-        `${describe(entry)} was applied as ${show(entry.operation)}, issued as ${show(issue.operation)}`
-      findings.violation(message, index, entry.invoke)
-    }
-    if (events[entry.invoke]!.at < issue.at) {
-      findings.violation(() => `${describe(entry)} was applied before it was issued`, entry.invoke, index)
-    }
-    const latest = latestIssue.get(entry.fence)
-    if (latest !== undefined && latest > index) {
-      const message = () =>
-        `${describe(entry)} comes after an operation that was issued later in the same instance`
-      findings.violation(message, index, latest, entry.invoke)
-    }
-    latestIssue.set(entry.fence, Math.max(index, latest ?? index))
+    matching.entry = entry
   }
-  return inC
+  return matchings
+}
+
+/**
+ * The earliest `issue` of this very operation that is still free and follows the one of the entry before. Those that are
+ * passed over were answered without an entry of their own: the result was known.
+ */
+function takeIssue(
+  events: readonly HistoryEvent[],
+  matching: Matching,
+  entry: SerialEntry,
+  latest: number,
+): number | null {
+  while (matching.next < matching.issues.length) {
+    const issue = matching.issues[matching.next]!
+    matching.next++
+    if (issue > latest && isIssueOf(events[issue], entry)) return issue
+  }
+  return null
+}
+
+function isIssueOf(event: HistoryEvent | undefined, entry: SerialEntry): boolean {
+  return event?.type === 'issue' && equalJson(event.operation, entry.operation)
+}
+
+function whyNotIssued(
+  events: readonly HistoryEvent[],
+  { issues, entry: earlier }: Matching,
+  entry: SerialEntry,
+  latest: number,
+): [message: () => string, ...indices: (number | undefined)[]] {
+  const first = issues[0]
+  if (first === undefined) return [() => `${describe(entry)} was applied but never issued`, entry.invoke]
+  const { operation } = events[first] as EventOf<'issue'>
+  if (earlier !== entry) {
+    const message = () => `${describe(entry)} is in the serial order more often than it was issued`
+    return [message, first, earlier.invoke, entry.invoke]
+  }
+  if (!equalJson(operation, entry.operation)) {
+    const message = () =>
+      `${describe(entry)} was applied as ${show(entry.operation)}, issued as ${show(operation)}`
+    return [message, first, entry.invoke]
+  }
+  const message = () =>
+    `${describe(entry)} comes after an operation that was issued later in the same instance`
+  return [message, first, latest, entry.invoke]
 }
 
 function checkOutcomes(check: Check): void {
@@ -94,9 +128,9 @@ function checkOutcome(check: Check, index: number, event: EventOf<'outcome'>, re
     findings.violation(message, entry?.invoke, index)
     return
   }
-  // Under an earlier fence the operation was another instance's; it must be the one that this user issued all the same.
-  const issue = instances.issues.get(issueKey(event.fence, event.opId))?.[0]
-  if (issue !== undefined && entry.fence !== event.fence) {
+  // The entry may be another instance's. It must be the operation that this user issued all the same.
+  const issue = lastBefore(instances.issues.get(issueKey(event.fence, event.opId)) ?? [], index)
+  if (issue !== undefined) {
     const { operation } = events[issue] as EventOf<'issue'>
     if (!equalJson(operation, entry.operation)) {
       const message = () => `the outcome of ${show(operation)} is that of ${show(entry.operation)}`
@@ -116,11 +150,23 @@ function checkOutcome(check: Check, index: number, event: EventOf<'outcome'>, re
   }
 }
 
+/** The last of these ascending places that is before `index`. */
+function lastBefore(places: readonly number[], index: number): number | undefined {
+  let low = 0
+  let high = places.length
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    if (places[middle]! < index) low = middle + 1
+    else high = middle
+  }
+  return places[low - 1]
+}
+
 /**
  * An ejection says what became of the pending operation. If it says nothing though one is pending, then the `issue` did
  * not reach the stub before the end, and the operation has failed as in the paper.
  */
-function checkFailed({ findings, events }: Check, inC: ReadonlyMap<string, SerialEntry>): void {
+function checkFailed({ findings, events }: Check, matchings: ReadonlyMap<string, Matching>): void {
   const pending = new Map<string, { readonly fence: number; readonly opId: string; readonly issue: number }>()
   for (const [index, event] of events.entries()) {
     if (event.type === 'issue') {
@@ -132,7 +178,7 @@ function checkFailed({ findings, events }: Check, inC: ReadonlyMap<string, Seria
       pending.delete(event.user)
       const opId = event.pending?.opId ?? operation?.opId
       if (opId === undefined || event.pending?.outcome === 'unknown') continue
-      const entry = inC.get(issueKey(event.fence, opId))
+      const entry = matchings.get(issueKey(event.fence, opId))?.entry
       if (entry === undefined) continue
       const message = () => `${describe(entry)} was reported as not applied, but it was applied`
       findings.violation(message, operation?.issue, entry.invoke, index)

@@ -36,11 +36,11 @@ export function replay(
   const cells: Cells = { ...resource.initial() }
   const results: Json[] = []
   const hashes = new Map<number, string>()
-  const remembered = new Map<string, Remembered>()
+  const memory = new Memory(resultsKept)
   let repeated = 0
   if (hashAfter.has(0)) hashes.set(0, resource.hash(cells))
   for (const { opId, operation, sequence } of order.entries) {
-    const earlier = remembered.get(opId)
+    const earlier = memory.get(opId)
     if (earlier !== undefined) {
       results.push(equalJson(earlier.operation, operation) ? earlier.result : OPERATION_CONFLICT)
       repeated++
@@ -51,7 +51,7 @@ export function replay(
         else cells[cell] = value
       }
       results.push(result)
-      remember(remembered, resultsKept, opId, { operation, result })
+      memory.remember(opId, { operation, result })
     }
     if (hashAfter.has(results.length)) hashes.set(results.length, resource.hash(cells))
   }
@@ -67,10 +67,28 @@ function apply(resource: Resource, cells: Readonly<Cells>, operation: Json, sequ
   }
 }
 
-/** A map keeps the order of insertion: its first key is the oldest result. */
-function remember(remembered: Map<string, Remembered>, kept: number, opId: string, result: Remembered): void {
-  remembered.set(opId, result)
-  if (remembered.size <= kept) return
-  const oldest = remembered.keys().next().value
-  if (oldest !== undefined) remembered.delete(oldest)
+/** The last results, by `opId`. */
+class Memory {
+  readonly #kept: number
+  readonly #results = new Map<string, Remembered>()
+  /** All that were ever remembered, oldest first. To ask the map for its oldest key would take longer the more it forgot. */
+  readonly #opIds: string[] = []
+  #forgotten = 0
+
+  constructor(kept: number) {
+    this.#kept = kept
+  }
+
+  get(opId: string): Remembered | undefined {
+    return this.#results.get(opId)
+  }
+
+  /** The `opId` is a new one: what is remembered is never applied again. */
+  remember(opId: string, result: Remembered): void {
+    this.#results.set(opId, result)
+    this.#opIds.push(opId)
+    if (this.#results.size <= this.#kept) return
+    this.#results.delete(this.#opIds[this.#forgotten]!)
+    this.#forgotten++
+  }
 }

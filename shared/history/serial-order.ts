@@ -28,6 +28,8 @@ export interface SerialEntry {
 export interface SerialOrder {
   readonly entries: readonly SerialEntry[]
   readonly bySequence: ReadonlyMap<number, SerialEntry>
+  /** The `invoke` events of something else than what C has at their place. */
+  readonly strangers: ReadonlySet<number>
 }
 
 /** While C is built, entries can still change. */
@@ -47,12 +49,13 @@ export function serialOrder(events: readonly HistoryEvent[]): SerialOrder {
   settleDisputes(events, drafts, disputed, longest(lengths))
   const entries = [...drafts.values()].sort((left, right) => left.sequence - right.sequence)
   for (const [position, entry] of entries.entries()) entry.position = position
-  addResponses(events, drafts)
-  return { entries, bySequence: drafts }
+  const strangers = findStrangers(events, drafts, disputed)
+  addResponses(events, drafts, strangers)
+  return { entries, bySequence: drafts, strangers }
 }
 
 /** Whether the event invokes this very entry, and not another that some replica has at the same place. */
-export function invokes(event: EventOf<'invoke'>, entry: SerialEntry): boolean {
+function invokes(event: EventOf<'invoke'>, entry: SerialEntry): boolean {
   return (
     event.sequence === entry.sequence &&
     event.fence === entry.fence &&
@@ -124,15 +127,33 @@ function settleDisputes(
   }
 }
 
-/** A response counts for an entry if it answers an invocation of that very entry. */
-function addResponses(events: readonly HistoryEvent[], drafts: ReadonlyMap<number, Draft>): void {
-  const invoked = new Map<number, EventOf<'invoke'>>()
+/** To compare operations takes time, so it is not done again where all agreed. */
+function findStrangers(
+  events: readonly HistoryEvent[],
+  drafts: ReadonlyMap<number, Draft>,
+  disputed: ReadonlyMap<number, unknown>,
+): Set<number> {
+  const strangers = new Set<number>()
+  if (disputed.size === 0) return strangers
   for (const [index, event] of events.entries()) {
-    if (event.type === 'invoke') invoked.set(event.participant, event)
-    if (event.type !== 'response') continue
+    if (event.type !== 'invoke' || !disputed.has(event.sequence)) continue
+    if (!invokes(event, drafts.get(event.sequence)!)) strangers.add(index)
+  }
+  return strangers
+}
+
+/** A response counts for an entry if it answers an invocation of that very entry. */
+function addResponses(
+  events: readonly HistoryEvent[],
+  drafts: ReadonlyMap<number, Draft>,
+  strangers: ReadonlySet<number>,
+): void {
+  /** The sequence that each participant's replica was last asked for, if it is in C. */
+  const invoked = new Map<number, number | null>()
+  for (const [index, event] of events.entries()) {
+    if (event.type === 'invoke') invoked.set(event.participant, strangers.has(index) ? null : event.sequence)
+    if (event.type !== 'response' || invoked.get(event.participant) !== event.sequence) continue
     const draft = drafts.get(event.sequence)
-    if (draft === undefined || draft.response !== null || draft.opId !== event.opId) continue
-    const invocation = invoked.get(event.participant)
-    if (invocation !== undefined && invokes(invocation, draft)) draft.response = index
+    if (draft?.response === null && draft.opId === event.opId) draft.response = index
   }
 }

@@ -2,6 +2,7 @@
  * A few participants on a table: the test delivers each message, fires each timer and crashes whom it likes, by hand. The
  * scenarios of the paper and the traps of the protocol are told with it; the simulator is for what nobody thought of.
  */
+import { isDeepStrictEqual } from 'node:util'
 import type { Json } from '../../shared/json.ts'
 import {
   type Context,
@@ -13,11 +14,13 @@ import {
   type Input,
   type Limits,
   type Protocol,
+  type Timing,
   type UserInput,
 } from '../../shared/protocols/protocol.ts'
 import type { WmeMessage } from '../../shared/protocols/wme/messages.ts'
 import type { WmeState } from '../../shared/protocols/wme/state.ts'
 import { keyValue } from '../../shared/resource/key-value.ts'
+import type { Resource } from '../../shared/resource/resource.ts'
 
 export interface Sent {
   readonly from: number
@@ -31,12 +34,18 @@ interface Seat {
   /** `null` while it is down. */
   state: WmeState | null
   readonly timers: Map<string, number>
+  /** After so many effects of its next step it crashes; `null`: it does not. */
+  crashAfter: number | null
 }
 
 export interface ClusterOptions {
   readonly participants: number
   readonly localHandoffs?: number
   readonly limits?: Partial<Limits>
+  readonly timing?: Partial<Timing>
+  readonly resource?: Resource
+  /** After every step, the durable state is compared with what storage alone gives back (invariant I20). */
+  readonly checkRecovery?: boolean
 }
 
 export class Cluster {
@@ -48,10 +57,14 @@ export class Cluster {
   readonly emitted: { participant: number; event: Emitted }[] = []
   now = 0
   private readonly seats: Seat[] = []
+  private readonly isolated = new Set<number>()
+  private loses: (sent: Sent) => boolean = () => false
+  private readonly checkRecovery: boolean
 
   constructor(protocol: Protocol<WmeState, WmeMessage>, options: ClusterOptions) {
     this.protocol = protocol
     this.participants = options.participants
+    this.checkRecovery = options.checkRecovery ?? false
     for (let self = 1; self <= options.participants; self++) {
       const context: Context = {
         config: {
@@ -59,12 +72,12 @@ export class Cluster {
           participants: options.participants,
           configuration: 1,
           localHandoffs: options.localHandoffs ?? 1,
-          timing: DEFAULT_TIMING,
+          timing: { ...DEFAULT_TIMING, ...options.timing },
           limits: { ...DEFAULT_LIMITS, ...options.limits },
         },
-        resource: keyValue,
+        resource: options.resource ?? keyValue,
       }
-      this.seats.push({ context, storage: new Map(), state: null, timers: new Map() })
+      this.seats.push({ context, storage: new Map(), state: null, timers: new Map(), crashAfter: null })
       this.start(self, true)
     }
   }
@@ -96,6 +109,19 @@ export class Cluster {
   wipe(participant: number): void {
     this.crash(participant)
     this.seat(participant).storage.clear()
+  }
+
+  /** Its next step is cut short: only the first `effects` of it happen. The save, if there is one, is the first. */
+  crashDuringNextStep(participant: number, effects: number): void {
+    this.seat(participant).crashAfter = effects
+  }
+
+  isUp(participant: number): boolean {
+    return this.seat(participant).state !== null
+  }
+
+  context(participant: number): Context {
+    return this.seat(participant).context
   }
 
   // ---- inputs
@@ -160,6 +186,26 @@ export class Cluster {
     return taken
   }
 
+  /** All that is in flight from or to this participant is lost, and all that follows, until it is reconnected. */
+  isolate(...participants: number[]): void {
+    for (const participant of participants) this.isolated.add(participant)
+    this.network = this.network.filter(sent => !this.isLost(sent))
+  }
+
+  reconnect(...participants: number[]): void {
+    for (const participant of participants) this.isolated.delete(participant)
+  }
+
+  /** From now on the network loses what matches, and nothing else if called again. */
+  lose(matches: (sent: Sent) => boolean): void {
+    this.loses = matches
+    this.network = this.network.filter(sent => !this.isLost(sent))
+  }
+
+  private isLost(sent: Sent): boolean {
+    return this.isolated.has(sent.from) || this.isolated.has(sent.to) || this.loses(sent)
+  }
+
   /** Delivers and fires whatever is due, as in a run without faults, for so many virtual milliseconds. */
   run(durationMs: number): void {
     const end = this.now + durationMs
@@ -188,12 +234,27 @@ export class Cluster {
   private step(participant: number, input: Input<WmeMessage>): Emitted[] {
     const seat = this.seat(participant)
     if (seat.state === null) throw new Error(`participant ${participant} is down`)
+    const effects = this.protocol.step(seat.context, seat.state, input)
+    assertSaveFirst(effects)
     const emitted: Emitted[] = []
-    for (const effect of this.protocol.step(seat.context, seat.state, input)) {
+    const { crashAfter } = seat
+    seat.crashAfter = null
+    for (const effect of effects.slice(0, crashAfter ?? effects.length)) {
       this.run1(participant, seat, effect)
       if (effect.type === 'emit') emitted.push(effect.event)
     }
+    if (crashAfter !== null) this.crash(participant)
+    else if (this.checkRecovery) this.assertRecoverable(participant, input)
     return emitted
+  }
+
+  private assertRecoverable(participant: number, input: Input<WmeMessage>): void {
+    const { context, storage, state } = this.seat(participant)
+    const { durable } = this.protocol.recover(context, storage)
+    if (isDeepStrictEqual(durable, state!.durable)) return
+    const [recovered, lived] = [JSON.stringify(durable), JSON.stringify(state!.durable)]
+    const what = `after ${JSON.stringify(input)} participant ${participant}`
+    throw new Error(`${what} would come back with ${recovered} instead of ${lived}`)
   }
 
   private run1(participant: number, seat: Seat, effect: Effect<WmeMessage>): void {
@@ -205,7 +266,7 @@ export class Cluster {
         }
         return
       case 'send':
-        this.network.push({ from: participant, to: effect.to, message: effect.message })
+        this.post({ from: participant, to: effect.to, message: effect.message })
         return
       case 'set-timer':
         seat.timers.set(effect.timer, this.now + effect.afterMs)
@@ -218,7 +279,18 @@ export class Cluster {
     }
   }
 
+  private post(sent: Sent): void {
+    if (sent.from === sent.to) throw new Error('a message to oneself is handled in the same step (A11)')
+    if (!this.isLost(sent)) this.network.push(sent)
+  }
+
   private seat(participant: number): Seat {
     return this.seats[participant - 1]!
   }
+}
+
+/** What every interpreter asserts: what is said rests on what is written, so the one save comes first. */
+function assertSaveFirst(effects: readonly Effect<WmeMessage>[]): void {
+  const late = effects.findIndex((effect, place) => effect.type === 'save' && place > 0)
+  if (late !== -1) throw new Error('a step saves after its first effect')
 }

@@ -1,0 +1,30 @@
+/** What a lock is made of. Decided once, when the lock is born, and known to each of its participants. */
+import type { ProtocolName } from '../protocols/protocol.ts'
+
+export interface LockConfiguration {
+  /** Counts the changes of the member set; 1 at birth. Every message between participants carries it. */
+  readonly number: number
+  readonly protocol: ProtocolName
+  readonly participants: readonly ParticipantPlace[]
+  /** Who has the token at first: whoever the lock was born at, so that its first user need not wait. */
+  readonly firstOwner: number
+  /** The time to live of a grant when the acquire does not say. */
+  readonly ttlMs: number
+  readonly detector: DetectorOptions
+  readonly localHandoffs: number
+  /** The name of the resource that the lock guards. */
+  readonly resource: string
+}
+
+export interface ParticipantPlace {
+  readonly id: number
+  /** Where its Durable Object should live (a Cloudflare location hint), or `null` for wherever. */
+  readonly location: string | null
+  /** Set if the participant is in another process or account: where its service answers signed requests. */
+  readonly url: string | null
+}
+
+export interface DetectorOptions {
+  readonly heartbeatMs: number
+  readonly timeoutMs: number
+}

@@ -1,0 +1,92 @@
+/**
+ * The small schemas that bodies, queries and answers are made of. They are the one source of what is accepted, of its types
+ * and of what OpenAPI says about it.
+ *
+ * Every file imports zod as a namespace: `import { z }` would put all of its translations into the bundle (440 KB, not 80).
+ */
+import * as z from 'zod'
+import { GRANT_ID_PATTERN, parseGrantId, TICKET_ID_PATTERN } from './ids.ts'
+import { API_LIMITS, LOCATIONS } from './limits.ts'
+
+/** Schemas with a name of their own in OpenAPI. */
+export const COMPONENTS = z.registry<{ readonly id: string }>()
+
+export function component<Schema extends z.ZodType>(id: string, schema: Schema): Schema {
+  COMPONENTS.add(schema, { id })
+  return schema
+}
+
+function between(range: { readonly least: number; readonly most: number }): z.ZodInt {
+  return z.int().min(range.least).max(range.most)
+}
+
+/** As JSON the end of a range is the largest safe integer: above it numbers are no longer told apart. */
+const count = z.int().min(0)
+
+export const lockName = z
+  .string()
+  .regex(new RegExp(`^[A-Za-z0-9][A-Za-z0-9_.-]{0,${API_LIMITS.lockNameLength - 1}}$`), {
+    error: 'a lock is named by 1 to 64 letters, digits, _ . or -, and begins with a letter or digit',
+  })
+  .describe('The name of the lock. A lock that was never configured exists with the defaults.')
+
+export const participantId = between(API_LIMITS.participants)
+export const at = participantId.describe(
+  'The participant that serves the request; by default the nearest one that answers.',
+)
+
+const NOT_A_GRANT = { error: 'not the id of a grant' }
+export const grantId = z
+  .string()
+  .regex(GRANT_ID_PATTERN, { ...NOT_A_GRANT, abort: true })
+  .refine(id => parseGrantId(id) !== null, NOT_A_GRANT)
+export const ticketId = z.string().regex(TICKET_ID_PATTERN, { error: 'not the id of a ticket' })
+
+const LONE_SURROGATE = /\p{Surrogate}/u
+const isWellFormed = (text: string): boolean => !LONE_SURROGATE.test(text)
+
+/** How long it may be is checked apart (`findOversized`), because too long is another problem than malformed. */
+export const key = z
+  .string()
+  .min(1)
+  .refine(isWellFormed, { error: 'a key is well-formed Unicode' })
+  .meta({ maxLength: API_LIMITS.keyLength, description: 'A key of the guarded map.' })
+
+export const opId = z
+  .string()
+  .min(1)
+  .max(API_LIMITS.opIdLength)
+  .refine(isWellFormed, { error: 'an opId is well-formed Unicode' })
+  .describe('Names the operation. The same one again is answered again and applied only once.')
+
+export const waitMs = between(API_LIMITS.waitMs).describe('How long to wait for the lock.')
+export const sessionWaitMs = between(API_LIMITS.sessionWaitMs)
+export const ttlMs = between(API_LIMITS.ttlMs).describe('How long the grant lasts without a keepalive.')
+export const heartbeatMs = between(API_LIMITS.heartbeatMs)
+export const timeoutMs = between(API_LIMITS.timeoutMs)
+export const localHandoffs = between(API_LIMITS.localHandoffs).describe(
+  'How many users of one participant may follow each other while another participant waits.',
+)
+export const listLimit = between(API_LIMITS.listLimit)
+
+export const location = z
+  .enum(LOCATIONS)
+  .nullable()
+  .describe('A Cloudflare location hint; null for wherever.')
+
+export const sequence = count.describe('The place of an operation in the order of all.')
+export const revision = count.describe('The sequence of the operation that last changed the key.')
+export const fence = count.describe('Strictly increases from grant to grant.')
+export const epoch = count
+export const queueLength = count
+export const position = count
+
+/** By the clock of the participant that says it. */
+export const timestamp = z.iso.datetime()
+
+/** Any JSON. It came out of `JSON.parse` or goes into `JSON.stringify`, so there is nothing more to check. */
+export const json = z.unknown().describe('Any JSON value.')
+
+export const consistency = z
+  .enum(['linearizable', 'local'])
+  .describe('local: what this participant has at once; linearizable: what is true now.')

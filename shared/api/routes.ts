@@ -1,0 +1,300 @@
+/**
+ * Every call of the public contract as data. The router registers its handlers by this table (and would not compile without
+ * one for each), and OpenAPI and the human page are made from it: what is documented is what is served.
+ */
+import type * as z from 'zod'
+import * as answers from './answers.ts'
+import type { ProblemCode } from './problems.ts'
+import * as requests from './requests.ts'
+
+/** What a key may be allowed to do. */
+export const VERBS = ['acquire', 'read', 'watch', 'history', 'configure', 'eject', 'metrics'] as const
+export type Verb = (typeof VERBS)[number]
+
+export interface RouteAnswer {
+  readonly description: string
+  readonly schema?: z.ZodType
+  /** If it is not JSON. */
+  readonly mediaType?: string
+  readonly headers?: { readonly [name: string]: string }
+}
+
+export interface Route {
+  readonly method: 'get' | 'put' | 'post' | 'delete'
+  readonly path: string
+  readonly summary: string
+  readonly description?: string
+  /** What the caller's key must allow; `null`: no key is needed. */
+  readonly verb: Verb | null
+  readonly parameters: z.ZodObject
+  readonly query: z.ZodObject
+  readonly body: z.ZodType | null
+  readonly answers: { readonly [status: number]: RouteAnswer }
+  /** Besides those that every route has. */
+  readonly problems: readonly ProblemCode[]
+}
+
+const GRANT_OVER = ['ejected', 'released', 'expired'] as const
+const granted = { description: 'Granted.', schema: answers.grantAnswer }
+const waiting = {
+  description: 'Not yet granted; the place in the queue is kept.',
+  schema: answers.ticketAnswer,
+}
+
+export const ROUTES = {
+  configure: {
+    method: 'put',
+    path: '/v1/locks/{lock}',
+    summary: 'Configure a lock before its first use',
+    description:
+      'What is left out has its default. A lock that exists keeps the configuration that it was born with.',
+    verb: 'configure',
+    parameters: requests.lockPath,
+    query: requests.noQuery,
+    body: requests.configureBody,
+    answers: {
+      200: { description: 'It had this configuration already.', schema: answers.configurationAnswer },
+      201: { description: 'Created.', schema: answers.configurationAnswer },
+    },
+    problems: ['conflict'],
+  },
+  status: {
+    method: 'get',
+    path: '/v1/locks/{lock}',
+    summary: 'What each participant knows',
+    description: 'A participant that does not answer is reported as such; it never fails the call.',
+    verb: 'read',
+    parameters: requests.lockPath,
+    query: requests.noQuery,
+    body: null,
+    answers: { 200: { description: 'The views of all participants.', schema: answers.statusAnswer } },
+    problems: [],
+  },
+  acquire: {
+    method: 'post',
+    path: '/v1/locks/{lock}/acquire',
+    summary: 'Enter the critical section',
+    verb: 'acquire',
+    parameters: requests.lockPath,
+    query: requests.noQuery,
+    body: requests.acquireBody,
+    answers: { 200: granted, 202: waiting },
+    problems: ['locked', 'not_supported'],
+  },
+  ticket: {
+    method: 'get',
+    path: '/v1/locks/{lock}/tickets/{id}',
+    summary: 'Ask whether a ticket has become a grant',
+    verb: 'acquire',
+    parameters: requests.ticketPath,
+    query: requests.ticketQuery,
+    body: null,
+    answers: { 200: granted, 202: waiting },
+    problems: ['no_such_ticket', ...GRANT_OVER],
+  },
+  withdraw: {
+    method: 'delete',
+    path: '/v1/locks/{lock}/tickets/{id}',
+    summary: 'Give up waiting',
+    verb: 'acquire',
+    parameters: requests.ticketPath,
+    query: requests.noQuery,
+    body: null,
+    answers: { 204: { description: 'Withdrawn.' } },
+    problems: ['no_such_ticket'],
+  },
+  ops: {
+    method: 'post',
+    path: '/v1/locks/{lock}/grants/{id}/ops',
+    summary: 'Apply a batch of ops to the guarded state',
+    description:
+      'All of the batch or nothing. The same opId again gives the same answer and applies nothing twice.',
+    verb: 'acquire',
+    parameters: requests.grantPath,
+    query: requests.noQuery,
+    body: requests.opsBody,
+    answers: { 200: { description: 'The outcome.', schema: answers.opsAnswer } },
+    problems: ['conflict', ...GRANT_OVER, 'not_supported'],
+  },
+  keepalive: {
+    method: 'post',
+    path: '/v1/locks/{lock}/grants/{id}/keepalive',
+    summary: 'Keep a grant',
+    verb: 'acquire',
+    parameters: requests.grantPath,
+    query: requests.noQuery,
+    body: requests.keepaliveBody,
+    answers: { 200: { description: 'Kept.', schema: answers.keepaliveAnswer } },
+    problems: GRANT_OVER,
+  },
+  release: {
+    method: 'delete',
+    path: '/v1/locks/{lock}/grants/{id}',
+    summary: 'Leave the critical section',
+    verb: 'acquire',
+    parameters: requests.grantPath,
+    query: requests.noQuery,
+    body: null,
+    answers: { 204: { description: 'Released.' } },
+    problems: GRANT_OVER,
+  },
+  transact: {
+    method: 'post',
+    path: '/v1/locks/{lock}/transact',
+    summary: 'Acquire, apply and release in one call',
+    verb: 'acquire',
+    parameters: requests.lockPath,
+    query: requests.noQuery,
+    body: requests.transactBody,
+    answers: { 200: { description: 'The outcome.', schema: answers.transactAnswer } },
+    problems: ['locked', 'conflict', ...GRANT_OVER, 'not_supported'],
+  },
+  list: {
+    method: 'get',
+    path: '/v1/locks/{lock}/state',
+    summary: 'List keys',
+    verb: 'read',
+    parameters: requests.lockPath,
+    query: requests.listQuery,
+    body: null,
+    answers: { 200: { description: 'A page of keys in order.', schema: answers.listAnswer } },
+    problems: ['not_supported'],
+  },
+  get: {
+    method: 'get',
+    path: '/v1/locks/{lock}/state/{key}',
+    summary: 'Read a key',
+    description: 'A key is given percent-encoded. The ETag is its revision; `If-None-Match` is understood.',
+    verb: 'read',
+    parameters: requests.keyPath,
+    query: requests.stateQuery,
+    body: null,
+    answers: {
+      200: {
+        description: 'The value.',
+        schema: answers.stateAnswer,
+        headers: { ETag: 'The revision of the key, as a weak validator.' },
+      },
+      304: { description: 'The key still has the revision of If-None-Match.' },
+    },
+    problems: ['no_such_key', 'too_large', 'not_supported'],
+  },
+  watch: {
+    method: 'get',
+    path: '/v1/locks/{lock}/watch',
+    summary: 'Follow operations and holders as they happen',
+    description:
+      'Events op, holder and snapshot; their id is the sequence. `Last-Event-ID` counts for more than `since`. ' +
+      'A comment line every 15 s keeps it open.',
+    verb: 'watch',
+    parameters: requests.lockPath,
+    query: requests.watchQuery,
+    body: null,
+    answers: { 200: { description: 'Server-Sent Events.', mediaType: 'text/event-stream' } },
+    problems: [],
+  },
+  session: {
+    method: 'get',
+    path: '/v1/locks/{lock}/session',
+    summary: 'A WebSocket that speaks try, crit, issue, outcome, exit, rem and ejected',
+    description:
+      'Client: SessionMessage. The grant lives while the socket does. A browser, which cannot set headers, offers the ' +
+      'subprotocols `baton` and `baton.key.<key>`.',
+    verb: 'acquire',
+    parameters: requests.lockPath,
+    query: requests.sessionQuery,
+    body: null,
+    answers: { 101: { description: 'The WebSocket.' } },
+    problems: [],
+  },
+  history: {
+    method: 'get',
+    path: '/v1/locks/{lock}/history',
+    summary: 'The recorded events of each participant, for the checker',
+    verb: 'history',
+    parameters: requests.lockPath,
+    query: requests.noQuery,
+    body: null,
+    answers: { 200: { description: 'The newest events, newest last.', schema: answers.historyAnswer } },
+    problems: [],
+  },
+  eject: {
+    method: 'post',
+    path: '/v1/locks/{lock}/eject',
+    summary: 'Force the present holder out',
+    verb: 'eject',
+    parameters: requests.lockPath,
+    query: requests.noQuery,
+    body: requests.emptyBody,
+    answers: { 200: { description: 'The holder is out.', schema: answers.ejectAnswer } },
+    problems: [],
+  },
+  participants: {
+    method: 'post',
+    path: '/v1/locks/{lock}/participants',
+    summary: 'Add, remove or replace a participant',
+    verb: 'configure',
+    parameters: requests.lockPath,
+    query: requests.noQuery,
+    body: requests.participantsBody,
+    answers: { 200: { description: 'Changed.', schema: answers.participantsAnswer } },
+    problems: ['conflict', 'not_supported'],
+  },
+  health: {
+    method: 'get',
+    path: '/healthz',
+    summary: 'Whether the router runs',
+    verb: null,
+    parameters: requests.noPath,
+    query: requests.noQuery,
+    body: null,
+    answers: { 200: { description: 'It does.', schema: answers.healthAnswer } },
+    problems: [],
+  },
+  metrics: {
+    method: 'get',
+    path: '/metrics',
+    summary: 'Counters of this instance of the router, for Prometheus',
+    verb: 'metrics',
+    parameters: requests.noPath,
+    query: requests.noQuery,
+    body: null,
+    answers: { 200: { description: 'Prometheus text.', mediaType: 'text/plain' } },
+    problems: [],
+  },
+  openapi: {
+    method: 'get',
+    path: '/openapi.json',
+    summary: 'This description',
+    verb: null,
+    parameters: requests.noPath,
+    query: requests.noQuery,
+    body: null,
+    answers: { 200: { description: 'OpenAPI 3.1.' } },
+    problems: [],
+  },
+  docs: {
+    method: 'get',
+    path: '/docs',
+    summary: 'This description for humans',
+    verb: null,
+    parameters: requests.noPath,
+    query: requests.noQuery,
+    body: null,
+    answers: { 200: { description: 'A page.', mediaType: 'text/html' } },
+    problems: [],
+  },
+} as const satisfies { readonly [id: string]: Route }
+
+export type RouteId = keyof typeof ROUTES
+export const ROUTE_IDS = Object.keys(ROUTES) as readonly RouteId[]
+
+/** What a route can be refused with: what its kind implies, and what is its own. */
+export function problemsOf(route: Route): ProblemCode[] {
+  const codes = new Set<ProblemCode>(['bad_request'])
+  if (route.verb !== null) codes.add('unauthenticated').add('forbidden')
+  if (route.body !== null) codes.add('too_large').add('unsupported_media_type')
+  for (const code of route.problems) codes.add(code)
+  if (route.path.includes('{lock}') && route !== ROUTES.status) codes.add('too_many').add('no_quorum')
+  return [...codes.add('internal')]
+}

@@ -1,0 +1,79 @@
+/**
+ * What a session's WebSocket carries: the paper's user-stub events as JSON. The service reads the first kind of message with
+ * `parseSessionMessage`; the second kind is only a type, because nobody but the service writes it.
+ */
+import * as z from 'zod'
+import type { EjectionReason } from '../history/events.ts'
+import type { Json } from '../json.ts'
+import type { NotApplied, OpError, OpResult } from '../resource/key-value.ts'
+import { API_LIMITS } from './limits.ts'
+import { findOversized, foreignOps, ops } from './ops.ts'
+import { component, opId, sessionWaitMs, ttlMs } from './primitives.ts'
+import type { Outcome, ProblemCode } from './problems.ts'
+import { check, summarize } from './validation.ts'
+
+const tryMessage = z.strictObject({
+  type: z.literal('try'),
+  waitMs: sessionWaitMs.optional(),
+  ttlMs: ttlMs.optional(),
+  confirm: z.boolean().optional(),
+})
+const issueMessage = z.strictObject({ type: z.literal('issue'), opId, ops })
+const foreignIssueMessage = z.strictObject({ type: z.literal('issue'), opId, ops: foreignOps })
+const exitMessage = z.strictObject({ type: z.literal('exit') })
+
+export const sessionMessage = component(
+  'SessionMessage',
+  z.discriminatedUnion('type', [tryMessage, issueMessage, exitMessage]),
+)
+const foreignSessionMessage = z.discriminatedUnion('type', [tryMessage, foreignIssueMessage, exitMessage])
+
+export type SessionMessage =
+  | z.output<typeof tryMessage>
+  | { readonly type: 'issue'; readonly opId: string; readonly ops: readonly Json[] }
+  | z.output<typeof exitMessage>
+
+export type SessionEvent =
+  | { readonly type: 'crit'; readonly fence: number; readonly epoch: number }
+  | {
+      readonly type: 'outcome'
+      readonly opId: string
+      readonly sequence: number
+      readonly applied: boolean
+      readonly results: readonly (OpResult | OpError | NotApplied)[]
+    }
+  | { readonly type: 'rem' }
+  | {
+      readonly type: 'ejected'
+      readonly reason: EjectionReason
+      readonly pending?: { readonly opId: string; readonly outcome: Outcome }
+    }
+  /** Out of turn or malformed; the session stays open. */
+  | { readonly type: 'error'; readonly code: ProblemCode; readonly detail: string }
+
+export type ParsedSessionMessage =
+  | { readonly ok: true; readonly message: SessionMessage }
+  | { readonly ok: false; readonly code: 'bad_request' | 'too_large'; readonly detail: string }
+
+export function parseSessionMessage(
+  data: string | ArrayBuffer,
+  resource = 'key-value',
+): ParsedSessionMessage {
+  if (typeof data !== 'string') return refused('A message is text, not binary.')
+  if (data.length > API_LIMITS.bodyBytes) return refused(`longer than ${API_LIMITS.bodyBytes}`, 'too_large')
+  let parsed: unknown
+  try {
+    parsed = JSON.parse(data)
+  } catch {
+    return refused('A message is JSON.')
+  }
+  const isKeyValue = resource === 'key-value'
+  const oversized = findOversized((parsed as { ops?: unknown } | null)?.ops, isKeyValue)
+  if (oversized.length > 0) return refused(summarize(oversized), 'too_large')
+  const checked = check(isKeyValue ? sessionMessage : foreignSessionMessage, parsed, 'body')
+  return checked.ok ? { ok: true, message: checked.value } : refused(summarize(checked.errors))
+}
+
+function refused(detail: string, code: 'bad_request' | 'too_large' = 'bad_request'): ParsedSessionMessage {
+  return { ok: false, code, detail }
+}

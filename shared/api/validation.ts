@@ -1,0 +1,74 @@
+/** From what a schema finds wrong to what a client can read: each path, and what is wrong there. */
+import type * as z from 'zod'
+import { API_LIMITS } from './limits.ts'
+import type { FieldError } from './problems.ts'
+
+type Issue = z.core.$ZodIssue
+type Path = readonly PropertyKey[]
+
+export type Checked<Value> =
+  | { readonly ok: true; readonly value: Value }
+  | { readonly ok: false; readonly errors: readonly FieldError[] }
+
+export function check<Schema extends z.ZodType>(
+  schema: Schema,
+  input: unknown,
+  place: FieldError['in'],
+): Checked<z.output<Schema>> {
+  const parsed = schema.safeParse(input)
+  if (parsed.success) return { ok: true, value: parsed.data }
+  const errors = parsed.error.issues.flatMap(issue => describe(issue, []))
+  return {
+    ok: false,
+    errors: errors.slice(0, API_LIMITS.errorsListed).map(error => ({ in: place, ...error })),
+  }
+}
+
+/** For the `detail` of a problem, and for whoever sees nothing else of it. */
+export function summarize(errors: readonly FieldError[]): string {
+  const [first, ...others] = errors
+  if (first === undefined) return 'The request is malformed.'
+  const where = first.path === '' ? `the ${first.in}` : first.path
+  const more = others.length === 0 ? '' : ` (and ${others.length} more)`
+  return `${where}: ${first.message}${more}`
+}
+
+type Described = Omit<FieldError, 'in'>
+
+function describe(issue: Issue, outer: Path): Described[] {
+  const path = [...outer, ...issue.path]
+  switch (issue.code) {
+    case 'unrecognized_keys':
+      return issue.keys.map(key => ({ path: join([...path, key]), message: 'unknown field' }))
+    case 'invalid_union':
+      return describeUnion(issue, path)
+    case 'invalid_type':
+      return [{ path: join(path), message: isMissing(issue) ? 'is missing' : issue.message }]
+    default:
+      return [{ path: join(path), message: issue.message }]
+  }
+}
+
+/** zod keeps the value that it refused out of the issue, but the message tells. */
+function isMissing(issue: Issue): boolean {
+  return issue.message.endsWith('received undefined')
+}
+
+/**
+ * An op is one of several shapes and has no field that says which. The shape that was meant is the one that knows all the
+ * fields that are there, else the one with the least to complain about.
+ */
+function describeUnion(issue: Extract<Issue, { code: 'invalid_union' }>, path: Path): Described[] {
+  const knowsAll = (issues: readonly Issue[]) => issues.every(({ code }) => code !== 'unrecognized_keys')
+  const shapes = [...issue.errors].sort(
+    (left, right) => Number(knowsAll(right)) - Number(knowsAll(left)) || left.length - right.length,
+  )
+  const meant = shapes[0]
+  const isAny = meant?.some(({ code, path }) => code === 'invalid_type' && path.length === 0)
+  if (meant === undefined || isAny) return [{ path: join(path), message: 'none of the known shapes' }]
+  return meant.flatMap(inner => describe(inner, path))
+}
+
+function join(path: Path): string {
+  return path.map(String).join('.')
+}

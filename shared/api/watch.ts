@@ -1,0 +1,23 @@
+/** What `watch` sends as Server-Sent Events: `event` is the type, `id` the sequence, `data` the rest. */
+import type { Json } from '../json.ts'
+
+export type WatchChange =
+  | { readonly key: string; readonly value: Json; readonly revision: number }
+  | { readonly key: string; readonly deleted: true }
+
+export interface WatchEvents {
+  readonly op: {
+    readonly sequence: number
+    readonly fence: number
+    readonly opId: string
+    readonly changes: readonly WatchChange[]
+  }
+  readonly holder:
+    | { readonly sequence: number; readonly participant: number; readonly fence: number }
+    | { readonly sequence: number; readonly participant: null }
+  /** What was asked for is no longer kept: the whole state instead, and events go on from here. */
+  readonly snapshot: {
+    readonly sequence: number
+    readonly entries: readonly { readonly key: string; readonly value: Json; readonly revision: number }[]
+  }
+}

@@ -1,0 +1,187 @@
+/**
+ * How a lock is acquired: in one request that waits, or, if the wait is longer than a request should last, with a
+ * ticket that is asked after until it has become a grant.
+ *
+ * An acquire whose answer got lost is not repeated: it may have been granted, and a second one would only queue behind
+ * the first. Nobody knows the id of such a grant; it ends with its time to live. A ticket leaves little room for this,
+ * because only its first request is short and everything after it can be repeated: the same ticket gives the same grant.
+ */
+
+import { type Connection, pathOf } from './connection.ts'
+import {
+  type BatonError,
+  GrantOverError,
+  LockedError,
+  NetworkError,
+  NotFoundError,
+  ServerError,
+} from './errors.ts'
+import { pause } from './retry.ts'
+import type { Answer } from './transport.ts'
+import type { Grant, Ticket } from './types.ts'
+
+export interface AcquireOptions {
+  /** How long to wait while somebody else holds the lock: 10 s unless it says; any length, also `Infinity`. */
+  readonly waitMs?: number
+  /** How long the grant lasts without a keep-alive: 1 s to 10 min. The lock's own default unless it says. */
+  readonly ttlMs?: number
+  /** The participant to ask, instead of the nearest. */
+  readonly at?: number
+  readonly mode?: 'exclusive' | 'shared'
+  /** Granted only once a majority knows of it, so that outside effects are safe from the first moment. */
+  readonly confirm?: boolean
+  /** Aborted while waiting, it withdraws the request. */
+  readonly signal?: AbortSignal | undefined
+}
+
+export interface Granted {
+  readonly grant: Grant
+  /** The answer was not the first that the service gave: the grant may be older than it looks. */
+  readonly isOld: boolean
+}
+
+/** What one request may ask for. */
+export const LONGEST_WAIT_MS = 25_000
+const DEFAULT_WAIT_MS = 10_000
+/** Long enough for the token to come from another region, so that an idle lock takes one request. */
+const FIRST_TICKET_WAIT_MS = 1_000
+/** Below the longest, for the sake of what may stand in between. */
+const POLL_WAIT_MS = 20_000
+
+export function acquireGrant(
+  connection: Connection,
+  lock: string,
+  options: AcquireOptions,
+): Promise<Granted> {
+  const waitMs = options.waitMs ?? DEFAULT_WAIT_MS
+  return waitMs <= LONGEST_WAIT_MS
+    ? new Acquisition(connection, lock, options, waitMs).inOneRequest()
+    : new Acquisition(connection, lock, options, waitMs).withTicket()
+}
+
+class Acquisition {
+  readonly #connection: Connection
+  readonly #lock: string
+  readonly #options: AcquireOptions
+  readonly #waitMs: number
+  readonly #until: number
+
+  constructor(connection: Connection, lock: string, options: AcquireOptions, waitMs: number) {
+    this.#connection = connection
+    this.#lock = lock
+    this.#options = options
+    this.#waitMs = waitMs
+    this.#until = connection.clock.now() + waitMs
+  }
+
+  async inOneRequest(): Promise<Granted> {
+    const answer = await this.#request(LONGEST_WAIT_MS, undefined)
+    return { grant: grantIn(answer)!, isOld: false }
+  }
+
+  async withTicket(): Promise<Granted> {
+    for (let lostTickets = 0; ; lostTickets++) {
+      const answer = await this.#request(FIRST_TICKET_WAIT_MS, true)
+      const grant = grantIn(answer)
+      if (grant !== undefined) return { grant, isOld: false }
+      const granted = await this.#poll(ticketIn(answer))
+      if (granted !== undefined) return granted
+      const { clock, random, retry } = this.#connection
+      await clock.sleep(pause(retry, random, lostTickets), { signal: this.#options.signal })
+    }
+  }
+
+  async #request(longestWaitMs: number, ticket: true | undefined): Promise<Answer> {
+    const { ttlMs, at, mode, confirm, signal } = this.#options
+    try {
+      return await this.#connection.call(
+        () => {
+          const waitMs = Math.min(this.#remainingMs(), longestWaitMs)
+          return {
+            method: 'POST',
+            path: pathOf(this.#lock, 'acquire'),
+            body: JSON.stringify({ waitMs, ttlMs, ticket, at, mode, confirm }),
+            waitMs,
+            onLate: answer => this.#giveBack(answer),
+          }
+        },
+        { repeat: 'if-refused', until: this.#until },
+        signal,
+      )
+    } catch (error) {
+      throw isLost(error)
+        ? error.with({ detail: `${error.detail}; ${AFTER_A_LOSS}`, outcome: 'unknown' })
+        : error
+    }
+  }
+
+  /** `undefined` if the ticket is gone: then there is neither a place in the queue nor a grant. */
+  async #poll(ticket: Ticket): Promise<Granted | undefined> {
+    const path = pathOf(this.#lock, 'tickets', ticket.id)
+    try {
+      for (;;) {
+        let requests = 0
+        const answer = await this.#connection.call(
+          () => {
+            const waitMs = Math.min(this.#remainingMs(), POLL_WAIT_MS)
+            requests++
+            return { method: 'GET', path, query: { waitMs }, waitMs, onLate: late => this.#giveBack(late) }
+          },
+          { repeat: 'always', until: this.#until },
+          this.#options.signal,
+        )
+        const grant = grantIn(answer)
+        if (grant !== undefined) return { grant, isOld: requests > 1 }
+        if (this.#remainingMs() === 0) throw this.#locked()
+      }
+    } catch (error) {
+      if (isGone(error)) {
+        if (this.#remainingMs() === 0) throw this.#locked()
+        return undefined
+      }
+      this.#forget({ method: 'DELETE', path })
+      throw error
+    }
+  }
+
+  #remainingMs(): number {
+    return Math.max(0, Math.ceil(this.#until - this.#connection.clock.now()))
+  }
+
+  #locked(): LockedError {
+    const detail = `not granted within ${this.#waitMs} ms`
+    return new LockedError({ code: 'locked', status: 409, detail, retryable: true })
+  }
+
+  /** The caller no longer wants what this answer, which came too late, gives it. */
+  #giveBack(answer: Answer): void {
+    const grant = grantIn(answer)
+    const [kind, id] = grant === undefined ? ['tickets', ticketIn(answer).id] : ['grants', grant.id]
+    this.#forget({ method: 'DELETE', path: pathOf(this.#lock, kind!, id!) })
+  }
+
+  /** Nobody waits for it, and nothing depends on it: what is not given back ends by itself, only later. */
+  #forget(call: { readonly method: 'DELETE'; readonly path: string }): void {
+    this.#connection.call(call, { repeat: 'always' }).catch(() => {})
+  }
+}
+
+const AFTER_A_LOSS = 'if the lock was granted all the same, that grant ends after its time to live'
+
+function isLost(error: unknown): error is BatonError {
+  return error instanceof NetworkError || error instanceof ServerError
+}
+
+/** Nobody asked after it for too long; so long, perhaps, that even the grant that it became is over. */
+function isGone(error: unknown): boolean {
+  if (error instanceof GrantOverError) return true
+  return error instanceof NotFoundError && error.code === 'no_such_ticket'
+}
+
+function grantIn({ body }: Answer): Grant | undefined {
+  return (body as { readonly grant?: Grant } | null)?.grant
+}
+
+function ticketIn({ body }: Answer): Ticket {
+  return (body as unknown as { readonly ticket: Ticket }).ticket
+}

@@ -1,0 +1,81 @@
+/** The way in: where the service is and how to talk to it. */
+import { type Clock, randomId, systemClock } from './clock.ts'
+import { Connection } from './connection.ts'
+import { Lock } from './lock.ts'
+import type { KeyValue, ResourceTypes } from './ops.ts'
+import { DEFAULT_RETRY, type RetryOptions } from './retry.ts'
+import type { Socket } from './session.ts'
+import { socketByConstructor, socketByUpgrade } from './socket.ts'
+import { type Fetch, Transport } from './transport.ts'
+
+/** A service binding of a Worker, the stub of a Durable Object, or anything else with a `fetch`. */
+export interface Binding {
+  fetch(request: Request): Response | Promise<Response>
+}
+
+export type ServiceAddress =
+  /** Where the service is mounted. */
+  | { readonly url: string | URL; readonly fetch?: Fetch; readonly binding?: undefined }
+  | { readonly binding: Binding; readonly url?: string | URL; readonly fetch?: undefined }
+  | { readonly fetch: Fetch; readonly url?: string | URL; readonly binding?: undefined }
+
+export type BatonOptions = ServiceAddress & {
+  /** The key of the service's API, if it wants one. */
+  readonly key?: string
+  /** Sent with every request. */
+  readonly headers?: { readonly [name: string]: string }
+  /** How long one request may take, beside what it asks the service to wait: 10 s unless it says. */
+  readonly timeoutMs?: number
+  readonly retry?: RetryOptions
+  /** Opens the sockets of sessions, where the platform's own `WebSocket` does not do. */
+  readonly webSocket?: (url: string, protocols: string[]) => Socket
+  readonly clock?: Clock
+  /** Between 0 and 1, for jitter. */
+  readonly random?: () => number
+  /** Makes the ids of operations. */
+  readonly newId?: () => string
+}
+
+export interface Baton {
+  /** Costs nothing: a lock that was never configured exists with the defaults. */
+  lock<Resource extends ResourceTypes = KeyValue>(name: string): Lock<Resource>
+}
+
+/** Not resolved by anything: a binding or an own `fetch` looks at the path alone. */
+const ANY_ORIGIN = 'https://baton'
+const DEFAULT_TIMEOUT_MS = 10_000
+
+/**
+ * @example
+ * const baton = createBaton({ url: 'https://baton.example.com', key })
+ * const baton = createBaton({ binding: env.BATON, key })
+ * const baton = createBaton({ fetch: app.fetch })
+ *
+ * await baton.lock('orders').run(async held => {
+ *   await held.apply([{ increment: 'sold' }])
+ * })
+ */
+export function createBaton(options: BatonOptions): Baton {
+  const { key, headers, clock = systemClock, random = Math.random, newId = randomId } = options
+  const transport = new Transport({
+    fetch: fetchOf(options),
+    base: String(options.url ?? ANY_ORIGIN).replace(/\/+$/, ''),
+    headers: { ...headers, ...(key === undefined ? {} : { authorization: `Bearer ${key}` }) },
+    timeoutMs: options.timeoutMs ?? DEFAULT_TIMEOUT_MS,
+    clock,
+  })
+  const retry = { ...DEFAULT_RETRY, ...options.retry }
+  const isElsewhere = options.binding === undefined && options.fetch === undefined
+  const openSocket =
+    isElsewhere || options.webSocket !== undefined
+      ? socketByConstructor(transport, key, options.webSocket)
+      : socketByUpgrade(transport)
+  const connection = new Connection({ transport, clock, random, newId, openSocket, retry })
+  return { lock: name => new Lock(connection, name) }
+}
+
+function fetchOf({ fetch, binding }: BatonOptions): Fetch {
+  if (binding !== undefined) return request => binding.fetch(request)
+  // Looked up at each call, so that what replaces the global `fetch` later (a test, a tracer) is heeded.
+  return fetch ?? (request => globalThis.fetch(request))
+}

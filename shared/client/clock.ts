@@ -1,0 +1,44 @@
+/** Time and chance, given from outside, so that a test decides both. */
+
+export interface Clock {
+  /** Milliseconds. Only differences count. */
+  now(): number
+  /**
+   * Resolves after so many milliseconds, or as soon as the signal is aborted; never rejects. What sleeps in the
+   * `background` does not keep a process alive that has nothing else to do.
+   */
+  sleep(
+    ms: number,
+    options?: { readonly signal?: AbortSignal | undefined; readonly background?: boolean },
+  ): Promise<void>
+}
+
+/** Longer timers fire at once. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1
+
+/**
+ * The wall clock and not the monotonic one: the latter stands still while a laptop sleeps, and then a grant would seem to
+ * live that ended long ago.
+ */
+export const systemClock: Clock = {
+  now: () => Date.now(),
+  sleep: (ms, { signal, background = false } = {}) =>
+    new Promise(resolve => {
+      if (signal?.aborted) return resolve()
+      const finish = () => {
+        clearTimeout(timer)
+        signal?.removeEventListener('abort', finish)
+        resolve()
+      }
+      const timer = setTimeout(finish, Math.min(ms, LONGEST_TIMER_MS))
+      // Only Node and Deno have processes to keep alive; elsewhere a timer is a number.
+      if (background) (timer as unknown as { unref?: () => void }).unref?.()
+      signal?.addEventListener('abort', finish, { once: true })
+    }),
+}
+
+/** 128 random bits. `crypto.randomUUID` would do, but a page that is not served over https does not have it. */
+export function randomId(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(16))
+  return Array.from(bytes, byte => byte.toString(16).padStart(2, '0')).join('')
+}

@@ -1,0 +1,165 @@
+/** A lock while it is held: what its holder can do, and how it learns that it is the holder no longer. */
+import type { Json } from '../json.ts'
+import type { Granted } from './acquire.ts'
+import { type Connection, pathOf } from './connection.ts'
+import { type BatonError, GrantOverError, ReleasedError } from './errors.ts'
+import { keepAlive } from './keep-alive.ts'
+import { type ApplyOptions, applyUnderGrant } from './operations.ts'
+import type { BatchResult, KeyValue, ResourceTypes } from './ops.ts'
+import { type GetOptions, getKey } from './reads.ts'
+import type { Grant, Read } from './types.ts'
+
+export interface HeldOptions {
+  /** What was asked for; without it, what the grant says. */
+  readonly ttlMs?: number | undefined
+  /** `false`: the grant ends when its time to live does. */
+  readonly keepAlive?: boolean | undefined
+}
+
+const LONGEST_GUESS_MS = 30_000
+const SHORTEST_TTL_MS = 1_000
+
+/**
+ * @example
+ * await using held = await lock.acquire()
+ * const { value, revision } = await held.get<number>('stock')
+ * await held.apply([{ put: 'stock', value: (value ?? 0) - 1, ifRevision: revision }])
+ */
+export class Held<Resource extends ResourceTypes = KeyValue> implements AsyncDisposable {
+  readonly grant: Grant
+  /** Give it to what lies outside, which can then refuse a holder that comes late. */
+  readonly fence: number
+  /** Aborted once the grant is over, for whatever reason, which is the signal's `reason`: a `BatonError`. */
+  readonly signal: AbortSignal
+
+  readonly #connection: Connection
+  readonly #lock: string
+  readonly #path: string
+  readonly #ttlMs: number
+  readonly #over = new AbortController()
+  #lost: BatonError | undefined
+  #release: Promise<void> | undefined
+  /** Settles when the operations so far have. */
+  #operations: Promise<unknown> = Promise.resolve()
+
+  constructor(connection: Connection, lock: string, { grant, isOld }: Granted, options: HeldOptions) {
+    this.grant = grant
+    this.fence = grant.fence
+    this.signal = this.#over.signal
+    this.#connection = connection
+    this.#lock = lock
+    this.#path = pathOf(lock, 'grants', grant.id)
+    this.#ttlMs = options.ttlMs ?? timeToLive(grant, connection.clock.now())
+    if (options.keepAlive === false) return
+    keepAlive(connection, {
+      ttlMs: this.#ttlMs,
+      isOld,
+      signal: this.signal,
+      send: timeoutMs => this.#keepAlive(options.ttlMs, timeoutMs),
+    }).then(reason => reason && this.#end(reason))
+  }
+
+  /** Why the grant is over, unless it still lives or was released. */
+  get lost(): BatonError | undefined {
+    return this.#lost
+  }
+
+  /**
+   * Applies the ops as one atomic operation. Calls are sent one after the other, in order. Rejects with a
+   * `GrantOverError` if the grant is over; its `outcome` says what became of the operation.
+   *
+   * @example
+   * const { applied, results } = await held.apply([{ put: 'a', value: 1 }, { get: 'b' }])
+   * if (applied) console.log(results[0].revision, results[1].value)
+   */
+  apply<const Batch extends readonly Resource['op'][]>(
+    ops: Batch,
+    options: ApplyOptions = {},
+  ): Promise<BatchResult<Batch, Resource>> {
+    const opId = options.opId ?? this.#connection.newId()
+    const request = { opId, body: JSON.stringify({ opId, ops }), signal: options.signal }
+    // The service may know what became of an operation that has an id from before, even if the grant is over.
+    const isNew = options.opId === undefined
+    const isLate = this.#release !== undefined
+    const turn = this.#operations.then(async () => {
+      const over = this.#lost ?? (isLate ? releasedError() : undefined)
+      if (isNew && over !== undefined) throw over.with({ opId, outcome: 'not-applied' })
+      const answer = await this.#endingWith(applyUnderGrant(this.#connection, this.#path, request))
+      return answer as unknown as BatchResult<Batch, Resource>
+    })
+    this.#operations = turn.catch(() => {})
+    return turn
+  }
+
+  /** The value as it is now, and `null` with revision 0 if there is none. */
+  async get<Value extends Json = Json>(key: string, options: GetOptions = {}): Promise<Read<Value>> {
+    this.#mustBeHeld()
+    return getKey<Value>(this.#connection, this.#lock, key, { at: this.grant.participant, ...options })
+  }
+
+  /**
+   * Gives the lock to the next, after the operations that are under way. Releasing what is already over is no error;
+   * one that cannot be sent is, and then the grant ends with its time to live.
+   */
+  release(): Promise<void> {
+    this.#release ??= this.#releaseOnce()
+    return this.#release
+  }
+
+  /** Never rejects: what goes wrong in here must not hide what went wrong before. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.release().catch(() => {})
+  }
+
+  async #releaseOnce(): Promise<void> {
+    await this.#operations
+    if (this.#lost !== undefined) return
+    this.#over.abort(releasedError())
+    const { clock, retry } = this.#connection
+    const until = clock.now() + Math.min(this.#ttlMs, retry.totalMs)
+    try {
+      await this.#connection.call({ method: 'DELETE', path: this.#path }, { repeat: 'always', until })
+    } catch (error) {
+      if (!(error instanceof GrantOverError)) throw error
+    }
+  }
+
+  async #keepAlive(ttlMs: number | undefined, timeoutMs: number): Promise<void> {
+    const body = JSON.stringify({ ttlMs })
+    const path = `${this.#path}/keepalive`
+    await this.#connection.transport.request({ method: 'POST', path, body, timeoutMs, signal: this.signal })
+  }
+
+  async #endingWith<T>(call: Promise<T>): Promise<T> {
+    try {
+      return await call
+    } catch (error) {
+      if (error instanceof GrantOverError) this.#end(error)
+      throw error
+    }
+  }
+
+  #end(reason: BatonError): void {
+    if (this.signal.aborted) return
+    this.#lost = reason
+    this.#over.abort(reason)
+  }
+
+  #mustBeHeld(): void {
+    if (this.signal.aborted) throw this.signal.reason
+  }
+}
+
+function releasedError(): ReleasedError {
+  return new ReleasedError({ code: 'released', status: 0, detail: 'the lock was released', retryable: false })
+}
+
+/**
+ * From the grant, if it says. Otherwise from when it ends, which is by the service's clock: the guess is held to
+ * what is harmless, because a keep-alive too many costs a request and one too few costs the lock.
+ */
+function timeToLive(grant: Grant, now: number): number {
+  if (grant.ttlMs !== undefined) return grant.ttlMs
+  const guess = Date.parse(grant.expiresAt) - now
+  return Math.min(LONGEST_GUESS_MS, Math.max(SHORTEST_TTL_MS, Number.isNaN(guess) ? 0 : guess))
+}

@@ -1,0 +1,41 @@
+/**
+ * The client. It uses `fetch` and standard types alone, and works in Workers, Node, Deno and browsers.
+ *
+ * @example
+ * import { createBaton } from 'baton/client'
+ *
+ * const orders = createBaton({ url: 'https://baton.example.com', key }).lock('orders')
+ * await orders.run(async held => {
+ *   await held.apply([{ append: 'orders', value: { id: 1 } }, { increment: 'count' }])
+ * })
+ */
+export type { Json } from '../json.ts'
+export type {
+  AppendOp,
+  AppendResult,
+  DeleteOp,
+  DeleteResult,
+  GetOp,
+  GetResult,
+  IncrementOp,
+  IncrementResult,
+  KeyValueOp,
+  NotApplied,
+  OpError,
+  PutOp,
+  PutResult,
+} from '../resource/key-value.ts'
+export type { AcquireOptions } from './acquire.ts'
+export { type Baton, type BatonOptions, type Binding, createBaton, type ServiceAddress } from './baton.ts'
+export { type Clock, systemClock } from './clock.ts'
+export * from './errors.ts'
+export { Held } from './held.ts'
+export { type HoldOptions, Lock, type SignalOptions } from './lock.ts'
+export type { ApplyOptions, TransactOptions } from './operations.ts'
+export type { BatchResult, KeyValue, ResourceTypes, ResultOf, TransactResult } from './ops.ts'
+export type { GetOptions, ListOptions } from './reads.ts'
+export type { RetryOptions } from './retry.ts'
+export { Session, type SessionEvent, type Socket, type TryOptions } from './session.ts'
+export type { Fetch } from './transport.ts'
+export type * from './types.ts'
+export type { WatchOptions } from './watch.ts'

@@ -1,0 +1,199 @@
+/** One lock, by its name: everything that the service does with it. */
+import type { Json } from '../json.ts'
+import { type AcquireOptions, acquireGrant } from './acquire.ts'
+import { type Connection, LOCK_NAME, pathOf } from './connection.ts'
+import { BadRequestError, LockedError } from './errors.ts'
+import { Held } from './held.ts'
+import { type TransactOptions, transact } from './operations.ts'
+import type { KeyValue, ResourceTypes, TransactResult } from './ops.ts'
+import { type GetOptions, getKey, type ListOptions, listAll, listKeys } from './reads.ts'
+import { Session } from './session.ts'
+import type { Call } from './transport.ts'
+import type {
+  Entry,
+  LockConfiguration,
+  LockHistory,
+  LockOptions,
+  Membership,
+  Page,
+  ParticipantsChange,
+  Read,
+  Status,
+  WatchEvent,
+} from './types.ts'
+import { type WatchOptions, watchLock } from './watch.ts'
+
+export interface HoldOptions extends AcquireOptions {
+  /** `false`: the grant ends when its time to live does, without keep-alives. */
+  readonly keepAlive?: boolean
+}
+
+export interface SignalOptions {
+  readonly signal?: AbortSignal | undefined
+}
+
+/** Time for the token to come from another region: without any, only a lock whose token is near would ever be free. */
+const TRY_WAIT_MS = 1_000
+
+/** `Resource` says what the lock guards; the built-in map unless it says. */
+export class Lock<Resource extends ResourceTypes = KeyValue> {
+  readonly name: string
+  readonly #connection: Connection
+
+  constructor(connection: Connection, name: string) {
+    if (!LOCK_NAME.test(name)) {
+      const detail = `the name of a lock matches ${LOCK_NAME.source}`
+      throw new BadRequestError({ code: 'bad_request', status: 400, detail, retryable: false })
+    }
+    this.name = name
+    this.#connection = connection
+  }
+
+  /**
+   * Acquires the lock, runs the callback, releases the lock. Keeps the grant alive meanwhile. Resolves or rejects
+   * exactly as the callback does: if the lock is lost on the way, `held.signal` says so, and what the callback does with the
+   * lock from then on is refused.
+   *
+   * @example
+   * const left = await lock.run({ waitMs: 5_000 }, async held => {
+   *   const { applied, results } = await held.apply([{ increment: 'stock', by: -1 }])
+   *   await ship({ fence: held.fence, signal: held.signal })
+   *   return applied ? results[0].value : 0
+   * })
+   */
+  run<T>(callback: (held: Held<Resource>) => Promise<T> | T): Promise<T>
+  run<T>(options: HoldOptions, callback: (held: Held<Resource>) => Promise<T> | T): Promise<T>
+  async run<T>(
+    first: HoldOptions | ((held: Held<Resource>) => Promise<T> | T),
+    second?: (held: Held<Resource>) => Promise<T> | T,
+  ): Promise<T> {
+    const [options, callback] = typeof first === 'function' ? [{}, first] : [first, second!]
+    const held = await this.acquire(options)
+    try {
+      return await callback(held)
+    } finally {
+      await held[Symbol.asyncDispose]()
+    }
+  }
+
+  /**
+   * Acquires the lock and keeps it until it is released. Rejects with a `LockedError` if it is not granted in time.
+   *
+   * @example
+   * await using held = await lock.acquire({ waitMs: 60_000, signal })
+   */
+  async acquire(options: HoldOptions = {}): Promise<Held<Resource>> {
+    const granted = await acquireGrant(this.#connection, this.name, options)
+    return new Held(this.#connection, this.name, granted, options)
+  }
+
+  /** The same, but `null` if the lock is taken. Waits for a second unless `waitMs` says otherwise. */
+  async tryAcquire(options: HoldOptions = {}): Promise<Held<Resource> | null> {
+    try {
+      return await this.acquire({ waitMs: TRY_WAIT_MS, ...options })
+    } catch (error) {
+      if (error instanceof LockedError) return null
+      throw error
+    }
+  }
+
+  /**
+   * Acquires the lock, applies the ops as one atomic operation and releases the lock, in one request.
+   *
+   * @example
+   * const { applied } = await lock.transact([{ put: 'leader', value: 'me', ifRevision: 0 }])
+   */
+  async transact<const Batch extends readonly Resource['op'][]>(
+    ops: Batch,
+    options: TransactOptions = {},
+  ): Promise<TransactResult<Batch, Resource>> {
+    const answer = await transact(this.#connection, this.name, ops, options)
+    return answer as unknown as TransactResult<Batch, Resource>
+  }
+
+  /** The value of a key, and `null` with revision 0 if there is none. */
+  get<Value extends Json = Json>(key: string, options: GetOptions = {}): Promise<Read<Value>> {
+    return getKey(this.#connection, this.name, key, options)
+  }
+
+  /** One page of the keys, in their order. */
+  list<Value extends Json = Json>(options: ListOptions = {}): Promise<Page<Value>> {
+    return listKeys(this.#connection, this.name, options)
+  }
+
+  /**
+   * All keys, page by page. Each page is one moment of the state; from page to page it may change.
+   *
+   * @example
+   * for await (const { key, value } of lock.entries({ prefix: 'user/' })) console.log(key, value)
+   */
+  entries<Value extends Json = Json>(
+    options: ListOptions = {},
+  ): AsyncGenerator<Entry<Value>, void, undefined> {
+    return listAll(this.#connection, this.name, options)
+  }
+
+  /**
+   * What is applied, and who holds the lock, as it happens. Goes on by itself after a disconnect; each operation is
+   * told once. Ends when the signal is aborted or the loop is left.
+   *
+   * @example
+   * for await (const event of lock.watch({ since: 0, signal })) {
+   *   if (event.type === 'op') console.log(event.sequence, event.changes)
+   * }
+   */
+  watch(options: WatchOptions = {}): AsyncGenerator<WatchEvent, void, undefined> {
+    return watchLock(this.#connection, this.name, options)
+  }
+
+  /**
+   * A WebSocket that speaks the events of a user: `try`, `issue` and `exit` go, `crit`, `outcome`, `rem` and `ejected`
+   * come. The grant lives as long as the socket.
+   */
+  session({ at }: { readonly at?: number } = {}): Session<Resource['op']> {
+    const { openSocket, newId } = this.#connection
+    return new Session(openSocket({ path: pathOf(this.name, 'session'), query: { at } }), newId)
+  }
+
+  /** How the lock and each of its participants are. A participant that is not reachable is reported as such. */
+  status(options: SignalOptions = {}): Promise<Status> {
+    return this.#repeatable({ method: 'GET', path: pathOf(this.name) }, options)
+  }
+
+  /** What the participants recorded, for the checker. */
+  history(options: SignalOptions = {}): Promise<LockHistory> {
+    return this.#repeatable({ method: 'GET', path: pathOf(this.name, 'history') }, options)
+  }
+
+  /** Decides what the lock is made of, once. Rejects with a `ConflictError` if it is made of something else already. */
+  configure(lockOptions: LockOptions, options: SignalOptions = {}): Promise<LockConfiguration> {
+    return this.#repeatable(
+      { method: 'PUT', path: pathOf(this.name), body: JSON.stringify(lockOptions) },
+      options,
+    )
+  }
+
+  /**
+   * Forces the present holder out. Not repeated if the answer gets lost: by then there may be another holder.
+   */
+  async eject({ signal }: SignalOptions = {}): Promise<{ readonly epoch: number }> {
+    return this.#once({ method: 'POST', path: pathOf(this.name, 'eject'), body: '{}' }, signal)
+  }
+
+  /** Adds, removes or replaces a participant. Not repeated if the answer gets lost: look at `status()` then. */
+  async changeParticipants(change: ParticipantsChange, { signal }: SignalOptions = {}): Promise<Membership> {
+    const path = pathOf(this.name, 'participants')
+    return this.#once({ method: 'POST', path, body: JSON.stringify(change) }, signal)
+  }
+
+  /** Done twice is the same as done once. */
+  async #repeatable<T>(call: Call, { signal }: SignalOptions): Promise<T> {
+    const answer = await this.#connection.call(call, { repeat: 'always' }, signal)
+    return answer.body as T
+  }
+
+  async #once<T>(call: Call, signal: AbortSignal | undefined): Promise<T> {
+    const answer = await this.#connection.call(call, { repeat: 'never' }, signal)
+    return answer.body as T
+  }
+}

@@ -1,0 +1,120 @@
+/**
+ * Operations on the guarded state. Each has an `opId`, by which the service knows it again: so one whose answer got lost
+ * is sent again until an answer comes, and nothing is applied twice. If none comes, the error says `unknown`.
+ */
+
+import type { Json } from '../json.ts'
+import { LONGEST_WAIT_MS } from './acquire.ts'
+import { type Connection, pathOf } from './connection.ts'
+import type { Outcome } from './errors.ts'
+import { BatonError, LockedError } from './errors.ts'
+import type { RetryLimits } from './retry.ts'
+import type { Answer, Call } from './transport.ts'
+
+export interface ApplyOptions {
+  /**
+   * Names the operation; random unless given. Give one to be able to ask again after a crash: the same id with the same ops
+   * is applied once, and answers what it answered.
+   */
+  readonly opId?: string
+  /** Stops waiting for the answer. The operation may be applied all the same: the error says what is known. */
+  readonly signal?: AbortSignal | undefined
+}
+
+export interface TransactOptions extends ApplyOptions {
+  /** How long to wait for the lock: 10 s unless it says; any length, also `Infinity`. */
+  readonly waitMs?: number
+  /** The participant to ask, instead of the nearest. */
+  readonly at?: number
+}
+
+const DEFAULT_WAIT_MS = 10_000
+
+export async function applyUnderGrant(
+  connection: Connection,
+  grantPath: string,
+  request: { readonly opId: string; readonly body: string; readonly signal: AbortSignal | undefined },
+): Promise<Json> {
+  const call: Call = { method: 'POST', path: `${grantPath}/ops`, body: request.body }
+  const answer = await new Operation(connection, request.opId, request.signal).send(() => call, {
+    repeat: 'always',
+  })
+  return answer.body
+}
+
+/** While the lock is taken, the same operation is sent again and again: each time it queues anew. */
+export async function transact(
+  connection: Connection,
+  lock: string,
+  ops: readonly unknown[],
+  options: TransactOptions,
+): Promise<Json> {
+  const { waitMs = DEFAULT_WAIT_MS, at, opId = connection.newId(), signal } = options
+  const { clock, retry } = connection
+  const until = clock.now() + waitMs
+  const operation = new Operation(connection, opId, signal)
+  const opsText = JSON.stringify(ops)
+  const callNow = (): Call => {
+    const waitMs = Math.max(0, Math.min(Math.ceil(until - clock.now()), LONGEST_WAIT_MS))
+    const rest = JSON.stringify({ opId, waitMs, at })
+    const body = `${rest.slice(0, -1)},"ops":${opsText}}`
+    return { method: 'POST', path: pathOf(lock, 'transact'), body, waitMs }
+  }
+  for (;;) {
+    try {
+      const answer = await operation.send(callNow, { repeat: 'always', until: until + retry.totalMs })
+      return answer.body
+    } catch (error) {
+      if (!(error instanceof LockedError) || clock.now() >= until) throw error
+    }
+  }
+}
+
+/** Remembers through all its requests whether one of them may have been carried out. */
+class Operation {
+  readonly #connection: Connection
+  readonly #opId: string
+  readonly #signal: AbortSignal | undefined
+  #isInDoubt = false
+
+  constructor(connection: Connection, opId: string, signal: AbortSignal | undefined) {
+    this.#connection = connection
+    this.#opId = opId
+    this.#signal = signal
+  }
+
+  async send(callNow: () => Call, limits: Omit<RetryLimits, 'signal'>): Promise<Answer> {
+    try {
+      return await this.#connection.attempts(limits, this.#signal, () => this.#request(callNow()))
+    } catch (error) {
+      if (!(error instanceof BatonError)) throw error
+      throw error.with({ opId: this.#opId, outcome: this.#outcome(error) })
+    }
+  }
+
+  async #request(call: Call): Promise<Answer> {
+    try {
+      return await this.#connection.transport.request({ ...call, signal: this.#signal })
+    } catch (error) {
+      if (leavesInDoubt(error)) this.#isInDoubt = true
+      throw error
+    }
+  }
+
+  #outcome(error: BatonError): Outcome {
+    // Where a grant is over, the service speaks of the operation itself; elsewhere only of what the last request did.
+    if (error.outcome === 'applied' || (error.status === 410 && error.outcome !== undefined))
+      return error.outcome
+    return this.#isInDoubt ? 'unknown' : 'not-applied'
+  }
+}
+
+/**
+ * An answer without a word on the operation refused it before anything was done; unless it is no answer of the service,
+ * or one that the grant is over, under which an earlier call may have sent the same operation.
+ */
+function leavesInDoubt(error: unknown): boolean {
+  if (!(error instanceof BatonError)) return true
+  if (error.outcome !== undefined) return error.outcome === 'unknown'
+  return error.status < 400 || error.status >= 500 || error.status === 410
+}

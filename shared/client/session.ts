@@ -1,0 +1,136 @@
+/**
+ * A session: the paper's user-stub events over a WebSocket. The grant lives as long as the socket, without keep-alives; and
+ * it ends with the socket, so a session that breaks is not made again: whoever uses it must know that its grant is over.
+ */
+import type { SessionEvent } from '../api/session.ts'
+import { networkError } from './error-factory.ts'
+import { BatonError } from './errors.ts'
+import type { ApplyOptions } from './operations.ts'
+
+export type { SessionEvent }
+
+/** The part of a `WebSocket` that is used here. */
+export interface Socket {
+  send(data: string): void
+  close(code?: number, reason?: string): void
+  addEventListener(
+    type: 'open' | 'message' | 'close' | 'error',
+    listener: (event: { readonly data?: unknown }) => void,
+  ): void
+}
+
+export interface OpenedSocket {
+  readonly socket: Socket
+  /** It will say `open`; until then nothing can be sent. */
+  readonly isOpening: boolean
+}
+
+export interface TryOptions {
+  /** How long to wait for the lock; without it, as long as the socket is open. */
+  readonly waitMs?: number
+  readonly ttlMs?: number
+  readonly confirm?: boolean
+}
+
+/**
+ * @example
+ * await using session = lock.session()
+ * session.try()
+ * for await (const event of session) {
+ *   if (event.type === 'crit') session.issue([{ increment: 'n' }])
+ *   if (event.type === 'outcome') session.exit()
+ *   if (event.type === 'rem' || event.type === 'ejected') break
+ * }
+ */
+export class Session<Op = unknown> implements AsyncDisposable, AsyncIterable<SessionEvent, void> {
+  readonly #newId: () => string
+  #socket: Socket | undefined
+  /** What was said before the socket was open. */
+  #outbox: string[] | undefined = []
+  readonly #inbox: SessionEvent[] = []
+  #failure: BatonError | undefined
+  #isClosed = false
+  #wake: () => void = () => {}
+
+  constructor(opened: Promise<OpenedSocket>, newId: () => string) {
+    this.#newId = newId
+    opened.then(
+      ({ socket, isOpening }) => this.#connect(socket, isOpening),
+      error => this.#close(error instanceof BatonError ? error : networkError(error)),
+    )
+  }
+
+  try(options: TryOptions = {}): void {
+    this.#send({ type: 'try', ...options })
+  }
+
+  /** The id under which the outcome will come. */
+  issue(ops: readonly Op[], { opId = this.#newId() }: Pick<ApplyOptions, 'opId'> = {}): string {
+    this.#send({ type: 'issue', opId, ops })
+    return opId
+  }
+
+  exit(): void {
+    this.#send({ type: 'exit' })
+  }
+
+  /** Ends the grant, or the wait for it. */
+  close(): void {
+    this.#socket?.close(1000)
+    this.#close(undefined)
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.close()
+  }
+
+  /** Ends when the socket does; rejects if it broke. Each event is given once, whoever asks. */
+  async *[Symbol.asyncIterator](): AsyncGenerator<SessionEvent, void, undefined> {
+    for (;;) {
+      const event = this.#inbox.shift()
+      if (event !== undefined) yield event
+      else if (this.#failure !== undefined) throw this.#failure
+      else if (this.#isClosed) return
+      else {
+        await new Promise<void>(resolve => {
+          this.#wake = resolve
+        })
+      }
+    }
+  }
+
+  #connect(socket: Socket, isOpening: boolean): void {
+    if (this.#isClosed) return socket.close(1000)
+    this.#socket = socket
+    socket.addEventListener('message', ({ data }) => this.#receive(String(data)))
+    socket.addEventListener('close', () => this.#close(undefined))
+    socket.addEventListener('error', () => this.#close(networkError(new Error('the socket broke'))))
+    if (isOpening) socket.addEventListener('open', () => this.#flush())
+    else this.#flush()
+  }
+
+  #flush(): void {
+    for (const text of this.#outbox ?? []) this.#socket!.send(text)
+    this.#outbox = undefined
+  }
+
+  #send(message: object): void {
+    if (this.#isClosed) throw networkError(new Error('the session is closed'))
+    const text = JSON.stringify(message)
+    if (this.#outbox === undefined) this.#socket!.send(text)
+    else this.#outbox.push(text)
+  }
+
+  #receive(text: string): void {
+    if (this.#isClosed) return
+    this.#inbox.push(JSON.parse(text) as SessionEvent)
+    this.#wake()
+  }
+
+  #close(failure: BatonError | undefined): void {
+    if (this.#isClosed) return
+    this.#isClosed = true
+    this.#failure = failure
+    this.#wake()
+  }
+}

@@ -1,0 +1,160 @@
+/** One request and its answer: how a call becomes HTTP, and how whatever comes back becomes a value or a `BatonError`. */
+import type { Json } from '../json.ts'
+import type { Clock } from './clock.ts'
+import { abortedError, errorFromAnswer, networkError, timeoutError } from './error-factory.ts'
+import { BatonError } from './errors.ts'
+
+/** `globalThis.fetch`, `app.fetch` of a hono app, or anything else that answers a request. */
+export type Fetch = (request: Request) => Response | Promise<Response>
+
+export interface Call {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE'
+  /** Below `/v1/locks/`, already encoded. */
+  readonly path: string
+  readonly query?: { readonly [name: string]: string | number | undefined }
+  /** JSON. Text, so that what the caller does to its objects meanwhile does not change a request sent again. */
+  readonly body?: string
+  readonly headers?: { readonly [name: string]: string }
+  /** How long the service may wait before it answers: the time limit grows by it. */
+  readonly waitMs?: number
+  /** In place of the usual time limit. */
+  readonly timeoutMs?: number
+  readonly signal?: AbortSignal | undefined
+  /** Given an answer that came after the time limit or the abort. */
+  readonly onLate?: (answer: Answer) => void
+}
+
+export interface Answer {
+  readonly status: number
+  /** `null` if there is none. */
+  readonly body: Json
+}
+
+const SWITCHING_PROTOCOLS = 101
+const NO_CONTENT = 204
+const NOT_WHOLE = 'the answer is not whole'
+
+export interface TransportOptions {
+  readonly fetch: Fetch
+  /** Without a slash at its end. */
+  readonly base: string
+  readonly headers: { readonly [name: string]: string }
+  readonly timeoutMs: number
+  readonly clock: Clock
+}
+
+export class Transport {
+  readonly #options: TransportOptions
+
+  constructor(options: TransportOptions) {
+    this.#options = options
+  }
+
+  /** Throws a `BatonError` for everything but a success. */
+  request(call: Call): Promise<Answer> {
+    return this.#limited(call, signal => this.#exchange(call, signal), call.onLate)
+  }
+
+  /** The answer with its body still to be read. Time limit and signal end with the headers. */
+  open(call: Call): Promise<Response> {
+    const work = async (signal: AbortSignal): Promise<Response> => {
+      const response = await this.#fetch(call, signal)
+      if (response.ok || response.status === SWITCHING_PROTOCOLS) return response
+      throw errorFromAnswer(response.status, response.headers, await readJson(response))
+    }
+    return this.#limited(call, work, late => {
+      late.body?.cancel().catch(() => {})
+    })
+  }
+
+  url(call: Pick<Call, 'path' | 'query'>): string {
+    const parameters = new URLSearchParams()
+    for (const [name, value] of Object.entries(call.query ?? {})) {
+      if (value !== undefined) parameters.set(name, String(value))
+    }
+    const search = parameters.toString()
+    return `${this.#options.base}/v1/locks/${call.path}${search === '' ? '' : `?${search}`}`
+  }
+
+  async #exchange(call: Call, signal: AbortSignal): Promise<Answer> {
+    const response = await this.#fetch(call, signal)
+    const body = await readJson(response)
+    if (!response.ok) throw errorFromAnswer(response.status, response.headers, body)
+    if (body === null && response.status !== NO_CONTENT) throw networkError(new Error(NOT_WHOLE))
+    if (body === undefined) throw errorFromAnswer(response.status, response.headers, undefined)
+    return { status: response.status, body }
+  }
+
+  async #fetch(call: Call, signal: AbortSignal): Promise<Response> {
+    const headers: Record<string, string> = { ...this.#options.headers, ...call.headers }
+    if (call.body !== undefined) headers['content-type'] = 'application/json'
+    const request = new Request(this.url(call), {
+      method: call.method,
+      headers,
+      signal,
+      ...(call.body === undefined ? {} : { body: call.body }),
+    })
+    // Called without an object in front: the platform's own `fetch` refuses to be anybody's method.
+    const { fetch } = this.#options
+    try {
+      return await fetch(request)
+    } catch (error) {
+      throw networkError(error)
+    }
+  }
+
+  /** Ends by itself, whether or not `fetch` heeds the signal: one that stays in the process often does not. */
+  #limited<T>(
+    call: Call,
+    work: (signal: AbortSignal) => Promise<T>,
+    onLate?: (value: T) => void,
+  ): Promise<T> {
+    const { clock } = this.#options
+    const { signal } = call
+    const limitMs = (call.timeoutMs ?? this.#options.timeoutMs) + (call.waitMs ?? 0)
+    if (signal?.aborted) return Promise.reject(abortedError(signal))
+    return new Promise((resolve, reject) => {
+      const stop = new AbortController()
+      const over = new AbortController()
+      const finish = (settle: () => void): void => {
+        over.abort()
+        signal?.removeEventListener('abort', onAbort)
+        settle()
+      }
+      const giveUp = (error: BatonError): void => {
+        if (over.signal.aborted) return
+        finish(() => reject(error))
+        stop.abort(error)
+      }
+      const onAbort = (): void => giveUp(abortedError(signal!))
+      signal?.addEventListener('abort', onAbort)
+      clock
+        .sleep(limitMs, { signal: over.signal })
+        .then(() => giveUp(timeoutError(`no answer within ${limitMs} ms`)))
+      work(stop.signal).then(
+        value => (over.signal.aborted ? onLate?.(value) : finish(() => resolve(value))),
+        error => {
+          if (!over.signal.aborted)
+            finish(() => reject(error instanceof BatonError ? error : networkError(error)))
+        },
+      )
+    })
+  }
+}
+
+/** `null` for an empty body, `undefined` for what does not claim to be JSON. */
+async function readJson(response: Response): Promise<Json | undefined> {
+  let text: string
+  try {
+    text = await response.text()
+  } catch (error) {
+    throw networkError(error)
+  }
+  if (text === '') return null
+  if (!response.headers.get('content-type')?.includes('json')) return undefined
+  try {
+    return JSON.parse(text) as Json
+  } catch {
+    throw networkError(new Error(NOT_WHOLE))
+  }
+}

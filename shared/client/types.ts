@@ -1,0 +1,126 @@
+/**
+ * What the service takes and answers, as the public contract has it. Written by hand, so that the client carries no
+ * schemas with it, not even in its types; a test holds them against the schemas of the service.
+ */
+import type { WatchEvents } from '../api/watch.ts'
+import type { StubResourceEvent, UserStubEvent } from '../history/events.ts'
+import type { Json } from '../json.ts'
+
+export interface Grant {
+  /** Whoever knows it can use the grant. */
+  readonly id: string
+  /** Strictly increases from grant to grant: what lies outside can refuse a holder that is late. */
+  readonly fence: number
+  readonly participant: number
+  readonly epoch: number
+  /** By the service's clock. */
+  readonly expiresAt: string
+  /** How long it lasts without a keep-alive, if the service says. */
+  readonly ttlMs?: number
+}
+
+export interface Ticket {
+  readonly id: string
+  readonly position: number
+  readonly expiresAt: string
+}
+
+export interface Holder {
+  readonly participant: number
+  readonly fence: number
+  readonly expiresAt: string
+}
+
+export type Consistency = 'local' | 'linearizable'
+
+export interface Entry<Value extends Json = Json> {
+  readonly key: string
+  readonly value: Value
+  /** The sequence of the operation that last changed the key. */
+  readonly revision: number
+}
+
+/** A key that does not exist has the value `null` and the revision 0, which is what `ifRevision` calls it too. */
+export interface Read<Value extends Json = Json> extends Entry<Value | null> {
+  /** How far the state that was read had come; absent if the key is. */
+  readonly sequence?: number
+}
+
+export interface Page<Value extends Json = Json> {
+  readonly entries: readonly Entry<Value>[]
+  /** Where the next page begins; `null` on the last one. */
+  readonly cursor: string | null
+  readonly sequence: number
+}
+
+/** What is left out has the service's default. */
+export interface LockOptions {
+  readonly protocol?: 'wme-1' | 'wme-2'
+  /** One for each participant, with a Cloudflare location hint. */
+  readonly participants?: readonly { readonly location?: string | null }[]
+  /** How long a grant lasts without a keep-alive, unless its `acquire` says. */
+  readonly ttlMs?: number
+  readonly detector?: { readonly heartbeatMs?: number; readonly timeoutMs?: number }
+  /** How many users of one participant may follow each other while another participant waits. */
+  readonly localHandoffs?: number
+}
+
+export interface Place {
+  readonly id: number
+  readonly location: string | null
+}
+
+export interface LockConfiguration {
+  readonly lock: string
+  readonly protocol: string
+  readonly participants: readonly Place[]
+  readonly ttlMs: number
+  readonly detector: { readonly heartbeatMs: number; readonly timeoutMs: number }
+  readonly localHandoffs: number
+}
+
+export interface Status {
+  readonly lock: string
+  readonly protocol: string
+  readonly participants: readonly ParticipantStatus[]
+  readonly holder: Holder | null
+}
+
+/** Of one that is not reachable, all but the first three are `null`. */
+export interface ParticipantStatus extends Place {
+  readonly reachable: boolean
+  readonly phase: string | null
+  readonly epoch: number | null
+  readonly sequence: number | null
+  /** Who has the token, as far as this participant knows. */
+  readonly owner: number | null
+  /** How many users wait here. */
+  readonly queue: number | null
+  readonly suspects: readonly number[] | null
+}
+
+export interface LockHistory {
+  readonly lock: string
+  readonly protocol: string
+  readonly resource: string
+  readonly participants: readonly {
+    readonly id: number
+    readonly reachable: boolean
+    /** Newest last. */
+    readonly events: readonly (UserStubEvent | StubResourceEvent)[]
+  }[]
+}
+
+export type ParticipantsChange =
+  | { readonly add: { readonly location?: string | null } }
+  | { readonly remove: number }
+  | { readonly replace: number; readonly location?: string | null }
+
+export interface Membership {
+  readonly participants: readonly Place[]
+  readonly configuration: number
+}
+
+export type WatchEvent = {
+  [Type in keyof WatchEvents]: { readonly type: Type } & WatchEvents[Type]
+}[keyof WatchEvents]

@@ -1,0 +1,115 @@
+/**
+ * `npm run mutants`: for each trap one small edit of the source that brings the bug back. The simulator, the explorer or the
+ * suites must notice each of them. Without a mutant they must all be content, or their verdicts mean nothing.
+ */
+import { parseArgs } from 'node:util'
+import { type Mutant, mutants } from './catalogue.ts'
+import { Copy } from './copy.ts'
+import { type Killer, killers, runKiller } from './killers.ts'
+
+const HELP = `npm run mutants -- [options]
+  --seeds N      seeds for each simulation (default 300)
+  --only ID,ID   only these mutants (ids or traps)
+  --workers N    how many at a time (default 2)
+  --skip-check   do not check first that the unchanged source survives
+  --verbose      show what each killer printed
+  --json         print one JSON object: {killed, total, seeds, mutants: [{id, trap, killedBy}]}`
+
+interface Result {
+  readonly id: string
+  readonly trap: string
+  readonly killedBy: string | null
+  readonly equivalent?: string
+}
+
+const { values: options } = parseArgs({
+  options: {
+    seeds: { type: 'string', default: '300' },
+    only: { type: 'string' },
+    workers: { type: 'string', default: '2' },
+    'skip-check': { type: 'boolean', default: false },
+    verbose: { type: 'boolean', default: false },
+    json: { type: 'boolean', default: false },
+    help: { type: 'boolean', default: false },
+  },
+})
+
+if (options.help) {
+  console.log(HELP)
+  process.exit(0)
+}
+
+const say = (line: string) => console.error(line)
+const only = options.only?.split(',')
+const chosen = mutants.filter(
+  ({ id, trap }) => only === undefined || only.includes(id) || only.includes(trap),
+)
+const line = killers(Number(options.seeds))
+say(`${chosen.length} mutants; killers in their order: ${line.map(killer => killer.name).join('; ')}`)
+
+if (!options['skip-check']) await checkUnchanged(line)
+const results = await runAll(chosen, line)
+report(results)
+
+async function checkUnchanged(line: readonly Killer[]): Promise<void> {
+  const copy = new Copy()
+  for (const killer of line) {
+    const { killed, output } = await runKiller(copy.folder, killer)
+    if (!killed) continue
+    copy.remove()
+    say(`the unchanged source does not survive: ${killer.name}\n${output}`)
+    process.exit(1)
+  }
+  copy.remove()
+  say('the unchanged source survives all of them')
+}
+
+async function runAll(queue: readonly Mutant[], line: readonly Killer[]): Promise<Result[]> {
+  const results: Result[] = []
+  const waiting = [...queue]
+  const work = async () => {
+    const copy = new Copy()
+    for (let mutant = waiting.shift(); mutant !== undefined; mutant = waiting.shift()) {
+      const result = await judgeMutant(copy, mutant, line)
+      results.push(result)
+      say(
+        `${results.length}/${queue.length}  ${mutant.id}  ${result.killedBy ?? 'SURVIVED'}  ${mutant.title}`,
+      )
+    }
+    copy.remove()
+  }
+  await Promise.all(Array.from({ length: Number(options.workers) }, work))
+  return results.sort((a, b) => order(a.id) - order(b.id))
+}
+
+const order = (id: string): number => mutants.findIndex(mutant => mutant.id === id)
+
+async function judgeMutant(copy: Copy, mutant: Mutant, line: readonly Killer[]): Promise<Result> {
+  const { id, trap, equivalent } = mutant
+  const undo = copy.apply(mutant)
+  try {
+    for (const killer of line) {
+      const { killed, output } = await runKiller(copy.folder, killer)
+      if (killed && options.verbose) say(output)
+      if (killed) return { id, trap, killedBy: killer.name }
+    }
+    return { id, trap, killedBy: null, ...(equivalent === undefined ? {} : { equivalent }) }
+  } finally {
+    undo()
+  }
+}
+
+function report(results: readonly Result[]): void {
+  const survivors = results.filter(result => result.killedBy === null)
+  const killed = results.length - survivors.length
+  for (const { id, equivalent } of survivors)
+    say(`survivor ${id}: ${equivalent ?? 'and no reason why it would be equivalent'}`)
+  if (options.json) {
+    console.log(
+      JSON.stringify({ killed, total: results.length, seeds: Number(options.seeds), mutants: results }),
+    )
+  } else {
+    console.log(`killed ${killed}/${results.length}`)
+  }
+  process.exitCode = survivors.some(({ equivalent }) => equivalent === undefined) ? 1 : 0
+}

@@ -1,0 +1,52 @@
+/** Which messages in flight a test means. */
+import type { WmeMessage } from '../../shared/protocols/wme/messages.ts'
+import type { Sent } from './cluster.ts'
+
+export type Matcher = (sent: Sent) => boolean
+
+export const ofType =
+  (...types: WmeMessage['type'][]): Matcher =>
+  sent =>
+    types.includes(sent.message.body.type)
+
+export const to =
+  (...participants: number[]): Matcher =>
+  sent =>
+    participants.includes(sent.to)
+
+export const from =
+  (...participants: number[]): Matcher =>
+  sent =>
+    participants.includes(sent.from)
+
+export const all =
+  (...matchers: Matcher[]): Matcher =>
+  sent =>
+    matchers.every(matcher => matcher(sent))
+
+export const not =
+  (matcher: Matcher): Matcher =>
+  sent =>
+    !matcher(sent)
+
+/** Messages that travel among these participants alone. */
+export const among = (...participants: number[]): Matcher => all(from(...participants), to(...participants))
+
+/** The bodies of the messages of one type, typed. */
+export function bodies<Type extends WmeMessage['type']>(
+  sent: readonly Sent[],
+  type: Type,
+): Extract<WmeMessage, { type: Type }>[] {
+  const found: Extract<WmeMessage, { type: Type }>[] = []
+  for (const { message } of sent) {
+    if (message.body.type === type) found.push(message.body as Extract<WmeMessage, { type: Type }>)
+  }
+  return found
+}
+
+/** How many messages of each type. */
+export function countByType(sent: readonly Sent[]): { [type: string]: number } {
+  const counts: { [type: string]: number } = {}
+  for (const { message } of sent) counts[message.body.type] = (counts[message.body.type] ?? 0) + 1
+  return counts
+}

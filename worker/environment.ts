@@ -1,0 +1,47 @@
+/** What a deployment sets: bindings, variables and secrets, and what they mean when they are absent. */
+import type { LockConfiguration, ParticipantPlace } from '../shared/api/configuration.ts'
+import { DEFAULT_TIMING, type ProtocolName } from '../shared/protocols/protocol.ts'
+import type { DirectoryEnvironment } from './directory.ts'
+
+export interface BatonEnvironment extends DirectoryEnvironment {
+  /** The participants of a lock that nobody configured: JSON, `[{"location": "weur"}, …]`; a `url` for another process. */
+  readonly BATON_PARTICIPANTS?: string
+  readonly BATON_PROTOCOL?: string
+  /** Secret: who may do what, see docs/keys.md. */
+  readonly BATON_KEYS?: string
+  /** `true` lets everybody in: only for a service that nobody else can reach. */
+  readonly BATON_OPEN?: string
+  /** How many steps of history each participant keeps; 0 for none. */
+  readonly BATON_EVENTS_KEPT?: string
+}
+
+const DEFAULT_LOCATIONS = ['weur', 'enam', 'apac']
+export const DEFAULT_TTL_MS = 30_000
+const DEFAULT_EVENTS_KEPT = 10_000
+
+export function defaultPlaces(env: BatonEnvironment): ParticipantPlace[] {
+  const listed = env.BATON_PARTICIPANTS
+    ? (JSON.parse(env.BATON_PARTICIPANTS) as { location?: string; url?: string }[])
+    : DEFAULT_LOCATIONS.map(location => ({ location }) as { location?: string; url?: string })
+  return listed.map(({ location, url }, index) => ({
+    id: index + 1,
+    location: location ?? null,
+    url: url ?? null,
+  }))
+}
+
+export function defaultConfiguration(env: BatonEnvironment, firstOwner: number): LockConfiguration {
+  return {
+    number: 1,
+    protocol: (env.BATON_PROTOCOL as ProtocolName | undefined) ?? 'wme-2',
+    participants: defaultPlaces(env),
+    firstOwner,
+    ttlMs: DEFAULT_TTL_MS,
+    detector: { heartbeatMs: DEFAULT_TIMING.heartbeatMs, timeoutMs: DEFAULT_TIMING.timeoutMs },
+    localHandoffs: 1,
+    resource: 'key-value',
+  }
+}
+
+export const eventsKept = (env: BatonEnvironment): number =>
+  env.BATON_EVENTS_KEPT === undefined ? DEFAULT_EVENTS_KEPT : Number(env.BATON_EVENTS_KEPT)

@@ -1,0 +1,108 @@
+/**
+ * Runs a bundled Worker on the open runtime, one OS process for each call: used by `npm start`, `npm run cluster`, the tests
+ * and the benchmarks. Storage is a folder; two processes must never share one.
+ */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import type { Readable } from 'node:stream'
+import { fileURLToPath } from 'node:url'
+
+export const COMPATIBILITY_DATE = '2026-10-30'
+
+export interface WorkerdOptions {
+  readonly script: string
+  /** Where the objects' storage lives; kept between runs. */
+  readonly storage: string
+  readonly port: number
+  readonly variables: { readonly [name: string]: string }
+  /** What the process prints goes here, line by line. */
+  readonly onOutput?: (line: string) => void
+}
+
+export interface RunningWorkerd {
+  readonly url: string
+  readonly port: number
+  readonly process: ChildProcess
+  stop(signal?: NodeJS.Signals): Promise<void>
+}
+
+export async function startWorkerd(options: WorkerdOptions): Promise<RunningWorkerd> {
+  const folder = await mkdtemp(join(tmpdir(), 'baton-'))
+  const storage = resolve(options.storage)
+  await mkdir(storage, { recursive: true })
+  await writeFile(join(folder, 'worker.js'), options.script)
+  await writeFile(join(folder, 'config.capnp'), configuration(storage, options.port, options.variables))
+  const child = spawn(executable(), ['serve', join(folder, 'config.capnp'), '--control-fd=3'], {
+    stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
+  })
+  for (const stream of [child.stdout, child.stderr]) forEachLine(stream!, line => options.onOutput?.(line))
+  const exited = once(child, 'exit')
+  exited.then(() => rm(folder, { recursive: true, force: true }))
+  const port = await listeningPort(child)
+  return {
+    url: `http://127.0.0.1:${port}`,
+    port,
+    process: child,
+    async stop(signal = 'SIGTERM') {
+      child.kill(signal)
+      await exited
+    },
+  }
+}
+
+const executable = (): string => fileURLToPath(new URL('../../node_modules/.bin/workerd', import.meta.url))
+
+/** workerd says on its control channel when it listens, and where. */
+function listeningPort(child: ChildProcess): Promise<number> {
+  return new Promise((resolve, reject) => {
+    forEachLine(child.stdio[3] as Readable, line => {
+      const message = JSON.parse(line) as { event: string; port?: number }
+      if (message.event === 'listen' && message.port !== undefined) resolve(message.port)
+    })
+    child.once('error', reject)
+    child.once('exit', code => reject(new Error(`workerd ended with status ${code} before it listened`)))
+  })
+}
+
+function forEachLine(stream: Readable, onLine: (line: string) => void): void {
+  let rest = ''
+  stream.setEncoding('utf8')
+  stream.on('data', (text: string) => {
+    const lines = (rest + text).split('\n')
+    rest = lines.pop()!
+    for (const line of lines) if (line !== '') onLine(line)
+  })
+}
+
+function configuration(
+  storage: string,
+  port: number,
+  variables: { readonly [name: string]: string },
+): string {
+  const bindings = Object.entries(variables).map(
+    ([name, value]) => `(name = ${text(name)}, text = ${text(value)})`,
+  )
+  return `using Workerd = import "/workerd/workerd.capnp";
+const config :Workerd.Config = (
+  services = [
+    (name = "main", worker = (
+      modules = [(name = "worker.js", esModule = embed "worker.js")],
+      compatibilityDate = "${COMPATIBILITY_DATE}",
+      compatibilityFlags = ["enable_request_signal", "request_signal_passthrough"],
+      durableObjectNamespaces = [(className = "BatonParticipant", uniqueKey = "baton-participant", enableSql = true)],
+      durableObjectStorage = (localDisk = "storage"),
+      bindings = [(name = "PARTICIPANT", durableObjectNamespace = "BatonParticipant"), ${bindings.join(', ')}],
+      globalOutbound = "loopback",
+    )),
+    (name = "storage", disk = (path = ${text(storage)}, writable = true)),
+    (name = "loopback", network = (allow = ["local"])),
+  ],
+  sockets = [(name = "http", address = "127.0.0.1:${port}", http = (), service = "main")],
+);
+`
+}
+
+const text = (value: string): string => JSON.stringify(value)

@@ -1,0 +1,99 @@
+/**
+ * What the router asks of one participant, and how it answers: JSON in the body of one `fetch`, the same whether the
+ * participant is a Durable Object next door or a process behind a URL. Paths below `/`:
+ *
+ *   POST /call      a `ParticipantRequest`, answered by a `ParticipantAnswer`
+ *   POST /peer      messages of the protocol, from another participant
+ *   GET  /watch     Server-Sent Events; `?since=`
+ *   GET  /session   WebSocket; `?user=` names the session's user
+ *
+ * All of them carry `lock` and `participant` in the headers `x-baton-lock` and `x-baton-participant`.
+ */
+import type { LockConfiguration } from '../../shared/api/configuration.ts'
+import type { ProblemCode } from '../../shared/api/problems.ts'
+import type { Json } from '../../shared/json.ts'
+
+export interface ParticipantRequest {
+  readonly call: ParticipantCall
+}
+
+/** `user` is a random token that only the client knows: it is part of the ids of its tickets and grants. */
+export type ParticipantCall =
+  | {
+      readonly type: 'acquire'
+      readonly user: string
+      readonly waitMs: number
+      /** `null`: the lock's default. */
+      readonly ttlMs: number | null
+      readonly ticket: boolean
+      readonly confirm: boolean
+    }
+  /** Waits up to `waitMs` for a ticket to become a grant. */
+  | { readonly type: 'ticket'; readonly user: string; readonly waitMs: number }
+  | { readonly type: 'withdraw'; readonly user: string }
+  | {
+      readonly type: 'ops'
+      readonly user: string
+      readonly fence: number
+      readonly opId: string
+      readonly ops: Json
+    }
+  | {
+      readonly type: 'keepalive'
+      readonly user: string
+      readonly fence: number
+      readonly ttlMs: number | null
+    }
+  | { readonly type: 'release'; readonly user: string; readonly fence: number }
+  | {
+      readonly type: 'transact'
+      readonly user: string
+      readonly opId: string
+      readonly ops: Json
+      readonly waitMs: number
+    }
+  | { readonly type: 'get'; readonly key: string; readonly consistency: Consistency }
+  | {
+      readonly type: 'list'
+      readonly prefix: string
+      readonly limit: number
+      /** The last key of the page before, or `null`. */
+      readonly after: string | null
+      readonly consistency: Consistency
+    }
+  /** This participant's own view; the router puts those of all together. */
+  | { readonly type: 'status' }
+  | { readonly type: 'history' }
+  | { readonly type: 'eject' }
+  /** Gives birth to the lock with this configuration unless it has one; answers with the one it has. */
+  | { readonly type: 'configure'; readonly configuration: LockConfiguration }
+
+export type Consistency = 'local' | 'linearizable'
+
+export type ParticipantAnswer =
+  | { readonly type: 'done'; readonly status: 200 | 201 | 202 | 204; readonly body: Json }
+  | {
+      readonly type: 'problem'
+      readonly code: ProblemCode
+      readonly detail: string
+      readonly outcome?: 'applied' | 'not-applied' | 'unknown'
+      readonly retryAfterSeconds?: number
+      /** Further members of the problem, such as `holder`. */
+      readonly more?: { readonly [member: string]: Json }
+    }
+  /** This participant has no part in this lock: ask one of these. */
+  | { readonly type: 'elsewhere'; readonly configuration: LockConfiguration }
+
+/** The body of a `status` answer. */
+export interface ParticipantStatus {
+  readonly configuration: LockConfiguration
+  readonly phase: string
+  readonly epoch: number
+  readonly sequence: number
+  readonly owner: number
+  /** Local users that wait. */
+  readonly queue: number
+  readonly suspects: readonly number[]
+  /** Somebody is in its critical section here. */
+  readonly holder: { readonly participant: number; readonly fence: number; readonly expiresAt: string } | null
+}

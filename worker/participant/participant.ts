@@ -1,0 +1,361 @@
+/**
+ * One participant of one lock: a Durable Object around the protocol core. Every entry first touches storage, then runs
+ * synchronous steps, then lets what they want sent leave. See calls.ts for what it is asked.
+ */
+import { DurableObject } from 'cloudflare:workers'
+import type { LockConfiguration } from '../../shared/api/configuration.ts'
+import { accept, NEW_REGISTRAR, prepare, type RegistrarRecord } from '../../shared/birth.ts'
+import type { Json } from '../../shared/json.ts'
+import type { Emitted, UserInput } from '../../shared/protocols/protocol.ts'
+import { resourceByName } from '../../shared/resource/registry.ts'
+import type { Resource } from '../../shared/resource/resource.ts'
+import { createDirectory, type ParticipantDirectory } from '../directory.ts'
+import { type BatonEnvironment, defaultConfiguration, eventsKept } from '../environment.ts'
+import { Answers } from './answers.ts'
+import { agreeOnConfiguration, type BirthHost, isBirth, NoMajority } from './birth.ts'
+import type { ParticipantAnswer, ParticipantRequest } from './calls.ts'
+import { Deadlines } from './deadlines.ts'
+import { Engine, type Message } from './engine.ts'
+import { callPeer, type PeerAnswer, type PeerRequest } from './peers.ts'
+import { type Glimpse, recordStep } from './recorder.ts'
+import { Sessions } from './sessions.ts'
+import { Storage } from './storage.ts'
+import { Waiting } from './waiting.ts'
+import { KEEP_OPEN, KEEP_OPEN_MS, Watchers } from './watchers.ts'
+
+interface Identity {
+  readonly lock: string
+  readonly id: number
+}
+
+/** A late copy of the message that founds a lock must not revive a participant that was wiped meanwhile. */
+const MOST_AGE_OF_FOUNDING_MS = 30_000
+
+export class BatonParticipant extends DurableObject<BatonEnvironment> {
+  readonly storage: Storage
+  readonly deadlines: Deadlines
+  readonly waiting: Waiting
+  readonly watchers = new Watchers()
+  readonly sessions: Sessions
+  private readonly directory: ParticipantDirectory
+  private readonly answers: Answers
+  private engine: Engine | null = null
+  private birth: Promise<void> | null = null
+
+  constructor(ctx: DurableObjectState, env: BatonEnvironment) {
+    super(ctx, env)
+    this.storage = new Storage(ctx.storage.sql, eventsKept(env))
+    this.deadlines = new Deadlines(ctx.storage)
+    this.waiting = new Waiting(this.deadlines)
+    this.directory = createDirectory(env)
+    this.answers = new Answers(this)
+    this.sessions = new Sessions(this, ctx)
+    if (this.storage.get('membership') !== undefined) this.startEngine(false)
+  }
+
+  /** Resources that a lock's configuration may name; a Worker of one's own overrides this to register others. */
+  resourceNamed(name: string): Resource | undefined {
+    return resourceByName(name)
+  }
+
+  // ---- entries
+
+  override async fetch(request: Request): Promise<Response> {
+    this.storage.touch()
+    this.remember(request)
+    const { pathname, searchParams } = new URL(request.url)
+    switch (pathname) {
+      case '/call':
+        return Response.json(await this.call((await request.json()) as ParticipantRequest, request.signal))
+      case '/peer':
+        return Response.json(await this.peer((await request.json()) as PeerRequest))
+      case '/watch':
+        return this.watch(Number(searchParams.get('since') ?? '0'))
+      case '/session':
+        return this.session(searchParams.get('user') ?? '')
+      default:
+        return new Response(null, { status: 404 })
+    }
+  }
+
+  override async alarm(): Promise<void> {
+    this.storage.touch()
+    for (const deadline of this.deadlines.takeDue(Date.now())) {
+      if (this.sessions.keepsAlive(deadline)) continue
+      if (this.engine?.timer(deadline) || this.waiting.expire(deadline)) continue
+      if (deadline === KEEP_OPEN) this.keepWatchersOpen()
+    }
+    this.finishEvent()
+  }
+
+  override webSocketMessage(socket: WebSocket, message: string | ArrayBuffer): void {
+    this.storage.touch()
+    this.sessions.onMessage(socket, message)
+    this.finishEvent()
+  }
+
+  override webSocketClose(socket: WebSocket): void {
+    this.storage.touch()
+    this.sessions.onClose(socket)
+    this.finishEvent()
+  }
+
+  override webSocketError(socket: WebSocket): void {
+    this.webSocketClose(socket)
+  }
+
+  // ---- who am I
+
+  /** Memory is a cache of storage: both are read again by the next instance of the object. */
+  private knownIdentity: Identity | null = null
+  private knownConfiguration: LockConfiguration | undefined
+
+  get identity(): Identity {
+    this.knownIdentity ??= this.storage.get('.identity') as unknown as Identity
+    return this.knownIdentity
+  }
+
+  get configuration(): LockConfiguration | undefined {
+    this.knownConfiguration ??= this.storage.get('.configuration') as unknown as LockConfiguration | undefined
+    return this.knownConfiguration
+  }
+
+  private adopt(configuration: LockConfiguration): void {
+    if (this.configuration === undefined) this.storage.put('.configuration', configuration as unknown as Json)
+  }
+
+  private remember(request: Request): void {
+    if (this.identity !== undefined) return
+    const lock = request.headers.get('x-baton-lock')
+    const id = Number(request.headers.get('x-baton-participant'))
+    if (lock === null || !Number.isInteger(id))
+      throw new Error('a request to a participant must say which it means')
+    this.storage.put('.identity', { lock, id })
+  }
+
+  // ---- calls of the router
+
+  private async call(request: ParticipantRequest, signal: AbortSignal): Promise<ParticipantAnswer> {
+    const { call } = request
+    try {
+      const wanted =
+        call.type === 'configure' ? call.configuration : defaultConfiguration(this.env, this.identity.id)
+      const isNew = await this.ready(wanted)
+      const { configuration } = this
+      if (!configuration!.participants.some(place => place.id === this.identity.id)) {
+        return { type: 'elsewhere', configuration: configuration! }
+      }
+      return await this.answers.answer(call, signal, isNew)
+    } catch (error) {
+      if (!(error instanceof NoMajority)) throw error
+      return {
+        type: 'problem',
+        code: 'no_quorum',
+        detail: error.message,
+        outcome: 'not-applied',
+        retryAfterSeconds: 1,
+      }
+    } finally {
+      this.finishEvent()
+    }
+  }
+
+  /** Resolves once this participant takes part in its lock (or is known not to). `true` if the lock was born by this call. */
+  private async ready(wanted: LockConfiguration): Promise<boolean> {
+    if (this.engine !== null) return false
+    if (this.birth !== null) {
+      await this.birth
+      return false
+    }
+    let isNew = false
+    this.birth = this.beBorn(wanted).then(created => {
+      isNew = created
+    })
+    try {
+      await this.birth
+    } finally {
+      this.birth = null
+    }
+    return isNew
+  }
+
+  private async beBorn(wanted: LockConfiguration): Promise<boolean> {
+    const { id } = this.identity
+    const host: BirthHost = {
+      self: id,
+      registrars: defaultConfiguration(this.env, id).participants,
+      ask: async (place, request) =>
+        place.id === id ? this.peer(request) : callPeer(this.directory, this.identity.lock, place, request),
+    }
+    const configuration = this.configuration ?? (await agreeOnConfiguration(host, wanted))
+    this.adopt(configuration)
+    if (!configuration.participants.some(place => place.id === id)) return false
+    const genesis = await isBirth(host, configuration, Date.now())
+    if (this.engine === null) this.startEngine(genesis)
+    return genesis
+  }
+
+  private startEngine(genesis: boolean): void {
+    const configuration = this.configuration!
+    const resource = this.resourceNamed(configuration.resource)
+    if (resource === undefined) throw new Error(`no resource named ${configuration.resource} is registered`)
+    const onStep = (emitted: readonly Emitted[], cause: UserInput | null) => this.onStep(emitted, cause)
+    this.engine = new Engine(
+      { storage: this.storage, deadlines: this.deadlines, onStep },
+      this.identity.id,
+      configuration,
+      resource,
+    )
+    this.glimpse = this.glance()
+    this.engine.start(genesis)
+  }
+
+  /** Users whose clients are gone while an operation is pending: they leave once it is settled. */
+  private readonly leaving = new Set<string>()
+
+  /** The client of this user is gone: it neither waits nor holds any longer. */
+  leave(user: string): void {
+    const { running } = this
+    const { stub, waiters } = running.state.durable
+    if (waiters.some(waiter => waiter.user === user)) running.user({ type: 'withdraw', user })
+    else if (stub.grant?.user === user && stub.phase === 'cs-issuing') this.leaving.add(user)
+    else if (stub.grant?.user === user) running.user({ type: 'exit', user, fence: stub.grant.fence })
+  }
+
+  get running(): Engine {
+    if (this.engine === null) throw new Error('this participant does not take part in its lock yet')
+    return this.engine
+  }
+
+  // ---- messages of peers
+
+  private async peer(request: PeerRequest): Promise<PeerAnswer> {
+    switch (request.type) {
+      case 'messages':
+        return this.onMessages(request.from, request.messages)
+      case 'introduce':
+        this.adopt(request.configuration)
+        return this.status()
+      case 'found': {
+        this.adopt(request.configuration)
+        const isFresh = Math.abs(Date.now() - request.bornAt) < MOST_AGE_OF_FOUNDING_MS
+        if (this.engine === null && isFresh) this.startEngine(true)
+        this.finishEvent()
+        return this.status()
+      }
+      case 'prepare': {
+        const { record, answer } = prepare(this.registrar, request.ballot)
+        this.storage.put('.registrar', record as unknown as Json)
+        return { type: 'registrar', answer }
+      }
+      case 'accept': {
+        const { record, answer } = accept(this.registrar, request.ballot, request.configuration)
+        this.storage.put('.registrar', record as unknown as Json)
+        return { type: 'registrar', answer }
+      }
+    }
+  }
+
+  private get registrar(): RegistrarRecord<LockConfiguration> {
+    const record = this.storage.get('.registrar') as unknown as RegistrarRecord<LockConfiguration> | undefined
+    return record ?? NEW_REGISTRAR
+  }
+
+  private status(): PeerAnswer {
+    const status = this.engine?.state.durable.membership.status ?? 'blank'
+    return { type: 'status', status }
+  }
+
+  /** What the steps answer to the sender rides in the response. */
+  private onMessages(from: number, messages: readonly Message[]): PeerAnswer {
+    if (this.engine === null) {
+      if (this.configuration === undefined || this.birth !== null) return this.status()
+      // The others are members already, so this one is late or was wiped: it asks to be taken back.
+      this.startEngine(false)
+    }
+    for (const message of messages) this.running.message(from, message)
+    const outbox = this.running.takeOutbox()
+    const answers = outbox.get(from) ?? []
+    outbox.delete(from)
+    this.transmit(outbox)
+    this.deadlines.arm(Date.now())
+    return { type: 'messages', messages: answers }
+  }
+
+  // ---- after each event
+
+  finishEvent(): void {
+    if (this.engine !== null) this.transmit(this.engine.takeOutbox())
+    this.deadlines.arm(Date.now())
+  }
+
+  private transmit(outbox: Map<number, Message[]>): void {
+    for (const [peer, messages] of outbox) this.ctx.waitUntil(this.exchange(peer, messages))
+  }
+
+  private async exchange(peer: number, messages: readonly Message[]): Promise<void> {
+    const place = this.configuration!.participants.find(({ id }) => id === peer)!
+    const { lock, id } = this.identity
+    try {
+      const answer = await callPeer(this.directory, lock, place, { type: 'messages', from: id, messages })
+      if (answer.type === 'messages') {
+        for (const message of answer.messages) this.running.message(peer, message)
+      } else if (answer.type === 'status' && answer.status === 'blank') {
+        await callPeer(this.directory, lock, place, { type: 'introduce', configuration: this.configuration! })
+      }
+    } catch {
+      this.running.unreachable(peer)
+    }
+    this.finishEvent()
+  }
+
+  // ---- what steps bring about
+
+  private glimpse: Glimpse | null = null
+
+  private glance(): Glimpse {
+    const { stub, waiters } = this.running.state.durable
+    return { stub, waiters: [...waiters] }
+  }
+
+  private onStep(emitted: readonly Emitted[], cause: UserInput | null): void {
+    const { state, context } = this.running
+    const before = this.glimpse!
+    this.glimpse = this.glance()
+    if (emitted.length > 0 || cause !== null) {
+      const hash = () => context.resource.hash(state.durable.replica.cells)
+      const { history, changes } = recordStep(this.identity.id, Date.now(), before, cause, emitted, hash)
+      if (history.length > 0 || changes.length > 0) this.storage.record(history, changes)
+      this.watchers.publish(changes)
+    }
+    this.waiting.tell(emitted)
+    this.sessions.tell(emitted)
+    for (const event of emitted) {
+      if (event.type === 'outcome' && this.leaving.delete(event.user)) this.leave(event.user)
+    }
+  }
+
+  // ---- watch and session
+
+  private async watch(since: number): Promise<Response> {
+    await this.ready(defaultConfiguration(this.env, this.identity.id))
+    const stream = this.watchers.open(this.answers.replay(since))
+    this.deadlines.set(KEEP_OPEN, Date.now() + KEEP_OPEN_MS)
+    this.finishEvent()
+    return new Response(stream, {
+      headers: { 'content-type': 'text/event-stream', 'cache-control': 'no-store' },
+    })
+  }
+
+  private keepWatchersOpen(): void {
+    this.watchers.keepOpen()
+    if (this.watchers.size > 0) this.deadlines.set(KEEP_OPEN, Date.now() + KEEP_OPEN_MS)
+  }
+
+  private async session(user: string): Promise<Response> {
+    await this.ready(defaultConfiguration(this.env, this.identity.id))
+    const response = this.sessions.open(user)
+    this.finishEvent()
+    return response
+  }
+}

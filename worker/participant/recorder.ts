@@ -1,0 +1,117 @@
+/**
+ * What one step means for the history (what the checker judges) and for watchers. User events are recorded when the stub
+ * takes them up, once: a retry that is merely answered again changes nothing and leaves no trace.
+ */
+import type { HistoryEvent } from '../../shared/history/events.ts'
+import type { Json } from '../../shared/json.ts'
+import type { Emitted, UserInput } from '../../shared/protocols/protocol.ts'
+import type { StubRecord, Waiter } from '../../shared/protocols/wme/state.ts'
+import { keyOfCell } from '../../shared/resource/key-value.ts'
+import type { CellChange } from '../../shared/resource/resource.ts'
+import type { WatchEvent } from './storage.ts'
+
+/** What of the state tells whether a user event was taken up or answered from memory. */
+export interface Glimpse {
+  readonly stub: StubRecord
+  readonly waiters: readonly Waiter[]
+}
+
+export interface Recorded {
+  readonly history: HistoryEvent[]
+  readonly changes: WatchEvent[]
+}
+
+export function recordStep(
+  participant: number,
+  at: number,
+  before: Glimpse,
+  cause: UserInput | null,
+  emitted: readonly Emitted[],
+  hash: () => string,
+): Recorded {
+  const history: HistoryEvent[] = []
+  const changes: WatchEvent[] = []
+  const opening = cause === null ? null : openingEvent(participant, at, before, cause)
+  if (opening !== null) history.push(opening)
+  const isRepeat = cause !== null && opening === null
+  for (const event of emitted) {
+    switch (event.type) {
+      case 'applied': {
+        const { sequence, fence, opId, operation, result } = event
+        history.push({ at, participant, type: 'invoke', sequence, fence, opId, operation })
+        history.push({ at, participant, type: 'response', sequence, opId, result })
+        changes.push({
+          event: 'op',
+          sequence,
+          data: { sequence, fence, opId, changes: describe(event.changes) },
+        })
+        break
+      }
+      case 'granted': {
+        const { sequence, fence, to } = event
+        changes.push({ event: 'holder', sequence, data: { sequence, participant: to, fence } })
+        break
+      }
+      case 'restored':
+        history.push({ at, participant, type: 'restore', sequence: event.sequence, hash: hash() })
+        break
+      case 'crit': {
+        const { user, fence, epoch } = event
+        if (!isRepeat) history.push({ at, participant, type: 'crit', user, fence, epoch })
+        break
+      }
+      case 'outcome': {
+        const { user, fence, opId, sequence, result } = event
+        if (!isRepeat) history.push({ at, participant, type: 'outcome', user, fence, opId, sequence, result })
+        break
+      }
+      case 'rem':
+        if (!isRepeat) history.push({ at, participant, type: 'rem', user: event.user, fence: event.fence })
+        break
+      case 'ejected': {
+        const { user, fence, reason, pending } = event
+        history.push({ at, participant, type: 'ejected', user, fence, reason, ...(pending && { pending }) })
+        break
+      }
+      case 'withdrawn':
+        history.push({ at, participant, type: 'withdrawn', user: event.user })
+    }
+  }
+  return { history, changes }
+}
+
+/** The user's own event, if the stub took it up. */
+function openingEvent(
+  participant: number,
+  at: number,
+  before: Glimpse,
+  cause: UserInput,
+): HistoryEvent | null {
+  const { stub, waiters } = before
+  switch (cause.type) {
+    case 'try': {
+      const { user } = cause
+      const isKnown = stub.grant?.user === user || waiters.some(waiter => waiter.user === user)
+      return isKnown ? null : { at, participant, type: 'try', user }
+    }
+    case 'issue': {
+      const { user, fence, opId, operation } = cause
+      const isTaken = stub.phase === 'cs-idle' && stub.grant?.fence === fence && stub.grant.user === user
+      return isTaken ? { at, participant, type: 'issue', user, fence, opId, operation } : null
+    }
+    case 'exit': {
+      const { user, fence } = cause
+      const isTaken = stub.phase === 'cs-idle' && stub.grant?.fence === fence && stub.grant.user === user
+      return isTaken ? { at, participant, type: 'exit', user, fence } : null
+    }
+    default:
+      return null
+  }
+}
+
+function describe(changes: readonly CellChange[]): Json {
+  return changes.map(({ cell, value }) => {
+    const key = keyOfCell(cell)
+    return value === null ? { key, deleted: true } : { key, ...(value as { [member: string]: Json }) }
+  })
+}

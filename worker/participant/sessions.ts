@@ -1,0 +1,145 @@
+/**
+ * `session`: a hibernating WebSocket that speaks the paper's events. The socket's tag is its user, so nothing need be kept
+ * in memory: while the socket is open its grant is kept alive, and when it closes the grant is over.
+ */
+
+import { parseSessionMessage } from '../../shared/api/session.ts'
+import type { Json } from '../../shared/json.ts'
+import type { Emitted, UserOutput } from '../../shared/protocols/protocol.ts'
+import type { BatonParticipant } from './participant.ts'
+
+/** Beyond this many a participant takes no more. */
+export const MOST_SESSIONS = 1_000
+
+export class Sessions {
+  private readonly participant: BatonParticipant
+  private readonly ctx: DurableObjectState
+
+  constructor(participant: BatonParticipant, ctx: DurableObjectState) {
+    this.participant = participant
+    this.ctx = ctx
+  }
+
+  open(user: string): Response {
+    if (this.ctx.getWebSockets().length >= MOST_SESSIONS) {
+      return new Response(null, { status: 429, headers: { 'retry-after': '1' } })
+    }
+    const { 0: client, 1: server } = new WebSocketPair()
+    this.ctx.acceptWebSocket(server, [user])
+    return new Response(null, { status: 101, webSocket: client })
+  }
+
+  onMessage(socket: WebSocket, message: string | ArrayBuffer): void {
+    const parsed = parseSessionMessage(message)
+    if (!parsed.ok) return this.say(socket, { type: 'error', code: 'bad_request', detail: parsed.detail })
+    const user = this.userOf(socket)
+    const { running, configuration } = this.participant
+    const { grant } = running.state.durable.stub
+    const held = grant?.user === user ? grant : null
+    const event = parsed.message
+    if (event.type === 'try') {
+      if (held !== null)
+        return this.say(socket, { type: 'error', code: 'conflict', detail: 'The lock is held already.' })
+      const { waitMs, confirm } = event
+      const ttlMs = event.ttlMs ?? configuration!.ttlMs
+      const options = {
+        ...(waitMs === undefined ? {} : { waitMs }),
+        ...(confirm === undefined ? {} : { confirm }),
+      }
+      return running.user({ type: 'try', user, ttlMs, ...options })
+    }
+    if (held === null) {
+      return this.say(socket, {
+        type: 'error',
+        code: 'conflict',
+        detail: `${event.type} needs crit before it.`,
+      })
+    }
+    if (event.type === 'exit') return running.user({ type: 'exit', user, fence: held.fence })
+    running.user({ type: 'issue', user, fence: held.fence, opId: event.opId, operation: event.ops as Json })
+  }
+
+  onClose(socket: WebSocket): void {
+    this.participant.leave(this.userOf(socket))
+  }
+
+  /** The time of a grant whose socket is open does not run out: it begins again. */
+  keepsAlive(deadline: string): boolean {
+    if (deadline !== 'timer/ttl') return false
+    const { running } = this.participant
+    const { grant } = running.state.durable.stub
+    if (grant === null || this.socketOf(grant.user) === undefined) return false
+    running.user({ type: 'keep-alive', user: grant.user, fence: grant.fence, ttlMs: grant.ttlMs })
+    return true
+  }
+
+  tell(emitted: readonly Emitted[]): void {
+    for (const event of emitted) {
+      if (!('user' in event)) continue
+      const socket = this.socketOf(event.user)
+      if (socket !== undefined) this.translate(socket, event as UserOutput)
+    }
+  }
+
+  private translate(socket: WebSocket, event: UserOutput): void {
+    switch (event.type) {
+      case 'crit':
+        return this.say(socket, { type: 'crit', fence: event.fence, epoch: event.epoch })
+      case 'outcome': {
+        const { opId, sequence, result } = event
+        return this.say(socket, {
+          type: 'outcome',
+          opId,
+          sequence,
+          ...(result as { [member: string]: Json }),
+        })
+      }
+      case 'rem':
+        return this.say(socket, { type: 'rem' })
+      case 'ejected': {
+        const pending = event.pending === undefined ? {} : { pending: { ...event.pending } }
+        return this.say(socket, { type: 'ejected', reason: event.reason, ...pending })
+      }
+      case 'withdrawn':
+        return this.say(socket, {
+          type: 'error',
+          code: 'locked',
+          detail: 'The lock was not granted in the time to wait.',
+        })
+      case 'refused':
+        return this.say(socket, {
+          type: 'error',
+          code: codeOf(event.refusal.code),
+          detail: `${event.event}: ${event.refusal.code}`,
+        })
+    }
+  }
+
+  private say(socket: WebSocket, message: Json): void {
+    try {
+      socket.send(JSON.stringify(message))
+    } catch {
+      // The socket is closing: its close event ends the grant.
+    }
+  }
+
+  private userOf = (socket: WebSocket): string => this.ctx.getTags(socket)[0]!
+
+  private socketOf = (user: string): WebSocket | undefined => this.ctx.getWebSockets(user)[0]
+}
+
+function codeOf(refusal: string): string {
+  switch (refusal) {
+    case 'conflict':
+    case 'busy':
+      return 'conflict'
+    case 'too-large':
+      return 'too_large'
+    case 'too-many-waiters':
+      return 'too_many'
+    case 'grant-over':
+      return 'ejected'
+    default:
+      return 'no_quorum'
+  }
+}

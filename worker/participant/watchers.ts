@@ -1,0 +1,60 @@
+/** `watch`: Server-Sent Events of one participant, see api.md. A slow reader is dropped, not buffered without end. */
+import type { Json } from '../../shared/json.ts'
+import type { WatchEvent } from './storage.ts'
+
+export const KEEP_OPEN = 'watch/keep-open'
+export const KEEP_OPEN_MS = 15_000
+const MOST_UNREAD_EVENTS = 1_000
+
+type Controller = ReadableStreamDefaultController<Uint8Array>
+
+export class Watchers {
+  private readonly controllers = new Set<Controller>()
+  private readonly encoder = new TextEncoder()
+
+  get size(): number {
+    return this.controllers.size
+  }
+
+  /** A stream that begins with `first` and goes on with whatever is published. */
+  open(first: readonly { event: string; sequence: number; data: Json }[]): ReadableStream<Uint8Array> {
+    let own: Controller
+    return new ReadableStream<Uint8Array>(
+      {
+        start: controller => {
+          own = controller
+          controller.enqueue(this.encoder.encode(': baton\n\n'))
+          for (const event of first) controller.enqueue(this.encode(event))
+          this.controllers.add(controller)
+        },
+        cancel: () => {
+          this.controllers.delete(own)
+        },
+      },
+      { highWaterMark: MOST_UNREAD_EVENTS },
+    )
+  }
+
+  publish(changes: readonly WatchEvent[]): void {
+    for (const change of changes) this.write(this.encode(change))
+  }
+
+  keepOpen(): void {
+    this.write(this.encoder.encode(': still here\n\n'))
+  }
+
+  private write(chunk: Uint8Array): void {
+    for (const controller of this.controllers) {
+      if ((controller.desiredSize ?? 0) <= 0) {
+        this.controllers.delete(controller)
+        controller.error(new Error('the reader is too slow'))
+      } else {
+        controller.enqueue(chunk)
+      }
+    }
+  }
+
+  private encode({ event, sequence, data }: { event: string; sequence: number; data: Json }): Uint8Array {
+    return this.encoder.encode(`id: ${sequence}\nevent: ${event}\ndata: ${JSON.stringify(data)}\n\n`)
+  }
+}

@@ -1,0 +1,119 @@
+/** Path, query and body of a request, held against the schemas of its route: the value, or the refusal. */
+import * as z from 'zod'
+import { API_LIMITS } from '../../shared/api/limits.ts'
+import { findOversized, foreignOps } from '../../shared/api/ops.ts'
+import type { FieldError } from '../../shared/api/problems.ts'
+import { NUMERIC_PARAMETERS, ticketPath } from '../../shared/api/requests.ts'
+import type { Route } from '../../shared/api/routes.ts'
+import { check } from '../../shared/api/validation.ts'
+import { malformed, oversized, problemResponse } from './answers.ts'
+import type { RouterContext, Services } from './context.ts'
+
+export type CheckedRequest<Value> =
+  | { readonly ok: true; readonly value: Value }
+  | { readonly ok: false; readonly response: Response }
+
+type Fields = { readonly [name: string]: unknown }
+
+const JSON_MEDIA_TYPE = /^application\/(?:[a-z0-9.+-]+\+)?json\s*(?:;|$)/i
+
+// ---------------------------------------------------------------- path
+
+export function checkPath(c: RouterContext, route: Route): CheckedRequest<Fields> {
+  if (!isDecodable(new URL(c.req.url).pathname)) {
+    return refused(malformed(c, [{ in: 'path', path: '', message: 'not percent-encoded UTF-8' }]))
+  }
+  const given = c.req.param() as { readonly [name: string]: string }
+  // The router may be mounted below a path that has parameters of its own.
+  const own = Object.fromEntries(Object.keys(route.parameters.shape).map(name => [name, given[name]]))
+  if (own.key !== undefined && own.key.length > API_LIMITS.keyLength) {
+    return refused(
+      oversized(c, [{ in: 'path', path: 'key', message: `longer than ${API_LIMITS.keyLength}` }]),
+    )
+  }
+  const checked = check(route.parameters, own, 'path')
+  if (checked.ok) return checked
+  // To its client an id is opaque: what is not the id of a ticket is the id of no ticket.
+  if (route.parameters === ticketPath && checked.errors.every(({ path }) => path === 'id')) {
+    return refused(problemResponse(c, 'no_such_ticket', 'This is not the id of a ticket.'))
+  }
+  return refused(malformed(c, checked.errors))
+}
+
+function isDecodable(path: string): boolean {
+  try {
+    decodeURIComponent(path)
+    return true
+  } catch {
+    return false
+  }
+}
+
+// ---------------------------------------------------------------- query
+
+export function checkQuery(c: RouterContext, route: Route): CheckedRequest<Fields> {
+  const given: { [name: string]: unknown } = {}
+  const errors: FieldError[] = []
+  for (const [name, values] of Object.entries(c.req.queries())) {
+    if (values.length > 1) errors.push({ in: 'query', path: name, message: 'given more than once' })
+    given[name] = NUMERIC_PARAMETERS.has(name) ? asNumber(values[0]!) : values[0]
+  }
+  const checked = check(route.query, given, 'query')
+  if (checked.ok && errors.length === 0) return checked
+  return refused(malformed(c, checked.ok ? errors : [...errors, ...checked.errors]))
+}
+
+/** What is not a number stays text, and the schema says so. */
+function asNumber(text: string): number | string {
+  return /^-?[0-9]{1,16}$/.test(text) ? Number(text) : text
+}
+
+// ---------------------------------------------------------------- body
+
+export async function checkBody(
+  c: RouterContext,
+  services: Services,
+  route: Route,
+  lock: string,
+): Promise<CheckedRequest<unknown>> {
+  if (route.body === null) return { ok: true, value: undefined }
+  const bytes = await c.req.arrayBuffer()
+  const mediaType = c.req.header('content-type')
+  if (mediaType === undefined ? bytes.byteLength > 0 : !JSON_MEDIA_TYPE.test(mediaType)) {
+    const detail = 'The body must be JSON, and say so: `Content-Type: application/json`.'
+    return refused(problemResponse(c, 'unsupported_media_type', detail))
+  }
+  const parsed = bytes.byteLength === 0 ? {} : parse(bytes)
+  if (parsed === undefined) {
+    return refused(malformed(c, [{ in: 'body', path: '', message: 'malformed JSON, or not UTF-8' }]))
+  }
+  const { resource } = services.routing.configurationOf(lock)
+  const isKeyValue = resource === 'key-value'
+  const tooLarge = hasOps(route.body) ? findOversized((parsed as Fields | null)?.ops, isKeyValue) : []
+  if (tooLarge.length > 0) return refused(oversized(c, tooLarge))
+  const schema = isKeyValue ? route.body : withForeignOps(route.body, services.opSchemas[resource])
+  const checked = check(schema, parsed, 'body')
+  return checked.ok ? checked : refused(malformed(c, checked.errors))
+}
+
+/** Text that is not UTF-8 would be changed silently: two keys could become one. */
+function parse(bytes: ArrayBuffer): unknown {
+  try {
+    return JSON.parse(new TextDecoder('utf-8', { fatal: true, ignoreBOM: false }).decode(bytes))
+  } catch {
+    return undefined
+  }
+}
+
+function hasOps(body: z.ZodType): body is z.ZodObject {
+  return body instanceof z.ZodObject && 'ops' in body.shape
+}
+
+function withForeignOps(body: z.ZodType, op: z.ZodType | undefined): z.ZodType {
+  if (!hasOps(body)) return body
+  return z.strictObject({ ...body.shape, ops: op === undefined ? foreignOps : z.array(op).min(1) })
+}
+
+function refused(response: Response): { readonly ok: false; readonly response: Response } {
+  return { ok: false, response }
+}

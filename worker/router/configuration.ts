@@ -1,0 +1,64 @@
+/** The configuration of a lock: from what a client asks for, and back to what it is told. */
+import type { LockConfiguration } from '../../shared/api/configuration.ts'
+import type { ConfigurationAnswer, ConfigureRequest } from '../../shared/api/types.ts'
+import { byNearness, type Coordinates } from './nearest.ts'
+
+/** What is left out has its default. A participant of the default with a URL of its own keeps it. */
+export function configurationFrom(
+  defaults: LockConfiguration,
+  request: ConfigureRequest,
+  from: Coordinates | null,
+): LockConfiguration {
+  const { protocol, participants, ttlMs, detector, localHandoffs } = request
+  const places =
+    participants?.map(({ location }, index) => {
+      const url = defaults.participants.find(({ id }) => id === index + 1)?.url ?? null
+      return { id: index + 1, location: location ?? null, url }
+    }) ?? defaults.participants
+  return {
+    ...defaults,
+    protocol: protocol ?? defaults.protocol,
+    participants: places,
+    firstOwner: byNearness(places, from)[0]!.id,
+    ttlMs: ttlMs ?? defaults.ttlMs,
+    detector: {
+      heartbeatMs: detector?.heartbeatMs ?? defaults.detector.heartbeatMs,
+      timeoutMs: detector?.timeoutMs ?? defaults.detector.timeoutMs,
+    },
+    localHandoffs: localHandoffs ?? defaults.localHandoffs,
+  }
+}
+
+export function describeConfiguration(lock: string, configuration: LockConfiguration): ConfigurationAnswer {
+  const { protocol, participants, ttlMs, detector, localHandoffs } = configuration
+  const { heartbeatMs, timeoutMs } = detector
+  return {
+    lock,
+    protocol,
+    participants: participants.map(({ id, location }) => ({ id, location })),
+    ttlMs,
+    detector: { heartbeatMs, timeoutMs },
+    localHandoffs,
+  }
+}
+
+/** In words, what the lock has instead of what was wanted. Who had the token first is nobody's wish. */
+export function differences(wanted: LockConfiguration, actual: LockConfiguration): string[] {
+  const [left, right] = [aspects(wanted), aspects(actual)]
+  return Object.keys(left).flatMap(name =>
+    left[name] === right[name] ? [] : [`${name} is ${right[name]} and not ${left[name]}`],
+  )
+}
+
+function aspects(configuration: LockConfiguration): { readonly [name: string]: string } {
+  const { protocol, participants, ttlMs, detector, localHandoffs, resource } = configuration
+  return {
+    protocol,
+    participants: JSON.stringify(participants.map(({ location }) => (location === null ? {} : { location }))),
+    ttlMs: String(ttlMs),
+    'detector.heartbeatMs': String(detector.heartbeatMs),
+    'detector.timeoutMs': String(detector.timeoutMs),
+    localHandoffs: String(localHandoffs),
+    resource,
+  }
+}

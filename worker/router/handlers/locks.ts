@@ -1,0 +1,150 @@
+/** A lock as a whole: its configuration, the views of its participants, and what operators do to it. */
+import type { LockConfiguration, ParticipantPlace } from '../../../shared/api/configuration.ts'
+import type { HistoryAnswer, ParticipantView, StatusAnswer } from '../../../shared/api/types.ts'
+import type { ParticipantCall, ParticipantStatus } from '../../participant/calls.ts'
+import { json, malformed, pass, problemResponse } from '../answers.ts'
+import { configurationFrom, describeConfiguration, differences } from '../configuration.ts'
+import type { Handlers, Services } from '../context.ts'
+import { whereFrom } from '../nearest.ts'
+import { bodyOf } from '../routing.ts'
+import { mapLimited } from '../time-limit.ts'
+
+export const lockHandlers = {
+  configure: async ({ c, services, parameters: { lock }, body }) => {
+    const { routing, caller, times, defaults } = services
+    const from = whereFrom(c.get('incoming'))
+    const wanted = configurationFrom(defaults(lock), body, from)
+    if (wanted.detector.timeoutMs <= wanted.detector.heartbeatMs) {
+      return malformed(c, [{ in: 'body', path: 'detector.timeoutMs', message: 'not above heartbeatMs' }])
+    }
+    let told: LockConfiguration | null = null
+    const answer = await routing.anyone({
+      lock,
+      from,
+      limitMs: times.answerMs,
+      ask: async (place, leftMs) => {
+        const call: ParticipantCall = { type: 'configure', configuration: bornAt(wanted, place) }
+        const asked = await caller.call(lock, place, call, { limitMs: leftMs })
+        // Who says where the lock is has a configuration for it, and that is all that was asked.
+        if (asked.type !== 'answered' || asked.answer.type !== 'elsewhere') return asked
+        told = asked.answer.configuration
+        routing.learn(lock, told)
+        return { type: 'answered', answer: { type: 'done', status: 200, body: null } }
+      },
+    })
+    if (answer.type !== 'done') return pass(c, answer as Exclude<typeof answer, { type: 'gone' }>)
+    const { created, configuration } =
+      told === null
+        ? bodyOf<{ created: boolean; configuration: LockConfiguration }>(answer)
+        : { created: false, configuration: told as LockConfiguration }
+    routing.learn(lock, configuration)
+    const different = differences(wanted, configuration)
+    if (different.length > 0) {
+      const more = { configuration: describeConfiguration(lock, configuration) }
+      return problemResponse(c, 'conflict', `The lock is configured otherwise: ${different.join('; ')}.`, {
+        more,
+      })
+    }
+    return json(c, created ? 201 : 200, describeConfiguration(lock, configuration))
+  },
+
+  status: async ({ c, services, parameters: { lock } }) => {
+    const views = await askAll<ParticipantStatus>(services, lock, { type: 'status' })
+    const { protocol, participants } = services.routing.configurationOf(lock)
+    const answer: StatusAnswer = {
+      lock,
+      protocol,
+      participants: participants.map(place => describeParticipant(place, views.get(place.id) ?? null)),
+      holder: latestHolder([...views.values()]),
+    }
+    return json(c, 200, answer)
+  },
+
+  history: async ({ c, services, parameters: { lock } }) => {
+    type Events = HistoryAnswer['participants'][number]['events']
+    const histories = await askAll<Events>(services, lock, { type: 'history' })
+    const { protocol, resource, participants } = services.routing.configurationOf(lock)
+    const answer: HistoryAnswer = {
+      lock,
+      protocol,
+      resource,
+      participants: participants.map(({ id }) => {
+        return { id, reachable: histories.has(id), events: histories.get(id) ?? [] }
+      }),
+    }
+    return json(c, 200, answer)
+  },
+
+  eject: async ({ c, services, parameters: { lock } }) => {
+    const { routing, caller, times } = services
+    const answer = await routing.anyone({
+      lock,
+      from: whereFrom(c.get('incoming')),
+      limitMs: times.answerMs,
+      ask: (place, leftMs) => caller.call(lock, place, { type: 'eject' }, { limitMs: leftMs }),
+    })
+    return pass(c, answer as Exclude<typeof answer, { type: 'gone' }>)
+  },
+
+  participants: async ({ c }) =>
+    problemResponse(c, 'not_supported', 'The participants of a lock are those that it was configured with.'),
+} satisfies Partial<Handlers>
+
+/** The token begins where the lock is born, if that is one of its places: nobody has to be asked for it then. */
+function bornAt(configuration: LockConfiguration, place: ParticipantPlace): LockConfiguration {
+  const isOne = configuration.participants.some(({ id }) => id === place.id)
+  return isOne ? { ...configuration, firstOwner: place.id } : configuration
+}
+
+// ---------------------------------------------------------------- asking everybody
+
+/** As many requests as may wait at once; the time of each begins when it does. */
+const MOST_AT_ONCE = 6
+
+/**
+ * The answers of those participants that gave one. Asked are those of the configuration as it is known, and if their answers
+ * tell of another one, those of that.
+ */
+async function askAll<Body>(
+  services: Services,
+  lock: string,
+  call: ParticipantCall,
+): Promise<Map<number, Body>> {
+  const { routing, caller, times } = services
+  const bodies = new Map<number, Body>()
+  const asked = new Set<number>()
+  for (;;) {
+    const places = routing.configurationOf(lock).participants.filter(({ id }) => !asked.has(id))
+    if (places.length === 0) return bodies
+    await mapLimited(places, MOST_AT_ONCE, async place => {
+      asked.add(place.id)
+      const result = await caller.call(lock, place, call, { limitMs: times.statusMs })
+      if (result.type !== 'answered' || result.answer.type === 'problem') return
+      if (result.answer.type === 'elsewhere') return routing.learn(lock, result.answer.configuration)
+      bodies.set(place.id, bodyOf<Body>(result.answer))
+      const { configuration } = result.answer.body as { readonly configuration?: unknown }
+      if (configuration !== undefined) routing.learn(lock, configuration as LockConfiguration)
+    })
+  }
+}
+
+function describeParticipant(
+  { id, location }: ParticipantPlace,
+  status: ParticipantStatus | null,
+): ParticipantView {
+  if (status === null) {
+    const unknown = { phase: null, epoch: null, sequence: null, owner: null, queue: null, suspects: null }
+    return { id, location, reachable: false, ...unknown }
+  }
+  const { phase, epoch, sequence, owner, queue, suspects } = status
+  return { id, location, reachable: true, phase, epoch, sequence, owner, queue, suspects: [...suspects] }
+}
+
+/** Two may think that they hold the lock: one of them was forced out and does not know it yet, and has the lower fence. */
+function latestHolder(statuses: readonly ParticipantStatus[]): ParticipantStatus['holder'] {
+  const holders = statuses.flatMap(({ holder }) => (holder === null ? [] : [holder]))
+  return holders.reduce<ParticipantStatus['holder']>(
+    (latest, holder) => (latest === null || holder.fence > latest.fence ? holder : latest),
+    null,
+  )
+}

@@ -1,0 +1,59 @@
+/** Reading the guarded state. */
+import { formatCursor, parseCursor } from '../../../shared/api/ids.ts'
+import type { ListAnswer, StateAnswer } from '../../../shared/api/types.ts'
+import type { ParticipantCall } from '../../participant/calls.ts'
+import { json, malformed, noSuchParticipant, pass } from '../answers.ts'
+import type { Handlers, RouterContext, Services } from '../context.ts'
+import { whereFrom } from '../nearest.ts'
+import { bodyOf, type Routed } from '../routing.ts'
+
+export const stateHandlers = {
+  get: async ({ c, services, parameters: { lock, key }, query: { consistency, at } }) => {
+    const answer = await read(c, services, lock, at, { type: 'get', key, consistency })
+    if (answer.type === 'gone') return noSuchParticipant(c, 'query', at!)
+    if (answer.type !== 'done') return pass(c, answer)
+    const state = bodyOf<StateAnswer>(answer)
+    // Weak, because the answer also holds the sequence, which goes on without the key.
+    const headers = { etag: `W/"${state.revision}"`, 'cache-control': 'no-cache' }
+    return hasRevision(c, state.revision) ? c.body(null, 304, headers) : json(c, 200, state, headers)
+  },
+
+  list: async ({ c, services, parameters: { lock }, query }) => {
+    const { prefix, limit, cursor, consistency, at } = query
+    const after = cursor === undefined ? null : parseCursor(cursor)
+    if (cursor !== undefined && after === null) {
+      return malformed(c, [{ in: 'query', path: 'cursor', message: 'not a cursor of a page before' }])
+    }
+    const answer = await read(c, services, lock, at, { type: 'list', prefix, limit, after, consistency })
+    if (answer.type === 'gone') return noSuchParticipant(c, 'query', at!)
+    if (answer.type !== 'done') return pass(c, answer)
+    // A participant's cursor is the last key of its page.
+    const page = bodyOf<ListAnswer>(answer)
+    return json(c, 200, { ...page, cursor: page.cursor === null ? null : formatCursor(page.cursor) })
+  },
+} satisfies Partial<Handlers>
+
+async function read(
+  c: RouterContext,
+  services: Services,
+  lock: string,
+  at: number | undefined,
+  call: ParticipantCall,
+): Promise<Routed> {
+  const plan = {
+    lock,
+    from: whereFrom(c.get('incoming')),
+    limitMs: services.times.answerMs,
+    ask: (place: Parameters<Services['caller']['call']>[1], leftMs: number) =>
+      services.caller.call(lock, place, call, { limitMs: leftMs }),
+  }
+  return at === undefined ? services.routing.anyone(plan) : services.routing.only(at, plan)
+}
+
+function hasRevision(c: RouterContext, revision: number): boolean {
+  const wanted = c.req.header('if-none-match')
+  if (wanted === undefined) return false
+  return wanted
+    .split(',')
+    .some(tag => tag.trim() === '*' || tag.trim().replace(/^W\//, '') === `"${revision}"`)
+}

@@ -1,0 +1,80 @@
+/** What one isolate's router remembers between requests. All of it may be lost at any time, and none of it grows. */
+import type { LockConfiguration } from '../../shared/api/configuration.ts'
+
+const MOST_LOCKS = 1_000
+const MOST_SILENCES = 1_000
+
+/** A map that forgets what was used least recently. */
+export class BoundedMap<Value> {
+  private readonly entries = new Map<string, Value>()
+  private readonly most: number
+
+  constructor(most: number) {
+    this.most = most
+  }
+
+  get size(): number {
+    return this.entries.size
+  }
+
+  get(key: string): Value | undefined {
+    const value = this.entries.get(key)
+    if (value !== undefined) this.set(key, value)
+    return value
+  }
+
+  set(key: string, value: Value): void {
+    this.entries.delete(key)
+    this.entries.set(key, value)
+    if (this.entries.size > this.most) this.entries.delete(this.entries.keys().next().value!)
+  }
+
+  delete(key: string): void {
+    this.entries.delete(key)
+  }
+}
+
+/**
+ * The configurations that participants told of. Who is a participant changes rarely, and one that no longer is says so:
+ * nothing here needs to expire.
+ */
+export class KnownConfigurations {
+  private readonly known = new BoundedMap<LockConfiguration>(MOST_LOCKS)
+  private readonly defaults: (lock: string) => LockConfiguration
+
+  constructor(defaults: (lock: string) => LockConfiguration) {
+    this.defaults = defaults
+  }
+
+  of(lock: string): LockConfiguration {
+    return this.known.get(lock) ?? this.defaults(lock)
+  }
+
+  /** An answer that was on its way while a newer one overtook it must not bring the old configuration back. */
+  learn(lock: string, configuration: LockConfiguration): void {
+    const before = this.known.get(lock)
+    if (before === undefined || configuration.number >= before.number) this.known.set(lock, configuration)
+  }
+}
+
+/** Participants that did not answer lately are asked last: who waits for them once need not wait each time. */
+export class Silences {
+  private readonly until = new BoundedMap<number>(MOST_SILENCES)
+  private readonly lastsMs: number
+
+  constructor(lastsMs: number) {
+    this.lastsMs = lastsMs
+  }
+
+  note(lock: string, participant: number, now: number): void {
+    this.until.set(`${lock}/${participant}`, now + this.lastsMs)
+  }
+
+  end(lock: string, participant: number): void {
+    this.until.delete(`${lock}/${participant}`)
+  }
+
+  isSilent(lock: string, participant: number, now: number): boolean {
+    return (this.until.get(`${lock}/${participant}`) ?? 0) > now
+  }
+}

@@ -1,0 +1,191 @@
+/** How the router asks one participant: one request with a time limit, and what can come of it as a value. */
+import type { ParticipantPlace } from '../../shared/api/configuration.ts'
+import type { Json } from '../../shared/json.ts'
+import type { ParticipantAnswer, ParticipantCall, ParticipantRequest } from '../participant/calls.ts'
+import { isStopped, withinMs } from './time-limit.ts'
+
+/** Finds a participant wherever it is. Rejects like the `fetch` of a Durable Object's stub does. */
+export interface ParticipantDirectory {
+  /** The path of the request says what is asked of the participant, see participant/calls.ts. */
+  fetch(lock: string, place: ParticipantPlace, request: Request): Promise<Response>
+}
+
+export type Asked =
+  | { readonly type: 'answered'; readonly answer: ParticipantAnswer }
+  /** The response is a stream or a WebSocket, to be handed on. */
+  | { readonly type: 'opened'; readonly response: Response }
+  /** No answer. What was asked may have been done, or may still be done. */
+  | { readonly type: 'silent'; readonly reason: string }
+  /** It has too much to do; whoever asks again makes it worse. */
+  | { readonly type: 'overloaded' }
+
+export interface AskTimes {
+  /** A participant that has not answered after this long is asked whether it is there at all ... */
+  readonly probeAfterMs: number
+  /** ... and is called silent if it has not said so after this. */
+  readonly probeMs: number
+  /** Before something that may be tried again is, at most. */
+  readonly retryMs: number
+}
+
+export interface AskOptions {
+  readonly limitMs: number
+  /** The client has gone. */
+  readonly signal?: AbortSignal | undefined
+}
+
+export class ParticipantCaller {
+  private readonly directory: ParticipantDirectory
+  private readonly times: AskTimes
+
+  constructor(directory: ParticipantDirectory, times: AskTimes) {
+    this.directory = directory
+    this.times = times
+  }
+
+  async call(
+    lock: string,
+    place: ParticipantPlace,
+    call: ParticipantCall,
+    options: AskOptions,
+  ): Promise<Asked> {
+    return this.whileThere(lock, place, options, inner => this.callOnce(lock, place, call, inner))
+  }
+
+  /** Asks for a stream or a WebSocket. The time limit is for its beginning. */
+  async open(
+    lock: string,
+    place: ParticipantPlace,
+    path: string,
+    headers: Headers,
+    isOpen: (response: Response) => boolean,
+    options: AskOptions,
+  ): Promise<Asked> {
+    const request = (signal: AbortSignal) => new Request(addressOf(path), { headers, signal })
+    const understand = async (response: Response): Promise<Asked> =>
+      isOpen(response) ? { type: 'opened', response } : parseAnswer(response)
+    return this.whileThere(lock, place, options, inner => this.ask(lock, place, request, inner, understand))
+  }
+
+  private callOnce(
+    lock: string,
+    place: ParticipantPlace,
+    call: ParticipantCall,
+    options: AskOptions,
+  ): Promise<Asked> {
+    const body = JSON.stringify({ call } satisfies ParticipantRequest)
+    const headers = { 'content-type': 'application/json' }
+    const request = (signal: AbortSignal) =>
+      new Request(addressOf('/call'), { method: 'POST', headers, body, signal })
+    return this.ask(lock, place, request, options, parseAnswer)
+  }
+
+  /**
+   * A long wait is not a reason to give a participant up, but one that has gone away would keep its clients for all their
+   * time to wait. So a slow one is probed: a participant that waits with us still answers others.
+   */
+  private async whileThere(
+    lock: string,
+    place: ParticipantPlace,
+    options: AskOptions,
+    run: (options: AskOptions) => Promise<Asked>,
+  ): Promise<Asked> {
+    const { probeAfterMs, probeMs } = this.times
+    if (options.limitMs <= probeAfterMs) return run(options)
+    const givenUp = new AbortController()
+    const signal =
+      options.signal === undefined ? givenUp.signal : AbortSignal.any([givenUp.signal, options.signal])
+    const answer = run({ ...options, signal })
+    if ((await Promise.race([answer, later(probeAfterMs, answer)])) !== 'later') return answer
+    const probe = this.callOnce(lock, place, { type: 'status' }, { limitMs: probeMs })
+    const first = await Promise.race([answer.then(() => null), probe])
+    if (first?.type !== 'silent') return answer
+    givenUp.abort()
+    return { type: 'silent', reason: `slow, and ${first.reason}` }
+  }
+
+  private async ask(
+    lock: string,
+    place: ParticipantPlace,
+    request: (signal: AbortSignal) => Request,
+    { limitMs, signal }: AskOptions,
+    understand: (response: Response) => Promise<Asked>,
+  ): Promise<Asked> {
+    const attempt = async () =>
+      withinMs(limitMs, signal, async stopped => {
+        const addressed = withHeaders(request(stopped), lock, place)
+        return understand(await this.directory.fetch(lock, place, addressed))
+      })
+    try {
+      return await attempt()
+    } catch (error) {
+      if (isOverloaded(error)) return { type: 'overloaded' }
+      if (!isRetryable(error)) return silent(error)
+    }
+    // Once more and no oftener, after a moment that is not the same for all: every call is one that may be said twice.
+    await new Promise(resolve => setTimeout(resolve, Math.random() * this.times.retryMs))
+    try {
+      return await attempt()
+    } catch (error) {
+      return isOverloaded(error) ? { type: 'overloaded' } : silent(error)
+    }
+  }
+}
+
+/** The host is of no importance: the directory knows where the request goes. */
+function addressOf(path: string): string {
+  return `http://participant${path}`
+}
+
+function withHeaders(request: Request, lock: string, place: ParticipantPlace): Request {
+  request.headers.set('x-baton-lock', lock)
+  request.headers.set('x-baton-participant', String(place.id))
+  return request
+}
+
+async function parseAnswer(response: Response): Promise<Asked> {
+  if (response.status === 429) return { type: 'answered', answer: tooMany(response) }
+  if (!response.ok) throw new Error(`status ${response.status}`)
+  const answer = (await response.json()) as Json
+  if (!isAnswer(answer)) throw new Error('not an answer of a participant')
+  return { type: 'answered', answer }
+}
+
+function isAnswer(value: Json): value is Json & ParticipantAnswer {
+  const type = (value as { readonly type?: Json } | null)?.type
+  return type === 'done' || type === 'problem' || type === 'elsewhere'
+}
+
+function tooMany(response: Response): ParticipantAnswer {
+  const seconds = Number(response.headers.get('retry-after') ?? 1)
+  const retryAfterSeconds = Number.isFinite(seconds) ? seconds : 1
+  return {
+    type: 'problem',
+    code: 'too_many',
+    detail: 'The participant takes no more of these.',
+    retryAfterSeconds,
+  }
+}
+
+/** Durable Objects say on their errors whether it makes sense to try again (developers.cloudflare.com, Error handling). */
+function isRetryable(error: unknown): boolean {
+  const marks = error as { readonly retryable?: unknown; readonly durableObjectReset?: unknown } | null
+  return !isStopped(error) && (marks?.retryable === true || marks?.durableObjectReset === true)
+}
+
+function isOverloaded(error: unknown): boolean {
+  return (error as { readonly overloaded?: unknown } | null)?.overloaded === true
+}
+
+function silent(error: unknown): Asked {
+  return { type: 'silent', reason: error instanceof Error ? error.message : String(error) }
+}
+
+/** `later` after so long; the timer ends with the answer. */
+function later(ms: number, answer: Promise<unknown>): Promise<'later'> {
+  return new Promise(resolve => {
+    const timer = setTimeout(() => resolve('later'), ms)
+    const cancel = () => clearTimeout(timer)
+    answer.then(cancel, cancel)
+  })
+}

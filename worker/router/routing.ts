@@ -1,0 +1,210 @@
+/**
+ * Which participant serves a request. No single one is needed by all: the nearest that answers serves what any of them can,
+ * and only what lives at one participant (a grant, a ticket) is asked of that one alone.
+ *
+ * Asking the next one after silence is safe, call by call:
+ * - `get`, `list`, `status`, `history`: reads.
+ * - `configure`: the participants agree on one configuration, whoever is asked.
+ * - `transact`: its `opId` is applied once. But after a silence nobody can say that it was *not* applied.
+ * - `acquire`: it may be waiting, or granted, where nothing was heard of it: there it is withdrawn in the background.
+ * - `eject`: it may force out a second holder. It must work when the holder's own participant is the one that is gone.
+ * - `watch`, `session`: nothing has begun before the stream has.
+ */
+import type { LockConfiguration, ParticipantPlace } from '../../shared/api/configuration.ts'
+import type { Json } from '../../shared/json.ts'
+import type { ParticipantAnswer, ParticipantStatus } from '../participant/calls.ts'
+import type { KnownConfigurations, Silences } from './memory.ts'
+import { byNearness, type Coordinates } from './nearest.ts'
+import type { Asked, ParticipantCaller } from './participants.ts'
+
+export type Answer = Exclude<ParticipantAnswer, { readonly type: 'elsewhere' }>
+export type ProblemAnswer = Extract<ParticipantAnswer, { readonly type: 'problem' }>
+
+export type Routed =
+  | Answer
+  | { readonly type: 'opened'; readonly response: Response }
+  /** The lock has no such participant (any more). */
+  | { readonly type: 'gone' }
+
+/** What is to be asked, of whomever. */
+export interface Plan {
+  readonly lock: string
+  readonly from: Coordinates | null
+  /** How long all of it may take, from the first question to the last. */
+  readonly limitMs: number
+  /** An operation is at stake: every problem must say what became of it. */
+  readonly isOperation?: boolean
+  ask(place: ParticipantPlace, leftMs: number): Promise<Asked>
+  /** Nothing was heard of this one, but it may have begun. */
+  abandon?(place: ParticipantPlace): void
+  /** The client has gone: nobody waits for an answer any more. */
+  isOver?(): boolean
+}
+
+export interface RoutingServices {
+  readonly caller: ParticipantCaller
+  readonly configurations: KnownConfigurations
+  readonly silences: Silences
+  readonly now: () => number
+  readonly onSilence: (lock: string, place: ParticipantPlace, reason: string) => void
+}
+
+/** How often a question may be sent on by participants that have no part in the lock. */
+const MOST_REROUTES = 2
+const STATUS_MS = 2_000
+
+export class Routing {
+  private readonly services: RoutingServices
+
+  constructor(services: RoutingServices) {
+    this.services = services
+  }
+
+  configurationOf(lock: string): LockConfiguration {
+    return this.services.configurations.of(lock)
+  }
+
+  learn(lock: string, configuration: LockConfiguration): void {
+    this.services.configurations.learn(lock, configuration)
+  }
+
+  /** In the order in which they are asked: the nearest first, those that were silent lately last. */
+  placesFor(lock: string, from: Coordinates | null): ParticipantPlace[] {
+    const { silences, now } = this.services
+    const time = now()
+    const places = byNearness(this.configurationOf(lock).participants, from)
+    const isSilent = (place: ParticipantPlace) => silences.isSilent(lock, place.id, time)
+    return [...places.filter(place => !isSilent(place)), ...places.filter(isSilent)]
+  }
+
+  /** Asks the nearest participant, and the next one as long as nobody has answered. */
+  async anyone(plan: Plan): Promise<Routed> {
+    const { lock, from, limitMs } = plan
+    const { now } = this.services
+    const end = now() + limitMs
+    const asked = new Set<string>()
+    let reroutes = 0
+    let failure: ProblemAnswer | null = null
+    let isInDoubt = false
+    for (;;) {
+      const place = this.placesFor(lock, from).find(candidate => !asked.has(addressOf(candidate)))
+      const leftMs = end - now()
+      if (place === undefined || leftMs <= 0 || reroutes > MOST_REROUTES || plan.isOver?.()) break
+      asked.add(addressOf(place))
+      const result = await this.ask(plan, place, leftMs)
+      if (result.type === 'opened') return result
+      if (result.type === 'silent') isInDoubt = true
+      else if (result.type === 'elsewhere') {
+        this.learn(lock, result.configuration)
+        reroutes++
+      } else if (isFailure(result)) {
+        failure ??= result
+        if (result.outcome === 'unknown') isInDoubt = true
+      } else return isInDoubt ? withDoubt(plan, result) : result
+    }
+    const problem = failure ?? unanswered(plan)
+    return isInDoubt ? withDoubt(plan, problem) : problem
+  }
+
+  /** Asks this participant and nobody else. */
+  async only(participant: number, plan: Plan): Promise<Routed> {
+    const { lock, limitMs } = plan
+    let place = await this.locate(lock, participant, plan.from)
+    for (let reroutes = 0; reroutes <= MOST_REROUTES; reroutes++) {
+      if (place === 'unknown') return unanswered(plan)
+      if (place === null) return { type: 'gone' }
+      const result = await this.ask(plan, place, limitMs)
+      if (result.type === 'silent') return unanswered(plan, place)
+      if (result.type !== 'elsewhere') return result
+      this.learn(lock, result.configuration)
+      const next: ParticipantPlace | null = placeIn(result.configuration, participant)
+      if (next !== null && addressOf(next) === addressOf(place)) return { type: 'gone' }
+      place = next
+    }
+    return unanswered(plan)
+  }
+
+  private async ask(
+    plan: Plan,
+    place: ParticipantPlace,
+    leftMs: number,
+  ): Promise<ParticipantAnswer | Extract<Asked, { readonly type: 'opened' | 'silent' }>> {
+    const { silences, now, onSilence } = this.services
+    const result = await plan.ask(place, leftMs)
+    if (result.type === 'overloaded') return overloaded(plan, place)
+    if (result.type === 'silent') {
+      plan.abandon?.(place)
+      if (plan.isOver?.()) return result
+      silences.note(plan.lock, place.id, now())
+      onSilence(plan.lock, place, result.reason)
+      return result
+    }
+    silences.end(plan.lock, place.id)
+    return result.type === 'opened' ? result : result.answer
+  }
+
+  /** Where a participant is; `null` if the lock has none of this number, `unknown` if nobody could say. */
+  async locate(
+    lock: string,
+    participant: number,
+    from: Coordinates | null,
+  ): Promise<ParticipantPlace | null | 'unknown'> {
+    const known = placeIn(this.configurationOf(lock), participant)
+    if (known !== null) return known
+    const told = await this.anyone({
+      lock,
+      from,
+      limitMs: 2 * STATUS_MS,
+      ask: place => this.services.caller.call(lock, place, { type: 'status' }, { limitMs: STATUS_MS }),
+    })
+    if (told.type !== 'done') return 'unknown'
+    this.learn(lock, (told.body as unknown as ParticipantStatus).configuration)
+    return placeIn(this.configurationOf(lock), participant)
+  }
+}
+
+export function placeIn(configuration: LockConfiguration, participant: number): ParticipantPlace | null {
+  return configuration.participants.find(({ id }) => id === participant) ?? null
+}
+
+/** The same number behind another URL is another participant. */
+function addressOf(place: ParticipantPlace): string {
+  return `${place.id} ${place.url ?? ''}`
+}
+
+/** Another participant may do better: this one was silent, or is on the wrong side of a broken network. */
+function isFailure(answer: Answer): answer is ProblemAnswer {
+  return answer.type === 'problem' && answer.code === 'no_quorum'
+}
+
+/** What one participant says of an operation does not hold if another one may have done it. */
+function withDoubt(plan: Plan, answer: Answer): Answer {
+  if (answer.type !== 'problem' || !plan.isOperation || answer.outcome === 'applied') return answer
+  return { ...answer, outcome: 'unknown' }
+}
+
+function unanswered(plan: Plan, place?: ParticipantPlace): ProblemAnswer {
+  const who = place === undefined ? 'No participant' : `Participant ${place.id}`
+  const hint = plan.isOperation ? ' Ask again with the same opId to learn what became of the operation.' : ''
+  const verb = place === undefined ? 'answered' : 'did not answer'
+  return failureOf(plan, 'no_quorum', `${who} of this lock ${verb} in time.${hint}`)
+}
+
+function overloaded(plan: Plan, place: ParticipantPlace): ProblemAnswer {
+  return failureOf(plan, 'too_many', `Participant ${place.id} of this lock has too much to do.`)
+}
+
+function failureOf(plan: Plan, code: 'no_quorum' | 'too_many', detail: string): ProblemAnswer {
+  return {
+    type: 'problem',
+    code,
+    detail,
+    retryAfterSeconds: 1,
+    ...(plan.isOperation && { outcome: 'unknown' as const }),
+  }
+}
+
+/** Bodies are made by participants of this very service: their types are a matter of trust. */
+export function bodyOf<Body>(answer: { readonly body: Json }): Body {
+  return answer.body as unknown as Body
+}
