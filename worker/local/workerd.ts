@@ -18,6 +18,8 @@ export interface WorkerdOptions {
   readonly storage: string
   readonly port: number
   readonly variables: { readonly [name: string]: string }
+  /** Durable Object classes by the name of their binding; the service has one. */
+  readonly objects?: { readonly [binding: string]: string }
   /** What the process prints goes here, line by line. */
   readonly onOutput?: (line: string) => void
 }
@@ -34,7 +36,7 @@ export async function startWorkerd(options: WorkerdOptions): Promise<RunningWork
   const storage = resolve(options.storage)
   await mkdir(storage, { recursive: true })
   await writeFile(join(folder, 'worker.js'), options.script)
-  await writeFile(join(folder, 'config.capnp'), configuration(storage, options.port, options.variables))
+  await writeFile(join(folder, 'config.capnp'), configuration(storage, options))
   const child = spawn(executable(), ['serve', join(folder, 'config.capnp'), '--control-fd=3'], {
     stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
   })
@@ -77,14 +79,19 @@ function forEachLine(stream: Readable, onLine: (line: string) => void): void {
   })
 }
 
-function configuration(
-  storage: string,
-  port: number,
-  variables: { readonly [name: string]: string },
-): string {
-  const bindings = Object.entries(variables).map(
-    ([name, value]) => `(name = ${text(name)}, text = ${text(value)})`,
+const SERVICE_OBJECTS = { PARTICIPANT: 'BatonParticipant' }
+
+function configuration(storage: string, options: WorkerdOptions): string {
+  const { port, variables, objects = SERVICE_OBJECTS } = options
+  const namespaces = Object.values(objects).map(
+    name => `(className = ${text(name)}, uniqueKey = ${text(name)}, enableSql = true)`,
   )
+  const bindings = [
+    ...Object.entries(objects).map(
+      ([name, type]) => `(name = ${text(name)}, durableObjectNamespace = ${text(type)})`,
+    ),
+    ...Object.entries(variables).map(([name, value]) => `(name = ${text(name)}, text = ${text(value)})`),
+  ]
   return `using Workerd = import "/workerd/workerd.capnp";
 const config :Workerd.Config = (
   services = [
@@ -92,9 +99,9 @@ const config :Workerd.Config = (
       modules = [(name = "worker.js", esModule = embed "worker.js")],
       compatibilityDate = "${COMPATIBILITY_DATE}",
       compatibilityFlags = ["enable_request_signal", "request_signal_passthrough"],
-      durableObjectNamespaces = [(className = "BatonParticipant", uniqueKey = "baton-participant", enableSql = true)],
+      durableObjectNamespaces = [${namespaces.join(', ')}],
       durableObjectStorage = (localDisk = "storage"),
-      bindings = [(name = "PARTICIPANT", durableObjectNamespace = "BatonParticipant"), ${bindings.join(', ')}],
+      bindings = [${bindings.join(', ')}],
       globalOutbound = "loopback",
     )),
     (name = "storage", disk = (path = ${text(storage)}, writable = true)),

@@ -256,19 +256,41 @@ export class Answers {
     }
   }
 
-  /** Acquire, apply, release. An operation that was applied before is answered without the token. */
+  /**
+   * Acquire, apply, release. The operation is issued in the very event that brings the grant, so that both travel in one
+   * request to each participant.
+   */
   private async transact(call: Call<'transact'>, signal: AbortSignal): Promise<ParticipantAnswer> {
     const { user, opId, ops, waitMs } = call
-    const entered = await this.enter(user, waitMs, TRANSACT_TTL_MS, waitMs, false, false, signal)
-    if (entered?.type === 'refused') return this.refused(entered.refusal, opId)
-    if (entered?.type !== 'crit') return { ...this.locked(), outcome: 'not-applied' } as ParticipantAnswer
-    const { fence } = entered
-    const event = await this.issue(user, fence, opId, ops)
+    const { waiting, running } = this.participant
+    let fence: number | null = null
+    const answer = waiting.next(user, Date.now() + waitMs + SETTLE_MS, event => {
+      if (event.type !== 'crit') return ['outcome', 'ejected', 'refused', 'withdrawn'].includes(event.type)
+      fence = event.fence
+      running.user({ type: 'issue', user, fence, opId, operation: ops })
+      return false
+    })
+    const giveUp = () => {
+      this.participant.leave(user)
+      this.participant.finishEvent()
+    }
+    signal.addEventListener('abort', giveUp)
+    running.user({ type: 'try', user, ttlMs: TRANSACT_TTL_MS, waitMs })
+    if (waitMs === 0) this.withdrawIfWaiting(user)
+    this.participant.finishEvent()
+    const event = await answer
+    signal.removeEventListener('abort', giveUp)
     this.participant.leave(user)
-    if (event === null) return this.unsettled()
-    if (event.type === 'ejected') return overProblem({ ...event }, opId)
-    if (event.type === 'refused') return this.refused(event.refusal, opId)
-    const answer = this.outcome(event as Event<'outcome'>)
+    if (event?.type === 'outcome') return this.transacted(event, fence!)
+    if (event?.type === 'ejected') return overProblem({ ...event }, opId)
+    if (event?.type === 'refused') return this.refused(event.refusal, opId)
+    return event === null
+      ? this.unsettled()
+      : ({ ...this.locked(), outcome: 'not-applied' } as ParticipantAnswer)
+  }
+
+  private transacted(event: Event<'outcome'>, fence: number): ParticipantAnswer {
+    const answer = this.outcome(event)
     return answer.type === 'done'
       ? done(200, { fence, ...(answer.body as { [member: string]: Json }) })
       : answer
@@ -340,6 +362,7 @@ export class Answers {
       owner: derived.owner,
       queue: durable.waiters.length,
       suspects: soft.detector.suspected.flatMap((suspected, peer) => (suspected ? [peer] : [])),
+      peerRequests: this.participant.peerRequests,
       holder: isHeld
         ? { participant: identity.id, fence: grant.fence, expiresAt: iso(grant.expiresAt) }
         : null,

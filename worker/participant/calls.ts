@@ -94,6 +94,8 @@ export interface ParticipantStatus {
   /** Local users that wait. */
   readonly queue: number
   readonly suspects: readonly number[]
+  /** Requests to other participants since the object was last loaded. */
+  readonly peerRequests: number
   /** Somebody is in its critical section here. */
   readonly holder: { readonly participant: number; readonly fence: number; readonly expiresAt: string } | null
 }

@@ -293,7 +293,11 @@ export class BatonParticipant extends DurableObject<BatonEnvironment> {
     for (const [peer, messages] of outbox) this.ctx.waitUntil(this.exchange(peer, messages))
   }
 
+  /** Requests to other participants since this instance began; for /metrics and the benchmark. */
+  peerRequests = 0
+
   private async exchange(peer: number, messages: readonly Message[]): Promise<void> {
+    this.peerRequests++
     const place = this.configuration!.participants.find(({ id }) => id === peer)!
     const { lock, id } = this.identity
     try {

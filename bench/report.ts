@@ -1,0 +1,58 @@
+/** The benchmark's table and chart. */
+
+export interface Row {
+  readonly protocol: string
+  readonly participants: number
+  readonly name: string
+  readonly yardstick: string
+  /** One value for each round. */
+  readonly ratios: number[]
+  readonly milliseconds: number[]
+  readonly requests: number[]
+}
+
+function quantile(values: readonly number[], share: number): number {
+  const sorted = [...values].sort((a, b) => a - b)
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))]!
+}
+
+export function table(rows: readonly Row[]): string {
+  const head = [
+    '| protocol | N | what | ratio (quartiles) | to | ms | requests between objects |',
+    '|---|---|---|---|---|---|---|',
+  ]
+  const body = rows.map(({ protocol, participants, name, yardstick, ratios, milliseconds, requests }) => {
+    const spread = `${quantile(ratios, 0.5).toFixed(2)} (${quantile(ratios, 0.25).toFixed(2)}-${quantile(ratios, 0.75).toFixed(2)})`
+    const ms = quantile(milliseconds, 0.5).toFixed(2)
+    return `| ${protocol} | ${participants} | ${name} | ${spread} | ${yardstick} | ${ms} | ${quantile(requests, 0.5).toFixed(1)} |`
+  })
+  return [...head, ...body].join('\n')
+}
+
+const BAR = 16
+const LEFT = 300
+const WIDTH = 760
+
+/** Horizontal bars of the median ratios; the line at 1 is the plain object. */
+export function chart(rows: readonly Row[]): string {
+  const ratios = rows.map(row => quantile(row.ratios, 0.5))
+  const scale = (WIDTH - LEFT - 60) / Math.max(...ratios, 2)
+  const height = rows.length * (BAR + 6) + 50
+  const bars = rows.map((row, index) => {
+    const y = 30 + index * (BAR + 6)
+    const width = ratios[index]! * scale
+    const color = row.protocol === 'wme-1' ? '#7a8fb8' : '#d98c4a'
+    const label = `${row.protocol}, N = ${row.participants}: ${row.name}`
+    return `<text x="${LEFT - 8}" y="${y + 12}" text-anchor="end">${label}</text>
+<rect x="${LEFT}" y="${y}" width="${width.toFixed(1)}" height="${BAR}" fill="${color}"/>
+<text x="${LEFT + width + 4}" y="${y + 12}">${ratios[index]!.toFixed(2)}</text>`
+  })
+  const one = LEFT + scale
+  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${height}" font-family="sans-serif" font-size="12">
+<rect width="100%" height="100%" fill="white"/>
+<text x="${LEFT}" y="18">time relative to a plain Durable Object (the line)</text>
+${bars.join('\n')}
+<line x1="${one}" x2="${one}" y1="24" y2="${height - 10}" stroke="black" stroke-dasharray="4 3"/>
+</svg>
+`
+}
