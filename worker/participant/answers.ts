@@ -6,7 +6,6 @@ import { inCriticalSection } from '../../shared/protocols/wme/figure-3-states.ts
 import { lengthOf } from '../../shared/protocols/wme/log.ts'
 import { reportedPhase } from '../../shared/protocols/wme/wme.ts'
 import { cellOfKey, keyOfCell, readKey } from '../../shared/resource/key-value.ts'
-import { resultOf } from '../../shared/resource/replica.ts'
 import type { Consistency, ParticipantAnswer, ParticipantCall, ParticipantStatus } from './calls.ts'
 import type { BatonParticipant } from './participant.ts'
 
@@ -116,12 +115,14 @@ export class Answers {
   private describeGrant(event: Event<'crit'>): Json {
     const participant = this.participant.identity.id
     const { fence, epoch, expiresAt, user } = event
+    const { ttlMs } = this.participant.running.state.durable.stub.grant!
     return {
       id: formatGrantId(participant, fence, user),
       fence,
       participant,
       epoch,
       expiresAt: iso(expiresAt),
+      ttlMs,
     }
   }
 
@@ -397,13 +398,8 @@ export class Answers {
 
   private refused(refusal: Refusal, opId?: string): ParticipantAnswer {
     switch (refusal.code) {
-      case 'grant-over': {
-        const stored =
-          opId === undefined ? undefined : resultOf(this.participant.running.state.durable.replica, opId)
-        return stored === undefined
-          ? overProblem(refusal.ending, opId)
-          : overProblem(refusal.ending, undefined)
-      }
+      case 'grant-over':
+        return overProblem(refusal.ending, opId)
       case 'conflict':
         return opIdConflict
       case 'too-large':

@@ -1,10 +1,11 @@
 /**
  * What one step means for the history (what the checker judges) and for watchers. User events are recorded when the stub
- * takes them up, once: a retry that is merely answered again changes nothing and leaves no trace.
+ * takes them up, once: a retry that is merely answered again, and an event that is refused, changes nothing and leaves no
+ * trace.
  */
 import type { HistoryEvent } from '../../shared/history/events.ts'
 import type { Json } from '../../shared/json.ts'
-import type { Emitted, UserInput } from '../../shared/protocols/protocol.ts'
+import type { Emitted, UserInput, UserOutput } from '../../shared/protocols/protocol.ts'
 import type { StubRecord, Waiter } from '../../shared/protocols/wme/state.ts'
 import { keyOfCell } from '../../shared/resource/key-value.ts'
 import type { CellChange } from '../../shared/resource/resource.ts'
@@ -31,9 +32,10 @@ export function recordStep(
 ): Recorded {
   const history: HistoryEvent[] = []
   const changes: WatchEvent[] = []
-  const opening = cause === null ? null : openingEvent(participant, at, before, cause)
+  const isRefused = emitted.some(event => event.type === 'refused' && event.event === cause?.type)
+  const opening = cause === null || isRefused ? null : openingEvent(participant, at, before, cause)
   if (opening !== null) history.push(opening)
-  const isRepeat = cause !== null && opening === null
+  const isRepeat = (event: UserOutput) => opening === null && isAnsweredAgain(before, cause, event)
   for (const event of emitted) {
     switch (event.type) {
       case 'applied': {
@@ -57,16 +59,16 @@ export function recordStep(
         break
       case 'crit': {
         const { user, fence, epoch } = event
-        if (!isRepeat) history.push({ at, participant, type: 'crit', user, fence, epoch })
+        if (!isRepeat(event)) history.push({ at, participant, type: 'crit', user, fence, epoch })
         break
       }
       case 'outcome': {
         const { user, fence, opId, sequence, result } = event
-        if (!isRepeat) history.push({ at, participant, type: 'outcome', user, fence, opId, sequence, result })
+        if (!isRepeat(event)) history.push({ at, participant, type: 'outcome', user, fence, opId, sequence, result })
         break
       }
       case 'rem':
-        if (!isRepeat) history.push({ at, participant, type: 'rem', user: event.user, fence: event.fence })
+        if (!isRepeat(event)) history.push({ at, participant, type: 'rem', user: event.user, fence: event.fence })
         break
       case 'ejected': {
         const { user, fence, reason, pending } = event
@@ -78,6 +80,21 @@ export function recordStep(
     }
   }
   return { history, changes }
+}
+
+/** Whether this is the answer to a retry. What the same step says to other users is news to them. */
+function isAnsweredAgain(before: Glimpse, cause: UserInput | null, event: UserOutput): boolean {
+  if (cause === null || !('user' in cause) || !('user' in event) || cause.user !== event.user) return false
+  switch (event.type) {
+    case 'crit':
+      return cause.type === 'try' && before.stub.grant?.user === cause.user
+    case 'outcome':
+      return cause.type === 'issue'
+    case 'rem':
+      return cause.type === 'exit'
+    default:
+      return false
+  }
 }
 
 /** The user's own event, if the stub took it up. */

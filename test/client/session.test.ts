@@ -1,0 +1,129 @@
+import { describe, expect, it } from 'vitest'
+import { createBaton, NetworkError, type SessionEvent, type Socket } from '../../shared/client/index.ts'
+import { failure } from './harness.ts'
+
+class FakeSocket implements Socket {
+  readonly sent: unknown[] = []
+  readonly closed: (number | undefined)[] = []
+  readonly #listeners: { type: string; listener: (event: { data?: unknown }) => void }[] = []
+
+  send(data: string): void {
+    this.sent.push(JSON.parse(data))
+  }
+  close(code?: number): void {
+    this.closed.push(code)
+  }
+  addEventListener(type: string, listener: (event: { data?: unknown }) => void): void {
+    this.#listeners.push({ type, listener })
+  }
+  fire(type: 'open' | 'message' | 'close' | 'error', data?: SessionEvent): void {
+    for (const each of this.#listeners) if (each.type === type) each.listener({ data: JSON.stringify(data) })
+  }
+}
+
+const turn = (): Promise<void> => new Promise(resolve => setImmediate(resolve))
+
+async function open() {
+  const socket = new FakeSocket()
+  const opened: unknown[] = []
+  const webSocket = (url: string, protocols: string[]): Socket => {
+    opened.push({ url, protocols })
+    return socket
+  }
+  const baton = createBaton({
+    url: 'https://example.com/mounted',
+    key: 'secret',
+    webSocket,
+    newId: () => 'id',
+  })
+  const session = baton.lock('orders').session({ at: 2 })
+  await turn()
+  return { socket, session, opened }
+}
+
+describe('a session', () => {
+  it('gives its key as the subprotocol, as browsers must', async () => {
+    const { opened } = await open()
+    const url = 'wss://example.com/mounted/v1/locks/orders/session?at=2'
+    expect(opened).toEqual([{ url, protocols: ['baton', 'baton.key.secret'] }])
+  })
+
+  it('speaks the events of a user; what is said early is said once the socket is open', async () => {
+    const { socket, session } = await open()
+    session.try({ waitMs: 5 })
+    expect(socket.sent).toEqual([])
+    socket.fire('open')
+    expect(session.issue([{ increment: 'n' }])).toBe('id')
+    session.exit()
+    expect(socket.sent).toEqual([
+      { type: 'try', waitMs: 5 },
+      { type: 'issue', opId: 'id', ops: [{ increment: 'n' }] },
+      { type: 'exit' },
+    ])
+  })
+
+  it('is an iteration over what the service says, in order, and ends with the socket', async () => {
+    const { socket, session } = await open()
+    socket.fire('open')
+    socket.fire('message', { type: 'crit', fence: 7, epoch: 1 })
+    const told: string[] = []
+    const all = (async () => {
+      for await (const event of session) told.push(event.type)
+    })()
+    await turn()
+    expect(told).toEqual(['crit'])
+    socket.fire('message', { type: 'ejected', reason: 'operator' })
+    socket.fire('message', { type: 'error', code: 'conflict', detail: 'Out of turn.' })
+    socket.fire('close')
+    await all
+    expect(told).toEqual(['crit', 'ejected', 'error'])
+    expect(() => session.exit()).toThrow(NetworkError)
+  })
+
+  it('that breaks fails, after what came before', async () => {
+    const { socket, session } = await open()
+    socket.fire('open')
+    socket.fire('message', { type: 'rem' })
+    socket.fire('error')
+    const events = session[Symbol.asyncIterator]()
+    expect((await events.next()).value).toEqual({ type: 'rem' })
+    expect(await failure(events.next())).toBeInstanceOf(NetworkError)
+  })
+
+  it('is closed by its end of scope, also before the socket is there', async () => {
+    const { socket, session } = await open()
+    await session[Symbol.asyncDispose]()
+    expect(socket.closed).toEqual([1000])
+    expect(await session[Symbol.asyncIterator]().next()).toMatchObject({ done: true })
+  })
+
+  it('in a Worker comes with the answer of the binding', async () => {
+    const socket = Object.assign(new FakeSocket(), { accept: () => socket.sent.push('accepted') })
+    const seen: Request[] = []
+    const binding = {
+      fetch: async (request: Request) => {
+        seen.push(request)
+        // Outside of workerd no response can have this status.
+        return Object.defineProperties(new Response(null), {
+          status: { value: 101 },
+          ok: { value: false },
+          webSocket: { value: socket },
+        })
+      },
+    }
+    const session = createBaton({ binding, key: 'secret' }).lock('orders').session()
+    session.try()
+    await turn()
+    await turn()
+    expect(socket.sent).toEqual(['accepted', { type: 'try' }])
+    expect(seen[0]!.headers.get('authorization')).toBe('Bearer secret')
+  })
+
+  it('that is refused fails with the reason', async () => {
+    const binding = {
+      fetch: async () => Response.json({ code: 'forbidden', retryable: false }, { status: 403 }),
+    }
+    const session = createBaton({ binding }).lock('orders').session()
+    expect(await failure(session[Symbol.asyncIterator]().next())).toMatchObject({ code: 'forbidden' })
+  })
+})

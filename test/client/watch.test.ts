@@ -1,0 +1,71 @@
+import { describe, expect, it } from 'vitest'
+import { createBaton, type WatchEvent } from '../../shared/client/index.ts'
+import { VirtualClock } from './virtual-clock.ts'
+
+/** A service whose n-th answer to `watch` is the n-th of these; `null` at the end: it stays open and silent. */
+function serviceOf(...answers: (string | null)[][]) {
+  const clock = new VirtualClock()
+  const requests: { since: string | null; at: number }[] = []
+  const fetch = async (request: Request): Promise<Response> => {
+    const parts = answers[requests.length] ?? []
+    requests.push({ since: new URL(request.url).searchParams.get('since'), at: clock.now() })
+    const stream = new ReadableStream<Uint8Array>({
+      start: controller => {
+        for (const part of parts) if (part !== null) controller.enqueue(new TextEncoder().encode(part))
+        if (parts.at(-1) !== null) controller.close()
+      },
+    })
+    return new Response(stream, { headers: { 'content-type': 'text/event-stream' } })
+  }
+  return { clock, requests, lock: createBaton({ fetch, clock, random: () => 1 }).lock('test') }
+}
+
+function op(sequence: number): string {
+  return `id: ${sequence}\nevent: op\ndata: ${JSON.stringify({ sequence, fence: 1, opId: `op-${sequence}`, changes: [] })}\n\n`
+}
+
+function snapshot(sequence: number): string {
+  return `id: ${sequence}\nevent: snapshot\ndata: ${JSON.stringify({ sequence, entries: [] })}\n\n`
+}
+
+async function take(events: AsyncIterable<WatchEvent>, count: number): Promise<string[]> {
+  const told: string[] = []
+  for await (const { type, sequence } of events) {
+    told.push(`${type} ${sequence}`)
+    if (told.length === count) break
+  }
+  return told
+}
+
+describe('watch', () => {
+  it('connects again when the service has been silent for too long', async () => {
+    const { lock, clock, requests } = serviceOf([op(1), null], [op(2)])
+    const before = clock.now()
+    expect(await take(lock.watch({ since: 0 }), 2)).toEqual(['op 1', 'op 2'])
+    expect(requests.map(({ since }) => since)).toEqual(['0', '1'])
+    expect(clock.now() - before).toBeGreaterThanOrEqual(45_000)
+  })
+
+  it('goes on from where an id alone has put it', async () => {
+    const { lock, requests } = serviceOf(['id: 41\n\n'], [op(42)])
+    expect(await take(lock.watch(), 1)).toEqual(['op 42'])
+    expect(requests.map(({ since }) => since)).toEqual([null, '41'])
+  })
+
+  it('tells the whole state when that is news, and only then', async () => {
+    const { lock } = serviceOf([snapshot(5), op(6)], [snapshot(6)], [snapshot(9), op(9), op(10)])
+    expect(await take(lock.watch({ since: 1 }), 4)).toEqual(['snapshot 5', 'op 6', 'snapshot 9', 'op 10'])
+  })
+
+  it('passes over what it does not know', async () => {
+    const { lock } = serviceOf(['event: new\ndata: not even JSON\n\n', op(1)])
+    expect(await take(lock.watch({ since: 0 }), 1)).toEqual(['op 1'])
+  })
+
+  it('waits longer and longer, or as long as the service asks', async () => {
+    const { lock, requests } = serviceOf([], [], [], ['retry: 7000\n\n'], [op(1)])
+    await take(lock.watch({ since: 0 }), 1)
+    const pauses = requests.slice(1).map(({ at }, index) => at - requests[index]!.at)
+    expect(pauses).toEqual([100, 200, 400, 7_800])
+  })
+})
