@@ -165,7 +165,9 @@ describe('starvation-freedom', () => {
   })
 
   test('users that were active only before the healing do not count', () => {
-    const builder = build().try('c').try('d').try('e').withdrawn('c').withdrawn('d').withdrawn('e')
+    const builder = build()
+    for (const user of ['c', 'd', 'e', 'f']) builder.try(user)
+    for (const user of ['c', 'd', 'e', 'f']) builder.withdrawn(user)
     busy(marked(builder).try('a'), 10, 1).crit('a', 20).leave('a', 20).end()
     expect(violations(builder)).toEqual(['starvation-freedom'])
   })

@@ -140,6 +140,12 @@ describe('1CS is broken', () => {
     expect(messages(judged(builder), '1CS')).toEqual(['replica 2 leaves out "x" (sequence 2, fence 1)'])
   })
 
+  test('an answer under another name is not the answer of C', () => {
+    const builder = build().enter('a', 1).issue('a', x).invoke(x, 1)
+    builder.respond({ ...x, opId: 'other' }, 1, { result: 99 }).outcome('a', x)
+    expect(violations(builder)).toEqual(['1CS'])
+  })
+
   test('what a diverging replica answers is not the answer of C', () => {
     const other = { ...x, add: 6 }
     const builder = build().enter('a', 1).issue('a', x).invoke(other, 3).respond(other, 3)
@@ -199,6 +205,18 @@ describe('operation ids that come again', () => {
 
   test('must not be answered once the result is forgotten', () => {
     expect(violations(repeated(1, { total: 5, count: 1 }))).toEqual(['1CS'])
+  })
+
+  test('are forgotten one after the other', () => {
+    // One result is kept, so each of these is applied: y drove out x, x again drives out y.
+    const yAgain = operation(7, 5, 'y', 7)
+    const builder = repeated(1, { total: 17, count: 3 }).outcome('b', again, 2, { total: 17, count: 3 })
+    builder
+      .issue('b', yAgain, 2)
+      .invoke(yAgain, 2)
+      .respond(yAgain, 2, { result: { total: 24, count: 4 } })
+    expect(violations(builder)).toEqual([])
+    expect(judged(builder).counts.repeated).toBe(0)
   })
 
   test('an answer from memory does not make the result younger', () => {
