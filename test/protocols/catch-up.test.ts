@@ -197,6 +197,33 @@ describe.each(protocols)('catch-up %s', (_name, protocol) => {
     expect(eventTypes(cluster, 2).filter(type => type !== 'applied')).toEqual(['crit', 'ejected'])
   })
 
+  it('a late snapshot does not take away what was acknowledged since', () => {
+    const cluster = createCluster({ participants: 5, limits: { logKept: 3 } })
+    const by = enter(cluster, 1, 'a')
+    cluster.isolate(3)
+    issueMany(cluster, by, 11)
+    exit(cluster, by)
+    const next = enter(cluster, 1, 'b')
+    cluster.reconnect(3)
+    // Two peers are asked. One answers with a snapshot up to the last grant, late; the other knows of less, and in time.
+    const ask = (peer: number) => {
+      const body = { type: 'alive', epoch: 0, length: 13 } as const
+      cluster.hand({ from: peer, to: 3, message: { format: 1, configuration: 1, body } })
+      cluster.deliver(ofType('catch-up-request'))
+      return cluster.take(ofType('catch-up'))[0]!
+    }
+    const late = ask(1)
+    cluster.fire(3, 'repeat')
+    cluster.hand(ask(2))
+    issue(cluster, next, 'x')
+    cluster.deliver(among(1, 3, 4))
+    expect(eventsOf(cluster, 1, 'outcome').at(-1)?.opId).toBe('x')
+    cluster.crash(3)
+    cluster.start(3)
+    cluster.hand(late)
+    expect(logAt(cluster, 3).at(-1)).toMatchObject({ sequence: 14, opId: 'x' })
+  })
+
   it('the log that is kept is bounded, while a participant is gone and while nobody is', () => {
     const logKept = 8
     const cluster = createCluster({ limits: { logKept } })

@@ -57,7 +57,7 @@ describe('Paxos', () => {
           for (const decision of table.decided) expect(decision).toEqual(chosen)
           decisions += table.decided.length
         }),
-        { numRuns: 300, seed: SEED },
+        { numRuns: 200, seed: SEED },
       )
       // The property is worth something only if the runs come to a decision.
       expect(decisions).toBeGreaterThan(50)
@@ -135,7 +135,7 @@ describe.each(protocols)('the decision of an epoch %s', (_name, protocol) => {
             const record = cluster.storage(id).get('epoch') as unknown as EpochRecord
             if (record.epoch === 1) outcomes.add(outcomeOf({ ...record, sealed: false }))
           }
-          expect(outcomes.size).toBeLessThanOrEqual(1)
+          if (outcomes.size > 1) throw new Error('two decisions')
         }
         for (const { action, which } of schedule) {
           const sent = cluster.network[which % Math.max(1, cluster.network.length)]
@@ -152,13 +152,13 @@ describe.each(protocols)('the decision of an epoch %s', (_name, protocol) => {
           }
           note()
         }
-        for (let i = 0; i < 30; i++) {
+        for (let i = 0; i < 20; i++) {
           cluster.run(5_000)
           note()
         }
         for (let id = 1; id <= 5; id++) expect(epochOf(cluster, id)).toBeGreaterThanOrEqual(1)
       }),
-      { numRuns: 60, seed: SEED },
+      { numRuns: 40, seed: SEED },
     )
   })
 })

@@ -134,6 +134,17 @@ describe.each(protocols)('traps B %s', (_name, protocol) => {
     expect(ownerAt(cluster, 1)).toBe(2)
   })
 
+  it('B4 an owner that ran out of room while it was cut off passes the token on once it is back', () => {
+    const cluster = new Cluster(protocol, { participants: 5, limits: { uncommitted: 3 } })
+    cluster.isolate(1)
+    for (const user of ['a', 'b', 'c']) exit(cluster, enter(cluster, 1, user))
+    cluster.run(30_000)
+    cluster.reconnect(1)
+    cluster.try(2, 'waits', { ttlMs: 600_000 })
+    cluster.run(60_000)
+    expect(isIn(cluster, 2, 'waits')).toBe(true)
+  })
+
   it('B5 an entry behind a gap is not dropped for good', () => {
     const cluster = createCluster(3)
     const by = enter(cluster, 1, 'a')

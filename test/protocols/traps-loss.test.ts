@@ -104,6 +104,17 @@ describe.each(protocols)('traps C %s', (_name, protocol) => {
     expect(logAt(cluster, 2)).toHaveLength(2)
   })
 
+  it('C3 a grant is repeated until it is confirmed, as long as its user is in', () => {
+    const cluster = createCluster()
+    cluster.isolate(1)
+    cluster.try(1, 'a', { ttlMs: 600_000 })
+    cluster.run(30_000)
+    cluster.reconnect(1)
+    cluster.run(10_000)
+    // A local read inside the critical section waits for this.
+    expect(eventTypes(cluster, 1)).toEqual(['crit', 'confirmed'])
+  })
+
   it('C4 NEWEP is repeated until the decision is known', () => {
     const cluster = createCluster(5)
     cluster.try(2, 'b')

@@ -1,0 +1,91 @@
+/** Defects that the simulator or a test found in the core, each told by hand so that it stays found. */
+import { describe, expect, it } from 'vitest'
+import { lengthOf } from '../../shared/protocols/wme/log.ts'
+import { Cluster } from './cluster.ts'
+import { all, among, from, not, ofType, to } from './matchers.ts'
+import { enter, eventsOf, exit, issue, protocols } from './scenes.ts'
+
+describe.each(protocols)('regressions %s', (_, protocol) => {
+  it('a proposer that lacks what precedes the decision does not ask itself for it', () => {
+    const cluster = new Cluster(protocol, { participants: 5 })
+    const holder = enter(cluster, 5, 'five')
+    // Participant 1 misses two operations that the others commit.
+    for (const opId of ['first', 'second']) {
+      issue(cluster, holder, opId)
+      cluster.deliver(not(to(1)))
+      if (cluster.hasTimer(5, 'flush')) cluster.fire(5, 'flush')
+      cluster.deliver(not(to(1)))
+    }
+    cluster.take(to(1))
+    cluster.crash(5)
+    cluster.try(2, 'two')
+    cluster.unreachable(2, 5)
+    cluster.take(to(1))
+    cluster.deliver()
+    for (const peer of [3, 4]) cluster.unreachable(peer, 5)
+    // Now 2 seals, 1 hears of it, and being the first of those who are there it proposes.
+    const sent = cluster.deliver()
+    expect(sent.some(({ from, message }) => from === 1 && message.body.type === 'prepare')).toBe(true)
+    expect(sent.filter(message => message.from === message.to)).toEqual([])
+    cluster.run(20_000)
+    for (const participant of [1, 2, 3, 4]) {
+      expect(cluster.state(participant).durable.epoch.epoch).toBe(1)
+      expect(cluster.state(participant).durable.replica.order).toEqual(['first', 'second'])
+    }
+  })
+
+  it('a user whose grant is not confirmed is not let in only to be ejected', () => {
+    const cluster = new Cluster(protocol, { participants: 5 })
+    cluster.try(2, 'two', { confirm: true })
+    cluster.deliver(ofType('request'))
+    // The grant reaches everybody, but its acknowledgements do not reach the new owner.
+    cluster.deliver(ofType('invoke'))
+    cluster.take(to(2))
+    expect(cluster.state(2).durable.stub.phase).toBe('entering')
+    // The others find it silent and go on; their decision contains the grant, but gives the token to 3.
+    cluster.try(3, 'three')
+    for (const participant of [3, 1, 4, 5]) cluster.unreachable(participant, 2)
+    cluster.deliver(among(1, 3, 4, 5))
+    for (const participant of [1, 4, 5])
+      if (cluster.hasTimer(participant, 'suspect')) cluster.fire(participant, 'suspect')
+    cluster.deliver(among(1, 3, 4, 5))
+    expect(eventsOf(cluster, 3, 'crit')).toHaveLength(1)
+    cluster.deliver(all(ofType('decision'), to(2)))
+    expect(cluster.state(2).durable.epoch.epoch).toBe(1)
+    expect(cluster.state(2).durable.stub.phase).toBe('requesting')
+    expect(eventsOf(cluster, 2, 'crit')).toEqual([])
+    expect(eventsOf(cluster, 2, 'ejected')).toEqual([])
+  })
+
+  it('a late snapshot takes back nothing that was acknowledged since', () => {
+    const limits = { logKept: 2, entriesPerMessage: 64 }
+    const cluster = new Cluster(protocol, { participants: 5, limits })
+    const holder = enter(cluster, 1, 'writer')
+    for (let count = 1; count <= 8; count++) {
+      issue(cluster, holder, `op-${count}`)
+      cluster.deliver()
+    }
+    exit(cluster, holder)
+    // Participant 5 receives the grants that follow, but nothing that would tell it that they are committed.
+    const enterAndExit = (user: string) => {
+      cluster.try(1, user)
+      cluster.deliver(not(all(to(5), not(ofType('invoke')))))
+      exit(cluster, { ...holder, user, fence: cluster.state(1).durable.stub.grant!.fence })
+    }
+    for (const user of ['a', 'b', 'c']) enterAndExit(user)
+    cluster.hand({
+      from: 5,
+      to: 1,
+      message: {
+        format: 1,
+        configuration: 1,
+        body: { type: 'catch-up-request', epoch: 0, length: 1, committed: 1 },
+      },
+    })
+    const [snapshot] = cluster.take(all(from(1), to(5), ofType('catch-up')))
+    enterAndExit('d')
+    const held = lengthOf(cluster.state(5).durable)
+    cluster.hand(snapshot!)
+    expect(lengthOf(cluster.state(5).durable)).toBe(held)
+  })
+})
