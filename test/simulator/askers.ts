@@ -1,0 +1,54 @@
+/** Those who are no users of the lock: readers of the guarded state, and operators who want the holder out. */
+import type { ParticipantId } from '../../shared/protocols/protocol.ts'
+import { Random } from './random.ts'
+import { STREAM } from './scenario.ts'
+import type { World } from './world.ts'
+
+const ASK_AGAIN_MS = 2_000
+
+export class Askers<State, Message> {
+  readonly #world: World<State, Message>
+  readonly #random: Random
+  #requests = 0
+
+  constructor(world: World<State, Message>) {
+    this.#world = world
+    this.#random = new Random(world.scenario.seed, STREAM.askers)
+  }
+
+  /** Reads now and then, anywhere, until everybody is to fall silent. */
+  readUntil(end: number): void {
+    const world = this.#world
+    const { readMs, options } = world.scenario
+    if (readMs === Number.POSITIVE_INFINITY) return
+    const next = () => {
+      if (world.now >= end) return
+      const at = this.#random.between(1, options.participants)
+      const request = `r${++this.#requests}`
+      world.tell(at, { type: 'read', request })
+      if (this.#random.chance(0.2)) {
+        world.after(this.#random.between(1, 50), () => world.tell(at, { type: 'cancel-read', request }))
+      }
+      world.after(this.#random.exponential(readMs), next)
+    }
+    world.after(this.#random.exponential(readMs), next)
+  }
+
+  /** Asks until there is an answer. Returns the name of the last question, which the world will know as answered. */
+  insist(type: 'read' | 'eject', at: ParticipantId): void {
+    const world = this.#world
+    const question = `${type}-${++this.#requests}`
+    world.unanswered.add(question)
+    let attempts = 0
+    const ask = () => {
+      if (!world.unanswered.has(question)) return
+      world.tell(at, { type, request: attempts === 0 ? question : `${question}/${attempts}` })
+      attempts++
+      world.after(ASK_AGAIN_MS, ask)
+    }
+    ask()
+  }
+}
+
+/** The question that a request is about. */
+export const questionOf = (request: string): string => request.split('/')[0]!

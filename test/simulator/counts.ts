@@ -1,0 +1,61 @@
+/** What happened in a run. A batch in which something never happened has proved nothing about it. */
+
+export const COUNT_NAMES = [
+  // the protocol at work
+  'grants',
+  'operations',
+  'epochs',
+  'reads',
+  'confirmedAcquires',
+  'localHandoffs',
+  'ejections',
+  'suspectedEjections',
+  'expiries',
+  'operatorEjections',
+  'withdrawals',
+  'pendingAtEjection',
+  'preVotesRefused',
+  'rejectedBallots',
+  'catchUps',
+  'snapshots',
+  'truncations',
+  'resultsDropped',
+  'readmissions',
+  'tokensCoexisting',
+  'decidedOutcomes',
+  // faults
+  'losses',
+  'duplicates',
+  'reorderings',
+  'delaySpikes',
+  'partitions',
+  'oneWayPartitions',
+  'pauses',
+  'crashes',
+  'crashesAfterSave',
+  'wipes',
+  'falseSuspicions',
+  'unreachableHints',
+  // clients
+  'clientCrashes',
+  'clientRetries',
+  'operationsAskedAgain',
+  'keepAlives',
+  'refusals',
+  // healing
+  'brokenAfterHealing',
+  'quiescences',
+] as const
+
+export type CountName = (typeof COUNT_NAMES)[number]
+export type Counts = { [name in CountName]: number }
+
+export function zeroCounts(): Counts {
+  const counts: Partial<Counts> = {}
+  for (const name of COUNT_NAMES) counts[name] = 0
+  return counts as Counts
+}
+
+export function addCounts(total: Counts, counts: Counts): void {
+  for (const name of COUNT_NAMES) total[name] += counts[name]
+}

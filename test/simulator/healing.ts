@@ -1,0 +1,190 @@
+/**
+ * The second phase: a majority is healed, the rest stays broken in one way or another. From then on progress is owed to the
+ * users of the healed ones, and silence to everybody once nobody wants anything any more.
+ */
+import type { ParticipantId } from '../../shared/protocols/protocol.ts'
+import { majority } from '../../shared/protocols/quorum.ts'
+import type { Askers } from './askers.ts'
+import { Random } from './random.ts'
+import { STREAM } from './scenario.ts'
+import { Violation } from './violation.ts'
+import type { World } from './world.ts'
+
+/** Until what was said in vain before the healing has been said again: repeats and users wait for up to half a second. */
+const HEARING_MS = 1_000
+/** Until the failure detectors have noticed that the healed ones are well. */
+const SETTLING_MS = 3_000
+/** How long users go on after that. */
+const ACTIVE_MS = 1_500
+/** How long everybody who has begun something may take to finish it. */
+const PROGRESS_MS = 120_000
+/** How long until the last message and the last timer. */
+const SILENCE_MS = 60_000
+const LOOK_EVERY_MS = 100
+const HEALED_DELAY_MS = 5
+
+type Breakage = 'dead' | 'isolated' | 'deaf' | 'mute' | 'lossy'
+const BREAKAGES: readonly Breakage[] = ['dead', 'isolated', 'deaf', 'mute', 'lossy']
+
+export class Healing<State, Message> {
+  readonly #world: World<State, Message>
+  readonly #random: Random
+  readonly #askers: Askers<State, Message>
+  readonly healed: readonly ParticipantId[]
+  readonly #broken: readonly ParticipantId[]
+
+  constructor(world: World<State, Message>, askers: Askers<State, Message>) {
+    this.#world = world
+    this.#askers = askers
+    this.#random = new Random(world.scenario.seed, STREAM.healing)
+    this.healed = this.#chooseHealed()
+    this.#broken = this.#all.filter(id => !this.healed.includes(id))
+  }
+
+  get #all(): ParticipantId[] {
+    return this.#world.participants.slice(1).map(participant => participant.id)
+  }
+
+  /** A majority of members, and perhaps more. Without a majority of members nothing can be promised. */
+  #chooseHealed(): ParticipantId[] {
+    const world = this.#world
+    const isMember = (id: ParticipantId) => world.subject.isMember(world.participant(id).storage)
+    const shuffled = this.#random.shuffled(this.#all)
+    const needed = majority(shuffled.length)
+    const core = shuffled.filter(isMember).slice(0, needed)
+    const others = shuffled.filter(id => !core.includes(id))
+    const { faults } = world.scenario.options
+    const isAll = this.#random.chance(0.3) || faults.length === 0
+    const extra = isAll ? others.length : this.#random.between(0, others.length)
+    return [...core, ...others.slice(0, extra)].sort((one, other) => one - other)
+  }
+
+  /** All phases after the faults. */
+  run(): void {
+    this.#heal()
+    const world = this.#world
+    // Everybody has repeated what it wants once more by then.
+    world.runUntil(world.now + HEARING_MS)
+    world.record({ at: world.now, type: 'healed', participants: this.healed })
+    this.#ask()
+    world.runUntil(world.now + SETTLING_MS)
+    world.record({ at: world.now, type: 'settled' })
+    world.runUntil(world.now + ACTIVE_MS)
+    for (const client of world.clients) client.isLeaving = true
+    this.#requireProgress()
+    world.record({ at: world.now, type: 'end' })
+    this.#requireSilence()
+  }
+
+  #heal(): void {
+    const world = this.#world
+    world.hasFaults = false
+    for (const from of this.#all) for (const to of this.#all) world.network.heal(from, to, HEALED_DELAY_MS)
+    for (const id of this.#broken) this.#break(id)
+    // Their users finish what they have begun, and would otherwise be let in again and again by somebody who hears of nobody
+    // else: that is no starvation of the others.
+    for (const client of world.clients) client.isLeaving = !this.healed.includes(client.participant)
+    world.counts.brokenAfterHealing += this.#broken.length
+    for (const id of this.healed) {
+      const participant = world.participant(id)
+      world.life.resume(participant)
+      world.life.start(participant)
+    }
+  }
+
+  #break(id: ParticipantId): void {
+    const world = this.#world
+    const breakage = this.#random.pick(BREAKAGES)
+    const participant = world.participant(id)
+    world.transcript.note(world.now, id, `stays broken: ${breakage}`)
+    if (breakage === 'dead') world.life.crash(participant)
+    else world.life.resume(participant)
+    for (const peer of this.#all) {
+      if (breakage === 'isolated' || breakage === 'deaf') world.network.cut(peer, id)
+      if (breakage === 'isolated' || breakage === 'mute') world.network.cut(id, peer)
+      if (breakage !== 'lossy') continue
+      const loss = 0.2 + 0.5 * this.#random.fraction()
+      world.network.makeLossy(id, peer, loss)
+      world.network.makeLossy(peer, id, loss)
+    }
+    // Whoever is dead stays so; a crash that came before the healing has its restart planned.
+    if (breakage === 'dead') participant.process++
+  }
+
+  /** An operator wants the holder out, and somebody wants to read: both ask until they have an answer. */
+  #ask(): void {
+    const world = this.#world
+    const { operator } = world.scenario.meanMs
+    if (operator !== Number.POSITIVE_INFINITY) this.#askers.insist('eject', this.#random.pick(this.healed))
+    if (world.scenario.readMs !== Number.POSITIVE_INFINITY)
+      this.#askers.insist('read', this.#random.pick(this.healed))
+  }
+
+  // ---------------------------------------------------------------- progress
+
+  #requireProgress(): void {
+    const world = this.#world
+    const deadline = world.now + PROGRESS_MS
+    while (this.#unfinished() !== null) {
+      if (world.now >= deadline) throw new Violation('liveness', 'progress', this.#unfinished()!)
+      world.runUntil(world.now + LOOK_EVERY_MS)
+    }
+  }
+
+  /** Who still waits for something that is owed to it. */
+  #unfinished(): string | null {
+    const world = this.#world
+    for (const client of world.clients) {
+      if (client.state === 'stopped' || !this.healed.includes(client.participant)) continue
+      const sinceMs = Math.round(world.now - client.since)
+      return `${client.name} at p${client.participant} has been ${client.state} for ${sinceMs} ms`
+    }
+    for (const question of world.unanswered) return `the question ${question} has no answer`
+    for (const id of this.healed) {
+      if (!world.subject.isMember(world.participant(id).storage)) return `p${id} has not been readmitted`
+    }
+    return null
+  }
+
+  // ---------------------------------------------------------------- silence
+
+  #requireSilence(): void {
+    const world = this.#world
+    for (const client of world.clients) if (!this.healed.includes(client.participant)) client.giveUp()
+    const deadline = world.now + SILENCE_MS
+    // Time for those to leave who can.
+    world.runUntil(world.now + 3 * LOOK_EVERY_MS)
+    this.#stopTheBusy()
+    for (;;) {
+      const noise = this.#noise()
+      if (noise === null) break
+      if (world.now >= deadline) throw new Violation('liveness', 'quiescence', noise)
+      world.runUntil(world.now + LOOK_EVERY_MS)
+    }
+    world.counts.quiescences++
+  }
+
+  /** A broken participant that wants something goes on asking for it, and those who hear it answer: that is no noise of theirs. */
+  #stopTheBusy(): void {
+    const world = this.#world
+    for (const id of this.#broken) {
+      const participant = world.participant(id)
+      if (participant.isUp && !world.subject.isIdle(participant.state)) world.life.crash(participant)
+    }
+  }
+
+  /** A timer or a message of the healed ones. */
+  #noise(): string | null {
+    const world = this.#world
+    for (const id of this.healed) {
+      for (const slot of world.participant(id).timers.values()) {
+        if (slot.isSet) return `p${id} has the timer ${slot.name} set though nobody wants anything`
+      }
+    }
+    for (const event of world.queue.pending) {
+      if (event.kind !== 'message' || !this.healed.includes(event.source)) continue
+      return `p${event.source} sends a message to p${event.target} though nobody wants anything`
+    }
+    return null
+  }
+}

@@ -1,0 +1,73 @@
+/**
+ * I19: every queue, buffer and suffix is under its cap.
+ *
+ * A log holds `logKept` committed entries, up to one run more because they are dropped in runs, and what is not known to be
+ * committed. Of that the owner appends at most `uncommitted`; an operation that was pending when its epoch ended is
+ * appended again without a look at the limit, and a grant may follow it: two entries of slack.
+ */
+import type { Limits } from '../../../shared/protocols/protocol.ts'
+import { truncationRun } from '../../../shared/protocols/wme/log.ts'
+import { violate } from '../violation.ts'
+import type { WmeParticipant } from './wme-participant.ts'
+
+const LOG_SLACK = 2
+
+export class Caps {
+  readonly #limits: Limits
+  readonly #participants: number
+  readonly #mostEntries: number
+
+  constructor(participants: number, limits: Limits) {
+    this.#participants = participants
+    this.#limits = limits
+    this.#mostEntries = limits.logKept + truncationRun(limits.logKept) + limits.uncommitted + LOG_SLACK
+  }
+
+  stepped({ id, state }: WmeParticipant): void {
+    const { durable, soft } = state
+    const limits = this.#limits
+    if (durable.log.length > this.#mostEntries)
+      this.#exceeded(id, 'log', durable.log.length, this.#mostEntries)
+    if (durable.waiters.length > limits.waiters)
+      this.#exceeded(id, 'waiters', durable.waiters.length, limits.waiters)
+    if (durable.replica.order.length > limits.resultsKept) {
+      this.#exceeded(id, 'results', durable.replica.order.length, limits.resultsKept)
+    }
+    if (durable.stub.endings.length > limits.endingsKept) {
+      this.#exceeded(id, 'endings', durable.stub.endings.length, limits.endingsKept)
+    }
+    if (soft.requests.length > this.#participants - 1) {
+      this.#exceeded(id, 'requests', soft.requests.length, this.#participants - 1)
+    }
+    if (soft.ejects.length > limits.waiters) this.#exceeded(id, 'ejects', soft.ejects.length, limits.waiters)
+    if (soft.reads.length > limits.waiters) this.#exceeded(id, 'reads', soft.reads.length, limits.waiters)
+  }
+
+  /** What takes longer to count. */
+  sampled({ id, state, storage }: WmeParticipant): void {
+    const { durable, soft } = state
+    const participants = this.#participants
+    if (soft.newEpochs.length > participants + 1)
+      this.#exceeded(id, 'NEWEPs', soft.newEpochs.length, participants + 1)
+    if (soft.acknowledged.length > participants + 1) {
+      this.#exceeded(id, 'acknowledgements', soft.acknowledged.length, participants + 1)
+    }
+    const counted = { joins: soft.joins, voters: soft.voters, incarnations: durable.epoch.incarnations }
+    for (const [name, table] of Object.entries(counted)) {
+      const size = Object.keys(table).length
+      if (size > participants) this.#exceeded(id, name, size, participants)
+    }
+    const results = Object.keys(durable.replica.results).length
+    if (results !== durable.replica.order.length) {
+      violate('I19', `p${id} has ${results} results, but an order of ${durable.replica.order.length}`)
+    }
+    const { log, waiters, replica } = durable
+    // Six records of a kind of their own; everything else is counted above.
+    const most = 6 + log.length + waiters.length + replica.order.length + Object.keys(replica.cells).length
+    if (storage.size > most) this.#exceeded(id, 'storage', storage.size, most)
+  }
+
+  #exceeded(id: number, what: string, size: number, most: number): never {
+    violate('I19', `p${id}: ${what} ${size}, at most ${most}`)
+  }
+}

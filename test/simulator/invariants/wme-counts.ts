@@ -1,0 +1,114 @@
+/** Counts what happened inside the protocol, so that a batch can prove that it did. */
+import type { Emitted } from '../../../shared/protocols/protocol.ts'
+import { inCriticalSection } from '../../../shared/protocols/wme/figure-3-states.ts'
+import type { WmeMessage } from '../../../shared/protocols/wme/messages.ts'
+import type { EpochRecord, StubRecord } from '../../../shared/protocols/wme/state.ts'
+import type { Counts } from '../counts.ts'
+import type { WmeParticipant } from './wme-participant.ts'
+
+interface Before {
+  epoch: number
+  handoffs: number
+  base: number
+  dropped: number
+  isPreVoting: boolean
+  isMember: boolean
+}
+
+const nothing = (): Before => ({
+  epoch: 0,
+  handoffs: 0,
+  base: 0,
+  dropped: 0,
+  isPreVoting: false,
+  isMember: true,
+})
+
+export class WmeCounts {
+  readonly #counts: Counts
+  readonly #participants: readonly WmeParticipant[]
+  readonly #before: Before[]
+
+  constructor(counts: Counts, participants: readonly WmeParticipant[]) {
+    this.#counts = counts
+    this.#participants = participants
+    this.#before = participants.map(nothing)
+  }
+
+  sealed({ id }: WmeParticipant, { owner }: { readonly owner: number }): void {
+    if (owner !== id && this.#participants[owner]!.isUp) this.#counts.falseSuspicions++
+  }
+
+  entered({ epoch }: EpochRecord, isFirst: boolean): void {
+    if (isFirst && epoch > 0) this.#counts.epochs++
+  }
+
+  stubSaved({ id }: WmeParticipant, stub: StubRecord): void {
+    const before = this.#before[id]!
+    if (stub.handoffs > before.handoffs) this.#counts.localHandoffs++
+    before.handoffs = stub.handoffs
+  }
+
+  sent(message: WmeMessage): void {
+    if (message.type === 'catch-up') this.#counts.catchUps++
+    else if (message.type === 'reject') this.#counts.rejectedBallots++
+  }
+
+  emitted(participant: WmeParticipant, event: Emitted): void {
+    const counts = this.#counts
+    switch (event.type) {
+      case 'restored':
+        counts.snapshots++
+        return
+      case 'outcome':
+        // The epoch is compared with the one before this step.
+        if (participant.state.durable.epoch.epoch > this.#before[participant.id]!.epoch)
+          counts.decidedOutcomes++
+        return
+      case 'ejected':
+        counts.ejections++
+        if (event.reason === 'suspected') counts.suspectedEjections++
+        else if (event.reason === 'expired') counts.expiries++
+        else counts.operatorEjections++
+        if (event.pending !== undefined) counts.pendingAtEjection++
+        return
+    }
+  }
+
+  stepped({ id, state }: WmeParticipant): void {
+    const { durable, soft } = state
+    const before = this.#before[id]!
+    const counts = this.#counts
+    before.epoch = durable.epoch.epoch
+    if (before.isPreVoting && soft.preVote === null && !durable.epoch.sealed) counts.preVotesRefused++
+    before.isPreVoting = soft.preVote !== null
+    if (durable.base.sequence > before.base) counts.truncations++
+    before.base = durable.base.sequence
+    if (durable.replica.droppedThrough > before.dropped) counts.resultsDropped++
+    before.dropped = durable.replica.droppedThrough
+    const isMember = durable.membership.status === 'member'
+    if (isMember && !before.isMember) counts.readmissions++
+    before.isMember = isMember
+    if (inCriticalSection(durable.stub.phase)) this.#countCoexisting(id, durable.epoch.epoch)
+  }
+
+  /** Several are inside at once, in different epochs: that is what makes the exclusion weak. */
+  #countCoexisting(id: number, epoch: number): void {
+    for (let other = 1; other < this.#participants.length; other++) {
+      const { isUp, state } = this.#participants[other]!
+      if (other === id || !isUp || !inCriticalSection(state.durable.stub.phase)) continue
+      if (state.durable.epoch.epoch !== epoch) {
+        this.#counts.tokensCoexisting++
+        return
+      }
+    }
+  }
+
+  crashed({ id }: WmeParticipant): void {
+    this.#before[id]!.isPreVoting = false
+  }
+
+  wiped({ id }: WmeParticipant): void {
+    this.#before[id] = { ...nothing(), isMember: false }
+  }
+}

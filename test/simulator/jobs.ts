@@ -1,0 +1,81 @@
+/** What the main thread asks of its workers, and what they answer. */
+import { addCounts, type Counts, zeroCounts } from './counts.ts'
+import type { ViolationReport } from './run.ts'
+import { runSeed } from './run.ts'
+import type { RunOptions } from './scenario.ts'
+import { lastLines, shrink } from './shrink.ts'
+
+export type Job =
+  | {
+      readonly type: 'run'
+      readonly options: RunOptions
+      readonly firstSeed: number
+      readonly seeds: number
+      readonly stopAtFirst: boolean
+    }
+  | { readonly type: 'shrink'; readonly options: RunOptions; readonly seed: number }
+
+export interface Failure extends ViolationReport {
+  readonly options: RunOptions
+  readonly seed: number
+}
+
+export interface RunAnswer {
+  readonly type: 'run'
+  readonly options: RunOptions
+  readonly runs: number
+  readonly steps: number
+  readonly seconds: number
+  readonly counts: Counts
+  readonly failures: readonly Failure[]
+}
+
+export interface ShrinkAnswer {
+  readonly type: 'shrink'
+  readonly options: RunOptions
+  readonly seed: number
+  readonly attempts: number
+  readonly violation: ViolationReport | null
+  readonly lines: readonly string[]
+}
+
+export type Answer = RunAnswer | ShrinkAnswer
+
+/** `beginSeed` is told which seed runs, so that somebody else can notice when it does not come to an end. */
+export function doJob(job: Job, beginSeed: (seed: number) => void): Answer {
+  return job.type === 'run' ? runSeeds(job, beginSeed) : shrinkSeed(job, beginSeed)
+}
+
+function runSeeds(job: Extract<Job, { type: 'run' }>, beginSeed: (seed: number) => void): RunAnswer {
+  const { options, firstSeed, seeds, stopAtFirst } = job
+  const counts = zeroCounts()
+  const failures: Failure[] = []
+  const begin = process.threadCpuUsage()
+  let steps = 0
+  let runs = 0
+  for (let seed = firstSeed; seed < firstSeed + seeds; seed++) {
+    beginSeed(seed)
+    const result = runSeed(options, seed)
+    runs++
+    steps += result.steps
+    addCounts(counts, result.counts)
+    if (result.violation === null) continue
+    failures.push({ ...result.violation, options, seed })
+    if (stopAtFirst) break
+  }
+  const { user, system } = process.threadCpuUsage(begin)
+  return { type: 'run', options, runs, steps, seconds: (user + system) / 1e6, counts, failures }
+}
+
+function shrinkSeed(job: Extract<Job, { type: 'shrink' }>, beginSeed: (seed: number) => void): ShrinkAnswer {
+  beginSeed(job.seed)
+  const { options, seed, attempts, result } = shrink(job.options, job.seed)
+  return {
+    type: 'shrink',
+    options,
+    seed,
+    attempts,
+    violation: result.violation,
+    lines: lastLines(options, seed),
+  }
+}

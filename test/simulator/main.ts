@@ -1,0 +1,87 @@
+/** `npm run sim`: see command-line.ts for the options, run.ts for what one run is. */
+import { writeSync } from 'node:fs'
+import { runBatches } from './batch.ts'
+import { BadOption, type CommandLine, HELP, parseCommandLine, replayCommand } from './command-line.ts'
+import { CrewMember } from './crew.ts'
+import type { Failure, ShrinkAnswer } from './jobs.ts'
+import * as report from './report.ts'
+import { runSeed } from './run.ts'
+import type { RunOptions } from './scenario.ts'
+
+/** Written at once: the process may end right after. */
+const say = (text: string): number => writeSync(1, text)
+const note = (text: string): number => writeSync(2, text)
+
+process.exitCode = await main(process.argv.slice(2))
+
+async function main(words: readonly string[]): Promise<number> {
+  let command: CommandLine
+  try {
+    command = parseCommandLine(words)
+  } catch (thrown) {
+    if (!(thrown instanceof BadOption)) throw thrown
+    note(`${thrown.message}\nTry: npm run sim -- --help\n`)
+    return 2
+  }
+  if (command.help) {
+    say(HELP)
+    return 0
+  }
+  return command.replay === null ? simulate(command) : replay(command, command.replay)
+}
+
+async function simulate(command: CommandLine): Promise<number> {
+  // With --json, standard output is for the one object alone.
+  const print = command.json ? note : say
+  print(`${report.describeOptions(command)}\n`)
+  let shownAt = 0
+  const batches = await runBatches(command, (done, inAll, failures) => {
+    if (Date.now() - shownAt < 1_000 && done < inAll) return
+    shownAt = Date.now()
+    note(`${done} of ${inAll} runs, ${failures} violations\n`)
+  })
+  const failures = report.failuresOf(batches)
+  const shrunk = failures.length > 0 && command.shrink ? await shrinkFirst(failures[0]!) : null
+  if (command.json) say(`${JSON.stringify(report.asJson(command, batches, shrunk))}\n`)
+  print(`\n${report.describeBatches(batches)}`)
+  if (failures.length > 0) print(`\n${report.describeFailures(failures, shrunk)}`)
+  return report.isGood(batches) ? 0 : 1
+}
+
+/** A run that does not end cannot be made smaller. */
+async function shrinkFirst({ options, seed, rule }: Failure): Promise<ShrinkAnswer | null> {
+  if (rule === 'endless') return null
+  note('looking for a smaller run with the same violation ...\n')
+  const member = new CrewMember()
+  try {
+    return (await member.perform({ type: 'shrink', options, seed })) as ShrinkAnswer
+  } catch {
+    return null
+  } finally {
+    member.dismiss()
+  }
+}
+
+function replay(command: CommandLine, seed: number): number {
+  const { protocols, participants, faults, durationMs, users } = command
+  const options: RunOptions = {
+    protocol: protocols[0]!,
+    participants: participants[0]!,
+    faults,
+    durationMs,
+    users,
+  }
+  const print = command.trace && !command.json ? (line: string) => say(`${line}\n`) : null
+  if (!command.json) say(`${replayCommand(options, seed)}\n\n`)
+  const { verdict, violation, steps, counts, transcriptHash } = runSeed(options, seed, print)
+  if (command.json)
+    say(`${JSON.stringify({ ...options, seed, verdict, violation, steps, counts, transcriptHash })}\n`)
+  else {
+    const what =
+      violation === null
+        ? 'no violation'
+        : `VIOLATION (${violation.kind}) of ${violation.rule}: ${violation.message}`
+    say(`\n${what}\n${steps} steps, transcript ${transcriptHash}\n`)
+  }
+  return violation === null ? 0 : 1
+}

@@ -1,0 +1,60 @@
+/** One simulated participant: its storage outlives crashes, everything else does not. */
+import type { Json } from '../../shared/json.ts'
+import type { Context, ParticipantId } from '../../shared/protocols/protocol.ts'
+import type { SimEvent } from './sim-event.ts'
+
+/**
+ * One timer of one process. A timer that is moved to a later time keeps its event in the queue; when that comes, it is
+ * put back for the later time.
+ */
+export interface TimerSlot {
+  readonly name: string
+  isSet: boolean
+  deadline: number
+  /** When the event that is in the queue will come; Infinity when none is. */
+  queuedFor: number
+}
+
+export class Participant<State, Message> {
+  readonly id: ParticipantId
+  readonly context: Context
+  readonly storage = new Map<string, Json>()
+  /** The state of the running process. After a crash it is kept for inspection until the next start. */
+  state: State
+  isUp = false
+  isPaused = false
+  /** What arrived while it was paused. */
+  readonly inbox: SimEvent<Message>[] = []
+  timers = new Map<string, TimerSlot>()
+  /** Higher at each start than at the one before. */
+  incarnation = 0
+  /** Its storage was lost at least once. */
+  wasWiped = false
+  /** The process that a crash or restart made obsolete must not be touched by what was planned for it. */
+  process = 0
+  rate: number
+  offsetMs: number
+
+  constructor(context: Context, state: State, rate: number, offsetMs: number) {
+    this.id = context.config.self
+    this.context = context
+    this.state = state
+    this.rate = rate
+    this.offsetMs = offsetMs
+  }
+
+  /** Its own clock, in whole milliseconds. */
+  clock(now: number): number {
+    return Math.floor(this.offsetMs + now * this.rate)
+  }
+
+  get timersSet(): number {
+    let set = 0
+    for (const slot of this.timers.values()) if (slot.isSet) set++
+    return set
+  }
+
+  isTimerSet(name: string): boolean {
+    return this.timers.get(name)?.isSet === true
+  }
+}

@@ -1,0 +1,119 @@
+/** One run: the phase with faults, healing, progress, silence, and the judge. The same options and seed give the same run. */
+import type { History } from '../../shared/history/events.ts'
+import { judge } from '../../shared/history/judge.ts'
+import { keyValue } from '../../shared/resource/key-value.ts'
+import { Askers } from './askers.ts'
+import { Client } from './client.ts'
+import { type Counts, zeroCounts } from './counts.ts'
+import { FaultInjector } from './fault-injector.ts'
+import { Healing } from './healing.ts'
+import { Random } from './random.ts'
+import { drawScenario, type RunOptions, STREAM } from './scenario.ts'
+import type { Subject } from './subject.ts'
+import { type Print, Transcript } from './transcript.ts'
+import { type VerdictKind, Violation } from './violation.ts'
+import { wmeSubject } from './wme-subject.ts'
+import { World } from './world.ts'
+
+export interface RunResult {
+  readonly seed: number
+  readonly verdict: VerdictKind
+  readonly violation: ViolationReport | null
+  readonly steps: number
+  readonly counts: Counts
+  /** Of everything that happened: equal runs have equal hashes. */
+  readonly transcriptHash: string
+  readonly history: History
+}
+
+export interface ViolationReport {
+  readonly kind: Exclude<VerdictKind, 'ok'>
+  readonly rule: string
+  readonly message: string
+  /** In virtual milliseconds. */
+  readonly at: number
+}
+
+export function runSeed(options: RunOptions, seed: number, print: Print | null = null): RunResult {
+  return runSubject(wmeSubject(options.protocol), options, seed, print)
+}
+
+/** The same for any protocol: tests give it broken ones. */
+export function runSubject<State, Message>(
+  subject: Subject<State, Message>,
+  options: RunOptions,
+  seed: number,
+  print: Print | null,
+): RunResult {
+  const transcript = new Transcript(print)
+  const scenario = drawScenario(options, seed)
+  let world: World<State, Message> | null = null
+  let violation: ViolationReport | null = null
+  try {
+    world = new World(scenario, subject, keyValue, transcript)
+    live(world)
+    world.checks.finished()
+    judgeHistory(world.recorder.history)
+  } catch (thrown) {
+    violation = reportOf(thrown, world?.now ?? 0)
+    transcript.note(world?.now ?? 0, 0, `VIOLATION of ${violation.rule}: ${violation.message}`)
+  }
+  return {
+    seed,
+    verdict: violation?.kind ?? 'ok',
+    violation,
+    steps: world?.interpreter.steps ?? 0,
+    counts: world?.counts ?? zeroCounts(),
+    transcriptHash: transcript.hash,
+    history: world?.recorder.history ?? { header: emptyHeader(options), events: [] },
+  }
+}
+
+const emptyHeader = ({ protocol, participants }: RunOptions) =>
+  ({ format: 1, protocol, participants, resource: keyValue.name, resultsKept: 0 }) as const
+
+function live<State, Message>(world: World<State, Message>): void {
+  const { scenario } = world
+  const random = new Random(scenario.seed, STREAM.clients)
+  for (const participant of world.participants.slice(1)) world.life.start(participant)
+  for (const [participant, users] of scenario.users.entries()) {
+    for (let seat = 1; seat <= users; seat++) {
+      const client = new Client(world.clients.length, participant, seat, world, random, scenario.clients)
+      world.clients.push(client)
+      client.sitDown()
+    }
+  }
+  new FaultInjector(world)
+  const askers = new Askers(world)
+  askers.readUntil(scenario.durationMs)
+  world.runUntil(scenario.durationMs)
+  new Healing(world, askers).run()
+}
+
+/** A property that cannot be judged is a defect of the recording, except starvation behind a user that never leaves. */
+function judgeHistory(history: History): void {
+  const { properties } = judge(history, keyValue)
+  for (const { name, kind, verdict, evidence } of properties) {
+    if (verdict === 'valid') continue
+    const [first] = evidence
+    const events = (first?.events ?? []).map(({ event }) => JSON.stringify(event)).join(' ')
+    throw new Violation(
+      verdict === 'invalid' ? kind : 'defect',
+      name,
+      `${first?.message ?? verdict}: ${events}`,
+    )
+  }
+}
+
+function reportOf(thrown: unknown, at: number): ViolationReport {
+  if (thrown instanceof Violation) {
+    return { kind: thrown.kind, rule: thrown.rule, message: thrown.message, at }
+  }
+  const { message, stack } = thrown instanceof Error ? thrown : new Error(String(thrown))
+  const where =
+    stack
+      ?.split('\n')[1]
+      ?.trim()
+      .replace(/^at (\S+ ).*\/([^/]+)$/, 'at $1($2') ?? ''
+  return { kind: 'defect', rule: 'thrown', message: `${message} ${where}`, at }
+}

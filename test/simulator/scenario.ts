@@ -1,0 +1,187 @@
+/**
+ * What one run is made of, drawn from its seed. Not every fault is in every run, and none has the same strength in all
+ * of them: faults hide each other's consequences, and what a constant storm never lets happen, a calm hour may.
+ */
+import type { Limits, ProtocolName, Timing } from '../../shared/protocols/protocol.ts'
+import type { Fault } from './faults.ts'
+import { Random } from './random.ts'
+
+export interface RunOptions {
+  readonly protocol: ProtocolName
+  readonly participants: number
+  readonly faults: readonly Fault[]
+  /** The length of the phase with faults, in virtual milliseconds; `null`: drawn from the seed. */
+  readonly durationMs: number | null
+  /** How many users each participant has at the most; `null`: drawn from the seed. */
+  readonly users: number | null
+}
+
+export interface Scenario {
+  readonly seed: number
+  readonly options: RunOptions
+  readonly durationMs: number
+  /** Users by participant; index 0 is unused. */
+  readonly users: readonly number[]
+  readonly timing: Timing
+  readonly limits: Limits
+  readonly localHandoffs: number
+  readonly network: NetworkScenario
+  /** Mean virtual time between two faults of a kind; Infinity: never. */
+  readonly meanMs: { readonly [fault in TimedFault]: number }
+  /** The probability that a step with effects ends in a crash after its save, somewhere among its effects. */
+  readonly crashAfterSave: number
+  /** Each participant's own clock; index 0 is unused. */
+  readonly clocks: readonly Clock[]
+  readonly clients: ClientScenario
+  /** Mean time between two linearizable reads. */
+  readonly readMs: number
+  /** Everything saved and sent is copied through JSON and frozen: finds state that is shared or changed in place. */
+  readonly strict: boolean
+}
+
+export type TimedFault =
+  | 'crashes'
+  | 'wipes'
+  | 'pauses'
+  | 'partitions'
+  | 'one-way'
+  | 'suspicions'
+  | 'delays'
+  | 'operator'
+
+export interface NetworkScenario {
+  readonly loss: number
+  readonly duplication: number
+  readonly delayMinMs: number
+  readonly delayMaxMs: number
+  readonly isFifo: boolean
+}
+
+export interface Clock {
+  readonly rate: number
+  readonly offsetMs: number
+}
+
+export interface ClientScenario {
+  /** How long a user stays away, at the most. */
+  readonly awayMs: number
+  readonly ttlMinMs: number
+  readonly ttlMaxMs: number
+  readonly confirm: number
+  readonly crash: number
+  readonly withdraw: number
+  readonly overstay: number
+  readonly loss: number
+}
+
+export const SIMULATED_TIMING: Timing = {
+  heartbeatMs: 50,
+  timeoutMs: 200,
+  timeoutMaxMs: 5_000,
+  repeatMs: 30,
+  repeatMaxMs: 500,
+  proposeMs: 50,
+  flushMs: 10,
+}
+
+/** Small, so that logs are truncated, results dropped and snapshots sent all the time. */
+const SIMULATED_LIMITS: Limits = {
+  uncommitted: 16,
+  logKept: 8,
+  resultsKept: 16,
+  waiters: 4,
+  entriesPerMessage: 4,
+  operationWeight: 10_000,
+  endingsKept: 4,
+  idleRepeats: 3,
+}
+
+/** Streams of randomness, so that no concern disturbs another. */
+export const STREAM = {
+  scenario: 1,
+  network: 2,
+  faults: 3,
+  steps: 4,
+  clients: 5,
+  healing: 6,
+  askers: 7,
+} as const
+
+const STRICT_EVERY = 32
+
+export function drawScenario(options: RunOptions, seed: number): Scenario {
+  const random = new Random(seed, STREAM.scenario)
+  // Each kind of fault draws whether it is on or off, so that no run's draws depend on the options.
+  const drawn = new Map<Fault, number>()
+  const strength = (fault: Fault): number => {
+    const known = drawn.get(fault)
+    if (known !== undefined) return known
+    const present = random.chance(0.7)
+    const level = random.fraction()
+    const value = present && options.faults.includes(fault) ? level : -1
+    drawn.set(fault, value)
+    return value
+  }
+  const probability = (fault: Fault, least: number, most: number): number => {
+    const level = strength(fault)
+    return level < 0 ? 0 : least * (most / least) ** level
+  }
+  const meanMs = (fault: Fault, most: number, least: number): number => {
+    const level = strength(fault)
+    return level < 0 ? Number.POSITIVE_INFINITY : most * (least / most) ** level
+  }
+  const duration = random.between(3_000, 9_000)
+  const mostUsers = random.between(1, 3)
+  const users: number[] = [0]
+  const clocks: Clock[] = [{ rate: 1, offsetMs: 0 }]
+  const skewed = strength('skew') >= 0
+  for (let id = 1; id <= options.participants; id++) {
+    users.push(Math.min(random.between(random.chance(0.2) ? 0 : 1, mostUsers), options.users ?? mostUsers))
+    const clock = { rate: 0.8 * 1.5625 ** random.fraction(), offsetMs: random.between(0, 10_000) }
+    clocks.push(skewed ? clock : { rate: 1, offsetMs: 0 })
+  }
+  // Without any user there is nothing to see.
+  if (!users.some(count => count > 0)) users[1] = 1
+  const delayMinMs = random.between(1, 4)
+  const ttlMinMs = random.between(100, 600)
+  return {
+    seed,
+    options,
+    durationMs: options.durationMs ?? duration,
+    users,
+    timing: SIMULATED_TIMING,
+    limits: { ...SIMULATED_LIMITS, resultsKept: random.between(8, 32) },
+    localHandoffs: random.between(0, 3),
+    network: {
+      loss: probability('loss', 0.01, 0.3),
+      duplication: probability('duplication', 0.01, 0.3),
+      delayMinMs,
+      delayMaxMs: delayMinMs + random.between(1, 16),
+      isFifo: strength('reordering') < 0,
+    },
+    meanMs: {
+      crashes: meanMs('crashes', 6_000, 500),
+      wipes: meanMs('wipes', 8_000, 1_500),
+      pauses: meanMs('pauses', 6_000, 600),
+      partitions: meanMs('partitions', 6_000, 800),
+      'one-way': meanMs('one-way', 6_000, 800),
+      suspicions: meanMs('suspicions', 4_000, 200),
+      delays: meanMs('delays', 4_000, 400),
+      operator: meanMs('operator', 8_000, 800),
+    },
+    crashAfterSave: probability('crashes', 0.0003, 0.01),
+    clocks,
+    clients: {
+      awayMs: random.logUniform(5, 600),
+      ttlMinMs,
+      ttlMaxMs: ttlMinMs + random.between(100, 1_200),
+      confirm: random.chance(0.5) ? 0.3 : 0,
+      crash: probability('client-crashes', 0.002, 0.05),
+      withdraw: probability('withdrawals', 0.02, 0.3),
+      overstay: probability('expiries', 0.01, 0.15),
+      loss: probability('loss', 0.003, 0.05),
+    },
+    readMs: random.chance(0.5) ? random.logUniform(5, 1_000) : Number.POSITIVE_INFINITY,
+    strict: seed % STRICT_EVERY === 0,
+  }
+}

@@ -1,0 +1,46 @@
+/** What the simulator must know of a protocol beyond its interface, and the checks that run along with it. */
+import type { Json } from '../../shared/json.ts'
+import type {
+  DurableRecord,
+  Emitted,
+  Envelope,
+  Input,
+  ParticipantId,
+  Protocol,
+  UserInput,
+} from '../../shared/protocols/protocol.ts'
+import type { Cells } from '../../shared/resource/resource.ts'
+import type { Participant } from './participant.ts'
+import type { World } from './world.ts'
+
+export interface Subject<State, Message> {
+  readonly protocol: Protocol<State, Message>
+  /** Whether what is in storage makes it a member: it may vote, and its storage counts. */
+  isMember(storage: ReadonlyMap<string, Json>): boolean
+  /** Who this participant believes has the token: those are the interesting victims. */
+  ownerBy(state: State): ParticipantId
+  /** Nobody waits at this participant, nobody is inside, nothing is pending. */
+  isIdle(state: State): boolean
+  /** The replica of the resource. */
+  cellsOf(state: State): Readonly<Cells>
+  createChecks(world: World<State, Message>): Checks<State, Message>
+}
+
+/** Called by the interpreter of the effects. Each throws a `Violation` when something is wrong. */
+export interface Checks<State, Message> {
+  /** A user's event has reached its stub, and the step that it causes begins. */
+  said(participant: Participant<State, Message>, event: UserInput): void
+  /** The records of this step are in the participant's storage. */
+  saved(participant: Participant<State, Message>, records: readonly DurableRecord[]): void
+  /** This message leaves; the save that precedes it has been made. */
+  sent(participant: Participant<State, Message>, to: ParticipantId, message: Envelope<Message>): void
+  /** The step wants this said. `isLost`: a crash came before it was. */
+  emitted(participant: Participant<State, Message>, event: Emitted, isLost: boolean): void
+  /** The step is over and all its effects have happened. */
+  stepped(participant: Participant<State, Message>, input: Input<Message>): void
+  /** Called with the state that the process had when it stopped. */
+  crashed(participant: Participant<State, Message>): void
+  wiped(participant: Participant<State, Message>): void
+  /** The run is over. */
+  finished(): void
+}

@@ -1,0 +1,13 @@
+/** A thread that does one job after the other. Which seed is running is always to be seen in `progress`. */
+import { parentPort, workerData } from 'node:worker_threads'
+import { doJob, type Job } from './jobs.ts'
+
+const progress = new Float64Array((workerData as { readonly progress: SharedArrayBuffer }).progress)
+
+parentPort!.on('message', (job: Job) => {
+  const answer = doJob(job, seed => {
+    progress[0] = seed
+    progress[1]!++
+  })
+  parentPort!.postMessage(answer)
+})
