@@ -205,7 +205,7 @@ export const durabilityMutants: Mutant[] = [
       '    pendingOperation: null,',
     ),
     replace: lines(
-      '  Object.assign(step.state.durable.stub, {',
+      '  step.state.durable.stub = Object.assign({}, step.state.durable.stub, {',
       "    phase: 'idle',",
       '    grant: null,',
       '    pendingOperation: null,',

@@ -1,4 +1,4 @@
-/** Traps B1-B11: what would wait in vain, or never be silent. */
+/** Traps B1-B11: what would wait in vain, or never fall silent. */
 import type { Mutant } from './catalogue.ts'
 import { lines, WME } from './sources.ts'
 
@@ -177,7 +177,7 @@ export const livenessMutants: Mutant[] = [
   },
   {
     id: 'local-users-first',
-    trap: 'B4',
+    trap: 'users',
     title: 'local users follow each other while remote ones wait, without end',
     file: WME.normal,
     find: 'remote === undefined || stub.handoffs < localHandoffs',
@@ -185,7 +185,7 @@ export const livenessMutants: Mutant[] = [
   },
   {
     id: 'quiet-watch',
-    trap: 'B10',
+    trap: 'quiescence',
     title: 'an owner that nobody needs is watched',
     file: WME.preVote,
     find: 'durable.epoch.sealed || !isNeeded) return stopWatching(step)',
@@ -193,7 +193,7 @@ export const livenessMutants: Mutant[] = [
   },
   {
     id: 'quiet-repeats',
-    trap: 'C3',
+    trap: 'quiescence',
     title: 'what nobody waits for is repeated to a dead participant for ever',
     file: WME.repeat,
     find: 'soft.idleRepeats < step.context.config.limits.idleRepeats',
@@ -201,7 +201,7 @@ export const livenessMutants: Mutant[] = [
   },
   {
     id: 'quiet-wait-timer',
-    trap: 'B11',
+    trap: 'quiescence',
     title: 'the timer of a wait survives the wait',
     file: WME.grants,
     find: lines('  forgetWaiter(step, waiter)', '  setWaitTimer(step)'),

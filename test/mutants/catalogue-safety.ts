@@ -16,12 +16,12 @@ export const safetyMutants: Mutant[] = [
     trap: 'A2',
     title: 'what was held here before the decision counts as applied',
     file: WME.termination,
-    find: lines('  alignLog(step, next.start, entries)', '  advanceCommitted(step, next.start)'),
+    find: '  alignLog(step, next.start, entries)\n',
     replace: lines(
       '  const held = Math.min(lengthOf(durable), next.start)',
       '  alignLog(step, next.start, entries)',
       '  soft.committed = Math.max(soft.committed, held)',
-      '  advanceCommitted(step, next.start)',
+      '',
     ),
   },
   {
@@ -185,6 +185,14 @@ export const safetyMutants: Mutant[] = [
     replace: 'peer++) if (peer !== self || participants > 1) send(step, peer, body)',
   },
   {
+    id: 'a11-proposer-asks-itself',
+    trap: 'A11',
+    title: 'a proposer that lacks what it has decided asks itself for it',
+    file: WME.termination,
+    find: '    return from === step.context.config.self ? undefined : askForCatchUp(step, from)',
+    replace: '    return askForCatchUp(step, from)',
+  },
+  {
     id: 'a12-applied-again',
     trap: 'A12',
     title: 'the decision applies again what this epoch has applied already',
@@ -241,7 +249,7 @@ export const safetyMutants: Mutant[] = [
   },
   {
     id: 'fence-not-increasing',
-    trap: 'A13',
+    trap: 'fence',
     title: 'the fence of a new epoch may be that of a grant which was rolled back',
     file: WME.fence,
     find: 'epoch * FENCE_GAP + sequence',
@@ -249,7 +257,7 @@ export const safetyMutants: Mutant[] = [
   },
   {
     id: 'fence-no-room',
-    trap: 'A13',
+    trap: 'fence',
     title: 'an owner that is cut off runs ahead without end',
     file: WME.normal,
     find: ' || !hasRoom(step)) return',

@@ -9,7 +9,7 @@ import { safetyMutants } from './catalogue-safety.ts'
 
 export interface Mutant {
   readonly id: string
-  /** The trap that it leads into, like `A4`, or the line of the durability table, like `durable: NEWEP`. */
+  /** The trap that it leads into, like `A4`, the line of the durability table, like `durable: NEWEP`, or the subject, like `fence`. */
   readonly trap: string
   readonly title: string
   readonly file: string
