@@ -21,6 +21,7 @@ import type { WmeMessage } from '../../shared/protocols/wme/messages.ts'
 import type { WmeState } from '../../shared/protocols/wme/state.ts'
 import { keyValue } from '../../shared/resource/key-value.ts'
 import type { Resource } from '../../shared/resource/resource.ts'
+import { assertSaveFirst, frozen } from './interpreter-checks.ts'
 
 export interface Sent {
   readonly from: number
@@ -60,6 +61,7 @@ export class Cluster {
   private readonly isolated = new Set<number>()
   private loses: (sent: Sent) => boolean = () => false
   private readonly checkRecovery: boolean
+  private incarnation = 0
 
   constructor(protocol: Protocol<WmeState, WmeMessage>, options: ClusterOptions) {
     this.protocol = protocol
@@ -103,7 +105,8 @@ export class Cluster {
   start(participant: number, genesis = false): void {
     const seat = this.seat(participant)
     seat.state = this.protocol.recover(seat.context, seat.storage)
-    this.step(participant, { type: 'start', now: this.now, genesis, incarnation: this.now + 1 })
+    this.incarnation = Math.max(this.incarnation, this.now) + 1
+    this.step(participant, { type: 'start', now: this.now, genesis, incarnation: this.incarnation })
   }
 
   wipe(participant: number): void {
@@ -262,7 +265,7 @@ export class Cluster {
       case 'save':
         for (const { key, value } of effect.records) {
           if (value === null) seat.storage.delete(key)
-          else seat.storage.set(key, value)
+          else seat.storage.set(key, frozen(value))
         }
         return
       case 'send':
@@ -287,10 +290,4 @@ export class Cluster {
   private seat(participant: number): Seat {
     return this.seats[participant - 1]!
   }
-}
-
-/** What every interpreter asserts: what is said rests on what is written, so the one save comes first. */
-function assertSaveFirst(effects: readonly Effect<WmeMessage>[]): void {
-  const late = effects.findIndex((effect, place) => effect.type === 'save' && place > 0)
-  if (late !== -1) throw new Error('a step saves after its first effect')
 }

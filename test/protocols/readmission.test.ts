@@ -26,9 +26,8 @@ describe.each(protocols)('readmission %s', (_name, protocol) => {
   const statusOf = (cluster: Cluster, participant: number) =>
     cluster.state(participant).durable.membership.status
 
-  /** Its storage is lost, and it starts again. Time passes, so that its incarnation is a new one. */
+  /** Its storage is lost, and it starts again as a new incarnation. */
   function lose(cluster: Cluster, participant: number): void {
-    cluster.run(10)
     cluster.wipe(participant)
     cluster.start(participant)
   }

@@ -182,6 +182,21 @@ describe.each(protocols)('durable %s', (_name, protocol) => {
     expect(cluster.try(2, 'b')).toMatchObject([{ type: 'crit', user: 'b', epoch: 1 }])
   })
 
+  it('before anything of the next epoch: that what was rolled back is gone', () => {
+    const cluster = createCluster(5)
+    exit(cluster, enter(cluster, 1, 'a'))
+    cluster.isolate(1)
+    for (const user of ['b', 'c', 'd']) exit(cluster, enter(cluster, 1, user))
+    expect(logAt(cluster, 1)).toHaveLength(4)
+    cluster.try(2, 'e')
+    suspectOwner(cluster, 2, [3, 4])
+    cluster.reconnect(1)
+    cluster.deliver(among(2, 3, 4))
+    cluster.deliver(all(ofType('decision'), to(1)))
+    restart(cluster, 1)
+    expect([epochOf(cluster, 1), logAt(cluster, 1).length]).toEqual([1, 1])
+  })
+
   it('before the decision is written nothing of it is', () => {
     const cluster = createCluster(5)
     aboutToDecide(cluster)

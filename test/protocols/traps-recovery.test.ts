@@ -77,15 +77,19 @@ describe.each(protocols)('traps D %s', (_name, protocol) => {
 
   it('D3 who has the first token is written once', () => {
     const cluster = createCluster()
-    enter(cluster, 2, 'a')
+    exit(cluster, enter(cluster, 1, 'a'))
+    replaceOwnerByHand(cluster, 2, [3], 'b')
+    cluster.deliver()
     cluster.crash(1)
+    const before = new Map(cluster.storage(1))
     // Whoever starts it may say for ever that the lock is born with it.
     cluster.start(1, true)
-    expect(ownerAt(cluster, 1)).toBe(2)
-    expect(cluster.try(1, 'b')).toEqual([])
+    expect(cluster.storage(1)).toEqual(before)
+    expect([epochOf(cluster, 1), ownerAt(cluster, 1)]).toEqual([1, 2])
+    expect(cluster.try(1, 'c')).toEqual([])
     cluster.wipe(1)
     cluster.start(1)
-    expect(cluster.try(1, 'b')).toMatchObject([{ type: 'refused', refusal: { code: 'not-a-member' } }])
+    expect(cluster.try(1, 'c')).toMatchObject([{ type: 'refused', refusal: { code: 'not-a-member' } }])
   })
 
   it('D4 results are kept by operation id in the transaction that applies', () => {

@@ -6,6 +6,7 @@ import { resultOf } from '../../resource/replica.ts'
 import type { Ending, PendingOutcome } from '../protocol.ts'
 import { fenceOf } from './fence.ts'
 import { inCriticalSection } from './figure-3-states.ts'
+import { entryAt } from './log.ts'
 import type { Grant, GrantEntry, PendingOperation, Waiter } from './state.ts'
 import { assert, cancelTimer, changeStub, emit, forget, type Step, save, setTimer } from './step.ts'
 
@@ -57,6 +58,8 @@ export function confirmGrant(step: Step, before: number): void {
   const { grant, phase } = step.state.durable.stub
   const { committed } = step.state.soft
   if (grant === null || grant.sequence > committed || grant.sequence <= before) return
+  // At its place there may be another entry by now, from the decision of an epoch that this stub missed.
+  if (entryAt(step.state.durable, grant.sequence)?.epoch !== grant.epoch) return
   if (phase === 'entering') admit(step, grant)
   else emit(step, { type: 'confirmed', user: grant.user, fence: grant.fence })
 }

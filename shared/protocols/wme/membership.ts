@@ -23,14 +23,19 @@ export function bearMember(step: Step): void {
   save(step, 'stub', durable.stub)
   save(step, 'base', durable.base)
   save(step, 'progress', durable.progress)
-  for (const [cell, value] of Object.entries(durable.replica.cells)) save(step, `cell/${cell}`, { value })
+  saveInitialCells(step)
+}
+
+function saveInitialCells(step: Step): void {
+  const { cells } = step.state.durable.replica
+  for (const [cell, value] of Object.entries(cells)) save(step, `cell/${cell}`, { value })
 }
 
 export function startJoining(step: Step, incarnation: number): void {
   const { durable } = step.state
-  durable.replica.cells = {}
   durable.membership = { status: 'joining', incarnation }
   save(step, 'membership', durable.membership)
+  saveInitialCells(step)
 }
 
 export function sendJoin(step: Step): void {

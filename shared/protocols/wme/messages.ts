@@ -6,7 +6,7 @@
  */
 import type { ReplicaSnapshot } from '../../resource/replica.ts'
 import type { ParticipantId } from '../protocol.ts'
-import type { Entry, Incarnations } from './state.ts'
+import type { Entry, Incarnations, Round } from './state.ts'
 
 export type WmeMessage =
   | RequestMessage
@@ -87,13 +87,13 @@ export interface PreVoteMessage {
   readonly type: 'pre-vote'
   readonly epoch: number
   readonly length: number
-  readonly round: number
+  readonly round: Round
 }
 
 export interface PreVoteReplyMessage {
   readonly type: 'pre-vote-reply'
   readonly epoch: number
-  readonly round: number
+  readonly round: Round
 }
 
 /** NEWEP: the sender has sealed this epoch, and this is the end of its log. */
@@ -223,13 +223,13 @@ export interface EjectDoneMessage {
 export interface ReadIndexMessage {
   readonly type: 'read-index'
   readonly epoch: number
-  readonly round: number
+  readonly round: Round
 }
 
 export interface ReadIndexReplyMessage {
   readonly type: 'read-index-reply'
   readonly epoch: number
-  readonly round: number
+  readonly round: Round
   /** Up to here the sender knows that all is committed. */
   readonly committed: number
   /** Nothing that the sender holds above this is an operation. */

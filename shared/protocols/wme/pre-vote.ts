@@ -11,6 +11,8 @@ import { lengthOf } from './log.ts'
 import { noteJoinAndEndEpoch } from './membership.ts'
 import type { AliveMessage, PingMessage, PreVoteMessage, PreVoteReplyMessage } from './messages.ts'
 import { restartRepeats } from './repeat.ts'
+import { nextRound } from './soft.ts'
+import type { Round } from './state.ts'
 import { askForCatchUp, broadcast, cancelTimer, type Step, send, setTimer } from './step.ts'
 
 // ---------------------------------------------------------------- watching
@@ -117,8 +119,7 @@ export function onUnreachable(step: Step, peer: ParticipantId): void {
 function startPreVote(step: Step): void {
   const { soft } = step.state
   const { self, participants } = step.context.config
-  soft.preVoteRounds++
-  soft.preVote = { round: soft.preVoteRounds, agreed: new Array(participants + 1).fill(false) }
+  soft.preVote = { round: nextRound(soft), agreed: new Array(participants + 1).fill(false) }
   soft.preVote.agreed[self] = true
   sendPreVote(step)
   restartRepeats(step)
@@ -144,7 +145,7 @@ export function onPreVote(step: Step, from: ParticipantId, message: PreVoteMessa
   sendPing(step, derived.owner)
 }
 
-function agree(step: Step, voter: ParticipantId, round: number): void {
+function agree(step: Step, voter: ParticipantId, round: Round): void {
   const { epoch } = step.state.durable.epoch
   send(step, voter, { type: 'pre-vote-reply', epoch, round })
 }

@@ -9,6 +9,7 @@ import { advanceCommitted } from './commit.ts'
 import { entryAt, lengthOf } from './log.ts'
 import type { ReadIndexMessage, ReadIndexReplyMessage } from './messages.ts'
 import { restartRepeats } from './repeat.ts'
+import { nextRound } from './soft.ts'
 import type { Read } from './state.ts'
 import { askForCatchUp, broadcast, emit, type Step, send } from './step.ts'
 import { refuse } from './users.ts'
@@ -20,7 +21,7 @@ export function onRead(step: Step, event: Extract<UserInput, { type: 'read' }>):
   if (soft.reads.length >= step.context.config.limits.waiters) {
     return refuse(step, request, 'read', { code: 'too-many-waiters' })
   }
-  soft.reads.push({ request, epoch: null, round: 0, answered: [], target: 0 })
+  soft.reads.push({ request, epoch: null, round: '', answered: [], target: 0 })
 }
 
 export function onCancelRead(step: Step, event: Extract<UserInput, { type: 'cancel-read' }>): void {
@@ -46,7 +47,7 @@ function ask(step: Step, read: Read): void {
   const { durable, soft } = step.state
   const { self, participants } = step.context.config
   read.epoch = durable.epoch.epoch
-  read.round = ++soft.readRounds
+  read.round = nextRound(soft)
   read.answered = new Array(participants + 1).fill(false)
   read.answered[self] = true
   read.target = lastOperation(step)

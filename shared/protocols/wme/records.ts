@@ -68,7 +68,7 @@ export function recover(context: Context, records: Iterable<readonly [string, Js
   durable.log.sort((a, b) => a.sequence - b.sequence)
   durable.waiters.sort((a, b) => a.number - b.number)
   restoreResults(replica, results, durable.progress.droppedThrough)
-  const soft = createSoft(context.config, durable.progress, lengthOf(durable))
+  const soft = createSoft(context.config, durable, lengthOf(durable))
   const state: WmeState = { durable, derived: { owner: 0, granted: [] }, soft }
   derive(state)
   return state

@@ -94,8 +94,10 @@ function laggards(step: Step): ParticipantId[] {
 
 function mayRepeatEntries(step: Step): boolean {
   const { durable, soft } = step.state
-  const { phase } = durable.stub
-  const isWaitedFor = phase === 'cs-issuing' || phase === 'entering' || phase === 'requesting'
+  const { phase, grant } = durable.stub
+  const isUnconfirmed = grant !== null && grant.sequence > soft.committed
+  const isWaitedFor =
+    phase === 'cs-issuing' || phase === 'requesting' || isUnconfirmed || soft.requests.length > 0
   const isUncommitted = soft.committed < lengthOf(durable)
   return (isWaitedFor && isUncommitted) || soft.idleRepeats < step.context.config.limits.idleRepeats
 }

@@ -1,13 +1,14 @@
 /** The state that may be lost at any moment: how it begins, and what of it does not outlive an epoch. */
 import { createDetector } from '../../detector.ts'
 import type { ParticipantConfig } from '../protocol.ts'
-import type { Progress, Soft } from './state.ts'
+import type { Durable, Round, Soft } from './state.ts'
 import type { Step } from './step.ts'
 
-export function createSoft(config: ParticipantConfig, progress: Progress, length: number): Soft {
+export function createSoft(config: ParticipantConfig, durable: Durable, length: number): Soft {
   const { participants, timing } = config
   return {
-    committed: progress.applied,
+    // What an epoch began with was decided and applied, though grants alone do not move the applied index.
+    committed: Math.max(durable.progress.applied, durable.epoch.start),
     acknowledged: new Array(participants + 1).fill(0),
     // What was appended before a restart counts as sent; the repeats see to what was not.
     sent: new Array(participants + 1).fill(length),
@@ -16,7 +17,8 @@ export function createSoft(config: ParticipantConfig, progress: Progress, length
     watch: null,
     voters: {},
     preVote: null,
-    preVoteRounds: 0,
+    life: 0,
+    rounds: 0,
     newEpochs: new Array(participants + 1).fill(null),
     proposal: null,
     proposeAttempts: 0,
@@ -24,7 +26,6 @@ export function createSoft(config: ParticipantConfig, progress: Progress, length
     joins: {},
     ejects: [],
     reads: [],
-    readRounds: 0,
     announced: null,
     asking: null,
     repeatAttempts: 0,
@@ -32,6 +33,12 @@ export function createSoft(config: ParticipantConfig, progress: Progress, length
     told: 0,
     timers: {},
   }
+}
+
+/** A question is asked under a new name each time. */
+export function nextRound(soft: Soft): Round {
+  soft.rounds++
+  return `${soft.life}.${soft.rounds}`
 }
 
 /** Requests, suspicions and what operators and wiped participants want stay; all else belonged to the epoch that is over. */

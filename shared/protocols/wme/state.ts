@@ -147,6 +147,12 @@ export interface Derived {
   granted: number[]
 }
 
+/**
+ * Names one asking of a question. It contains the number of the asker's life, so that a late answer to a question of an
+ * earlier life is not taken for one to a question of this.
+ */
+export type Round = string
+
 export interface Request {
   readonly participant: ParticipantId
   readonly requestId: number
@@ -165,10 +171,13 @@ export interface Soft {
   /** The owner that is being watched; `silent` once its time is over. */
   watch: { peer: ParticipantId; silent: boolean } | null
   /** Who has asked this participant whether it hears the owner, with the round to answer in. */
-  voters: { [participant: string]: number }
+  voters: { [participant: string]: Round }
   /** This participant's own question, and who agreed that the owner is silent. */
-  preVote: { round: number; agreed: boolean[] } | null
-  preVoteRounds: number
+  preVote: { round: Round; agreed: boolean[] } | null
+  /** The incarnation with which this process started. */
+  life: number
+  /** Questions that were asked in this life. */
+  rounds: number
   /** The NEWEPs of this epoch by sender; index by participant. */
   newEpochs: (NewEpochMessage | null)[]
   proposal: Proposal | null
@@ -181,7 +190,6 @@ export interface Soft {
   ejects: { request: string; fence: number; owner: ParticipantId }[]
   /** Linearizable reads that wait for a majority's answers, or for what those answers say to be applied here. */
   reads: Read[]
-  readRounds: number
   /** The request that was last broadcast, and in which epoch: it is not broadcast at every step. */
   announced: { epoch: number; requestId: number } | null
   /** The peer that was asked for a catch-up, until it answers or the repeat timer fires. */
@@ -198,7 +206,7 @@ export interface Read {
   request: string
   /** The epoch in which it was asked; in a new one it is asked again. `null`: not yet. */
   epoch: number | null
-  round: number
+  round: Round
   answered: boolean[]
   /** The replica must have applied everything up to here. */
   target: number

@@ -80,10 +80,10 @@ export function onTtlTimer(step: Step): void {
 export function onEject(step: Step, event: Extract<UserInput, { type: 'eject' }>): void {
   const { durable, derived, soft } = step.state
   const fence = fenceOf(durable.epoch.epoch, lengthOf(durable))
-  if (derived.owner === step.context.config.self) ejectOnceSettled(step, 'operator')
   if (soft.ejects.length >= step.context.config.limits.waiters) {
     return refuse(step, event.request, 'eject', { code: 'too-many-waiters' })
   }
+  if (derived.owner === step.context.config.self) ejectOnceSettled(step, 'operator')
   soft.ejects.push({ request: event.request, fence, owner: derived.owner })
   restartRepeats(step)
   sendEjects(step)

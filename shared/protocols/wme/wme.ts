@@ -83,8 +83,9 @@ function finish(step: Step): void {
 // ---------------------------------------------------------------- start
 
 function onStart(step: Step, genesis: boolean, incarnation: number): void {
-  const { durable } = step.state
+  const { durable, soft } = step.state
   const { status } = durable.membership
+  soft.life = incarnation
   if (status === 'blank') {
     if (genesis) membership.bearMember(step)
     else membership.startJoining(step, incarnation)
