@@ -49,7 +49,7 @@ export class ParticipantCaller {
     call: ParticipantCall,
     options: AskOptions,
   ): Promise<Asked> {
-    return this.whileThere(lock, place, options, inner => this.callOnce(lock, place, call, inner))
+    return this.ask(lock, place, requestFor(call), options, parseAnswer)
   }
 
   /** Asks for a stream or a WebSocket. The time limit is for its beginning. */
@@ -61,61 +61,24 @@ export class ParticipantCaller {
     isOpen: (response: Response) => boolean,
     options: AskOptions,
   ): Promise<Asked> {
-    const request = (signal: AbortSignal) => new Request(addressOf(path), { headers, signal })
-    const understand = async (response: Response): Promise<Asked> =>
-      isOpen(response) ? { type: 'opened', response } : parseAnswer(response)
-    return this.whileThere(lock, place, options, inner => this.ask(lock, place, request, inner, understand))
-  }
-
-  private callOnce(
-    lock: string,
-    place: ParticipantPlace,
-    call: ParticipantCall,
-    options: AskOptions,
-  ): Promise<Asked> {
-    const body = JSON.stringify({ call } satisfies ParticipantRequest)
-    const headers = { 'content-type': 'application/json' }
-    const request = (signal: AbortSignal) =>
-      new Request(addressOf('/call'), { method: 'POST', headers, body, signal })
-    return this.ask(lock, place, request, options, parseAnswer)
-  }
-
-  /**
-   * A long wait is not a reason to give a participant up, but one that has gone away would keep its clients for all their
-   * time to wait. So a slow one is probed: a participant that waits with us still answers others.
-   */
-  private async whileThere(
-    lock: string,
-    place: ParticipantPlace,
-    options: AskOptions,
-    run: (options: AskOptions) => Promise<Asked>,
-  ): Promise<Asked> {
-    const { probeAfterMs, probeMs } = this.times
-    if (options.limitMs <= probeAfterMs) return run(options)
-    const givenUp = new AbortController()
-    const signal =
-      options.signal === undefined ? givenUp.signal : AbortSignal.any([givenUp.signal, options.signal])
-    const answer = run({ ...options, signal })
-    if ((await Promise.race([answer, later(probeAfterMs, answer)])) !== 'later') return answer
-    const probe = this.callOnce(lock, place, { type: 'status' }, { limitMs: probeMs })
-    const first = await Promise.race([answer.then(() => null), probe])
-    if (first?.type !== 'silent') return answer
-    givenUp.abort()
-    return { type: 'silent', reason: `slow, and ${first.reason}` }
+    const request: MakeRequest = signal => new Request(addressOf(path), { headers, signal })
+    return this.ask(lock, place, request, options, async response =>
+      isOpen(response) ? { type: 'opened', response } : parseAnswer(response),
+    )
   }
 
   private async ask(
     lock: string,
     place: ParticipantPlace,
-    request: (signal: AbortSignal) => Request,
+    request: MakeRequest,
     { limitMs, signal }: AskOptions,
-    understand: (response: Response) => Promise<Asked>,
+    understand: Understand,
   ): Promise<Asked> {
-    const attempt = async () =>
-      withinMs(limitMs, signal, async stopped => {
-        const addressed = withHeaders(request(stopped), lock, place)
-        return understand(await this.directory.fetch(lock, place, addressed))
-      })
+    const giveUp = () => this.probe(lock, place)
+    const attempt = () => {
+      const run = this.once(lock, place, request, understand)
+      return withinMs(limitMs, signal, run, { afterMs: this.times.probeAfterMs, giveUp })
+    }
     try {
       return await attempt()
     } catch (error) {
@@ -130,6 +93,39 @@ export class ParticipantCaller {
       return isOverloaded(error) ? { type: 'overloaded' } : silent(error)
     }
   }
+
+  /**
+   * A long wait is not a reason to give a participant up, but one that has gone away would keep its clients for all their
+   * time to wait. So a slow one is probed: a participant that waits with us still answers others.
+   */
+  private async probe(lock: string, place: ParticipantPlace): Promise<string | null> {
+    const run = this.once(lock, place, requestFor({ type: 'status' }), parseAnswer)
+    try {
+      await withinMs(this.times.probeMs, undefined, run)
+      return null
+    } catch (error) {
+      return isOverloaded(error) ? null : `slow, and ${reasonOf(error)}`
+    }
+  }
+
+  private once(
+    lock: string,
+    place: ParticipantPlace,
+    request: MakeRequest,
+    understand: Understand,
+  ): (signal: AbortSignal) => Promise<Asked> {
+    return async signal =>
+      understand(await this.directory.fetch(lock, place, withHeaders(request(signal), lock, place)))
+  }
+}
+
+type MakeRequest = (signal: AbortSignal) => Request
+type Understand = (response: Response) => Promise<Asked>
+
+function requestFor(call: ParticipantCall): MakeRequest {
+  const body = JSON.stringify({ call } satisfies ParticipantRequest)
+  const headers = { 'content-type': 'application/json' }
+  return signal => new Request(addressOf('/call'), { method: 'POST', headers, body, signal })
 }
 
 /** The host is of no importance: the directory knows where the request goes. */
@@ -178,14 +174,9 @@ function isOverloaded(error: unknown): boolean {
 }
 
 function silent(error: unknown): Asked {
-  return { type: 'silent', reason: error instanceof Error ? error.message : String(error) }
+  return { type: 'silent', reason: reasonOf(error) }
 }
 
-/** `later` after so long; the timer ends with the answer. */
-function later(ms: number, answer: Promise<unknown>): Promise<'later'> {
-  return new Promise(resolve => {
-    const timer = setTimeout(() => resolve('later'), ms)
-    const cancel = () => clearTimeout(timer)
-    answer.then(cancel, cancel)
-  })
+function reasonOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
 }

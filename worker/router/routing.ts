@@ -86,9 +86,8 @@ export class Routing {
     let reroutes = 0
     let failure: ProblemAnswer | null = null
     let isInDoubt = false
-    for (;;) {
+    for (let leftMs = limitMs; ; leftMs = end - now()) {
       const place = this.placesFor(lock, from).find(candidate => !asked.has(addressOf(candidate)))
-      const leftMs = end - now()
       if (place === undefined || leftMs <= 0 || reroutes > MOST_REROUTES || plan.isOver?.()) break
       asked.add(addressOf(place))
       const result = await this.ask(plan, place, leftMs)

@@ -6,23 +6,40 @@ export function isStopped(error: unknown): boolean {
   return error instanceof Stopped
 }
 
-/** Runs until it ends, the time is over or `outer` is aborted; in the latter cases it rejects and aborts the signal. */
+/** Something to do when it takes long: to find out whether it makes sense to wait for the rest of the time. */
+export interface WhenSlow {
+  readonly afterMs: number
+  /** Why it does not, or `null` if it does. */
+  giveUp(): Promise<string | null>
+}
+
+/**
+ * Runs until it ends, the time is over or `outer` is aborted; in the latter cases it rejects and aborts the signal. Timers are
+ * not cheap in Workers, and most answers are there at once: there is never more than one.
+ */
 export async function withinMs<Result>(
   limitMs: number,
   outer: AbortSignal | undefined,
   run: (signal: AbortSignal) => Promise<Result>,
+  whenSlow?: WhenSlow,
 ): Promise<Result> {
   const controller = new AbortController()
   let cleanUp = () => {}
   const stopped = new Promise<never>((_, reject) => {
-    const stop = (message: string) => {
-      const error = new Stopped(message)
+    const stop = (reason: string) => {
+      const error = new Stopped(reason)
       controller.abort(error)
       reject(error)
     }
     const onAbort = () => stop('given up')
     if (outer?.aborted) return onAbort()
-    const timer = setTimeout(() => stop(`no answer within ${limitMs} ms`), limitMs)
+    const onTime = () => stop(`no answer within ${limitMs} ms`)
+    const onSlow = (slow: WhenSlow) => {
+      timer = setTimeout(onTime, limitMs - slow.afterMs)
+      slow.giveUp().then(reason => reason !== null && stop(reason))
+    }
+    const isLong = whenSlow !== undefined && whenSlow.afterMs < limitMs
+    let timer = isLong ? setTimeout(() => onSlow(whenSlow), whenSlow.afterMs) : setTimeout(onTime, limitMs)
     outer?.addEventListener('abort', onAbort)
     cleanUp = () => {
       clearTimeout(timer)

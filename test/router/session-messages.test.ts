@@ -1,0 +1,57 @@
+import { describe, expect, it } from 'vitest'
+import { API_LIMITS } from '../../shared/api/limits.ts'
+import { parseSessionMessage } from '../../shared/api/session.ts'
+
+describe('a message of a session', () => {
+  it.each([
+    { type: 'try' },
+    { type: 'try', waitMs: 60_000, ttlMs: 5_000, confirm: true },
+    { type: 'issue', opId: 'a', ops: [{ increment: 'n', by: 2 }] },
+    { type: 'exit' },
+  ])('%j', message => {
+    expect(parseSessionMessage(JSON.stringify(message))).toEqual({ ok: true, message })
+  })
+
+  it.each([
+    ['nonsense', 'JSON'],
+    ['null', 'body'],
+    ['[]', 'body'],
+    ['{}', 'type'],
+    ['{"type":"crit"}', 'type'],
+    ['{"type":"exit","now":true}', 'now'],
+    ['{"type":"try","waitMs":-1}', 'waitMs'],
+    ['{"type":"try","ttlMs":1}', 'ttlMs'],
+    ['{"type":"issue","opId":"a"}', 'ops'],
+    ['{"type":"issue","opId":"a","ops":[]}', 'ops'],
+    ['{"type":"issue","opId":"a","ops":[{"put":"a"}]}', 'ops.0.value'],
+  ])('%s is refused because of %s', (text, where) => {
+    expect(parseSessionMessage(text)).toEqual({
+      ok: false,
+      code: 'bad_request',
+      detail: expect.stringContaining(where),
+    })
+  })
+
+  it('is text', () => {
+    expect(parseSessionMessage(new ArrayBuffer(2))).toMatchObject({ ok: false, code: 'bad_request' })
+  })
+
+  it('has the limits of every operation', () => {
+    const issue = (ops: unknown) => parseSessionMessage(JSON.stringify({ type: 'issue', opId: 'a', ops }))
+    expect(issue([{ get: 'k'.repeat(API_LIMITS.keyLength + 1) }])).toMatchObject({
+      ok: false,
+      code: 'too_large',
+    })
+    expect(issue(Array.from({ length: 1_001 }, () => 1))).toMatchObject({ ok: false, code: 'too_large' })
+    expect(parseSessionMessage(' '.repeat(API_LIMITS.bodyBytes + 1))).toMatchObject({
+      ok: false,
+      code: 'too_large',
+    })
+  })
+
+  it('has the ops of the resource that the lock guards', () => {
+    const text = '{"type":"issue","opId":"a","ops":["up"]}'
+    expect(parseSessionMessage(text, 'counter')).toMatchObject({ ok: true, message: { ops: ['up'] } })
+    expect(parseSessionMessage(text)).toMatchObject({ ok: false })
+  })
+})
