@@ -14,9 +14,15 @@ export interface Case {
   readonly yardstick: Yardstick
   /** Operations that one unit consists of, for the count of requests between objects. */
   readonly units: number
-  prepare?(): Promise<void>
-  run(): Promise<void>
-  finish?(): Promise<void>
+  prepare?(): Promise<unknown>
+  run(): Promise<unknown>
+  finish?(): Promise<unknown>
+}
+
+export interface PlainCase {
+  readonly name: Yardstick
+  prepare?(): Promise<unknown>
+  run(): Promise<unknown>
 }
 
 interface Grant {
@@ -95,9 +101,7 @@ export function batonCases(lock: string): Case[] {
   ]
 }
 
-export function plainCases(
-  url: string,
-): { readonly name: Yardstick; prepare?(): Promise<void>; run(): Promise<void> }[] {
+export function plainCases(url: string): PlainCase[] {
   const call = (path: string, body: object) => request('POST', `${url}/plain/${path}`, body)
   const cycle = async (between?: (token: string) => Promise<unknown>) => {
     const token = randomUUID()

@@ -81,7 +81,6 @@ async function runRound(counts: boolean): Promise<void> {
   for (const plain of plainCases(running.url)) {
     await plain.prepare?.()
     yardsticks.set(plain.name, await time(plain))
-    await plain.finish?.()
   }
   for (const { protocol, participants, cases, counter } of subjects) {
     for (const measured of cases) {
@@ -105,7 +104,7 @@ function newRow(protocol: string, participants: number, { name, yardstick }: Cas
   return { protocol, participants, name, yardstick, ratios: [], milliseconds: [], requests: [] }
 }
 
-async function time({ run }: { run(): Promise<void> }): Promise<number> {
+async function time({ run }: { run(): Promise<unknown> }): Promise<number> {
   const began = performance.now()
   for (let count = 0; count < repeats; count++) await run()
   return (performance.now() - began) / repeats

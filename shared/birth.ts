@@ -27,7 +27,11 @@ export function prepare<Value>(record: RegistrarRecord<Value>, ballot: number): 
   return { record: { ...record, promised: ballot }, answer: { ok: true, accepted: record.accepted } }
 }
 
-export function accept<Value>(record: RegistrarRecord<Value>, ballot: number, value: Value): RegistrarStep<Value> {
+export function accept<Value>(
+  record: RegistrarRecord<Value>,
+  ballot: number,
+  value: Value,
+): RegistrarStep<Value> {
   if (ballot < record.promised) return { record, answer: { ok: false, promised: record.promised } }
   const accepted = { ballot, value }
   return { record: { promised: ballot, accepted }, answer: { ok: true, accepted } }

@@ -30,7 +30,14 @@ export function defaultPlaces(env: BatonEnvironment): ParticipantPlace[] {
   }))
 }
 
-export function defaultConfiguration(env: BatonEnvironment, firstOwner: number): LockConfiguration {
+/** The resource that a lock guards unless its Worker says otherwise. */
+export const DEFAULT_RESOURCE = 'key-value'
+
+export function defaultConfiguration(
+  env: BatonEnvironment,
+  firstOwner: number,
+  resource = DEFAULT_RESOURCE,
+): LockConfiguration {
   return {
     number: 1,
     protocol: (env.BATON_PROTOCOL as ProtocolName | undefined) ?? 'wme-2',
@@ -39,7 +46,7 @@ export function defaultConfiguration(env: BatonEnvironment, firstOwner: number):
     ttlMs: DEFAULT_TTL_MS,
     detector: { heartbeatMs: DEFAULT_TIMING.heartbeatMs, timeoutMs: DEFAULT_TIMING.timeoutMs },
     localHandoffs: 1,
-    resource: 'key-value',
+    resource,
   }
 }
 

@@ -44,7 +44,7 @@ function textOf(request: Request, time: string, body: ArrayBuffer): Uint8Array {
   return text
 }
 
-function keyOf(secret: string): Promise<CryptoKey> {
+function keyOf(secret: string) {
   const raw = new TextEncoder().encode(secret)
   return crypto.subtle.importKey('raw', raw, { name: 'HMAC', hash: 'SHA-256' }, false, ['sign', 'verify'])
 }

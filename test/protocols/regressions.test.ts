@@ -94,4 +94,21 @@ describe.each(protocols)('regressions %s', (_, protocol) => {
     cluster.hand(snapshot!)
     expect(lengthOf(cluster.state(5).durable)).toBe(held)
   })
+
+  it('acknowledgements that came before the entry count once it is there, also through a catch-up', () => {
+    const cluster = new Cluster(protocol, { participants: 5 })
+    cluster.try(2, 'two', { confirm: true })
+    cluster.deliver(ofType('request'))
+    // The grant reaches all but its grantee, who hears their acknowledgements first.
+    const lost = cluster.take(all(ofType('invoke'), to(2)))
+    expect(lost).toHaveLength(1)
+    cluster.deliver(ofType('invoke'))
+    cluster.deliver(all(ofType('invoke-ack'), to(2)))
+    cluster.fire(2, 'heartbeat')
+    cluster.deliver(ofType('ping', 'alive', 'catch-up-request'))
+    const [catchUp] = cluster.take(ofType('catch-up'))
+    cluster.crash(1)
+    cluster.hand(catchUp!)
+    expect(eventsOf(cluster, 2, 'crit')).toHaveLength(1)
+  })
 })

@@ -125,6 +125,7 @@ export function statusOf(fields: Partial<ParticipantStatus> = {}): Json {
     owner: 1,
     queue: 0,
     suspects: [],
+    peerRequests: 0,
     holder: null,
     ...fields,
   }

@@ -7,7 +7,9 @@ import { lengthOf } from '../../shared/protocols/wme/log.ts'
 import { reportedPhase } from '../../shared/protocols/wme/wme.ts'
 import { cellOfKey, keyOfCell, readKey } from '../../shared/resource/key-value.ts'
 import type { Consistency, ParticipantAnswer, ParticipantCall, ParticipantStatus } from './calls.ts'
+import { boundToConnection } from './connections.ts'
 import type { BatonParticipant } from './participant.ts'
+import type { WatchEvent } from './storage.ts'
 
 type Call<Type extends ParticipantCall['type']> = Extract<ParticipantCall, { type: Type }>
 type Event<Type extends UserOutput['type']> = Extract<UserOutput, { type: Type }>
@@ -131,6 +133,7 @@ export class Answers {
     const place = waiters.findIndex(waiter => waiter.user === user)
     const waiter = waiters[place]
     if (waiter === undefined) return noSuchTicket
+    this.participant.connections.giveTicket(user)
     const id = formatTicketId(this.participant.identity.id, user)
     return done(202, { ticket: { id, position: place + 1, expiresAt: iso(waiter.waitUntil ?? 0) } })
   }
@@ -152,9 +155,12 @@ export class Answers {
 
   private async withdraw(call: Call<'withdraw'>): Promise<ParticipantAnswer> {
     const { stub, waiters } = this.participant.running.state.durable
-    const isKnown = stub.grant?.user === call.user || waiters.some(waiter => waiter.user === call.user)
-    if (!isKnown) return noSuchTicket
-    this.participant.leave(call.user)
+    const isKnown = (user: string) =>
+      stub.grant?.user === user || waiters.some(waiter => waiter.user === user)
+    // A client has the id of a ticket or a grant; the router also knows the user of a `transact` that it gave up.
+    const user = [call.user, boundToConnection(call.user)].find(isKnown)
+    if (user === undefined) return noSuchTicket
+    this.participant.leave(user)
     return done(204, null)
   }
 
@@ -262,7 +268,8 @@ export class Answers {
    * request to each participant.
    */
   private async transact(call: Call<'transact'>, signal: AbortSignal): Promise<ParticipantAnswer> {
-    const { user, opId, ops, waitMs } = call
+    const { opId, ops, waitMs } = call
+    const user = boundToConnection(call.user)
     const { waiting, running } = this.participant
     let fence: number | null = null
     const answer = waiting.next(user, Date.now() + waitMs + SETTLE_MS, event => {
@@ -370,17 +377,19 @@ export class Answers {
     }
   }
 
-  /** What a watcher that has seen everything up to `since` is told first. */
-  replay(since: number): { event: string; sequence: number; data: Json }[] {
-    const kept = this.participant.storage.changesAfter(since)
-    if (kept !== null) return kept
+  /** What a watcher that has seen everything up to `since` is told first; `null`: it wants nothing of the past. */
+  replay(since: number | null): WatchEvent[] {
+    if (since === null) return []
+    return this.participant.storage.changesAfter(since) ?? [this.snapshot()]
+  }
+
+  /** The whole state, for watchers that miss a part of how it came to be. */
+  snapshot(): WatchEvent {
     const { cells } = this.participant.running.state.durable.replica
     const sequence = this.participant.running.state.soft.committed
-    const entries = Object.keys(cells).map(cell => ({
-      key: keyOfCell(cell),
-      ...readKey(cells, keyOfCell(cell)),
-    }))
-    return [{ event: 'snapshot', sequence, data: { sequence, entries } as unknown as Json }]
+    const keys = Object.keys(cells).map(keyOfCell)
+    const entries = keys.map(key => ({ key, ...readKey(cells, key) }))
+    return { event: 'snapshot', sequence, data: { sequence, entries } as unknown as Json }
   }
 
   private async eject(): Promise<ParticipantAnswer> {
@@ -414,6 +423,7 @@ export class Answers {
           type: 'problem',
           code: 'too_many',
           detail: 'Too many users wait for this lock at this participant.',
+          ...(opId !== undefined && { outcome: 'not-applied' as const }),
           retryAfterSeconds: 1,
         }
       case 'not-a-member':

@@ -10,10 +10,11 @@ import type { Emitted, UserInput } from '../../shared/protocols/protocol.ts'
 import { resourceByName } from '../../shared/resource/registry.ts'
 import type { Resource } from '../../shared/resource/resource.ts'
 import { createDirectory, type ParticipantDirectory } from '../directory.ts'
-import { type BatonEnvironment, defaultConfiguration, eventsKept } from '../environment.ts'
+import { type BatonEnvironment, DEFAULT_RESOURCE, defaultConfiguration, eventsKept } from '../environment.ts'
 import { Answers } from './answers.ts'
 import { agreeOnConfiguration, type BirthHost, isBirth, NoMajority } from './birth.ts'
 import type { ParticipantAnswer, ParticipantRequest } from './calls.ts'
+import { Connections } from './connections.ts'
 import { Deadlines } from './deadlines.ts'
 import { Engine, type Message } from './engine.ts'
 import { callPeer, type PeerAnswer, type PeerRequest } from './peers.ts'
@@ -21,7 +22,7 @@ import { type Glimpse, recordStep } from './recorder.ts'
 import { Sessions } from './sessions.ts'
 import { Storage } from './storage.ts'
 import { Waiting } from './waiting.ts'
-import { KEEP_OPEN, KEEP_OPEN_MS, Watchers } from './watchers.ts'
+import { KEEP_OPEN, KEEP_OPEN_MS, MOST_WATCHERS, Watchers } from './watchers.ts'
 
 interface Identity {
   readonly lock: string
@@ -37,6 +38,7 @@ export class BatonParticipant extends DurableObject<BatonEnvironment> {
   readonly waiting: Waiting
   readonly watchers = new Watchers()
   readonly sessions: Sessions
+  readonly connections: Connections
   private readonly directory: ParticipantDirectory
   private readonly answers: Answers
   private engine: Engine | null = null
@@ -50,12 +52,27 @@ export class BatonParticipant extends DurableObject<BatonEnvironment> {
     this.directory = createDirectory(env)
     this.answers = new Answers(this)
     this.sessions = new Sessions(this, ctx)
-    if (this.storage.get('membership') !== undefined) this.startEngine(false)
+    this.connections = new Connections(this.storage)
+    if (this.storage.get('membership') !== undefined) {
+      this.startEngine(false)
+      const lost = this.connections.lostUsers(this.running.state, user => this.sessions.has(user))
+      for (const user of lost) this.leave(user)
+    }
   }
 
   /** Resources that a lock's configuration may name; a Worker of one's own overrides this to register others. */
   resourceNamed(name: string): Resource | undefined {
     return resourceByName(name)
+  }
+
+  /** What a lock guards that nobody has used before. Decided by its name, once: the lock keeps what it was born with. */
+  resourceNameOf(_lock: string): string {
+    return DEFAULT_RESOURCE
+  }
+
+  private get defaults(): LockConfiguration {
+    const { lock, id } = this.identity
+    return defaultConfiguration(this.env, id, this.resourceNameOf(lock))
   }
 
   // ---- entries
@@ -70,9 +87,11 @@ export class BatonParticipant extends DurableObject<BatonEnvironment> {
       case '/peer':
         return Response.json(await this.peer((await request.json()) as PeerRequest))
       case '/watch':
-        return this.watch(Number(searchParams.get('since') ?? '0'))
+        return this.open(() =>
+          this.watch(searchParams.has('since') ? Number(searchParams.get('since')) : null),
+        )
       case '/session':
-        return this.session(searchParams.get('user') ?? '')
+        return this.open(() => this.sessions.open(searchParams.get('user') ?? ''))
       default:
         return new Response(null, { status: 404 })
     }
@@ -135,17 +154,23 @@ export class BatonParticipant extends DurableObject<BatonEnvironment> {
 
   // ---- calls of the router
 
-  private async call(request: ParticipantRequest, signal: AbortSignal): Promise<ParticipantAnswer> {
-    const { call } = request
+  private async call({ call }: ParticipantRequest, signal: AbortSignal): Promise<ParticipantAnswer> {
+    const wanted = call.type === 'configure' ? call.configuration : this.defaults
+    return this.asMember(wanted, isNew => this.answers.answer(call, signal, isNew))
+  }
+
+  /** What is asked of a lock is answered by its participants alone, and once there is a majority that knows it. */
+  private async asMember<Answer>(
+    wanted: LockConfiguration,
+    run: (isNew: boolean) => Answer | Promise<Answer>,
+  ): Promise<Answer | ParticipantAnswer> {
     try {
-      const wanted =
-        call.type === 'configure' ? call.configuration : defaultConfiguration(this.env, this.identity.id)
       const isNew = await this.ready(wanted)
       const { configuration } = this
       if (!configuration!.participants.some(place => place.id === this.identity.id)) {
         return { type: 'elsewhere', configuration: configuration! }
       }
-      return await this.answers.answer(call, signal, isNew)
+      return await run(isNew)
     } catch (error) {
       if (!(error instanceof NoMajority)) throw error
       return {
@@ -183,7 +208,7 @@ export class BatonParticipant extends DurableObject<BatonEnvironment> {
     const { id } = this.identity
     const host: BirthHost = {
       self: id,
-      registrars: defaultConfiguration(this.env, id).participants,
+      registrars: this.defaults.participants,
       ask: async (place, request) =>
         place.id === id ? this.peer(request) : callPeer(this.directory, this.identity.lock, place, request),
     }
@@ -330,22 +355,34 @@ export class BatonParticipant extends DurableObject<BatonEnvironment> {
       const hash = () => context.resource.hash(state.durable.replica.cells)
       const { history, changes } = recordStep(this.identity.id, Date.now(), before, cause, emitted, hash)
       if (history.length > 0 || changes.length > 0) this.storage.record(history, changes)
-      this.watchers.publish(changes)
+      const restored = emitted.find(event => event.type === 'restored')
+      if (restored !== undefined) this.storage.missThrough(restored.sequence)
+      this.watchers.publish(restored === undefined ? changes : [this.answers.snapshot()])
     }
     this.waiting.tell(emitted)
     this.sessions.tell(emitted)
     for (const event of emitted) {
+      if (event.type === 'crit' || event.type === 'withdrawn') this.connections.takeTicket(event.user)
+      if (event.type === 'ejected') this.leaving.delete(event.user)
       if (event.type === 'outcome' && this.leaving.delete(event.user)) this.leave(event.user)
     }
   }
 
   // ---- watch and session
 
-  private async watch(since: number): Promise<Response> {
-    await this.ready(defaultConfiguration(this.env, this.identity.id))
+  /** A stream or a WebSocket, or why there is none. */
+  private async open(run: () => Response): Promise<Response> {
+    const opened = await this.asMember(this.defaults, run)
+    return opened instanceof Response ? opened : Response.json(opened)
+  }
+
+  private watch(since: number | null): Response {
+    if (this.watchers.size >= MOST_WATCHERS) {
+      return new Response(null, { status: 429, headers: { 'retry-after': '1' } })
+    }
+    // With others watching it is set already; setting it again would put their comment off.
+    if (this.watchers.size === 0) this.deadlines.set(KEEP_OPEN, Date.now() + KEEP_OPEN_MS)
     const stream = this.watchers.open(this.answers.replay(since))
-    this.deadlines.set(KEEP_OPEN, Date.now() + KEEP_OPEN_MS)
-    this.finishEvent()
     return new Response(stream, {
       headers: { 'content-type': 'text/event-stream', 'cache-control': 'no-store' },
     })
@@ -354,12 +391,5 @@ export class BatonParticipant extends DurableObject<BatonEnvironment> {
   private keepWatchersOpen(): void {
     this.watchers.keepOpen()
     if (this.watchers.size > 0) this.deadlines.set(KEEP_OPEN, Date.now() + KEEP_OPEN_MS)
-  }
-
-  private async session(user: string): Promise<Response> {
-    await this.ready(defaultConfiguration(this.env, this.identity.id))
-    const response = this.sessions.open(user)
-    this.finishEvent()
-    return response
   }
 }

@@ -64,11 +64,13 @@ export function recordStep(
       }
       case 'outcome': {
         const { user, fence, opId, sequence, result } = event
-        if (!isRepeat(event)) history.push({ at, participant, type: 'outcome', user, fence, opId, sequence, result })
+        if (!isRepeat(event))
+          history.push({ at, participant, type: 'outcome', user, fence, opId, sequence, result })
         break
       }
       case 'rem':
-        if (!isRepeat(event)) history.push({ at, participant, type: 'rem', user: event.user, fence: event.fence })
+        if (!isRepeat(event))
+          history.push({ at, participant, type: 'rem', user: event.user, fence: event.fence })
         break
       case 'ejected': {
         const { user, fence, reason, pending } = event

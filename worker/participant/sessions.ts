@@ -6,6 +6,7 @@
 import { parseSessionMessage } from '../../shared/api/session.ts'
 import type { Json } from '../../shared/json.ts'
 import type { Emitted, UserOutput } from '../../shared/protocols/protocol.ts'
+import { boundToConnection } from './connections.ts'
 import type { BatonParticipant } from './participant.ts'
 
 /** Beyond this many a participant takes no more. */
@@ -25,21 +26,24 @@ export class Sessions {
       return new Response(null, { status: 429, headers: { 'retry-after': '1' } })
     }
     const { 0: client, 1: server } = new WebSocketPair()
-    this.ctx.acceptWebSocket(server, [user])
+    this.ctx.acceptWebSocket(server, [boundToConnection(user)])
     return new Response(null, { status: 101, webSocket: client })
   }
 
   onMessage(socket: WebSocket, message: string | ArrayBuffer): void {
-    const parsed = parseSessionMessage(message)
-    if (!parsed.ok) return this.say(socket, { type: 'error', code: 'bad_request', detail: parsed.detail })
-    const user = this.userOf(socket)
     const { running, configuration } = this.participant
-    const { grant } = running.state.durable.stub
+    const parsed = parseSessionMessage(message, configuration!.resource)
+    if (!parsed.ok) return this.say(socket, { type: 'error', code: parsed.code, detail: parsed.detail })
+    const user = this.userOf(socket)
+    const { stub, waiters } = running.state.durable
+    const { grant } = stub
     const held = grant?.user === user ? grant : null
     const event = parsed.message
     if (event.type === 'try') {
       if (held !== null)
         return this.say(socket, { type: 'error', code: 'conflict', detail: 'The lock is held already.' })
+      if (waiters.some(waiter => waiter.user === user))
+        return this.say(socket, { type: 'error', code: 'conflict', detail: 'This session waits already.' })
       const { waitMs, confirm } = event
       const ttlMs = event.ttlMs ?? configuration!.ttlMs
       const options = {
@@ -71,6 +75,10 @@ export class Sessions {
     if (grant === null || this.socketOf(grant.user) === undefined) return false
     running.user({ type: 'keep-alive', user: grant.user, fence: grant.fence, ttlMs: grant.ttlMs })
     return true
+  }
+
+  has(user: string): boolean {
+    return this.socketOf(user) !== undefined
   }
 
   tell(emitted: readonly Emitted[]): void {

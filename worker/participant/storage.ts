@@ -11,9 +11,11 @@ export interface EventRow {
 }
 
 /** What watchers are told; see api.md, Watch. */
-export type WatchEvent =
-  | { readonly event: 'op'; readonly sequence: number; readonly data: Json }
-  | { readonly event: 'holder'; readonly sequence: number; readonly data: Json }
+export interface WatchEvent {
+  readonly event: 'op' | 'holder' | 'snapshot'
+  readonly sequence: number
+  readonly data: Json
+}
 
 export class Storage {
   private readonly sql: SqlStorage
@@ -44,6 +46,19 @@ export class Storage {
     this.sql.exec('INSERT OR REPLACE INTO records VALUES (?, ?)', key, JSON.stringify(value))
   }
 
+  delete(key: string): void {
+    this.sql.exec('DELETE FROM records WHERE key = ?', key)
+  }
+
+  /** The keys that begin with this. */
+  keysFrom(prefix: string): string[] {
+    const query = 'SELECT key FROM records WHERE substr(key, 1, ?) = ?'
+    return this.sql
+      .exec<{ key: string }>(query, prefix.length, prefix)
+      .toArray()
+      .map(row => row.key)
+  }
+
   *records(): Iterable<readonly [string, Json]> {
     for (const row of this.sql.exec<{ key: string; value: string }>('SELECT key, value FROM records')) {
       yield [row.key, JSON.parse(row.value) as Json]
@@ -53,7 +68,7 @@ export class Storage {
   /** All in one transaction: the statements of one synchronous block are. */
   save(records: readonly DurableRecord[]): void {
     for (const { key, value } of records) {
-      if (value === null) this.sql.exec('DELETE FROM records WHERE key = ?', key)
+      if (value === null) this.delete(key)
       else this.put(key, value)
     }
   }
@@ -72,26 +87,37 @@ export class Storage {
   }
 
   private forgetOldEvents(): void {
-    this.sql.exec(
-      'DELETE FROM events WHERE id <= (SELECT id FROM events ORDER BY id DESC LIMIT 1 OFFSET ?)',
-      this.eventsKept,
-    )
+    const oldest = 'id <= (SELECT id FROM events ORDER BY id DESC LIMIT 1 OFFSET ?)'
+    const { through } = this.sql
+      .exec<{ through: number | null }>(
+        `SELECT max(sequence) AS through FROM events WHERE ${oldest}`,
+        this.eventsKept,
+      )
+      .one()
+    this.missThrough(through ?? 0)
+    this.sql.exec(`DELETE FROM events WHERE ${oldest}`, this.eventsKept)
     this.events = this.eventsKept
+  }
+
+  /** Not everything up to this sequence is among the events: it was forgotten, or came here as a snapshot. */
+  missThrough(sequence: number): void {
+    if (sequence > this.missedThrough) this.put('.missed', sequence)
+  }
+
+  private get missedThrough(): number {
+    return (this.get('.missed') as number | undefined) ?? 0
   }
 
   history(): HistoryEvent[] {
     return this.rows('SELECT id, body FROM events ORDER BY id').flatMap(row => row.history)
   }
 
-  /** The watch events after `since`, or `null` if some of them are no longer kept. */
+  /** The watch events after `since`, or `null` if some of them are missing. */
   changesAfter(since: number): WatchEvent[] | null {
-    const first = this.sql.exec<{ id: number }>('SELECT id FROM events ORDER BY id LIMIT 1').toArray()[0]
-    const isWhole = first === undefined || first.id === 1
-    const kept = this.rows('SELECT id, body FROM events WHERE sequence > ? ORDER BY id', since).flatMap(
-      row => row.changes,
-    )
-    if (!isWhole && (kept[0] === undefined || kept[0].sequence > since + 1)) return null
-    return kept.filter(change => change.sequence > since)
+    if (since < this.missedThrough) return null
+    return this.rows('SELECT id, body FROM events WHERE sequence > ? ORDER BY id', since)
+      .flatMap(row => row.changes)
+      .filter(change => change.sequence > since)
   }
 
   private rows(query: string, ...values: number[]): EventRow[] {

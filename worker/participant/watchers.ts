@@ -1,9 +1,10 @@
 /** `watch`: Server-Sent Events of one participant, see api.md. A slow reader is dropped, not buffered without end. */
-import type { Json } from '../../shared/json.ts'
 import type { WatchEvent } from './storage.ts'
 
 export const KEEP_OPEN = 'watch/keep-open'
 export const KEEP_OPEN_MS = 15_000
+/** Beyond this many a participant takes no more. */
+export const MOST_WATCHERS = 1_000
 const MOST_UNREAD_EVENTS = 1_000
 
 type Controller = ReadableStreamDefaultController<Uint8Array>
@@ -17,7 +18,7 @@ export class Watchers {
   }
 
   /** A stream that begins with `first` and goes on with whatever is published. */
-  open(first: readonly { event: string; sequence: number; data: Json }[]): ReadableStream<Uint8Array> {
+  open(first: readonly WatchEvent[]): ReadableStream<Uint8Array> {
     let own: Controller
     return new ReadableStream<Uint8Array>(
       {
@@ -54,7 +55,7 @@ export class Watchers {
     }
   }
 
-  private encode({ event, sequence, data }: { event: string; sequence: number; data: Json }): Uint8Array {
+  private encode({ event, sequence, data }: WatchEvent): Uint8Array {
     return this.encoder.encode(`id: ${sequence}\nevent: ${event}\ndata: ${JSON.stringify(data)}\n\n`)
   }
 }

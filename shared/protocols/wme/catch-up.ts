@@ -4,6 +4,7 @@
  */
 import { restoreReplica, snapshotReplica } from '../../resource/replica.ts'
 import type { ParticipantId } from '../protocol.ts'
+import { concludeCommitted } from './commit.ts'
 import { acceptEntries } from './figure-1-normal-phase.ts'
 import { enterEpoch } from './figure-2-termination.ts'
 import { derive, entriesAfter, grantedAfter, lengthOf, logKey, ownerAfter, saveProgress } from './log.ts'
@@ -82,6 +83,7 @@ export function onCatchUp(step: Step, from: ParticipantId, message: CatchUpMessa
     committed,
   )
   step.variant.acknowledge(step, from, fresh)
+  concludeCommitted(step)
   if (message.length > lengthOf(durable)) askForCatchUp(step, from)
 }
 

@@ -1,0 +1,134 @@
+/**
+ * Baton as a part of a Worker of one's own; the deployed service is made of it too. See docs/library.md.
+ *
+ * @example
+ * const baton = defineBaton({ basePath: '/locks-api' })
+ * export const BatonParticipant = baton.Participant
+ * export default { fetch: baton.fetch }
+ */
+import { waitUntil } from 'cloudflare:workers'
+import { Hono } from 'hono'
+import type { Resource } from '../shared/resource/resource.ts'
+import { createDirectory, objectName, PARTICIPANT_PATH } from './directory.ts'
+import { type BatonEnvironment, DEFAULT_RESOURCE, defaultConfiguration } from './environment.ts'
+import { BatonParticipant } from './participant/participant.ts'
+import type { RouterEnvironment } from './router/context.ts'
+import type { RouterOptions } from './router/options.ts'
+import { createRouter } from './router/router.ts'
+import { isSignedBy } from './signature.ts'
+
+export type { BatonEnvironment } from './environment.ts'
+
+export interface ServiceOptions extends Pick<RouterOptions, 'opSchemas' | 'cors'> {
+  /** The path below which the API is served, such as `/locks-api`; the root unless it says. */
+  readonly basePath?: string
+  /** What locks can guard, beside the built-in map. A resource stays here as long as there are locks that guard it. */
+  readonly resources?: readonly Resource[]
+  /** The name of the resource that a lock guards, by the lock's name. A lock keeps what it was born with. */
+  readonly resourceOf?: (lock: string) => string
+}
+
+export interface Service {
+  /** The class of the participants, to be exported under the name that the binding `PARTICIPANT` has for it. */
+  readonly Participant: typeof BatonParticipant
+  /** Answers the requests of clients and of participants in other processes. */
+  readonly fetch: (request: Request, env: BatonEnvironment, ctx: ExecutionContext) => Promise<Response>
+  /**
+   * The way to the locks for the Worker's own code, which needs no key. The nearest participant serves it: nearest to where
+   * the request came from that the Worker is answering.
+   *
+   * @example
+   * const locks = createBaton({ fetch: baton.fetchInside(env, request) })
+   */
+  readonly fetchInside: (env: BatonEnvironment, near?: Request) => (request: Request) => Promise<Response>
+}
+
+type Router = Hono<RouterEnvironment>
+
+export function defineBaton(options: ServiceOptions = {}): Service {
+  const basePath = options.basePath === undefined ? '' : `/${options.basePath.replace(/^\/+|\/+$/g, '')}`
+  const resourceOf = checkedResourceOf(options)
+  const routerFor = (env: BatonEnvironment, access: Pick<RouterOptions, 'keys' | 'open'>) => {
+    const defaults = defaultConfiguration(env, 1)
+    return createRouter({
+      participants: createDirectory(env),
+      defaults: lock => ({ ...defaults, resource: resourceOf(lock) }),
+      ...(options.opSchemas && { opSchemas: options.opSchemas }),
+      ...(options.cors && { cors: options.cors }),
+      ...access,
+    })
+  }
+  const publicRouter = onceFor(env => {
+    const router = routerFor(env, { keys: env.BATON_KEYS, open: env.BATON_OPEN === 'true' })
+    return basePath === '' ? router : new Hono<RouterEnvironment>().route(basePath, router)
+  })
+  const insideRouter = onceFor(env => routerFor(env, { open: true }))
+  return {
+    Participant: participantWith(options.resources ?? [], resourceOf),
+    fetch: async (request, env, ctx) =>
+      (await answerPeer(request, env, basePath)) ?? publicRouter(env).fetch(request, env, ctx),
+    fetchInside: (env, near) => async request => {
+      const placed =
+        near?.cf === undefined ? request : new Request(request, { cf: near.cf as RequestInitCfProperties })
+      // What is withdrawn in the background goes on after the Worker has answered.
+      const ctx = { waitUntil, passThroughOnException() {}, props: {} }
+      return insideRouter(env).fetch(placed, env, ctx)
+    },
+  }
+}
+
+// ---------------------------------------------------------------- resources
+
+function checkedResourceOf({ resources = [], resourceOf = () => DEFAULT_RESOURCE }: ServiceOptions) {
+  const names = new Set([DEFAULT_RESOURCE, ...resources.map(({ name }) => name)])
+  if (names.size <= resources.length) throw new Error('two resources have the same name')
+  return (lock: string): string => {
+    const name = resourceOf(lock)
+    if (!names.has(name))
+      throw new Error(`resourceOf(${lock}) says ${name}, which is not among the resources`)
+    return name
+  }
+}
+
+function participantWith(
+  resources: readonly Resource[],
+  resourceOf: (lock: string) => string,
+): typeof BatonParticipant {
+  return class extends BatonParticipant {
+    override resourceNamed(name: string): Resource | undefined {
+      return resources.find(resource => resource.name === name) ?? super.resourceNamed(name)
+    }
+
+    override resourceNameOf(lock: string): string {
+      return resourceOf(lock)
+    }
+  }
+}
+
+// ---------------------------------------------------------------- requests
+
+/** Without the secret, or without its signature, the path of the participants is as unknown as any other: `null`. */
+async function answerPeer(
+  request: Request,
+  env: BatonEnvironment,
+  basePath: string,
+): Promise<Response | null> {
+  const { pathname, search } = new URL(request.url)
+  const path = basePath + PARTICIPANT_PATH
+  if (!pathname.startsWith(`${path}/`) || !env.BATON_PEER_SECRET) return null
+  if (!(await isSignedBy(request, env.BATON_PEER_SECRET, Date.now()))) return null
+  const lock = request.headers.get('x-baton-lock')!
+  const id = Number(request.headers.get('x-baton-participant'))
+  const inner = new Request(`https://participant${pathname.slice(path.length)}${search}`, request)
+  return env.PARTICIPANT.get(env.PARTICIPANT.idFromName(objectName(lock, id))).fetch(inner)
+}
+
+/** To make a router takes longer than most requests, and it remembers what it has learnt about locks. */
+function onceFor(make: (env: BatonEnvironment) => Router): (env: BatonEnvironment) => Router {
+  const made = new WeakMap<BatonEnvironment, Router>()
+  return env => {
+    const known = made.get(env) ?? make(env)
+    made.set(env, known)
+    return known
+  }
+}

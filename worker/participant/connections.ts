@@ -1,0 +1,44 @@
+/**
+ * Users that live no longer than their connection: a session, a `transact`, an `acquire` that waits without a ticket. While
+ * the object lives it hears when a connection ends. An instance that begins anew (after a crash, a deploy) has no
+ * connection but the hibernating sockets: whoever else was connected is gone, and must keep nobody waiting until its time is over.
+ */
+import type { WmeState } from '../../shared/protocols/wme/state.ts'
+import type { Storage } from './storage.ts'
+
+const BOUND = '~'
+const TICKET = '.ticket/'
+
+/** The name of a session's or a `transact`'s user, which is part of no id that a client has. */
+export const boundToConnection = (user: string): string => BOUND + user
+
+export class Connections {
+  private readonly storage: Storage
+  /** The waiting users that have a ticket: they need no connection. */
+  private readonly tickets: Set<string>
+
+  constructor(storage: Storage) {
+    this.storage = storage
+    this.tickets = new Set(storage.keysFrom(TICKET).map(key => key.slice(TICKET.length)))
+  }
+
+  giveTicket(user: string): void {
+    if (this.tickets.has(user)) return
+    this.tickets.add(user)
+    this.storage.put(TICKET + user, true)
+  }
+
+  /** The user waits no longer. */
+  takeTicket(user: string): void {
+    if (this.tickets.delete(user)) this.storage.delete(TICKET + user)
+  }
+
+  /** At the beginning of an instance: who was left behind by the one before. */
+  lostUsers({ durable }: WmeState, hasSocket: (user: string) => boolean): string[] {
+    const isBound = (user: string) => user.startsWith(BOUND) && !hasSocket(user)
+    const waiting = durable.waiters.map(({ user }) => user)
+    const lost = waiting.filter(user => (user.startsWith(BOUND) ? isBound(user) : !this.tickets.has(user)))
+    const holder = durable.stub.grant?.user
+    return holder !== undefined && isBound(holder) && !lost.includes(holder) ? [...lost, holder] : lost
+  }
+}
