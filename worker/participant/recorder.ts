@@ -58,27 +58,31 @@ export function recordStep(
         history.push({ at, participant, type: 'restore', sequence: event.sequence, hash: hash() })
         break
       case 'crit': {
-        const { user, fence, epoch } = event
+        const { fence, epoch } = event
+        const user = nameOf(participant, event.user)
         if (!isRepeat(event)) history.push({ at, participant, type: 'crit', user, fence, epoch })
         break
       }
       case 'outcome': {
-        const { user, fence, opId, sequence, result } = event
+        const { fence, opId, sequence, result } = event
+        const user = nameOf(participant, event.user)
         if (!isRepeat(event))
           history.push({ at, participant, type: 'outcome', user, fence, opId, sequence, result })
         break
       }
-      case 'rem':
-        if (!isRepeat(event))
-          history.push({ at, participant, type: 'rem', user: event.user, fence: event.fence })
+      case 'rem': {
+        const user = nameOf(participant, event.user)
+        if (!isRepeat(event)) history.push({ at, participant, type: 'rem', user, fence: event.fence })
         break
+      }
       case 'ejected': {
-        const { user, fence, reason, pending } = event
+        const { fence, reason, pending } = event
+        const user = nameOf(participant, event.user)
         history.push({ at, participant, type: 'ejected', user, fence, reason, ...(pending && { pending }) })
         break
       }
       case 'withdrawn':
-        history.push({ at, participant, type: 'withdrawn', user: event.user })
+        history.push({ at, participant, type: 'withdrawn', user: nameOf(participant, event.user) })
     }
   }
   return { history, changes }
@@ -111,21 +115,36 @@ function openingEvent(
     case 'try': {
       const { user } = cause
       const isKnown = stub.grant?.user === user || waiters.some(waiter => waiter.user === user)
-      return isKnown ? null : { at, participant, type: 'try', user }
+      return isKnown ? null : { at, participant, type: 'try', user: nameOf(participant, user) }
     }
     case 'issue': {
-      const { user, fence, opId, operation } = cause
-      const isTaken = stub.phase === 'cs-idle' && stub.grant?.fence === fence && stub.grant.user === user
-      return isTaken ? { at, participant, type: 'issue', user, fence, opId, operation } : null
+      const { fence, opId, operation } = cause
+      const user = nameOf(participant, cause.user)
+      return isInside(stub, cause) ? { at, participant, type: 'issue', user, fence, opId, operation } : null
     }
     case 'exit': {
-      const { user, fence } = cause
-      const isTaken = stub.phase === 'cs-idle' && stub.grant?.fence === fence && stub.grant.user === user
-      return isTaken ? { at, participant, type: 'exit', user, fence } : null
+      const { fence } = cause
+      const user = nameOf(participant, cause.user)
+      return isInside(stub, cause) ? { at, participant, type: 'exit', user, fence } : null
     }
     default:
       return null
   }
+}
+
+function isInside(
+  { phase, grant }: StubRecord,
+  cause: { readonly user: string; readonly fence: number },
+): boolean {
+  return phase === 'cs-idle' && grant?.fence === cause.fence && grant.user === cause.user
+}
+
+/**
+ * A user in the history. The same client may have tried at another participant before: there it was another user. And whoever
+ * reads the history must not be able to make a grant's id of it, so most of the name stays a secret.
+ */
+function nameOf(participant: number, user: string): string {
+  return `${participant}/${user.slice(0, 8)}`
 }
 
 function describe(changes: readonly CellChange[]): Json {

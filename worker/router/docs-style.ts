@@ -22,6 +22,7 @@ section { padding: 1.1rem 1.25rem; margin: 0 0 1rem; background: var(--panel); b
 section:target { border-color: var(--accent) }
 table { width: 100%; border-collapse: collapse; font-size: .9rem; margin-top: .75rem }
 td { padding: .3rem .75rem .3rem 0; border-top: 1px solid var(--line); vertical-align: top }
+td code { overflow-wrap: normal }
 tr:target { background: var(--panel) }
 p { margin: .25rem 0; color: var(--soft) }
 b.get, b.put, b.post, b.delete { font: 700 .72em/1 ui-monospace, Menlo, Consolas, monospace; text-transform: uppercase;
