@@ -32,6 +32,8 @@ export interface EngineHost {
   readonly deadlines: Deadlines
   /** Every event of a step, after it was persisted; `before` is the user event that caused the step, if one did. */
   onStep(emitted: readonly Emitted[], cause: UserInput | null): void
+  /** The core has found itself in a state that cannot be. */
+  onDefect(error: unknown): void
 }
 
 /** Names of protocol timers among the deadlines. */
@@ -96,7 +98,7 @@ export class Engine {
 
   private step(input: Input<WmeMessage>): void {
     const emitted: Emitted[] = []
-    const effects = this.protocol.step(this.context, this.state, input)
+    const effects = this.stepOrStop(input)
     for (const effect of effects) {
       if (effect.type === 'save' && effect !== effects[0])
         throw new Error('a save must be the first effect of its step')
@@ -104,6 +106,16 @@ export class Engine {
       else this.perform(effect, input.now)
     }
     this.host.onStep(emitted, input.type === 'user' ? input.event : null)
+  }
+
+  /** A defect may have changed the state half-way: this instance must not go on with it. Storage is as it was before. */
+  private stepOrStop(input: Input<WmeMessage>): Effect<WmeMessage>[] {
+    try {
+      return this.protocol.step(this.context, this.state, input)
+    } catch (error) {
+      this.host.onDefect(error)
+      throw error
+    }
   }
 
   private perform(effect: Exclude<Effect<WmeMessage>, { type: 'emit' }>, now: number): void {

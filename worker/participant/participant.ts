@@ -226,13 +226,19 @@ export class BatonParticipant extends DurableObject<BatonEnvironment> {
     if (resource === undefined) throw new Error(`no resource named ${configuration.resource} is registered`)
     const onStep = (emitted: readonly Emitted[], cause: UserInput | null) => this.onStep(emitted, cause)
     this.engine = new Engine(
-      { storage: this.storage, deadlines: this.deadlines, onStep },
+      { storage: this.storage, deadlines: this.deadlines, onStep, onDefect: error => this.stop(error) },
       this.identity.id,
       configuration,
       resource,
     )
     this.glimpse = this.glance()
     this.engine.start(genesis)
+  }
+
+  /** What is in memory is lost, what is stored is not; the next event begins with a new instance. */
+  private stop(error: unknown): void {
+    console.error('a defect of the protocol core', error)
+    this.ctx.abort('a defect of the protocol core')
   }
 
   /** Users whose clients are gone while an operation is pending: they leave once it is settled. */
