@@ -120,6 +120,14 @@ describe('I5: what a majority holds is in the decision', () => {
   })
 })
 
+describe('I5: the log reaches the start of its epoch', () => {
+  it('notices one that does not', () => {
+    const participant = newborn(1)
+    participant.state.durable.epoch = { ...GENESIS, epoch: 1, start: 1 }
+    expectViolation('I5', () => new Monotonic(3).stepped(participant))
+  })
+})
+
 describe('I16: nothing falls', () => {
   const falls = (change: (participant: ReturnType<typeof newborn>) => unknown) => {
     const monotonic = new Monotonic(3)

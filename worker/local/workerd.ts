@@ -41,8 +41,7 @@ export async function startWorkerd(options: WorkerdOptions): Promise<RunningWork
     stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
   })
   for (const stream of [child.stdout, child.stderr]) forEachLine(stream!, line => options.onOutput?.(line))
-  const exited = once(child, 'exit')
-  exited.then(() => rm(folder, { recursive: true, force: true }))
+  const ended = once(child, 'exit').then(() => rm(folder, { recursive: true, force: true }))
   const port = await listeningPort(child)
   return {
     url: `http://127.0.0.1:${port}`,
@@ -50,7 +49,7 @@ export async function startWorkerd(options: WorkerdOptions): Promise<RunningWork
     process: child,
     async stop(signal = 'SIGTERM') {
       child.kill(signal)
-      await exited
+      await ended
     },
   }
 }

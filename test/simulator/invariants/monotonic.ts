@@ -38,6 +38,9 @@ export class Monotonic {
     if (isSame && length < marks.length) {
       violate('I16', `the log of p${id} falls from ${marks.length} to ${length} within epoch ${epoch.epoch}`)
     }
+    // The log up to the start of the epoch was decided; who has entered the epoch has it.
+    if (length < epoch.start)
+      violate('I5', `p${id} is in epoch ${epoch.epoch} from ${epoch.start}, its log ends at ${length}`)
     if (isSame && marks.sealed && !epoch.sealed)
       violate('I16', `p${id} unseals epoch ${epoch.epoch} without a decision`)
     if (isSame && paxos.promised < marks.promised) {

@@ -1,0 +1,23 @@
+/**
+ * The bound of the issue has far more worlds than ten minutes can visit. The rungs below it have not: each leaves out some of it so
+ * that the rest can be searched to its end, and every two faults come together in one of them.
+ */
+import type { Bound } from './bound.ts'
+import { boundOf } from './options.ts'
+
+export interface Rung {
+  readonly name: string
+  readonly bound: Bound
+}
+
+const NO_FAULTS = { crashes: 0, suspicions: 0, losses: 0, duplicates: 0 } as const
+const SMALL = { ...NO_FAULTS, tries: 1, operations: 1 } as const
+
+const rung = (name: string, changes: Partial<Bound>): Rung => ({ name, bound: boundOf(changes) })
+
+export const LADDER: readonly Rung[] = [
+  rung('unordered', { ...SMALL, order: 'none' }),
+  rung('crash', { ...SMALL, crashes: 1 }),
+  rung('loss-duplicate', { ...SMALL, losses: 1, duplicates: 1, lag: 2 }),
+  rung('suspicion', { ...SMALL, suspicions: 1, lag: 2 }),
+]

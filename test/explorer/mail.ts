@@ -1,0 +1,136 @@
+/**
+ * Messages in flight. A message is numbered by its sender and content. An inbox is what is in flight to one participant,
+ * numbered too: the messages of each sender in their order, and *strays*, which have left their order and may arrive at any
+ * time. If links keep no order, every message is a stray.
+ */
+import type { Envelope } from '../../shared/protocols/protocol.ts'
+import type { WmeMessage } from '../../shared/protocols/wme/messages.ts'
+import { PairTable } from './tables.ts'
+import { freeze, Numbering, textOf } from './values.ts'
+
+export interface Mail {
+  readonly from: number
+  readonly message: Envelope<WmeMessage>
+}
+
+export class Messages {
+  readonly mails: Mail[] = []
+  private readonly numbering = new Numbering()
+
+  number(from: number, message: Envelope<WmeMessage>): number {
+    const { id, isNew } = this.numbering.number(`${from}|${textOf(message)}`)
+    if (isNew) this.mails.push(freeze({ from, message }))
+    return id
+  }
+}
+
+export interface Inbox {
+  readonly receiver: number
+  /** In ascending order. */
+  readonly strays: readonly number[]
+  /** By sender; first in, first out. */
+  readonly queues: readonly (readonly number[])[]
+  /** The first message of each queue that is not empty. */
+  readonly heads: readonly number[]
+  /** A bit for each sender whose queue is empty. */
+  readonly silent: number
+  /** Each stray once. */
+  readonly distinctStrays: readonly number[]
+}
+
+export class Inboxes {
+  readonly inboxes: Inbox[] = []
+  private readonly numbers = new Map<string, number>()
+  private readonly afterAdding = new PairTable(12)
+  private readonly afterTaking = new PairTable(12)
+  private readonly afterTakingStray = new PairTable(12)
+  private readonly afterStraying = new PairTable(12)
+  private readonly messages: Messages
+  private readonly areLinksOrdered: boolean
+
+  constructor(messages: Messages, areLinksOrdered: boolean) {
+    this.messages = messages
+    this.areLinksOrdered = areLinksOrdered
+  }
+
+  /** Inboxes of different receivers have different numbers, so that a world is told by its numbers alone. */
+  empty(receiver: number, participants: number): number {
+    return this.number(receiver, [], new Array(participants + 1).fill([]))
+  }
+
+  get size(): number {
+    return this.inboxes.length
+  }
+
+  add(inbox: number, message: number): number {
+    const known = this.afterAdding.get(inbox, message)
+    if (known !== -1) return known
+    const { receiver, strays, queues } = this.inboxes[inbox]!
+    const from = this.queueOf(message)
+    const number = this.areLinksOrdered
+      ? this.number(receiver, strays, queues.with(from, [...queues[from]!, message]))
+      : this.number(receiver, sorted([...strays, message]), queues)
+    this.afterAdding.add(inbox, message, number)
+    return number
+  }
+
+  has(inbox: number, message: number): boolean {
+    const { strays, queues } = this.inboxes[inbox]!
+    return strays.includes(message) || queues[this.queueOf(message)]!.includes(message)
+  }
+
+  /** Without the head of a queue. */
+  take(inbox: number, message: number): number {
+    const known = this.afterTaking.get(inbox, message)
+    if (known !== -1) return known
+    const { receiver, strays, queues } = this.inboxes[inbox]!
+    const from = this.queueOf(message)
+    const number = this.number(receiver, strays, queues.with(from, queues[from]!.slice(1)))
+    this.afterTaking.add(inbox, message, number)
+    return number
+  }
+
+  takeStray(inbox: number, message: number): number {
+    const known = this.afterTakingStray.get(inbox, message)
+    if (known !== -1) return known
+    const { receiver, strays, queues } = this.inboxes[inbox]!
+    const number = this.number(receiver, strays.toSpliced(strays.indexOf(message), 1), queues)
+    this.afterTakingStray.add(inbox, message, number)
+    return number
+  }
+
+  /** The head of a queue leaves its order. */
+  stray(inbox: number, message: number): number {
+    const known = this.afterStraying.get(inbox, message)
+    if (known !== -1) return known
+    const { receiver, strays, queues } = this.inboxes[this.take(inbox, message)]!
+    const number = this.number(receiver, sorted([...strays, message]), queues)
+    this.afterStraying.add(inbox, message, number)
+    return number
+  }
+
+  private queueOf(message: number): number {
+    return this.messages.mails[message]!.from
+  }
+
+  private number(
+    receiver: number,
+    strays: readonly number[],
+    queues: readonly (readonly number[])[],
+  ): number {
+    const key = `${receiver}:${strays.join()}:${queues.map(queue => queue.join()).join(';')}`
+    const known = this.numbers.get(key)
+    if (known !== undefined) return known
+    const number = this.inboxes.length
+    this.numbers.set(key, number)
+    const heads = queues.filter(queue => queue.length > 0).map(queue => queue[0]!)
+    let silent = 0
+    for (let from = 1; from < queues.length; from++) {
+      if (from !== receiver && queues[from]!.length === 0) silent |= 1 << (from - 1)
+    }
+    this.inboxes.push({ silent, receiver, strays, queues, heads, distinctStrays: [...new Set(strays)] })
+    return number
+  }
+}
+
+const sorted = (numbers: number[]): number[] => numbers.sort((a, b) => a - b)

@@ -1,0 +1,68 @@
+import { execFileSync, spawnSync } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import { describe, expect, it } from 'vitest'
+import { DEFAULT_BOUND } from './bound.ts'
+import { LADDER } from './ladder.ts'
+import { parseOptions } from './options.ts'
+import { SOMETIMES } from './sometimes.ts'
+
+const MAIN = fileURLToPath(new URL('./main.ts', import.meta.url))
+const SMALL = '--tries 1 --operations 0 --crashes 0 --suspicions 0 --losses 0 --duplicates 0'.split(' ')
+
+describe('the options', () => {
+  it('are those of the issue by default', () => {
+    const options = parseOptions([])
+    expect(options).toMatchObject({ protocols: ['wme-1', 'wme-2'], minutes: 10, json: false, ladder: true })
+    expect(options.bound).toEqual(DEFAULT_BOUND)
+    expect(options.bound).toMatchObject({ participants: 3, tries: 2, operations: 2, lag: 0 })
+    expect(options.bound).toMatchObject({ crashes: 1, suspicions: 1, losses: 1, duplicates: 1, faults: 4 })
+  })
+
+  it('change the bound, and leave the ladder out', () => {
+    const options = parseOptions(['--crashes', '0', '--users', '2,3', '--order', 'none', '--minutes', '0.5'])
+    expect(options).toMatchObject({ ladder: false, minutes: 0.5 })
+    expect(options.bound).toMatchObject({ crashes: 0, users: [2, 3], order: 'none', faults: 3 })
+  })
+
+  it.each([
+    ['--crashes'],
+    ['--crashes', 'x'],
+    ['--nonsense', '1'],
+    ['crashes'],
+    ['--order', 'any'],
+    ['--users', '4'],
+  ])('are refused when they make no sense: %s %s', (...args) => {
+    expect(() => parseOptions(args)).toThrow()
+  })
+})
+
+describe('the ladder', () => {
+  it('has rungs of different names, each within the reach of the whole bound', () => {
+    expect(new Set(LADDER.map(({ name }) => name)).size).toBe(LADDER.length)
+  })
+})
+
+describe('npm run explore', () => {
+  it('prints one JSON array with one object for each protocol, and nothing else', () => {
+    const output = execFileSync(process.execPath, [MAIN, '--json', ...SMALL], {
+      encoding: 'utf8',
+      stdio: 'pipe',
+    })
+    const reports = JSON.parse(output)
+    expect(reports).toHaveLength(2)
+    expect(reports.map(({ protocol }: { protocol: string }) => protocol)).toEqual(['wme-1', 'wme-2'])
+    for (const report of reports) {
+      expect(report).toMatchObject({ complete: true, violations: 0, violation: null, ladder: [] })
+      expect(report.states).toBeGreaterThan(100)
+      expect(report.seconds).toBeGreaterThan(0)
+      expect(report.bound).toMatchObject({ tries: 1, operations: 0, faults: 0 })
+      expect(Object.keys(report.sometimes)).toEqual([...SOMETIMES])
+    }
+  })
+
+  it('refuses what it does not know', () => {
+    const { status, stderr } = spawnSync(process.execPath, [MAIN, '--what', '1'], { encoding: 'utf8' })
+    expect(status).toBe(2)
+    expect(stderr).toContain('unknown option --what')
+  })
+})

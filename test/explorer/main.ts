@@ -1,0 +1,88 @@
+/**
+ * `npm run explore`: exhaustive search of the shipped core up to a bound, both protocols side by side. Progress goes to standard
+ * error. Exit status 1 if a property is violated, 2 if the options make no sense.
+ */
+import { Worker } from 'node:worker_threads'
+import type { ProtocolName } from '../../shared/protocols/protocol.ts'
+import { LADDER, type Rung } from './ladder.ts'
+import { type Options, parseOptions, USAGE } from './options.ts'
+import {
+  describeBound,
+  describeReport,
+  describeRung,
+  type ProtocolReport,
+  type RungOutcome,
+  reportOf,
+  WHOLE,
+} from './report.ts'
+import type { WorkerMessage, WorkerTask } from './worker.ts'
+
+const GIGABYTE = 2 ** 30
+/** Of tables and queues, for each protocol; the heap comes on top. */
+const TABLE_BYTES = 6 * GIGABYTE
+const HEAP_MEGABYTES = 4_096
+
+async function main(): Promise<number> {
+  let options: Options
+  try {
+    options = parseOptions(process.argv.slice(2))
+  } catch (error) {
+    console.error(`${(error as Error).message}\n${USAGE}`)
+    return 2
+  }
+  if (options.help) {
+    console.log(USAGE)
+    return 0
+  }
+  const rungs = rungsOf(options)
+  if (rungs.length === 0) {
+    console.error(`no rung ${options.rung}; there are ${LADDER.map(({ name }) => name).join(', ')}`)
+    return 2
+  }
+  console.error(
+    `bound: ${describeBound(options.bound)}; at most ${options.minutes} minutes for each protocol`,
+  )
+  const reports = await Promise.all(options.protocols.map(protocol => search(protocol, rungs, options)))
+  if (options.json) console.log(JSON.stringify(reports))
+  else for (const report of reports) console.log(describeReport(report))
+  return reports.some(({ violations }) => violations > 0) ? 1 : 0
+}
+
+function rungsOf({ bound, ladder, rung }: Options): readonly Rung[] {
+  if (rung !== null)
+    return LADDER.filter(({ name }) => name === rung).map(({ bound }) => ({ name: WHOLE, bound }))
+  return [...(ladder ? LADDER : []), { name: WHOLE, bound }]
+}
+
+function search(protocol: ProtocolName, rungs: readonly Rung[], options: Options): Promise<ProtocolReport> {
+  const task: WorkerTask = { protocol, rungs, seconds: 60 * options.minutes, bytes: TABLE_BYTES }
+  const outcomes: RungOutcome[] = []
+  const bound = rungs.at(-1)!.bound
+  return new Promise((resolve, reject) => {
+    const worker = new Worker(new URL('./worker.ts', import.meta.url), {
+      workerData: task,
+      resourceLimits: { maxOldGenerationSizeMb: HEAP_MEGABYTES },
+    })
+    worker.on('message', (message: WorkerMessage) => {
+      if (message.type === 'progress') return showProgress(protocol, message)
+      outcomes.push(message.outcome)
+      const line = describeRung(protocol, message.outcome.report)
+      if (options.json) console.error(line)
+      else console.log(line)
+    })
+    worker.on('error', reject)
+    worker.on('exit', () => resolve(reportOf(protocol, bound, outcomes)))
+  })
+}
+
+function showProgress(protocol: ProtocolName, message: Extract<WorkerMessage, { type: 'progress' }>): void {
+  const { states, transitions, waiting, faults, seconds, bytes } = message.progress
+  const rate = Math.round(transitions / seconds).toLocaleString('en')
+  const gigabytes = (bytes / GIGABYTE).toFixed(1)
+  console.error(
+    `${protocol} ${message.rung}: ${states.toLocaleString('en')} states, ${waiting.toLocaleString('en')} waiting, ` +
+      `${faults} faults, ${Math.round(seconds)} s, ${rate} transitions/s, ${gigabytes} GiB`,
+  )
+}
+
+process.exitCode = await main()

@@ -1,0 +1,148 @@
+/** What a search says when it is over: as JSON, and as text. */
+import type { ProtocolName } from '../../shared/protocols/protocol.ts'
+import { type Bound, FAULTS } from './bound.ts'
+import type { Rung } from './ladder.ts'
+import type { SearchResult } from './search.ts'
+import { SOMETIMES } from './sometimes.ts'
+
+/** One search, without what cannot be sent from one thread to another. */
+export interface RungReport {
+  readonly name: string
+  readonly bound: Bound
+  readonly states: number
+  readonly transitions: number
+  readonly complete: boolean
+  /** All worlds with at most this many faults were visited; -1: not even those without. */
+  readonly completeFaults: number
+  readonly stopped: SearchResult['stopped']
+  readonly violations: number
+  readonly seconds: number
+  readonly participantStates: number
+  readonly coreSteps: number
+  readonly progressChecks: number
+}
+
+export interface ProtocolReport {
+  readonly protocol: ProtocolName
+  readonly bound: Bound
+  readonly states: number
+  readonly transitions: number
+  readonly complete: boolean
+  readonly completeFaults: number
+  readonly stopped: SearchResult['stopped']
+  readonly violations: number
+  readonly violation: (NonNullable<SearchResult['violation']> & { readonly rung: string }) | null
+  readonly seconds: number
+  /** The probability that some world was taken for another and not looked at. */
+  readonly collisionProbability: number
+  readonly sometimes: { readonly [name: string]: boolean }
+  readonly reductions: readonly string[]
+  readonly ladder: readonly RungReport[]
+}
+
+export interface RungOutcome {
+  readonly report: RungReport
+  readonly violation: SearchResult['violation']
+  readonly reached: readonly string[]
+}
+
+export function outcomeOf({ name, bound }: Rung, result: SearchResult): RungOutcome {
+  const { states, transitions, complete, completeFaults, stopped, seconds } = result
+  return {
+    report: {
+      name,
+      bound,
+      states,
+      transitions,
+      complete,
+      completeFaults,
+      stopped,
+      violations: result.violation === null ? 0 : 1,
+      seconds: round(seconds),
+      participantStates: result.seats,
+      coreSteps: result.steps,
+      progressChecks: result.settled,
+    },
+    violation: result.violation,
+    reached: [...result.reached],
+  }
+}
+
+const round = (seconds: number): number => Math.round(seconds * 100) / 100
+
+const REDUCTIONS = [
+  'deliveries to different participants commute: a world is expanded by a closed set of movers (movers.ts)',
+  'repeat fires when nothing is in flight and something was lost or somebody crashed or no user can act (worlds.ts)',
+  'propose fires when nothing is in flight; heartbeat and hurried timers only within --hurries (worlds.ts)',
+  'soft counters that only measure time, or that nobody reads, are one value (normalise.ts)',
+  'known worlds by fingerprints of 63 bits (fingerprint.ts)',
+]
+
+/** The last outcome is that of the whole bound, unless a violation came before. */
+export function reportOf(
+  protocol: ProtocolName,
+  bound: Bound,
+  outcomes: readonly RungOutcome[],
+): ProtocolReport {
+  const whole = outcomes.find(({ report }) => report.name === WHOLE)?.report
+  const broken = outcomes.find(({ violation }) => violation !== null)
+  const reached = new Set(outcomes.flatMap(outcome => outcome.reached))
+  const largest = Math.max(...outcomes.map(({ report }) => report.states))
+  return {
+    protocol,
+    bound,
+    states: whole?.states ?? 0,
+    transitions: whole?.transitions ?? 0,
+    complete: whole?.complete ?? false,
+    completeFaults: whole?.completeFaults ?? -1,
+    stopped: whole?.stopped ?? 'violation',
+    violations: outcomes.reduce((sum, { report }) => sum + report.violations, 0),
+    violation: broken === undefined ? null : { ...broken.violation!, rung: broken.report.name },
+    seconds: round(outcomes.reduce((sum, { report }) => sum + report.seconds, 0)),
+    collisionProbability: largest ** 2 / 2 ** 64,
+    sometimes: Object.fromEntries(SOMETIMES.map(name => [name, reached.has(name)])),
+    reductions: REDUCTIONS,
+    ladder: outcomes.map(({ report }) => report).filter(({ name }) => name !== WHOLE),
+  }
+}
+
+/** The name of the bound itself, at the end of its ladder. */
+export const WHOLE = 'whole'
+
+// ---------------------------------------------------------------- text
+
+export function describeBound(bound: Bound): string {
+  const { participants, users, tries, operations, order, lag } = bound
+  const faults = FAULTS.filter(name => bound[name] > 0).map(name => `${name} ${bound[name]}`)
+  return [
+    `N = ${participants}`,
+    `users at ${users.join(' and ')}`,
+    `tries ${tries}`,
+    `operations ${operations}`,
+    ...(faults.length === 0 ? ['no faults'] : faults),
+    ...(order === 'none' ? ['links without order'] : []),
+    ...(lag > 0 ? [`lag ${lag}`] : []),
+  ].join(', ')
+}
+
+export function describeRung(protocol: ProtocolName, report: RungReport): string {
+  const { name, bound, states, transitions, complete, seconds, completeFaults, stopped } = report
+  const rate = Math.round(transitions / Math.max(seconds, 0.01))
+  const end = complete
+    ? 'complete'
+    : `NOT complete (${stopped}${completeFaults < 0 ? '' : `; complete up to ${completeFaults} faults`})`
+  const figures = `${states.toLocaleString('en')} states, ${seconds} s, ${rate.toLocaleString('en')} transitions/s`
+  return `${protocol} ${name} [${describeBound(bound)}]: ${end}, ${figures}, ${report.violations} violations`
+}
+
+export function describeReport(report: ProtocolReport): string {
+  const lines = [`${report.protocol}: ${report.violations} violations, ${report.seconds} s`]
+  for (const [name, isReached] of Object.entries(report.sometimes)) {
+    lines.push(`  sometimes ${isReached ? 'yes' : 'NO '} ${name}`)
+  }
+  if (report.violation !== null) {
+    const { property, detail, trace, rung } = report.violation
+    lines.push(`VIOLATION (${rung}): ${property}`, `  ${detail}`, ...trace.map(step => `  ${step}`))
+  }
+  return lines.join('\n')
+}

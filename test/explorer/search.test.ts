@@ -1,0 +1,96 @@
+import { describe, expect, it } from 'vitest'
+import { wme1, wme2 } from '../../shared/protocols/wme/wme.ts'
+import type { Bound } from './bound.ts'
+import { boundOf } from './options.ts'
+import { Search, type SearchResult } from './search.ts'
+import type { WmeProtocol } from './seats.ts'
+import type { Sometimes } from './sometimes.ts'
+import { textOf } from './values.ts'
+
+const SMALL = { tries: 1, operations: 1, crashes: 0, suspicions: 0, losses: 0, duplicates: 0 } as const
+const LIMITS = { seconds: 100, bytes: 2 ** 30 } as const
+
+function explore(protocol: WmeProtocol, changes: Partial<Bound>): SearchResult {
+  return new Search(protocol, boundOf({ ...SMALL, ...changes })).run(LIMITS)
+}
+
+function expectHolds(result: SearchResult, sometimes: readonly Sometimes[]): void {
+  expect(result.violation).toBeNull()
+  expect(result.complete).toBe(true)
+  for (const name of sometimes) expect(result.reached, name).toContain(name)
+}
+
+describe.each([wme1, wme2])('all runs of $name with two users, one try each, one operation', protocol => {
+  it('without a fault', () => {
+    expectHolds(explore(protocol, {}), [
+      'a user in the critical section',
+      'an operation applied by acknowledgements',
+      'caught up within an epoch',
+    ])
+  })
+
+  it('with one suspicion', () => {
+    expectHolds(explore(protocol, { suspicions: 1, lag: 1 }), [
+      'a suspicion refuted',
+      'an epoch changed',
+      'an owner kept its token in a new epoch',
+      'an operation applied through a decision',
+      'a ballot rejected',
+      'caught up with a later epoch',
+    ])
+  })
+
+  it('with one crash and recovery', () => {
+    expectHolds(explore(protocol, { crashes: 1, lag: 1 }), [
+      'a crash between a save and what is sent',
+      'a recovered owner that still owns',
+      'recovered in the critical section',
+      'an event said again after a crash, and answered',
+    ])
+  })
+
+  it('with one duplicated message', () => {
+    expectHolds(explore(protocol, { duplicates: 1, lag: 1 }), ['an entry of the log again, and ignored'])
+  })
+})
+
+it('all runs of wme-1 with one suspicion and one lost message', () => {
+  expectHolds(explore(wme1, { suspicions: 1, losses: 1, lag: 1 }), [
+    'a user ejected',
+    'a user ejected with a pending operation',
+    'a value taken over from an earlier ballot',
+  ])
+})
+
+describe('the reduction', () => {
+  /** The states of all participants that a search has met. */
+  function statesMet(protocol: WmeProtocol, changes: Partial<Bound>, reduction: boolean) {
+    const search = new Search(protocol, boundOf({ ...SMALL, ...changes }))
+    const result = search.run({ ...LIMITS, reduction })
+    expect(result.complete).toBe(true)
+    const met = search.worlds.seats.seats.map(({ participant, isUp, state, user, record }) =>
+      textOf([participant, isUp, state, user, record]),
+    )
+    return { worlds: result.states, met: met.sort() }
+  }
+
+  it.each([
+    [wme1, {}],
+    [wme2, {}],
+    [wme1, { losses: 1, operations: 0 }],
+    [wme2, { duplicates: 1, operations: 0 }],
+    [wme2, { crashes: 1, operations: 0 }],
+    [wme1, { suspicions: 1, operations: 0, lag: 1 }],
+    [wme2, { suspicions: 1, operations: 0, lag: 1 }],
+  ] as const)('visits fewer worlds, and every state of every participant: %#', (protocol, changes) => {
+    const reduced = statesMet(protocol, changes, true)
+    const full = statesMet(protocol, changes, false)
+    expect(reduced.worlds).toBeLessThan(full.worlds)
+    expect(reduced.met).toEqual(full.met)
+  })
+})
+
+it('says so when it has run out of time', () => {
+  const result = new Search(wme1, boundOf({})).run({ seconds: 0.5, bytes: 2 ** 30 })
+  expect(result).toMatchObject({ complete: false, stopped: 'time', violation: null })
+})

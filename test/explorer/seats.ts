@@ -1,0 +1,230 @@
+/**
+ * What each seat does with each input, computed once by the shipped core: the interpreter of its effects. A crash is an
+ * input, too, and may come in the middle of a step: after the save, and after any part of what the step sends and says.
+ */
+import {
+  type Context,
+  DEFAULT_LIMITS,
+  DEFAULT_TIMING,
+  type Effect,
+  type Input,
+  type Protocol,
+} from '../../shared/protocols/protocol.ts'
+import type { WmeMessage } from '../../shared/protocols/wme/messages.ts'
+import type { WmeState } from '../../shared/protocols/wme/state.ts'
+import { keyValue } from '../../shared/resource/key-value.ts'
+import { checkSeat } from './always-seat.ts'
+import { checkStep } from './always-step.ts'
+import type { Bound } from './bound.ts'
+import type { Findings } from './findings.ts'
+import { Messages } from './mail.ts'
+import { normalise } from './normalise.ts'
+import { EMPTY_RECORD, numbered, recorded, type Seat, saved, seatText } from './seat.ts'
+import { noteStep } from './sometimes.ts'
+import { PairTable } from './tables.ts'
+import { crash, hear, newUser, speak, type User, type UserAction } from './user.ts'
+import { copy, freeze, Numbering } from './values.ts'
+
+export type WmeProtocol = Protocol<WmeState, WmeMessage>
+
+export const TIMERS = ['repeat', 'heartbeat', 'suspect', 'propose', 'flush', 'ttl'] as const
+export const USER_ACTIONS = ['try', 'issue', 'exit', 'withdraw', 'repeat'] as const
+
+/** Inputs are numbered: timers, user actions, crash, recovery, and then the messages. */
+export const inputOfTimer = (timer: (typeof TIMERS)[number]): number => TIMERS.indexOf(timer)
+export const inputOfAction = (action: UserAction): number => TIMERS.length + USER_ACTIONS.indexOf(action)
+export const CRASH = TIMERS.length + USER_ACTIONS.length
+export const RECOVER = CRASH + 1
+export const FIRST_MESSAGE = RECOVER + 1
+
+/** What a seat becomes, and what it sends: receivers and messages in turn. */
+export interface Result {
+  readonly seat: number
+  readonly sends: readonly number[]
+}
+
+const NOTHING: readonly number[] = []
+
+/** One step under way: the user and the state change, the effects are what the core wants done. */
+interface Run {
+  readonly seat: Seat
+  readonly user: User | null
+  readonly state: WmeState
+  readonly input: Input<WmeMessage>
+  readonly effects: readonly Effect<WmeMessage>[]
+}
+
+export class Seats {
+  readonly seats: Seat[] = []
+  readonly results: Result[] = []
+  readonly messages = new Messages()
+  readonly protocol: WmeProtocol
+  steps = 0
+  private readonly contexts: Context[]
+  private readonly findings: Findings
+  private readonly numbering = new Numbering()
+  private readonly storages = new Numbering()
+  private readonly known = new PairTable(12)
+  private readonly cuts = new Map<number, readonly Result[]>()
+  private readonly bound: Bound
+
+  constructor(protocol: WmeProtocol, bound: Bound, findings: Findings) {
+    this.protocol = protocol
+    this.bound = bound
+    this.findings = findings
+    this.contexts = Array.from({ length: bound.participants }, (_, index) => contextOf(index + 1, bound))
+  }
+
+  /** The seat of a participant that is born, and what it sends. */
+  born(participant: number): Result {
+    const storage = numbered(new Map(), this.storages)
+    const state = this.protocol.recover(this.context(participant), storage.records)
+    const user = this.bound.users.includes(participant) ? newUser(participant, this.bound.tries) : null
+    const seat = { participant, isUp: true, state, storage, user, record: EMPTY_RECORD }
+    return this.finish(this.run(seat, user, { type: 'start', now: 0, genesis: true, incarnation: 1 }))
+  }
+
+  /** The number of the result of giving this input to this seat. */
+  step(seat: number, input: number): number {
+    const known = this.known.get(seat, input)
+    if (known !== -1) return known
+    const number = this.results.length
+    this.results.push(this.compute(this.seats[seat]!, input))
+    this.known.add(seat, input, number)
+    return number
+  }
+
+  /** The same step with a crash in it: after the save, and before the last of what is sent and said. */
+  crashesIn(seat: number, input: number): readonly Result[] {
+    const result = this.step(seat, input)
+    const known = this.cuts.get(result)
+    if (known !== undefined) return known
+    const cuts = this.computeCuts(this.seats[seat]!, input)
+    this.cuts.set(result, cuts)
+    return cuts
+  }
+
+  // ---------------------------------------------------------------- steps
+
+  private compute(seat: Seat, input: number): Result {
+    if (input === CRASH) return { seat: this.down(seat, seat, seat.user), sends: NOTHING }
+    const run = this.start(seat, input)
+    return this.finish(run)
+  }
+
+  private start(seat: Seat, input: number): Run {
+    if (input === RECOVER) {
+      const starts = seat.record.starts + 1
+      const starting = { ...seat, record: { ...seat.record, starts } }
+      return this.run(starting, seat.user, { type: 'start', now: 0, genesis: false, incarnation: starts })
+    }
+    if (input >= FIRST_MESSAGE) {
+      const { from, message } = this.messages.mails[input - FIRST_MESSAGE]!
+      return this.run(seat, seat.user, { type: 'message', now: 0, from, message })
+    }
+    if (input < TIMERS.length)
+      return this.run(seat, seat.user, { type: 'timer', now: 0, timer: TIMERS[input]! })
+    const { user, event } = speak(seat.user!, USER_ACTIONS[input - TIMERS.length]!)
+    return this.run(seat, user, { type: 'user', now: 0, event })
+  }
+
+  private run(seat: Seat, user: User | null, input: Input<WmeMessage>): Run {
+    this.steps++
+    const context = this.context(seat.participant)
+    const state = copy(seat.state)
+    let effects: Effect<WmeMessage>[] = []
+    try {
+      effects = this.protocol.step(context, state, input)
+    } catch (error) {
+      this.findings.violate('no participant stops with a defect', `${(error as Error).message}`)
+    }
+    for (const effect of effects) if (effect.type !== 'emit') freeze(effect)
+    return { seat, user, state, input, effects }
+  }
+
+  private finish(run: Run): Result {
+    const { seat, state, effects } = run
+    const sends: number[] = []
+    let user = run.user
+    for (const effect of effects) {
+      if (effect.type === 'send')
+        sends.push(effect.to, this.messages.number(seat.participant, effect.message))
+      else if (effect.type === 'emit') user = this.tell(user, effect)
+    }
+    const storage = saved(seat.storage, effects, this.storages)
+    const record = recorded(seat.record, seat.state, state)
+    const context = this.context(seat.participant)
+    checkStep(this.findings, context, seat, run.input, state, effects)
+    noteStep(this.findings, context, seat, run.input, state, effects)
+    normalise(this.protocol.name, context, state)
+    const after: Seat = { participant: seat.participant, isUp: true, state, storage, user, record }
+    return { seat: this.number(after), sends: sends.length === 0 ? NOTHING : sends }
+  }
+
+  private computeCuts(seat: Seat, input: number): readonly Result[] {
+    if (input === CRASH) return []
+    const run = this.start(seat, input)
+    const storage = saved(seat.storage, run.effects, this.storages)
+    const record = recorded(seat.record, seat.state, run.state)
+    const results: Result[] = []
+    const sends: number[] = []
+    let user = run.user
+    for (const effect of run.effects) {
+      if (effect.type !== 'send' && effect.type !== 'emit') continue
+      results.push({ seat: this.down(seat, { storage, record }, user), sends: [...sends] })
+      if (effect.type === 'emit') user = this.tell(user, effect)
+      else sends.push(effect.to, this.messages.number(seat.participant, effect.message))
+    }
+    if (results.length > 0) this.findings.reach('a crash between a save and what is sent')
+    return results
+  }
+
+  private tell(user: User | null, { event }: Extract<Effect<WmeMessage>, { type: 'emit' }>): User | null {
+    if (user === null || !('user' in event) || event.user !== user.name) return user
+    const after = hear(user, event)
+    if (typeof after !== 'string') return after
+    this.findings.violate('each user is told what its automaton allows', `${user.name}: ${after}`)
+    return user
+  }
+
+  private down(seat: Seat, left: Pick<Seat, 'storage' | 'record'>, user: User | null): number {
+    const { participant } = seat
+    const state = this.protocol.recover(this.context(participant), left.storage.records)
+    const { storage, record } = left
+    return this.number({
+      participant,
+      isUp: false,
+      state,
+      storage,
+      user: user === null ? null : crash(user),
+      record,
+    })
+  }
+
+  private number(seat: Seat): number {
+    const { id, isNew } = this.numbering.number(seatText(seat))
+    if (isNew) {
+      checkSeat(this.findings, this.context(seat.participant), this.protocol, seat)
+      this.seats.push(seat)
+    }
+    return id
+  }
+
+  private context(participant: number): Context {
+    return this.contexts[participant - 1]!
+  }
+}
+
+function contextOf(self: number, bound: Bound): Context {
+  return {
+    config: {
+      self,
+      participants: bound.participants,
+      configuration: 1,
+      localHandoffs: 1,
+      timing: DEFAULT_TIMING,
+      limits: DEFAULT_LIMITS,
+    },
+    resource: keyValue,
+  }
+}

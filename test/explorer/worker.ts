@@ -1,0 +1,50 @@
+/** Searches for one protocol, on a thread of its own: the rungs of the ladder one after the other, and then the whole bound. */
+import { parentPort, workerData } from 'node:worker_threads'
+import type { ProtocolName } from '../../shared/protocols/protocol.ts'
+import { wme1, wme2 } from '../../shared/protocols/wme/wme.ts'
+import type { Rung } from './ladder.ts'
+import { outcomeOf, type RungOutcome } from './report.ts'
+import { Search, type SearchProgress } from './search.ts'
+
+export interface WorkerTask {
+  readonly protocol: ProtocolName
+  readonly rungs: readonly Rung[]
+  /** For all rungs together. */
+  readonly seconds: number
+  /** For each search, without the heap. */
+  readonly bytes: number
+}
+
+export type WorkerMessage =
+  | { readonly type: 'progress'; readonly rung: string; readonly progress: SearchProgress }
+  | { readonly type: 'outcome'; readonly outcome: RungOutcome }
+
+/** The last rung gets at least this part of the time, whatever the others need. */
+const LAST_PART = 0.4
+const REPORT_EVERY_MS = 5_000
+
+function run({ protocol, rungs, seconds, bytes }: WorkerTask): void {
+  const started = performance.now()
+  const post = (message: WorkerMessage) => parentPort!.postMessage(message)
+  for (const [index, rung] of rungs.entries()) {
+    const isLast = index === rungs.length - 1
+    const used = (performance.now() - started) / 1000
+    const left = (isLast ? seconds : seconds * (1 - LAST_PART)) - used
+    // What there is no time for is not begun: a rung that is hardly begun says nothing.
+    if (left <= 0) continue
+    let reported = performance.now()
+    const result = new Search(protocol === 'wme-1' ? wme1 : wme2, rung.bound).run({
+      seconds: left,
+      bytes,
+      onProgress: progress => {
+        if (performance.now() - reported < REPORT_EVERY_MS) return
+        reported = performance.now()
+        post({ type: 'progress', rung: rung.name, progress })
+      },
+    })
+    post({ type: 'outcome', outcome: outcomeOf(rung, result) })
+    if (result.violation !== null) return
+  }
+}
+
+run(workerData as WorkerTask)

@@ -1,0 +1,100 @@
+/** A participant that has lost its storage: it is taken back by the others, and nothing is lost with it. */
+import { afterEach, describe, expect, it } from 'vitest'
+import { useCluster } from './cluster-harness.ts'
+import { openWatch } from './event-stream.ts'
+import { eventually } from './eventually.ts'
+import { itKeepsEveryPromise } from './harness.ts'
+import { expectStatus, type TestLock } from './lock.ts'
+
+const cluster = useCluster(3)
+afterEach(() => cluster.restartAll())
+
+/** The storage is that of all locks: what was recorded of each goes with it. */
+async function lose(participant: number, locks: readonly TestLock[]): Promise<void> {
+  for (const name of cluster.histories.names) await cluster.histories.collect(name)
+  await cluster.kill(participant)
+  await cluster.wipe(participant)
+  for (const name of cluster.histories.names) cluster.histories.wiped(name, participant)
+  expect(locks.length).toBeGreaterThan(0)
+}
+
+async function untilMember(lock: TestLock, participant: number): Promise<void> {
+  await eventually(async () => {
+    const { participants } = (await lock.status()).body
+    const { reachable, phase } = participants[participant - 1]!
+    expect([reachable, phase === 'joining']).toEqual([true, false])
+  })
+}
+
+describe('a participant that lost everything', () => {
+  it.each([1, 2, 3])('%i is taken back, with all that it had', async wiped => {
+    const lock = cluster.lock()
+    let sequence = 0
+    for (const at of cluster.participants) {
+      ;({ sequence } = await lock.transacted([{ increment: 'n' }, { put: `by ${at}`, value: at }], { at }))
+    }
+    await lose(wiped, [lock])
+    await eventually(() => lock.transacted([{ increment: 'n' }], { opId: 'without' }))
+    await cluster.restartAll()
+    await untilMember(lock, wiped)
+    const read = await eventually(async () => expectStatus(await lock.get('by 3', `?at=${wiped}`), 200))
+    expect(read.body).toMatchObject({ value: 3, revision: sequence })
+    // An operation that was applied before is not applied again, not even there.
+    const again = await eventually(() =>
+      lock.transacted([{ increment: 'n' }], { opId: 'without', at: wiped }),
+    )
+    expect(again.results[0]).toMatchObject({ value: 4 })
+    await eventually(() => lock.transacted([{ increment: 'n' }], { at: wiped, opId: 'after' }))
+    expect(await lock.value('n')).toBe(5)
+  })
+
+  it('has its vote again: with it and one other the lock goes on', async () => {
+    const lock = cluster.lock()
+    await lock.transacted([{ increment: 'n' }], { at: 2 })
+    await lose(3, [lock])
+    await cluster.restartAll()
+    await untilMember(lock, 3)
+    await cluster.kill(2)
+    await eventually(() => lock.transacted([{ increment: 'n' }], { opId: 'with 1 and 3' }))
+    expect(await eventually(() => lock.value('n', '?at=3'))).toBe(2)
+  })
+
+  it('knows its old grants no more: the holder there is out, and is told nothing that is not true', async () => {
+    const lock = cluster.lock()
+    const grant = await lock.granted({ at: 2, ttlMs: 600_000 })
+    await lock.applied(grant, [{ increment: 'n' }])
+    await lose(2, [lock])
+    await cluster.restartAll()
+    const late = await eventually(async () =>
+      expectStatus(await lock.ops(grant, [{ increment: 'late' }], 'late'), 410),
+    )
+    expect(late.body.code).toBe('ejected')
+    const next = await eventually(() => lock.granted({ waitMs: 25_000, at: 1 }))
+    expect(next.fence).toBeGreaterThan(grant.fence)
+    await lock.released(next)
+    const isApplied = (await lock.get('late')).status === 200
+    if (late.body.outcome === 'not-applied') expect(isApplied).toBe(false)
+    expect(await lock.value('n')).toBe(1)
+  })
+
+  it('tells its watchers what it has instead of what it missed', async () => {
+    const lock = cluster.lock()
+    for (const at of cluster.participants) await lock.transacted([{ increment: 'n' }], { at })
+    await lose(2, [lock])
+    await cluster.restartAll()
+    await untilMember(lock, 2)
+    expect(await eventually(() => lock.value('n', '?at=2'))).toBe(3)
+    const stream = await openWatch(`${lock.url}/watch?since=0&at=2`)
+    await lock.transacted([{ increment: 'n' }], { opId: 'last' })
+    // Either all operations, or a snapshot in place of those that are not told.
+    let count = 0
+    for (const { event, data } of await stream.upTo('last')) {
+      if (event === 'op') expect((data.changes as { value: number }[])[0]!.value).toBe(++count)
+      if (event === 'snapshot') count = (data.entries as { value: number }[])[0]!.value
+    }
+    expect(count).toBe(4)
+    stream.close()
+  })
+})
+
+itKeepsEveryPromise(cluster)

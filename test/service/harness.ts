@@ -1,0 +1,123 @@
+/**
+ * The service of one test file: a raw workerd process on a free port with a storage folder of its own, stopped and removed
+ * afterwards. Locks are made with `service.lock()`, each with a name that no other test has; what their participants recorded is
+ * judged by the last test of the file.
+ *
+ * @example
+ *   const service = useService()
+ *   it('…', async () => {
+ *     const lock = service.lock()
+ *   })
+ *   itKeepsEveryPromise(service)
+ */
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { bundle } from '../../worker/local/build.ts'
+import { type RunningWorkerd, startWorkerd } from '../../worker/local/workerd.ts'
+import { Histories, violationsOf } from './histories.ts'
+import { type Answer, type RequestOptions, request } from './http.ts'
+import { TestLock } from './lock.ts'
+
+/** A test of the real thing may have to wait for a lot of timers on a machine that has other things to do. */
+export const TEST_LIMIT_MS = 120_000
+
+export interface JudgedLocks {
+  readonly histories: Histories
+  lock(): TestLock
+}
+
+export class TestService implements JudgedLocks {
+  readonly histories = new Histories(() => this.url)
+  /** Everything that the process printed: a defect says so there. */
+  readonly output: string[] = []
+  private readonly variables: { readonly [name: string]: string }
+  private readonly entry: string
+  private script = ''
+  private folder = ''
+  private running: RunningWorkerd | null = null
+  private port = 0
+  private locks = 0
+
+  constructor(variables: { readonly [name: string]: string }, entry: string) {
+    this.variables = variables
+    this.entry = entry
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${this.port}`
+  }
+
+  get storage(): string {
+    return join(this.folder, 'storage')
+  }
+
+  async start(): Promise<void> {
+    this.script ||= await bundle(fileURLToPath(new URL(this.entry, import.meta.url)))
+    this.folder ||= await mkdtemp(join(tmpdir(), 'baton-test-'))
+    this.running = await startWorkerd({
+      script: this.script,
+      storage: this.storage,
+      port: this.port,
+      variables: { BATON_OPEN: 'true', ...this.variables },
+      onOutput: line => this.output.push(line),
+    })
+    this.port = this.running.port
+    // Should this process be ended in the middle of a test, it leaves nobody behind.
+    const { process: child } = this.running
+    const end = () => child.kill('SIGKILL')
+    process.once('exit', end)
+    child.once('exit', () => process.removeListener('exit', end))
+  }
+
+  /** As if the power went. The next start is on the same port and the same storage. */
+  async kill(): Promise<void> {
+    await this.running?.stop('SIGKILL')
+    this.running = null
+  }
+
+  async remove(): Promise<void> {
+    await this.kill()
+    await rm(this.folder, { recursive: true, force: true })
+  }
+
+  send(method: string, path: string, options?: RequestOptions): Promise<Answer> {
+    return request(this.url, method, path, options)
+  }
+
+  /** A lock that nobody has used before. */
+  lock(): TestLock {
+    const name = `lock-${++this.locks}`
+    this.histories.add(name)
+    return new TestLock(name, () => this.url)
+  }
+}
+
+const SERVICE = '../../worker/index.ts'
+
+/** `entry` is the module of the Worker, from here. */
+export function useService(
+  variables: { readonly [name: string]: string } = {},
+  entry = SERVICE,
+): TestService {
+  const service = new TestService(variables, entry)
+  beforeAll(() => service.start(), TEST_LIMIT_MS)
+  afterAll(() => service.remove(), TEST_LIMIT_MS)
+  return service
+}
+
+/** The last test of a file: it judges what the others left behind. */
+export function itKeepsEveryPromise(service: JudgedLocks): void {
+  it('keeps every promise of weak mutual exclusion in every history of this file', async () => {
+    const { histories } = service
+    for (const lock of histories.names) {
+      await histories.collect(lock)
+      const judgement = histories.judge(lock)
+      expect(violationsOf(judgement), lock).toEqual([])
+      expect(judgement.verdict, lock).not.toBe('invalid')
+      expect(judgement.safety, lock).toBe('valid')
+    }
+  })
+}

@@ -1,0 +1,125 @@
+/**
+ * Collects what the participants of the tests' locks recorded, and has it judged. A participant keeps a bounded record and
+ * loses it with its storage, so a test may collect several times: what is new is appended to what is known.
+ */
+import type { History, HistoryEvent } from '../../shared/history/events.ts'
+import { judge } from '../../shared/history/judge.ts'
+import type { Judgement } from '../../shared/history/verdict.ts'
+import { DEFAULT_LIMITS } from '../../shared/protocols/protocol.ts'
+import { resourceByName } from '../../shared/resource/registry.ts'
+import { eventually } from './eventually.ts'
+import { request } from './http.ts'
+
+interface Recorded {
+  readonly protocol: string
+  readonly resource: string
+  readonly events: Map<number, HistoryEvent[]>
+}
+
+export class Histories {
+  private readonly locks = new Map<string, Recorded | null>()
+  private readonly urlOf: () => string
+
+  constructor(urlOf: () => string) {
+    this.urlOf = urlOf
+  }
+
+  get names(): string[] {
+    return [...this.locks.keys()]
+  }
+
+  add(lock: string): void {
+    this.locks.set(lock, null)
+  }
+
+  /** Every participant must answer: a history with a part missing proves nothing. */
+  async collect(lock: string): Promise<void> {
+    const { body } = await eventually(async () => {
+      // A router that has just begun learns from this who the participants are.
+      await request(this.urlOf(), 'GET', `/v1/locks/${lock}`)
+      const answer = await request(this.urlOf(), 'GET', `/v1/locks/${lock}/history`)
+      const silent = answer.body.participants.filter(({ reachable }) => !reachable)
+      if (silent.length > 0) throw new Error(`no history of ${lock} from ${silent.map(({ id }) => id)}`)
+      return answer
+    })
+    const { protocol, resource, participants } = body
+    const known = this.locks.get(lock) ?? { protocol, resource, events: new Map() }
+    for (const { id, events } of participants) {
+      const before = known.events.get(id) ?? []
+      known.events.set(
+        id,
+        extend(before, events as unknown as HistoryEvent[], `participant ${id} of ${lock}`),
+      )
+    }
+    this.locks.set(lock, known)
+  }
+
+  /** The participant's storage is gone, and its record with it. Collect before. */
+  wiped(lock: string, participant: number): void {
+    const events = this.locks.get(lock)?.events
+    events?.get(participant)?.push({ at: Date.now(), participant, type: 'wipe' })
+  }
+
+  /**
+   * All participants of all locks are up and nobody is owed anything any more. So whoever still waits, or waits for an
+   * answer, was forgotten: that is what the last three marks tell the judge.
+   */
+  judge(lock: string): Judgement {
+    const { protocol, resource, events: recorded } = this.locks.get(lock)!
+    const participants = recorded.size
+    const events = merge([...recorded.values()])
+    const at = Math.max(Date.now(), events.at(-1)?.at ?? 0)
+    const ids = [...recorded.keys()]
+    const history: History = {
+      header: {
+        format: 1,
+        protocol,
+        participants,
+        resource,
+        resultsKept: DEFAULT_LIMITS.resultsKept,
+      },
+      events: [
+        ...events,
+        { at, type: 'healed', participants: ids },
+        { at, type: 'settled' },
+        { at, type: 'end' },
+      ],
+    }
+    return judge(history, resourceByName(resource)!)
+  }
+}
+
+function extend(known: HistoryEvent[], newest: HistoryEvent[], whose: string): HistoryEvent[] {
+  const last = known.at(-1)
+  if (last === undefined || last.type === 'wipe') return [...known, ...newest]
+  const text = JSON.stringify(last)
+  const place = newest.findLastIndex(event => JSON.stringify(event) === text)
+  if (place === -1) throw new Error(`the record of ${whose} has gone on without the part that is known`)
+  return [...known, ...newest.slice(place + 1)]
+}
+
+/**
+ * By time; what one participant recorded stays in its order. The clocks are those of one machine. A clock that was set back
+ * while a test ran must not look like a violation, so time stands still then.
+ */
+function merge(histories: readonly (readonly HistoryEvent[])[]): HistoryEvent[] {
+  const steady = histories.map(events => {
+    let latest = 0
+    return events.map(event => {
+      latest = Math.max(latest, event.at)
+      return event.at === latest ? event : { ...event, at: latest }
+    })
+  })
+  return steady.flat().sort((left, right) => left.at - right.at)
+}
+
+/** What is wrong, for the message of a failing test. */
+export function violationsOf(judgement: Judgement): string[] {
+  return judgement.properties
+    .filter(({ verdict }) => verdict === 'invalid')
+    .flatMap(({ name, evidence }) =>
+      evidence.map(({ message, events }) =>
+        [`${name}: ${message}`, ...events.map(({ event }) => `    ${JSON.stringify(event)}`)].join('\n'),
+      ),
+    )
+}

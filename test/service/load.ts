@@ -1,0 +1,129 @@
+/**
+ * Clients that count. Each operation has an `opId` of its own, counts one up and leaves its name in a list. In the end the
+ * counter must stand at the number of names, each name must be there once, all acknowledged ones among them, and none that
+ * was said not to be applied.
+ */
+import { expect, onTestFinished } from 'vitest'
+import { sleep } from './eventually.ts'
+import type { Answer } from './http.ts'
+import type { TestLock } from './lock.ts'
+
+/** How the lock is used. Returns what was answered; throws if the connection broke. */
+export type Way = (lock: TestLock, opId: string, round: number) => Promise<Answer>
+
+const opsOf = (opId: string) => [{ increment: 'count' }, { append: 'names', value: opId }]
+
+export const byTransact =
+  (participants?: number): Way =>
+  (lock, opId, round) =>
+    lock.transact(opsOf(opId), { opId, ...(participants && { at: (round % participants) + 1 }) })
+
+/** Three calls, of which any may fail; a grant that could not be given back runs out by itself. */
+export const byGrant: Way = async (lock, opId) => {
+  const acquired = await lock.acquire({ waitMs: 5_000, ttlMs: 1_000 })
+  if (acquired.status !== 200) return acquired
+  const applied = await lock.ops(acquired.body.grant, opsOf(opId), opId)
+  await lock.release(acquired.body.grant).catch(() => {})
+  return applied
+}
+
+/** What became of one attempt. `not-applied` is a promise; `in-doubt` is none. */
+type Attempt = 'acknowledged' | 'not-applied' | 'in-doubt'
+
+export interface LoadOptions {
+  /** How many of the operations that failed are not said again: 0 for none, 1 for all. */
+  readonly givenUp?: number
+}
+
+export class Load {
+  /** The operations that were acknowledged, with the count that the answer told. */
+  readonly acknowledged = new Map<string, number>()
+  /** Those that were given up, and whether every attempt was answered with the promise that it was not applied. */
+  readonly givenUp = new Map<string, boolean>()
+  /** Answers other than success, by status, code and outcome. */
+  readonly refusals = new Map<string, number>()
+  broken = 0
+  private readonly lock: TestLock
+  private readonly options: LoadOptions
+  private readonly clients: Promise<void>[]
+  private isOver = false
+  private isAbandoned = false
+
+  constructor(lock: TestLock, clients: number, way: Way, options: LoadOptions = {}) {
+    this.lock = lock
+    this.options = options
+    // The clients of a test that failed must not go on in the next one.
+    onTestFinished(() => {
+      this.isOver = true
+      this.isAbandoned = true
+    })
+    this.clients = Array.from({ length: clients }, (_, index) => this.client(`client${index + 1}`, way))
+  }
+
+  private async client(name: string, way: Way): Promise<void> {
+    for (let round = 1; !this.isOver; round++) await this.operation(way, `${name}/${round}`, round)
+  }
+
+  private async operation(way: Way, opId: string, round: number): Promise<void> {
+    let isPromised = true
+    while (!this.isAbandoned) {
+      const attempt = await this.attempt(way, opId, round)
+      if (attempt === 'acknowledged') return
+      if (attempt === 'in-doubt') isPromised = false
+      if (Math.random() < (this.options.givenUp ?? 0)) {
+        this.givenUp.set(opId, isPromised)
+        return
+      }
+      await sleep(20 + Math.random() * 80)
+    }
+  }
+
+  private async attempt(way: Way, opId: string, round: number): Promise<Attempt> {
+    let answer: Answer
+    try {
+      answer = await way(this.lock, opId, round)
+    } catch (error) {
+      // What contradicts the contract is a failure; a broken connection is what the test is about.
+      if (!(error instanceof TypeError)) throw error
+      this.broken++
+      return 'in-doubt'
+    }
+    const { status, body } = answer
+    if (status === 200) {
+      expect(body.applied).toBe(true)
+      this.acknowledged.set(opId, body.results[0]!.value as number)
+      return 'acknowledged'
+    }
+    const refusal = `${status} ${body.code} ${body.outcome ?? ''}`
+    this.refusals.set(refusal, (this.refusals.get(refusal) ?? 0) + 1)
+    return body.outcome === 'not-applied' ? 'not-applied' : 'in-doubt'
+  }
+
+  async untilAcknowledged(count: number): Promise<void> {
+    while (this.acknowledged.size < count) await Promise.race([sleep(20), this.failure()])
+  }
+
+  /** Rejects if a client has failed. */
+  private failure(): Promise<void> {
+    return Promise.all(this.clients).then(() => {})
+  }
+
+  /** Every client finishes the operation that it is at. */
+  async finish(): Promise<void> {
+    this.isOver = true
+    await Promise.all(this.clients)
+  }
+
+  /** To be called after `finish`. The list tells which of the operations in doubt were applied after all. */
+  async expectEachOnce(): Promise<void> {
+    const names = (await this.lock.value('names')) as readonly string[]
+    expect(new Set(names).size, 'nothing is applied twice').toBe(names.length)
+    expect(await this.lock.value('count')).toBe(names.length)
+    // Each was told its own count, which is its place in the list: so each that was acknowledged is there.
+    for (const [opId, count] of this.acknowledged) expect(names[count - 1]).toBe(opId)
+    for (const name of names) {
+      const isPromised = this.acknowledged.has(name) ? false : this.givenUp.get(name)
+      expect(isPromised, `${name} was applied, but nobody knows of it or it was said not to be`).toBe(false)
+    }
+  }
+}

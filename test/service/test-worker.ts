@@ -1,0 +1,60 @@
+/**
+ * The service, with what only a test wants of it:
+ *
+ *   POST /crash/{lock}/{participant}   calls `ctx.abort()` of one object: everybody who waits for it gets an error, what it had
+ *                                      not yet written is lost, and the next request finds a new instance
+ *   POST /leave/{lock}{path}           asks `path` of the lock, and goes away as soon as somebody waits for the lock
+ *
+ * The second is needed because the open runtime does not notice when a TCP connection of a waiting client ends (the
+ * platform does; github.com/cloudflare/workerd, pull request 5062). A client inside of the runtime is noticed by both.
+ */
+import { objectName } from '../../worker/directory.ts'
+import { type BatonEnvironment, defineBaton } from '../../worker/library.ts'
+
+const baton = defineBaton()
+
+export class BatonParticipant extends baton.Participant {
+  override async fetch(request: Request): Promise<Response> {
+    if (new URL(request.url).pathname === '/crash') this.ctx.abort('a test wants it')
+    return super.fetch(request)
+  }
+}
+
+export default {
+  async fetch(request, env, ctx) {
+    const { pathname } = new URL(request.url)
+    const [, verb, lock, rest] = /^\/(crash|leave)\/([^/]+)(\/.+)$/.exec(pathname) ?? []
+    if (verb === 'crash') return crash(env, lock!, Number(rest!.slice(1)))
+    if (verb === 'leave') return leave(ctx, lock!, rest!, await request.text())
+    return baton.fetch(request, env, ctx)
+  },
+} satisfies ExportedHandler<BatonEnvironment>
+
+async function crash(env: BatonEnvironment, lock: string, participant: number): Promise<Response> {
+  const object = env.PARTICIPANT.get(env.PARTICIPANT.idFromName(objectName(lock, participant)))
+  await object.fetch('https://participant/crash').catch(() => {})
+  return new Response(null, { status: 204 })
+}
+
+/** Answers 204 after it has gone away, and what was answered to it if that came first. */
+async function leave(ctx: ExecutionContext, lock: string, path: string, body: string): Promise<Response> {
+  const { default: service } = (ctx as unknown as { exports: { default: Fetcher } }).exports
+  const url = `https://service/v1/locks/${lock}`
+  const client = new AbortController()
+  const headers = { 'content-type': 'application/json' }
+  const answer = service.fetch(
+    new Request(`${url}${path}`, { method: 'POST', headers, body, signal: client.signal }),
+  )
+  const gone = goWhenQueued(service, url, client)
+  return Promise.race([answer, gone]).catch(() => gone)
+}
+
+async function goWhenQueued(service: Fetcher, url: string, client: AbortController): Promise<Response> {
+  for (;;) {
+    const status = (await (await service.fetch(url)).json()) as { participants: { queue: number }[] }
+    if (status.participants.some(({ queue }) => queue > 0)) break
+    await scheduler.wait(20)
+  }
+  client.abort()
+  return new Response(null, { status: 204 })
+}
