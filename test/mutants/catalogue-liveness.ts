@@ -101,17 +101,6 @@ export const livenessMutants: Mutant[] = [
     replace: '',
   },
   {
-    id: 'b8-suspected-owner',
-    trap: 'B8',
-    title: 'somebody who is suspected may become the owner',
-    file: WME.termination,
-    find: ' && !isSuspected(soft.detector, participant)',
-    replace: '',
-    equivalent:
-      'a NEWEP is a sign of life that ends the suspicion of its sender, and in a sealed epoch nobody is watched, ' +
-      'so none whose NEWEP was collected is suspected',
-  },
-  {
     id: 'b9-incumbent-replaced',
     trap: 'B9',
     title: 'an owner that is there is replaced',

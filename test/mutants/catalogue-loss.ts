@@ -92,16 +92,6 @@ export const lossMutants: Mutant[] = [
     replace: 'isNext &&',
   },
   {
-    id: 'c6-missed-epochs',
-    trap: 'C6',
-    title: 'who is the owner again after epochs that it missed stays in the critical section',
-    file: WME.termination,
-    find: 'const isNext = next.epoch === epoch.epoch + 1',
-    replace: 'const isNext = next.epoch > epoch.epoch',
-    equivalent:
-      'an epoch begins with an owner that has ended the epoch before, so it has not missed that one',
-  },
-  {
     id: 'c6-let-in-to-be-ejected',
     trap: 'C6',
     title: 'a user that is entering is let in by the decision that takes the token away',

@@ -82,7 +82,9 @@ async function runAll(queue: readonly Mutant[], line: readonly Killer[]): Promis
   return results.sort((a, b) => order(a.id) - order(b.id))
 }
 
-const order = (id: string): number => mutants.findIndex(mutant => mutant.id === id)
+function order(id: string): number {
+  return mutants.findIndex(mutant => mutant.id === id)
+}
 
 async function judgeMutant(copy: Copy, mutant: Mutant, line: readonly Killer[]): Promise<Result> {
   const { id, trap, equivalent } = mutant
