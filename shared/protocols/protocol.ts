@@ -133,6 +133,8 @@ export type UserOutput =
       readonly user: string
       readonly event: UserInput['type']
       readonly refusal: Refusal
+      /** Of the operation that was refused, if it was one. */
+      readonly opId?: string
     }
   | { readonly type: 'eject-done'; readonly request: string; readonly epoch: number }
   | { readonly type: 'readable'; readonly request: string; readonly sequence: number }

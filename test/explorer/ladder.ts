@@ -8,12 +8,26 @@ import { boundOf } from './options.ts'
 export interface Rung {
   readonly name: string
   readonly bound: Bound
+  /** A rung of the whole bound, but for the number of faults that may come together. */
+  readonly isWhole: boolean
 }
 
 const NO_FAULTS = { crashes: 0, suspicions: 0, losses: 0, duplicates: 0 } as const
 const SMALL = { ...NO_FAULTS, tries: 1, operations: 1 } as const
 
-const rung = (name: string, changes: Partial<Bound>): Rung => ({ name, bound: boundOf(changes) })
+const rung = (name: string, changes: Partial<Bound>): Rung => ({
+  name,
+  bound: boundOf(changes),
+  isWhole: false,
+})
+
+/** The bound with no fault, with one, with two and so on up to all of them. */
+export const wholeRungs = (bound: Bound): Rung[] =>
+  Array.from({ length: bound.faults + 1 }, (_, faults) => ({
+    name: faults === bound.faults ? 'whole' : `whole, at most ${faults} faults`,
+    bound: { ...bound, faults },
+    isWhole: true,
+  }))
 
 export const LADDER: readonly Rung[] = [
   rung('unordered', { ...SMALL, order: 'none' }),

@@ -4,7 +4,7 @@
  */
 import { Worker } from 'node:worker_threads'
 import type { ProtocolName } from '../../shared/protocols/protocol.ts'
-import { LADDER, type Rung } from './ladder.ts'
+import { LADDER, type Rung, wholeRungs } from './ladder.ts'
 import { type Options, parseOptions, USAGE } from './options.ts'
 import {
   describeBound,
@@ -13,7 +13,6 @@ import {
   type ProtocolReport,
   type RungOutcome,
   reportOf,
-  WHOLE,
 } from './report.ts'
 import type { WorkerMessage, WorkerTask } from './worker.ts'
 
@@ -49,9 +48,8 @@ async function main(): Promise<number> {
 }
 
 function rungsOf({ bound, ladder, rung }: Options): readonly Rung[] {
-  if (rung !== null)
-    return LADDER.filter(({ name }) => name === rung).map(({ bound }) => ({ name: WHOLE, bound }))
-  return [...(ladder ? LADDER : []), { name: WHOLE, bound }]
+  if (rung === null) return [...(ladder ? LADDER : []), ...wholeRungs(bound)]
+  return LADDER.filter(({ name }) => name === rung).map(only => ({ ...only, isWhole: true }))
 }
 
 function search(protocol: ProtocolName, rungs: readonly Rung[], options: Options): Promise<ProtocolReport> {

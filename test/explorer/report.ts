@@ -41,14 +41,16 @@ export interface ProtocolReport {
 }
 
 export interface RungOutcome {
+  readonly isWhole: boolean
   readonly report: RungReport
   readonly violation: SearchResult['violation']
   readonly reached: readonly string[]
 }
 
-export function outcomeOf({ name, bound }: Rung, result: SearchResult): RungOutcome {
+export function outcomeOf({ name, bound, isWhole }: Rung, result: SearchResult): RungOutcome {
   const { states, transitions, complete, completeFaults, stopped, seconds } = result
   return {
+    isWhole,
     report: {
       name,
       bound,
@@ -78,13 +80,14 @@ const REDUCTIONS = [
   'known worlds by fingerprints of 63 bits (fingerprint.ts)',
 ]
 
-/** The last outcome is that of the whole bound, unless a violation came before. */
+/** The figures are those of the last rung of the whole bound that was begun; all else is in `ladder`. */
 export function reportOf(
   protocol: ProtocolName,
   bound: Bound,
   outcomes: readonly RungOutcome[],
 ): ProtocolReport {
-  const whole = outcomes.find(({ report }) => report.name === WHOLE)?.report
+  const wholes = outcomes.filter(({ isWhole }) => isWhole).map(({ report }) => report)
+  const whole = wholes.at(-1)
   const broken = outcomes.find(({ violation }) => violation !== null)
   const reached = new Set(outcomes.flatMap(outcome => outcome.reached))
   const largest = Math.max(...outcomes.map(({ report }) => report.states))
@@ -93,8 +96,8 @@ export function reportOf(
     bound,
     states: whole?.states ?? 0,
     transitions: whole?.transitions ?? 0,
-    complete: whole?.complete ?? false,
-    completeFaults: whole?.completeFaults ?? -1,
+    complete: whole?.complete === true && whole.bound.faults === bound.faults,
+    completeFaults: Math.max(-1, ...wholes.map(({ completeFaults }) => completeFaults)),
     stopped: whole?.stopped ?? 'violation',
     violations: outcomes.reduce((sum, { report }) => sum + report.violations, 0),
     violation: broken === undefined ? null : { ...broken.violation!, rung: broken.report.name },
@@ -102,12 +105,9 @@ export function reportOf(
     collisionProbability: largest ** 2 / 2 ** 64,
     sometimes: Object.fromEntries(SOMETIMES.map(name => [name, reached.has(name)])),
     reductions: REDUCTIONS,
-    ladder: outcomes.map(({ report }) => report).filter(({ name }) => name !== WHOLE),
+    ladder: outcomes.map(({ report }) => report).filter(report => report !== whole),
   }
 }
-
-/** The name of the bound itself, at the end of its ladder. */
-export const WHOLE = 'whole'
 
 // ---------------------------------------------------------------- text
 

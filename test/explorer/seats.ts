@@ -59,8 +59,10 @@ export class Seats {
   readonly results: Result[] = []
   readonly messages = new Messages()
   readonly protocol: WmeProtocol
+  /** By participant, from 0 on. */
+  readonly contexts: readonly Context[]
+  /** How often the core was asked for a step. */
   steps = 0
-  private readonly contexts: Context[]
   private readonly findings: Findings
   private readonly numbering = new Numbering()
   private readonly storages = new Numbering()

@@ -36,35 +36,37 @@ export class Settler {
   }
 
   /** Tries it from this quiet world. What is found on the way to success need not be tried again. */
-  settle(start: Int32Array, isTold = false): void {
+  settle(start: Int32Array): void {
     const { worlds, findings, fingerprint } = this
     const world = start.slice()
-    const steps: string[] = []
+    const run: number[] = []
     const lastFired = new Map<number, number>()
-    for (let count = 0; count < MOST_STEPS && findings.violation === null; count++) {
-      if (this.areUsersThrough(world)) return
+    for (let count = 0; count < MOST_STEPS && !this.areUsersThrough(world); count++) {
       worlds.expandFreely(world)
       if (worlds.isQuiet) {
         fingerprint.compute(world, 0)
         const known = this.settled.add(fingerprint.high, fingerprint.low)
         // A quiet world that was met before, not in this very run, leads on: it was tried then.
-        if (known !== 0 && count === 0 && !isTold) return
-        if (known === 0 && count === 0) this.count++
+        if (known !== 0 && count === 0) return
+        if (count === 0) this.count++
       }
-      const ordinal = this.choose(lastFired, count)
+      const ordinal = findings.violation === null ? this.choose(lastFired, count) : worlds.count - 1
       if (ordinal === -1) break
-      if (isTold) steps.push(this.describe(ordinal))
+      run.push(...worlds.steps.subarray(3 * ordinal, 3 * ordinal + 3))
+      if (findings.violation !== null) return this.describe(run)
       world.set(worlds.successors.subarray(ordinal * worlds.width, (ordinal + 1) * worlds.width))
     }
-    if (findings.violation !== null) return
-    if (!isTold) return this.settle(start, true)
+    if (this.areUsersThrough(world)) return
     findings.violate('from every quiet world all users come through', this.describeUsers(world))
-    this.trace = ['then, without a fault:', ...steps.slice(0, MOST_TOLD), `(${steps.length} steps)`]
+    this.describe(run)
   }
 
-  private describe(ordinal: number): string {
-    const [participant, input, how] = this.worlds.steps.subarray(3 * ordinal)
-    return describeStep(this.worlds, participant!, input!, how!)
+  private describe(run: readonly number[]): void {
+    const steps: string[] = []
+    for (let at = 0; at < Math.min(run.length, 3 * MOST_TOLD); at += 3) {
+      steps.push(describeStep(this.worlds, run[at]!, run[at + 1]!, run[at + 2]!))
+    }
+    this.trace = ['then, without a fault:', ...steps, `(${run.length / 3} steps)`]
   }
 
   private areUsersThrough(world: Int32Array): boolean {

@@ -1,4 +1,4 @@
-/** Searches for one protocol, on a thread of its own: the rungs of the ladder one after the other, and then the whole bound. */
+/** Searches for one protocol, on a thread of its own: one rung of the ladder after the other. */
 import { parentPort, workerData } from 'node:worker_threads'
 import type { ProtocolName } from '../../shared/protocols/protocol.ts'
 import { wme1, wme2 } from '../../shared/protocols/wme/wme.ts'
@@ -19,18 +19,17 @@ export type WorkerMessage =
   | { readonly type: 'progress'; readonly rung: string; readonly progress: SearchProgress }
   | { readonly type: 'outcome'; readonly outcome: RungOutcome }
 
-/** The last rung gets at least this part of the time, whatever the others need. */
-const LAST_PART = 0.4
+/** The whole bound gets at least this part of the time, whatever the rungs below it need. */
+const PART_OF_WHOLE = 0.4
 const REPORT_EVERY_MS = 5_000
 
 function run({ protocol, rungs, seconds, bytes }: WorkerTask): void {
   const started = performance.now()
   const post = (message: WorkerMessage) => parentPort!.postMessage(message)
-  for (const [index, rung] of rungs.entries()) {
-    const isLast = index === rungs.length - 1
+  for (const rung of rungs) {
     const used = (performance.now() - started) / 1000
-    const left = (isLast ? seconds : seconds * (1 - LAST_PART)) - used
-    // What there is no time for is not begun: a rung that is hardly begun says nothing.
+    const left = (rung.isWhole ? seconds : seconds * (1 - PART_OF_WHOLE)) - used
+    // A rung that there is no time for is not begun.
     if (left <= 0) continue
     let reported = performance.now()
     const result = new Search(protocol === 'wme-1' ? wme1 : wme2, rung.bound).run({
@@ -43,7 +42,7 @@ function run({ protocol, rungs, seconds, bytes }: WorkerTask): void {
       },
     })
     post({ type: 'outcome', outcome: outcomeOf(rung, result) })
-    if (result.violation !== null) return
+    if (result.violation !== null || (rung.isWhole && !result.complete)) return
   }
 }
 

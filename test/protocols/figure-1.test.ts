@@ -208,7 +208,7 @@ describe.each(protocols)('Figure 1 %s', (name, protocol) => {
       const by = enter(cluster, 1, 'a')
       issue(cluster, by, 'x')
       expect(issue(cluster, by, 'y')).toEqual([
-        { type: 'refused', user: 'a', event: 'issue', refusal: { code: 'busy' } },
+        { type: 'refused', user: 'a', event: 'issue', refusal: { code: 'busy' }, opId: 'y' },
       ])
       expect(cluster.state(1).durable.stub.pendingOperation).toEqual({
         opId: 'x',

@@ -1,5 +1,6 @@
 /** A participant that has lost its storage: it is taken back by the others, and nothing is lost with it. */
 import { afterEach, describe, expect, it } from 'vitest'
+import { DEFAULT_LIMITS } from '../../shared/protocols/protocol.ts'
 import { useCluster } from './cluster-harness.ts'
 import { openWatch } from './event-stream.ts'
 import { eventually } from './eventually.ts'
@@ -10,12 +11,11 @@ const cluster = useCluster(3)
 afterEach(() => cluster.restartAll())
 
 /** The storage is that of all locks: what was recorded of each goes with it. */
-async function lose(participant: number, locks: readonly TestLock[]): Promise<void> {
+async function lose(participant: number): Promise<void> {
   for (const name of cluster.histories.names) await cluster.histories.collect(name)
   await cluster.kill(participant)
   await cluster.wipe(participant)
   for (const name of cluster.histories.names) cluster.histories.wiped(name, participant)
-  expect(locks.length).toBeGreaterThan(0)
 }
 
 async function untilMember(lock: TestLock, participant: number): Promise<void> {
@@ -33,7 +33,7 @@ describe('a participant that lost everything', () => {
     for (const at of cluster.participants) {
       ;({ sequence } = await lock.transacted([{ increment: 'n' }, { put: `by ${at}`, value: at }], { at }))
     }
-    await lose(wiped, [lock])
+    await lose(wiped)
     await eventually(() => lock.transacted([{ increment: 'n' }], { opId: 'without' }))
     await cluster.restartAll()
     await untilMember(lock, wiped)
@@ -51,7 +51,7 @@ describe('a participant that lost everything', () => {
   it('has its vote again: with it and one other the lock goes on', async () => {
     const lock = cluster.lock()
     await lock.transacted([{ increment: 'n' }], { at: 2 })
-    await lose(3, [lock])
+    await lose(3)
     await cluster.restartAll()
     await untilMember(lock, 3)
     await cluster.kill(2)
@@ -63,7 +63,7 @@ describe('a participant that lost everything', () => {
     const lock = cluster.lock()
     const grant = await lock.granted({ at: 2, ttlMs: 600_000 })
     await lock.applied(grant, [{ increment: 'n' }])
-    await lose(2, [lock])
+    await lose(2)
     await cluster.restartAll()
     const late = await eventually(async () =>
       expectStatus(await lock.ops(grant, [{ increment: 'late' }], 'late'), 410),
@@ -77,10 +77,36 @@ describe('a participant that lost everything', () => {
     expect(await lock.value('n')).toBe(1)
   })
 
+  it('is given a snapshot if the log no longer reaches back, and then goes on as the others do', async () => {
+    const lock = cluster.lock()
+    const early = await lock.transacted([{ increment: 'n' }], { opId: 'early' })
+    await lose(2)
+    // Each of these is two entries of the log: the grant, and the operation.
+    const rounds = DEFAULT_LIMITS.logKept / 2 + 1
+    for (let round = 0; round < rounds; round++) {
+      await lock.transacted([{ increment: 'n' }, { put: `key ${round % 50}`, value: round }], { at: 1 })
+    }
+    const total = rounds + 1
+    await cluster.restartAll()
+    await untilMember(lock, 2)
+    expect(await eventually(() => lock.value('n', '?at=2'))).toBe(total)
+    const { entries } = (await lock.list('?at=2&consistency=local')).body
+    expect(entries).toEqual((await lock.list('?at=1')).body.entries)
+    // The results of old operations came with the snapshot.
+    const again = await lock.transacted([{ increment: 'n' }], { opId: 'early', at: 2 })
+    expect([again.sequence, again.results]).toEqual([early.sequence, early.results])
+    const stream = await openWatch(`${lock.url}/watch?since=${early.sequence}&at=2`)
+    const first = await stream.nextOf('snapshot')
+    expect(first.data.entries).toContainEqual(entries.find(({ key }) => key === 'n'))
+    await lock.transacted([{ increment: 'n' }], { opId: 'new', at: 2 })
+    expect((await stream.nextOf('op')).data).toMatchObject({ opId: 'new', changes: [{ value: total + 1 }] })
+    stream.close()
+  })
+
   it('tells its watchers what it has instead of what it missed', async () => {
     const lock = cluster.lock()
     for (const at of cluster.participants) await lock.transacted([{ increment: 'n' }], { at })
-    await lose(2, [lock])
+    await lose(2)
     await cluster.restartAll()
     await untilMember(lock, 2)
     expect(await eventually(() => lock.value('n', '?at=2'))).toBe(3)

@@ -201,7 +201,7 @@ export class Client extends Seat {
       this.#crit = event
       this.recordEvent({ type: 'crit', fence: event.fence, epoch: event.epoch })
       if (this.#try.confirm && event.confirmed) this.world.counts.confirmedAcquires++
-      this.#remaining = this.random.between(this.#again === null ? 0 : 1, Math.max(1, this.plan.mostOperations))
+      this.#remaining = this.#again !== null ? this.random.between(1, 3) : this.random.between(0, 3)
       this.#staysTooLong = this.world.hasFaults && this.random.chance(this.plan.overstay)
       return this.become('inside', this.#staysTooLong ? 3 * this.plan.ttlMaxMs : this.random.between(0, 10))
     }

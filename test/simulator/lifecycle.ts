@@ -14,8 +14,8 @@ export class Lifecycle<State, Message> {
   start(participant: Participant<State, Message>): void {
     if (participant.isUp) return
     const world = this.#world
-    // One that was there when the lock was born says so at each start; what it has in storage counts all the same (trap D3).
-    const genesis = !participant.wasWiped
+    // Only the first start of a participant that never lost anything is the birth of the lock.
+    const genesis = participant.incarnation === 0 && !participant.wasWiped
     participant.incarnation = ++this.#incarnation
     participant.process++
     participant.state = world.subject.protocol.recover(participant.context, participant.storage)

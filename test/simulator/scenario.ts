@@ -68,8 +68,6 @@ export interface ClientScenario {
   readonly ttlMinMs: number
   readonly ttlMaxMs: number
   readonly confirm: number
-  /** Operations of one stay, at the most. Without any, an owner that is cut off can let in one user after the other. */
-  readonly mostOperations: number
   readonly crash: number
   readonly withdraw: number
   readonly overstay: number
@@ -87,17 +85,15 @@ export const SIMULATED_TIMING: Timing = {
 }
 
 /** Small, so that logs are truncated, results dropped and snapshots sent all the time. */
-function drawLimits(random: Random): Limits {
-  return {
-    uncommitted: random.between(6, 16),
-    logKept: random.between(4, 24),
-    resultsKept: random.between(8, 32),
-    waiters: 4,
-    entriesPerMessage: random.between(2, 12),
-    operationWeight: 10_000,
-    endingsKept: random.between(2, 6),
-    idleRepeats: random.between(1, 4),
-  }
+const SIMULATED_LIMITS: Limits = {
+  uncommitted: 16,
+  logKept: 8,
+  resultsKept: 16,
+  waiters: 4,
+  entriesPerMessage: 4,
+  operationWeight: 10_000,
+  endingsKept: 4,
+  idleRepeats: 3,
 }
 
 /** Streams of randomness, so that no concern disturbs another. */
@@ -154,7 +150,7 @@ export function drawScenario(options: RunOptions, seed: number): Scenario {
     durationMs: options.durationMs ?? duration,
     users,
     timing: SIMULATED_TIMING,
-    limits: drawLimits(random),
+    limits: { ...SIMULATED_LIMITS, resultsKept: random.between(8, 32) },
     localHandoffs: random.between(0, 3),
     network: {
       loss: probability('loss', 0.01, 0.3),
@@ -180,7 +176,6 @@ export function drawScenario(options: RunOptions, seed: number): Scenario {
       ttlMinMs,
       ttlMaxMs: ttlMinMs + random.between(100, 1_200),
       confirm: random.chance(0.5) ? 0.3 : 0,
-      mostOperations: random.pick([0, 1, 3, 3, 3]),
       crash: probability('client-crashes', 0.002, 0.05),
       withdraw: probability('withdrawals', 0.02, 0.3),
       overstay: probability('expiries', 0.01, 0.15),

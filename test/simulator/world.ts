@@ -43,8 +43,6 @@ export class World<State, Message> {
   now = 0
   /** After healing, nothing goes wrong any more by itself. */
   hasFaults = true
-  /** Those who are well, and whom nobody has a reason to suspect any more. */
-  settled: readonly ParticipantId[] = []
   /** What operators and readers insist on knowing. */
   readonly unanswered = new Set<string>()
   #order = 0

@@ -195,13 +195,17 @@ export class Answers {
   ): Promise<UserOutput | null> {
     const { waiting, running } = this.participant
     const until = Date.now() + SETTLE_MS
+    // A refusal comes at once; one that comes later is for another call of the same user.
+    let isAsking = false
     const isAnswer = (event: UserOutput) =>
       (event.type === 'outcome' && event.opId === opId && event.fence === fence) ||
       (event.type === 'ejected' && event.fence === fence) ||
-      (event.type === 'refused' && event.event === 'issue')
+      (event.type === 'refused' && event.event === 'issue' && isAsking)
     for (;;) {
       const answer = waiting.next(user, until, isAnswer)
+      isAsking = true
       running.user({ type: 'issue', user, fence, opId, operation })
+      isAsking = false
       this.participant.finishEvent()
       const event = await answer
       if (event?.type !== 'refused' || event.refusal.code !== 'busy') return event

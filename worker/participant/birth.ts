@@ -15,11 +15,15 @@ export interface BirthHost {
   readonly registrars: readonly ParticipantPlace[]
   /** Asks a participant, possibly this one itself. */
   ask(place: ParticipantPlace, request: PeerRequest): Promise<PeerAnswer>
+  /** Waits for a random while that grows with the attempts, so that two proposers do not outbid each other for ever. */
+  backOff(attempt: number): Promise<void>
+  /** The configuration, if somebody has told this participant meanwhile. */
+  known(): LockConfiguration | undefined
 }
 
 export class NoMajority extends Error {}
 
-const MOST_BALLOTS = 8
+const MOST_BALLOTS = 10
 
 /** The configuration that the registrars have chosen or now choose; `wanted` if nobody came before. */
 export async function agreeOnConfiguration(
@@ -28,6 +32,9 @@ export async function agreeOnConfiguration(
 ): Promise<LockConfiguration> {
   let highest = 0
   for (let attempt = 0; attempt < MOST_BALLOTS; attempt++) {
+    if (attempt > 0) await host.backOff(attempt)
+    const known = host.known()
+    if (known !== undefined) return known
     const ballot = ballotAbove(highest, host.self)
     const promises = await askRegistrars(host, { type: 'prepare', ballot })
     highest = highestSeen(highest, ballot, promises)

@@ -208,11 +208,13 @@ export class BatonParticipant extends DurableObject<BatonEnvironment> {
     const { id } = this.identity
     const host: BirthHost = {
       self: id,
+      backOff: attempt => scheduler.wait(Math.random() * Math.min(20 * 2 ** attempt, 500)),
+      known: () => this.configuration,
       registrars: this.defaults.participants,
       ask: async (place, request) =>
         place.id === id ? this.peer(request) : callPeer(this.directory, this.identity.lock, place, request),
     }
-    const configuration = this.configuration ?? (await agreeOnConfiguration(host, wanted))
+    const configuration = await agreeOnConfiguration(host, wanted)
     this.adopt(configuration)
     if (!configuration.participants.some(place => place.id === id)) return false
     const genesis = await isBirth(host, configuration, Date.now())

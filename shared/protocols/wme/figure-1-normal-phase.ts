@@ -15,7 +15,7 @@ import type { DoInvokeMessage, InvokeAckMessage, InvokeMessage, RequestMessage }
 import { restartRepeats } from './repeat.ts'
 import type { Entry, GrantEntry, Request } from './state.ts'
 import { askForCatchUp, assert, broadcast, changeStub, emit, type Step } from './step.ts'
-import { refuse, refuseBecauseOver } from './users.ts'
+import { refuse, refuseBecauseOver, refuseOperation } from './users.ts'
 
 type UserEvent<Type extends UserInput['type']> = Extract<UserInput, { type: Type }>
 
@@ -135,10 +135,10 @@ export function onIssue(step: Step, event: UserEvent<'issue'>): void {
   const { user, fence, opId, operation } = event
   const { operationWeight } = step.context.config.limits
   if (weight(operation, operationWeight) > operationWeight)
-    return refuse(step, user, 'issue', { code: 'too-large' })
+    return refuseOperation(step, event, { code: 'too-large' })
   const stored = resultOf(durable.replica, opId)
   if (stored !== undefined) {
-    if (stored.digest !== digest(operation)) return refuse(step, user, 'issue', { code: 'conflict' })
+    if (stored.digest !== digest(operation)) return refuseOperation(step, event, { code: 'conflict' })
     // The pending operation is answered by its application alone, so that it is answered once.
     if (stub.pendingOperation?.opId === opId && stub.grant?.fence === fence) return
     return emit(step, {
@@ -154,8 +154,9 @@ export function onIssue(step: Step, event: UserEvent<'issue'>): void {
     return refuseBecauseOver(step, event)
   }
   if (stub.pendingOperation !== null) {
-    if (stub.pendingOperation.opId !== opId) refuse(step, user, 'issue', { code: 'busy' })
-    return
+    if (stub.pendingOperation.opId !== opId) return refuseOperation(step, event, { code: 'busy' })
+    const isSame = digest(stub.pendingOperation.operation) === digest(operation)
+    return isSame ? undefined : refuseOperation(step, event, { code: 'conflict' })
   }
   if (stub.phase !== 'cs-idle') return
   changeStub(step, { phase: 'cs-issuing', pendingOperation: { opId, operation, sequence: null } })

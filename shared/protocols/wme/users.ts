@@ -13,6 +13,15 @@ export function refuse(step: Step, user: string, event: UserInput['type'], refus
   emit(step, { type: 'refused', user, event, refusal })
 }
 
+/** Several operations of one user may be asked for at once: the refusal says which of them it means. */
+export function refuseOperation(
+  step: Step,
+  event: Extract<UserInput, { type: 'issue' }>,
+  refusal: Refusal,
+): void {
+  emit(step, { type: 'refused', user: event.user, event: 'issue', refusal, opId: event.opId })
+}
+
 /** An event for a grant that is over is answered, not run (trap A7). A release said twice is a release. */
 export function refuseBecauseOver(
   step: Step,
@@ -22,7 +31,8 @@ export function refuseBecauseOver(
   const { endings } = step.state.durable.stub
   const ending = endings.find(ended => ended.fence === fence && ended.user === user) ?? null
   if (event.type === 'exit' && ending?.reason === 'released') return emit(step, { type: 'rem', user, fence })
-  refuse(step, user, event.type, { code: 'grant-over', ending })
+  if (event.type === 'issue') refuseOperation(step, event, { code: 'grant-over', ending })
+  else refuse(step, user, event.type, { code: 'grant-over', ending })
 }
 
 // ---------------------------------------------------------------- waiting

@@ -127,7 +127,6 @@ export class Durability {
 
   #paxos(participant: WmeParticipant, message: Extract<WmeMessage, { ballot: number }>): void {
     const { id } = participant
-    if (!storedEpoch(participant).sealed) violate('I17', `p${id} sends ${message.type} before sealing the epoch`)
     const { promised, accepted, ballot } = stored<PaxosRecord>(participant, 'paxos')
     const isDurable =
       message.type === 'prepare'

@@ -3,11 +3,11 @@
  *   I11  per epoch at most one unsealed stub holds the token
  *   I12  unsealed in the critical section ⇒ owner
  *   I13  at most one queued request each, newer than granted
- *   B4   after every transition: owner, idle, somebody waits ⇒ it is granted
+ *   I14  requesting ⇒ a repeat timer is armed (a stub that is the owner itself has nobody to ask)
  */
 import { inCriticalSection } from '../../../shared/protocols/wme/figure-3-states.ts'
 import { violate } from '../violation.ts'
-import { lengthOf, type WmeParticipant } from './wme-participant.ts'
+import type { WmeParticipant } from './wme-participant.ts'
 
 export class Token {
   /** By participant: the epoch in which it holds the token, unsealed; -1 when it does not. Also of those that are down. */
@@ -19,8 +19,12 @@ export class Token {
 
   stepped(participant: WmeParticipant): void {
     this.followed(participant)
-    if (participant.state.soft.requests.length > 0) checkRequests(participant)
-    if (participant.state.derived.owner === participant.id) checkPassedOn(participant)
+    const { id, state } = participant
+    if (state.soft.requests.length > 0) checkRequests(participant)
+    const mustRepeat = state.durable.stub.phase === 'requesting' && state.derived.owner !== id
+    if (mustRepeat && !participant.isTimerSet('repeat')) {
+      violate('I14', `p${id} is requesting, and no repeat timer is set`)
+    }
   }
 
   /** What follows from the durable state alone, so that it holds for one that has just crashed as well. */
@@ -64,14 +68,4 @@ function checkRequests({ id, state }: WmeParticipant): void {
     }
     if (participant === id) violate('I13', `p${id} has a queued request of its own`)
   }
-}
-
-/** Only an owner that is cut off, and has written as much as it may without an answer, keeps a token that somebody wants. */
-function checkPassedOn({ id, state, context }: WmeParticipant): void {
-  const { durable, soft } = state
-  const isFree = durable.stub.phase === 'idle' || durable.stub.phase === 'requesting'
-  if (!isFree || durable.epoch.sealed || durable.membership.status !== 'member') return
-  const isWanted = soft.requests.length > 0 || durable.waiters.length > 0
-  const hasRoom = lengthOf(state) - soft.committed < context.config.limits.uncommitted
-  if (isWanted && hasRoom) violate('B4', `p${id} has the token, nobody uses it, somebody wants it, and it stays`)
 }

@@ -127,13 +127,6 @@ export class Users {
     user!.fence = null
   }
 
-  /** An exit is answered in its own step, also in a sealed epoch (trap A7). */
-  exited(event: Extract<UserInput, { type: 'exit' }>): void {
-    const user = this.#users.get(event.user)
-    if (user?.fence !== event.fence || user.pending !== null) return
-    violate('A7', `${event.user} leaves (fence ${event.fence}), and is not let go at once`)
-  }
-
   /** After the step: what is pending now must be answered one day. */
   stepped({ state }: WmeParticipant): void {
     const { grant, pendingOperation } = state.durable.stub

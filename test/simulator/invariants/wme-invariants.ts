@@ -23,10 +23,8 @@ import { Durability } from './durability.ts'
 import { Epochs } from './epochs.ts'
 import { LogEntries } from './log-entries.ts'
 import { Monotonic } from './monotonic.ts'
-import { checkProposal } from './proposals.ts'
 import { Reads } from './reads.ts'
 import { checkRecovery } from './recovery.ts'
-import { checkTimers } from './timers.ts'
 import { Token } from './token.ts'
 import { Users } from './users.ts'
 import { WmeCounts } from './wme-counts.ts'
@@ -47,12 +45,12 @@ export class WmeInvariants implements Checks<WmeState, WmeMessage> {
   readonly #counts: WmeCounts
   /** By participant: the epoch record from before the last save. */
   readonly #epochRecords: (EpochRecord | undefined)[] = []
-  readonly #world: World<WmeState, WmeMessage>
+  readonly #participants: readonly WmeParticipant[]
   #steps = 0
 
   constructor(world: World<WmeState, WmeMessage>) {
     const { participants } = world.scenario.options
-    this.#world = world
+    this.#participants = world.participants
     this.#epochs = new Epochs(participants)
     this.#entries = new LogEntries(participants, this.#epochs)
     this.#token = new Token(participants)
@@ -103,22 +101,12 @@ export class WmeInvariants implements Checks<WmeState, WmeMessage> {
     }
     if (record.sealed && !(before?.sealed && before.epoch === record.epoch)) {
       this.#counts.sealed(participant, state.derived)
-      this.#checkAccuracy(participant)
     }
-  }
-
-  /** Once the failure detectors have settled, no epoch ends but for an owner that is broken or somebody who wants to join (B10). */
-  #checkAccuracy({ id, state }: WmeParticipant): void {
-    const { settled } = this.#world
-    const { owner } = state.derived
-    if (!settled.includes(id) || !settled.includes(owner) || Object.keys(state.soft.joins).length > 0) return
-    violate('B10', `p${id} ends epoch ${state.durable.epoch.epoch}, though its owner p${owner} is well`)
   }
 
   sent(participant: WmeParticipant, to: ParticipantId, { body }: Envelope<WmeMessage>): void {
     if (to === participant.id) violate('A11', `p${to} sends ${body.type} to itself`)
     this.#durability.sent(participant, body)
-    if (body.type === 'accept') checkProposal(participant, body)
     this.#counts.sent(body)
   }
 
@@ -130,10 +118,8 @@ export class WmeInvariants implements Checks<WmeState, WmeMessage> {
     this.#durability.told(participant, event)
   }
 
-  stepped(participant: WmeParticipant, input: Input<WmeMessage>): void {
+  stepped(participant: WmeParticipant, _input: Input<WmeMessage>): void {
     this.#token.stepped(participant)
-    checkTimers(participant)
-    if (input.type === 'user' && input.event.type === 'exit') this.#users.exited(input.event)
     this.#monotonic.stepped(participant)
     this.#users.stepped(participant)
     this.#caps.stepped(participant)
@@ -163,6 +149,6 @@ export class WmeInvariants implements Checks<WmeState, WmeMessage> {
   }
 
   finished(): void {
-    for (const participant of this.#world.participants.slice(1)) if (participant.isUp) checkRecovery(participant)
+    for (const participant of this.#participants.slice(1)) if (participant.isUp) checkRecovery(participant)
   }
 }

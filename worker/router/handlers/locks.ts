@@ -62,6 +62,8 @@ export const lockHandlers = {
 
   history: async ({ c, services, parameters: { lock } }) => {
     type Events = HistoryAnswer['participants'][number]['events']
+    // A list of events does not say what the lock is made of; a status does.
+    await askAll<ParticipantStatus>(services, lock, { type: 'status' })
     const histories = await askAll<Events>(services, lock, { type: 'history' })
     const { protocol, resource, participants } = services.routing.configurationOf(lock)
     const answer: HistoryAnswer = {
