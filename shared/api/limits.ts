@@ -28,7 +28,27 @@ export const API_LIMITS = {
   localHandoffs: { least: 0, most: 1_000 },
   /** Keys on one page of a listing. */
   listLimit: { least: 1, most: 1_000, default: 100 },
+  /** Of the entries on one page of a listing; one that is heavier by itself has a page of its own. */
+  listWeight: 1024 * 1024,
   cursorLength: 4_096,
+  /** Of all keys and values that a lock guards. Soft: it is checked against the copy of one participant. */
+  stateWeight: 8 * 1024 * 1024,
+  /** Operations whose results are remembered, so that each is applied once. */
+  resultsKept: DEFAULT_LIMITS.resultsKept,
+  /** Of all results that are remembered. Soft, like that of the state. */
+  resultsWeight: 8 * 1024 * 1024,
+  /** Users that wait at one participant, with or without a ticket; as many linearizable reads and operators' requests. */
+  waiters: DEFAULT_LIMITS.waiters,
+  /** A ticket that nobody asks for is withdrawn after this. */
+  ticketMs: 60_000,
+  watchersPerParticipant: 1_000,
+  /** A watcher that is this far behind what has happened since it came is disconnected, and can resume. */
+  unreadBytes: 1024 * 1024,
+  sessionsPerParticipant: 1_000,
+  /** Calls that a participant has taken and not answered yet. */
+  callsInFlight: 2_000,
+  /** Of the history and of what watchers can resume from, for each step that is kept (`BATON_EVENTS_KEPT`). */
+  bytesPerEventKept: 1024,
   /** A request that has more wrong with it than this says so for the first of them only. */
   errorsListed: 20,
 } as const

@@ -10,12 +10,21 @@
  */
 import type { EjectionReason } from '../history/events.ts'
 import type { Json } from '../json.ts'
-import type { CellChange, Resource } from '../resource/resource.ts'
+import type { CellChange, Cells, Resource } from '../resource/resource.ts'
 
 /** Participants of a lock are numbered 1..N. */
 export type ParticipantId = number
 
-export type ProtocolName = 'wme-1' | 'wme-2'
+/** The protocols with a token that moves through a replicated log. */
+export type WmeName = 'wme-1' | 'wme-2'
+
+/** The protocols that guard no state: a lock and nothing else. */
+export type LockOnlyName = 'ricart-agrawala' | 'maekawa'
+
+export type ProtocolName = WmeName | 'wme-consensus' | LockOnlyName
+
+/** Readers share a lock with readers (Ricart and Agrawala, section 6.6). */
+export type Mode = 'exclusive' | 'shared'
 
 /** The format of the messages that this code writes. A message in another format is refused, not guessed at. */
 export const MESSAGE_FORMAT = 1
@@ -62,6 +71,8 @@ export type UserInput =
       readonly waitMs?: number
       /** `crit` only once a majority holds the grant, so that local reads and outside effects are safe at once. */
       readonly confirm?: boolean
+      /** Absent: exclusive. */
+      readonly mode?: Mode
     }
   | { readonly type: 'withdraw'; readonly user: string }
   | {
@@ -159,6 +170,8 @@ export type Refusal =
   | { readonly code: 'not-waiting' }
   /** This participant is not (or not yet again) a member. */
   | { readonly code: 'not-a-member' }
+  /** The protocol has nothing of the kind: operations of a lock that guards no state, readers where all are writers. */
+  | { readonly code: 'not-supported' }
 
 export interface Ending {
   readonly user: string
@@ -224,6 +237,26 @@ export interface Limits {
   readonly idleRepeats: number
 }
 
+/** A lock's choice among the variants of its protocol. An absent one is off. */
+export interface ProtocolOptions {
+  /** wme-consensus: two steps and N² messages to decide, or three steps and a multiple of N. Absent: latency. */
+  readonly consensus?: 'latency-optimal' | 'message-optimal'
+  /** ricart-agrawala 6.1: silence for `roundTripMs` is a REPLY; who does not agree says DEFERRED. Needs a bound that holds. */
+  readonly implicitReply?: { readonly roundTripMs: number }
+  /** ricart-agrawala 6.3: requests travel around a ring, waiting where they are deferred, or marked and copied there. */
+  readonly ring?: 'waiting' | 'marking'
+  /** ricart-agrawala 6.4: sequence numbers are kept modulo this, at least 2N-1. */
+  readonly modulus?: number
+  /** ricart-agrawala 6.5: how far a new sequence number goes beyond the highest seen. */
+  readonly increment?:
+    | { readonly type: 'random'; readonly most: number }
+    | { readonly type: 'priority'; readonly by: readonly number[] }
+  /** ricart-agrawala 7.1: what is compared instead of participants' numbers, indexed from the first participant. */
+  readonly names?: readonly number[]
+  /** ricart-agrawala 7.4: who is silent for so long is declared dead. Unsafe when the network splits: off unless asked for. */
+  readonly declareDeadAfterMs?: number
+}
+
 export interface ParticipantConfig {
   readonly self: ParticipantId
   /** Number of participants. */
@@ -233,6 +266,8 @@ export interface ParticipantConfig {
   readonly firstOwner?: ParticipantId
   /** How many local users may follow each other while a remote participant waits. */
   readonly localHandoffs: number
+  /** What only some protocols know. Equal at all participants. */
+  readonly options?: ProtocolOptions
   readonly timing: Timing
   readonly limits: Limits
 }
@@ -243,12 +278,54 @@ export interface Context {
   readonly resource: Resource
 }
 
+/**
+ * What an interpreter may know of a participant between two steps, the same for every protocol: what its status says, who
+ * waits and who is inside here. It is made anew at each call and must not be changed.
+ */
+export interface View {
+  readonly membership: 'blank' | 'joining' | 'member'
+  /** For status pages: the paper's name for what this participant is doing. */
+  readonly phase: string
+  /** 0 in protocols without epochs. */
+  readonly epoch: number
+  /** The length of the log; in protocols without one, the last fence known here. */
+  readonly sequence: number
+  /** Everything up to here is on a majority and applied here; 0 in protocols without a log. */
+  readonly committed: number
+  /** Who has the token as far as this participant knows; `null` where nobody does, or nobody can know. */
+  readonly owner: ParticipantId | null
+  readonly suspects: readonly ParticipantId[]
+  /** Local users that wait, first come first. */
+  readonly waiters: readonly WaitingUser[]
+  /** Local users that are inside: one, or several readers. */
+  readonly holders: readonly HoldingUser[]
+  /** The last grants of this participant that are over, newest last. */
+  readonly endings: readonly Ending[]
+  /** The replica of the guarded state; `null` for a lock that guards none. */
+  readonly cells: Readonly<Cells> | null
+}
+
+export interface WaitingUser {
+  readonly user: string
+  readonly waitUntil: number | null
+}
+
+export interface HoldingUser {
+  readonly user: string
+  readonly fence: number
+  readonly ttlMs: number
+  readonly expiresAt: number
+  /** An operation of it is pending. */
+  readonly isIssuing: boolean
+}
+
 export interface Protocol<State, Message> {
   readonly name: ProtocolName
   /** The state as a function of storage alone (invariant I20). `records` are those saved and not deleted since. */
   recover(context: Context, records: Iterable<readonly [key: string, value: Json]>): State
   /** Changes `state` in place and returns what the interpreter must do. */
   step(context: Context, state: State, input: Input<Message>): Effect<Message>[]
+  view(context: Context, state: State): View
 }
 
 export const DEFAULT_TIMING: Timing = {

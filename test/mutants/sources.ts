@@ -17,7 +17,7 @@ export const WME = {
   records: `${folder}/records.ts`,
   repeat: `${folder}/repeat.ts`,
   soft: `${folder}/soft.ts`,
-  step: `${folder}/step.ts`,
+  step: 'shared/protocols/step.ts',
   users: `${folder}/users.ts`,
   wme: `${folder}/wme.ts`,
 } as const

@@ -438,6 +438,13 @@ export class Answers {
           outcome: 'not-applied',
           retryAfterSeconds: 1,
         }
+      case 'not-supported':
+        return {
+          type: 'problem',
+          code: 'not_supported',
+          detail: "The lock's protocol cannot do this.",
+          ...(opId !== undefined && { outcome: 'not-applied' as const }),
+        }
       case 'busy':
         return this.unsettled()
       case 'not-waiting':

@@ -2,12 +2,12 @@
  * What Figure 4 changes in Figure 1, and nothing else: who hears an acknowledgement, and how those who do not learn that an
  * operation is committed. `wme-1` is in figure-1-acknowledgement.ts, `wme-2` in figure-4-acknowledgement.ts.
  */
-import type { ParticipantId, ProtocolName } from '../protocol.ts'
+import type { ParticipantId, WmeName } from '../protocol.ts'
 import type { Entry } from './state.ts'
 import type { Step } from './step.ts'
 
 export interface Acknowledgement {
-  readonly name: ProtocolName
+  readonly name: WmeName
   /** Sends the ACK for what the log holds now. `sender` sent the new `entries`. */
   acknowledge(step: Step, sender: ParticipantId, entries: readonly Entry[]): void
   /** Whether this participant may conclude from acknowledgements what is committed. */

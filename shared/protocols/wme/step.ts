@@ -1,55 +1,34 @@
-/**
- * One step under way: the state that it changes and the effects that it collects. Handlers say what they want done in the
- * order of the paper; `takeEffects` puts the save first, so that everything sent is preceded by everything written.
- */
-import type { Json } from '../../json.ts'
-import type { Context, DurableRecord, Effect, Emitted, ParticipantId } from '../protocol.ts'
-import { MESSAGE_FORMAT } from '../protocol.ts'
+/** One step of a stub: what is common to all protocols is in ../step.ts. */
+import type { Context, ParticipantId } from '../protocol.ts'
+import { assert, beginStepOf, type StepOf, save, send } from '../step.ts'
 import type { Acknowledgement } from './acknowledgement.ts'
 import { isTransition } from './figure-3-states.ts'
 import type { WmeMessage } from './messages.ts'
 import type { StubRecord, TimerName, WmeState } from './state.ts'
 
-export interface Step {
-  readonly context: Context
+export {
+  assert,
+  broadcast,
+  cancelTimer,
+  emit,
+  forget,
+  ProtocolDefect,
+  save,
+  send,
+  setTimer,
+  takeEffects,
+} from '../step.ts'
+
+export interface Step extends StepOf<WmeMessage, TimerName> {
   readonly variant: Acknowledgement
   readonly state: WmeState
-  readonly now: number
-  readonly records: Map<string, Json | null>
-  readonly effects: Effect<WmeMessage>[]
   /** Entries were appended that everybody must get; they leave together at the end of the step. */
   appended: boolean
 }
 
 export function beginStep(context: Context, variant: Acknowledgement, state: WmeState, now: number): Step {
-  return { context, variant, state, now, records: new Map(), effects: [], appended: false }
-}
-
-export function takeEffects(step: Step): Effect<WmeMessage>[] {
-  if (step.records.size === 0) return step.effects
-  const records: DurableRecord[] = []
-  for (const [key, value] of step.records) records.push({ key, value })
-  return [{ type: 'save', records }, ...step.effects]
-}
-
-/** Something that no interleaving, loss or crash may bring about: a defect, and the participant stops rather than spread it. */
-export class ProtocolDefect extends Error {}
-
-export function assert(condition: boolean, message: string): asserts condition {
-  if (!condition) throw new ProtocolDefect(message)
-}
-
-// ---------------------------------------------------------------- durable
-
-/** `value` is stored by reference, so it must never be changed afterwards. */
-export function save(step: Step, key: string, value: object | null): void {
-  step.records.set(key, value as Json | null)
-}
-
-/** Forgets a record. One that was made in this very step was never stored. */
-export function forget(step: Step, key: string, storedBefore = true): void {
-  if (storedBefore) step.records.set(key, null)
-  else step.records.delete(key)
+  const step = beginStepOf<WmeMessage, TimerName>(context, now, state.soft.timers)
+  return { ...step, variant, state, appended: false }
 }
 
 export function changeStub(step: Step, change: Partial<StubRecord>): void {
@@ -61,33 +40,6 @@ export function changeStub(step: Step, change: Partial<StubRecord>): void {
   )
   durable.stub = stub
   save(step, 'stub', stub)
-}
-
-// ---------------------------------------------------------------- the other effects
-
-export function send(step: Step, to: ParticipantId, body: WmeMessage): void {
-  const { configuration } = step.context.config
-  step.effects.push({ type: 'send', to, message: { format: MESSAGE_FORMAT, configuration, body } })
-}
-
-export function broadcast(step: Step, body: WmeMessage): void {
-  const { participants, self } = step.context.config
-  for (let peer = 1; peer <= participants; peer++) if (peer !== self) send(step, peer, body)
-}
-
-export function emit(step: Step, event: Emitted): void {
-  step.effects.push({ type: 'emit', event })
-}
-
-export function setTimer(step: Step, timer: TimerName, afterMs: number): void {
-  step.state.soft.timers[timer] = true
-  step.effects.push({ type: 'set-timer', timer, afterMs })
-}
-
-export function cancelTimer(step: Step, timer: TimerName): void {
-  if (!step.state.soft.timers[timer]) return
-  delete step.state.soft.timers[timer]
-  step.effects.push({ type: 'cancel-timer', timer })
 }
 
 /** Asks a peer that has more for what is missing here, one peer at a time. */

@@ -27,6 +27,7 @@ import * as repeat from './repeat.ts'
 import type { TimerName, WmeState } from './state.ts'
 import { askForCatchUp, beginStep, type Step, send, setTimer, takeEffects } from './step.ts'
 import * as users from './users.ts'
+import { view } from './view.ts'
 
 export const wme1 = createWme(distributedAcknowledgement)
 export const wme2 = createWme(centralisedAcknowledgement)
@@ -41,6 +42,7 @@ function createWme(variant: Acknowledgement): Protocol<WmeState, WmeMessage> {
       finish(step)
       return takeEffects(step)
     },
+    view,
   }
 }
 

@@ -1,0 +1,97 @@
+/**
+ * One step under way: the effects that it collects. Handlers say what they want done in the order of their paper;
+ * `takeEffects` puts the save first, so that everything sent is preceded by everything written.
+ */
+import type { Json } from '../json.ts'
+import type { Context, DurableRecord, Effect, Emitted, ParticipantId } from './protocol.ts'
+import { MESSAGE_FORMAT } from './protocol.ts'
+
+/** The timers that are set. A part of the soft state: timers are lost with the process. */
+export type SetTimers<TimerName extends string = string> = { [timer in TimerName]?: true }
+
+export interface StepOf<Message, TimerName extends string = string> {
+  readonly context: Context
+  readonly now: number
+  readonly records: Map<string, Json | null>
+  readonly effects: Effect<Message>[]
+  readonly timers: SetTimers<TimerName>
+}
+
+export function beginStepOf<Message, TimerName extends string>(
+  context: Context,
+  now: number,
+  timers: SetTimers<TimerName>,
+): StepOf<Message, TimerName> {
+  return { context, now, records: new Map(), effects: [], timers }
+}
+
+export function takeEffects<Message>(step: Pick<StepOf<Message>, 'records' | 'effects'>): Effect<Message>[] {
+  if (step.records.size === 0) return step.effects
+  const records: DurableRecord[] = []
+  for (const [key, value] of step.records) records.push({ key, value })
+  return [{ type: 'save', records }, ...step.effects]
+}
+
+/** Something that no interleaving, loss or crash may bring about: a defect, and the participant stops rather than spread it. */
+export class ProtocolDefect extends Error {}
+
+export function assert(condition: boolean, message: string): asserts condition {
+  if (!condition) throw new ProtocolDefect(message)
+}
+
+// ---------------------------------------------------------------- durable
+
+type Saving = Pick<StepOf<unknown>, 'records'>
+
+/** `value` is stored by reference, so it must never be changed afterwards. */
+export function save(step: Saving, key: string, value: object | null): void {
+  step.records.set(key, value as Json | null)
+}
+
+/** Forgets a record. One that was made in this very step was never stored. */
+export function forget(step: Saving, key: string, storedBefore = true): void {
+  if (storedBefore) step.records.set(key, null)
+  else step.records.delete(key)
+}
+
+// ---------------------------------------------------------------- the other effects
+
+type Sending<Message> = Pick<StepOf<Message>, 'context' | 'effects'>
+
+export function send<Message>(step: Sending<Message>, to: ParticipantId, body: Message): void {
+  const { configuration } = step.context.config
+  step.effects.push({ type: 'send', to, message: { format: MESSAGE_FORMAT, configuration, body } })
+}
+
+export function broadcast<Message>(step: Sending<Message>, body: Message): void {
+  const { participants, self } = step.context.config
+  for (let peer = 1; peer <= participants; peer++) if (peer !== self) send(step, peer, body)
+}
+
+/** Effects without a message. */
+interface Collecting {
+  readonly effects: { push(effect: Effect<never>): unknown }
+}
+
+interface Timing<TimerName extends string> extends Collecting {
+  readonly timers: SetTimers<TimerName>
+}
+
+export function emit(step: Collecting, event: Emitted): void {
+  step.effects.push({ type: 'emit', event })
+}
+
+export function setTimer<TimerName extends string>(
+  step: Timing<TimerName>,
+  timer: TimerName,
+  afterMs: number,
+): void {
+  step.timers[timer] = true
+  step.effects.push({ type: 'set-timer', timer, afterMs })
+}
+
+export function cancelTimer<TimerName extends string>(step: Timing<TimerName>, timer: TimerName): void {
+  if (!step.timers[timer]) return
+  delete step.timers[timer]
+  step.effects.push({ type: 'cancel-timer', timer })
+}

@@ -1,0 +1,35 @@
+/** What an interpreter may know of a stub between two steps. */
+import type { Context, HoldingUser, View } from '../protocol.ts'
+import { inCriticalSection } from './figure-3-states.ts'
+import { lengthOf } from './log.ts'
+import type { StubRecord, WmeState } from './state.ts'
+
+export function view(context: Context, state: WmeState): View {
+  const { durable, derived, soft } = state
+  return {
+    membership: durable.membership.status,
+    phase: durable.membership.status === 'joining' ? 'joining' : reportedPhase(context, state),
+    epoch: durable.epoch.epoch,
+    sequence: lengthOf(durable),
+    committed: soft.committed,
+    owner: derived.owner,
+    suspects: soft.detector.suspected.flatMap((suspected, peer) => (suspected ? [peer] : [])),
+    waiters: durable.waiters,
+    holders: holdersOf(durable.stub),
+    endings: durable.stub.endings,
+    cells: durable.replica.cells,
+  }
+}
+
+/** The paper's state of this stub, TOKEN_HELD included. */
+function reportedPhase(context: Context, { durable, derived }: WmeState): string {
+  const { phase } = durable.stub
+  return phase === 'idle' && derived.owner === context.config.self ? 'token-held' : phase
+}
+
+/** A user that is entering is not in yet: it still is the first of those that wait. */
+function holdersOf({ phase, grant }: StubRecord): HoldingUser[] {
+  if (grant === null || !inCriticalSection(phase)) return []
+  const { user, fence, ttlMs, expiresAt } = grant
+  return [{ user, fence, ttlMs, expiresAt, isIssuing: phase === 'cs-issuing' }]
+}
