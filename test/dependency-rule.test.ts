@@ -178,9 +178,10 @@ function importProblems(file: string, { specifier }: Import): string[] {
   return own !== undefined && other !== undefined && own !== other ? [`imports the protocol ${other}`] : []
 }
 
-/** The folder of a protocol; what lies beside these folders belongs to all of them. */
+/** The folder of a protocol; what lies beside these folders, or in a common one, belongs to all of them. */
 function protocolOf(file: string): string | undefined {
-  return /^shared\/protocols\/([^/]+)\//.exec(file)?.[1]
+  const folder = /^shared\/protocols\/([^/]+)\//.exec(file)?.[1]
+  return folder === 'lock-only' ? undefined : folder
 }
 
 /** One cycle through each file at which a walk comes back to where it has been. */
@@ -307,6 +308,7 @@ describe('the rule accepts', () => {
     ['shared/a.ts', 'export async function later() { await Promise.resolve() }'],
     ['shared/client/a.ts', 'export const now = () => Date.now() + Math.random()'],
     ['shared/protocols/wme/step.ts', "import { a } from './a.ts'\nimport type { P } from '../protocol.ts'"],
+    ['shared/protocols/maekawa/a.ts', "import { onTry } from '../lock-only/users.ts'"],
     ['shared/protocols/all.ts', "import { a } from './wme/step.ts'\nimport { b } from './other/step.ts'"],
   ])('%s: %s', (file, text) => {
     expect(judge(file, text)).toEqual([])

@@ -56,7 +56,10 @@ export function forget(step: Saving, key: string, storedBefore = true): void {
 
 // ---------------------------------------------------------------- the other effects
 
-type Sending<Message> = Pick<StepOf<Message>, 'context' | 'effects'>
+interface Sending<Message> {
+  readonly context: Context
+  readonly effects: { push(effect: Effect<Message>): unknown }
+}
 
 export function send<Message>(step: Sending<Message>, to: ParticipantId, body: Message): void {
   const { configuration } = step.context.config

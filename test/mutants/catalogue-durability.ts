@@ -87,7 +87,7 @@ export const durabilityMutants: Mutant[] = [
     id: 'durable-pending-operation',
     trap: 'durable: GRANTED, INVOKE',
     title: 'the pending operation is not stored',
-    file: WME.step,
+    file: WME.stubStep,
     find: "  save(step, 'stub', stub)",
     replace: "  if (stub.pendingOperation === null) save(step, 'stub', stub)",
   },

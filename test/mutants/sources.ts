@@ -18,6 +18,7 @@ export const WME = {
   repeat: `${folder}/repeat.ts`,
   soft: `${folder}/soft.ts`,
   step: 'shared/protocols/step.ts',
+  stubStep: `${folder}/step.ts`,
   users: `${folder}/users.ts`,
   wme: `${folder}/wme.ts`,
 } as const

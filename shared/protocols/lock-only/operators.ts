@@ -1,0 +1,129 @@
+/**
+ * An operator forces the present holders out. In these protocols nobody knows who is inside elsewhere, so everybody is asked;
+ * who has somebody inside is told which grants are meant. A question that arrives late or twice therefore forces nobody
+ * out that came in afterwards.
+ */
+import type { Effect, ParticipantId, UserInput } from '../protocol.ts'
+import { emit, send } from '../step.ts'
+import type { DeskStep } from './desk.ts'
+import { eject, refuse } from './users.ts'
+
+/** Contains the number of the asker's life: a late answer to a question of an earlier life is none to a question of this. */
+type Round = string
+
+export type OperatorMessage =
+  | { readonly type: 'who-is-inside'; readonly round: Round }
+  | { readonly type: 'inside'; readonly round: Round; readonly fences: readonly number[] }
+  | { readonly type: 'eject'; readonly round: Round; readonly fences: readonly number[] }
+  | { readonly type: 'ejected'; readonly round: Round }
+
+/** Soft: an operator whose participant restarts asks again. */
+export interface Ejection {
+  readonly request: string
+  readonly round: Round
+  /** By participant: `null` until it has said who is inside there; then the grants that must end. */
+  readonly open: { [participant: string]: readonly number[] | null }
+}
+
+export interface Operators {
+  life: number
+  rounds: number
+  ejections: Ejection[]
+}
+
+export const noOperators = (): Operators => ({ life: 0, rounds: 0, ejections: [] })
+
+export interface OperatorStep extends DeskStep {
+  readonly effects: { push(effect: Effect<OperatorMessage>): unknown }
+  readonly operators: Operators
+}
+
+export function onEject(
+  step: OperatorStep,
+  event: Extract<UserInput, { type: 'eject' }>,
+  others: readonly ParticipantId[],
+): void {
+  const { operators } = step
+  if (operators.ejections.length >= step.context.config.limits.waiters) {
+    return refuse(step, event.request, 'eject', { code: 'too-many-waiters' })
+  }
+  for (const holder of [...step.desk.holders]) eject(step, holder, 'operator')
+  operators.rounds++
+  const ejection: Ejection = {
+    request: event.request,
+    round: `${operators.life}/${operators.rounds}`,
+    open: Object.fromEntries(others.map(peer => [peer, null])),
+  }
+  operators.ejections.push(ejection)
+  ask(step, ejection)
+  finishEjections(step)
+}
+
+/** To be called when what is unanswered is repeated. */
+export function repeatEjections(step: OperatorStep): void {
+  for (const ejection of step.operators.ejections) ask(step, ejection)
+}
+
+function ask(step: OperatorStep, { round, open }: Ejection): void {
+  for (const [peer, fences] of Object.entries(open)) {
+    send<OperatorMessage>(
+      step,
+      Number(peer),
+      fences === null ? { type: 'who-is-inside', round } : { type: 'eject', round, fences },
+    )
+  }
+}
+
+/** Whether anything must be repeated. */
+export const hasEjections = (step: OperatorStep): boolean => step.operators.ejections.length > 0
+
+export function onOperatorMessage(step: OperatorStep, from: ParticipantId, message: OperatorMessage): void {
+  const { round } = message
+  switch (message.type) {
+    case 'who-is-inside':
+      return send<OperatorMessage>(step, from, {
+        type: 'inside',
+        round,
+        fences: step.desk.holders.map(({ fence }) => fence),
+      })
+    case 'inside': {
+      const ejection = step.operators.ejections.find(asked => asked.round === round)
+      if (ejection?.open[from] !== null) return
+      if (message.fences.length === 0) return settle(step, ejection, from)
+      ejection.open[from] = message.fences
+      return send<OperatorMessage>(step, from, { type: 'eject', round, fences: message.fences })
+    }
+    case 'eject':
+      for (const holder of [...step.desk.holders]) {
+        if (message.fences.includes(holder.fence)) eject(step, holder, 'operator')
+      }
+      return send<OperatorMessage>(step, from, { type: 'ejected', round })
+    case 'ejected': {
+      const ejection = step.operators.ejections.find(asked => asked.round === round)
+      return ejection === undefined ? undefined : settle(step, ejection, from)
+    }
+    default:
+      return message satisfies never
+  }
+}
+
+function settle(step: OperatorStep, ejection: Ejection, from: ParticipantId): void {
+  delete ejection.open[from]
+  finishEjections(step)
+}
+
+/** Nobody is asked any longer who is no member any longer. */
+export function forgetMember(step: OperatorStep, member: ParticipantId): void {
+  for (const ejection of step.operators.ejections) delete ejection.open[member]
+  finishEjections(step)
+}
+
+const isSettled = (open: Ejection['open']): boolean => Object.keys(open).length === 0
+
+function finishEjections(step: OperatorStep): void {
+  const { operators } = step
+  for (const { request, open } of operators.ejections) {
+    if (isSettled(open)) emit(step, { type: 'eject-done', request, epoch: 0 })
+  }
+  operators.ejections = operators.ejections.filter(({ open }) => !isSettled(open))
+}
