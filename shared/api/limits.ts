@@ -10,6 +10,8 @@ export const API_LIMITS = {
   keyLength: KEY_VALUE_LIMITS.keyLength,
   /** Of one value; a unit of weight is about one character of JSON. */
   valueWeight: KEY_VALUE_LIMITS.valueWeight,
+  /** Of all values together that the `get` ops of one batch answer. */
+  readWeight: KEY_VALUE_LIMITS.readWeight,
   opsPerBatch: KEY_VALUE_LIMITS.opsPerBatch,
   /** Of all ops of a batch together. */
   batchWeight: DEFAULT_LIMITS.operationWeight,

@@ -237,23 +237,22 @@ describe('error, and the session stays open', () => {
 })
 
 describe('operations that are sent without waiting', () => {
-  it('are all answered, each once', async () => {
+  it('are all applied, each once', async () => {
     const lock = service.lock()
     const session = await inside(lock)
     const opIds = ['a', 'b', 'c', 'd']
     for (const opId of opIds) session.send({ type: 'issue', opId, ops: [{ increment: 'n' }] })
-    const answered: string[] = []
-    // Who is out of turn is told so, and may say it again.
-    while (answered.length < opIds.length) {
+    const answered = new Set<string>()
+    // Who is out of turn is told so, and may say it again; what is said again after it was taken is answered twice.
+    while (answered.size < opIds.length) {
       const event = await session.next()
-      if (event.type === 'outcome') answered.push(event.opId)
+      if (event.type === 'outcome') answered.add(event.opId)
       else expect(event).toMatchObject({ type: 'error', code: 'conflict' })
-      const left = opIds.filter(opId => !answered.includes(opId))
+      const left = opIds.filter(opId => !answered.has(opId))
       if (event.type === 'outcome' && left.length > 0) {
         session.send({ type: 'issue', opId: left[0]!, ops: [{ increment: 'n' }] })
       }
     }
-    expect([...new Set(answered)].sort()).toEqual(opIds)
     session.close()
     await lock.untilFree()
     expect(await lock.value('n')).toBe(4)

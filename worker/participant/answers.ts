@@ -1,25 +1,43 @@
 /** How a participant answers the router's calls: each becomes user events of the protocol, and their events the answer. */
 import { formatGrantId, formatTicketId } from '../../shared/api/ids.ts'
+import { API_LIMITS } from '../../shared/api/limits.ts'
 import type { Json } from '../../shared/json.ts'
-import type { Ending, Refusal, UserOutput } from '../../shared/protocols/protocol.ts'
+import type { UserOutput } from '../../shared/protocols/protocol.ts'
 import { inCriticalSection } from '../../shared/protocols/wme/figure-3-states.ts'
 import { lengthOf } from '../../shared/protocols/wme/log.ts'
 import { reportedPhase } from '../../shared/protocols/wme/wme.ts'
-import { cellOfKey, keyOfCell, readKey } from '../../shared/resource/key-value.ts'
 import type { Consistency, ParticipantAnswer, ParticipantCall, ParticipantStatus } from './calls.ts'
 import { boundToConnection } from './connections.ts'
 import type { BatonParticipant } from './participant.ts'
+import { readOne, readPage, snapshotEvent } from './reading.ts'
+import {
+  noSuchTicket,
+  opIdConflict,
+  overProblem,
+  refusalProblem,
+  stateTooLarge,
+  tooMany,
+  unsettled,
+} from './refusals.ts'
 import type { WatchEvent } from './storage.ts'
 
 type Call<Type extends ParticipantCall['type']> = Extract<ParticipantCall, { type: Type }>
 type Event<Type extends UserOutput['type']> = Extract<UserOutput, { type: Type }>
 
-/** A ticket lives this long without being asked for. */
-const TICKET_MS = 60_000
+const { ticketMs: TICKET_MS } = API_LIMITS
 /** How long an operation, a read or an operator's request may take before its fate is called unknown. */
 const SETTLE_MS = 10_000
 /** The grant of a `transact` lasts as long as the call could. */
 const TRANSACT_TTL_MS = 60_000
+
+/** What makes room, and how the router finds out that a participant which keeps it waiting is there. */
+const ALWAYS_TAKEN: ReadonlySet<ParticipantCall['type']> = new Set([
+  'status',
+  'withdraw',
+  'release',
+  'keepalive',
+  'eject',
+])
 
 export class Answers {
   private readonly participant: BatonParticipant
@@ -29,7 +47,23 @@ export class Answers {
     this.participant = participant
   }
 
-  answer(call: ParticipantCall, signal: AbortSignal, isNew: boolean): Promise<ParticipantAnswer> {
+  /** Calls that are not answered yet. */
+  private inFlight = 0
+
+  async answer(call: ParticipantCall, signal: AbortSignal, isNew: boolean): Promise<ParticipantAnswer> {
+    if (this.inFlight >= API_LIMITS.callsInFlight && !ALWAYS_TAKEN.has(call.type)) {
+      const outcome = 'opId' in call ? { outcome: 'not-applied' as const } : {}
+      return { ...tooMany('This participant has too many calls to answer.'), ...outcome }
+    }
+    this.inFlight++
+    try {
+      return await this.run(call, signal, isNew)
+    } finally {
+      this.inFlight--
+    }
+  }
+
+  private run(call: ParticipantCall, signal: AbortSignal, isNew: boolean): Promise<ParticipantAnswer> {
     switch (call.type) {
       case 'acquire':
         return this.acquire(call, signal)
@@ -76,7 +110,7 @@ export class Answers {
       signal,
     )
     if (event?.type === 'crit') return done(200, { grant: this.describeGrant(event) })
-    if (event?.type === 'refused') return this.refused(event.refusal)
+    if (event?.type === 'refused') return refusalProblem(event.refusal)
     if (event === null && ticket) return this.waitingTicket(user)
     return this.locked()
   }
@@ -180,10 +214,11 @@ export class Answers {
   private async ops(call: Call<'ops'>): Promise<ParticipantAnswer> {
     const { user, fence, opId, ops } = call
     const event = await this.issue(user, fence, opId, ops)
-    if (event === null) return this.unsettled()
+    if (event === null) return unsettled
+    if (event === 'too-much') return stateTooLarge
     if (event.type === 'outcome') return this.outcome(event)
     if (event.type === 'ejected') return overProblem({ ...event }, opId)
-    return event.type === 'refused' ? this.refused(event.refusal, opId) : this.unsettled()
+    return event.type === 'refused' ? refusalProblem(event.refusal, opId) : unsettled
   }
 
   /** `issue`, and what becomes of it. A grant has one operation at a time; further ones wait here for their turn. */
@@ -192,7 +227,7 @@ export class Answers {
     fence: number,
     opId: string,
     operation: Json,
-  ): Promise<UserOutput | null> {
+  ): Promise<UserOutput | 'too-much' | null> {
     const { waiting, running } = this.participant
     const until = Date.now() + SETTLE_MS
     // A refusal comes at once; one that comes later is for another call of the same user.
@@ -202,6 +237,7 @@ export class Answers {
       (event.type === 'ejected' && event.fence === fence) ||
       (event.type === 'refused' && event.event === 'issue' && isAsking)
     for (;;) {
+      if (this.participant.isTooMuch(user, fence, opId, operation)) return 'too-much'
       const answer = waiting.next(user, until, isAnswer)
       isAsking = true
       running.user({ type: 'issue', user, fence, opId, operation })
@@ -220,17 +256,6 @@ export class Answers {
     return done(200, { sequence: event.sequence, ...result })
   }
 
-  private unsettled(): ParticipantAnswer {
-    return {
-      type: 'problem',
-      code: 'no_quorum',
-      detail:
-        'A majority of the participants did not answer in time. Ask again with the same opId to learn the outcome.',
-      outcome: 'unknown',
-      retryAfterSeconds: 1,
-    }
-  }
-
   private async keepAlive(call: Call<'keepalive'>): Promise<ParticipantAnswer> {
     const { user, fence } = call
     const { running, waiting, configuration } = this.participant
@@ -240,7 +265,7 @@ export class Answers {
     running.user({ type: 'keep-alive', user, fence, ttlMs })
     const event = await answer
     if (event?.type === 'kept') return done(200, { expiresAt: iso(event.expiresAt) })
-    return event?.type === 'refused' ? this.refused(event.refusal) : overProblem(null, undefined)
+    return event?.type === 'refused' ? refusalProblem(event.refusal) : overProblem(null, undefined)
   }
 
   private async release(call: Call<'release'>): Promise<ParticipantAnswer> {
@@ -256,14 +281,14 @@ export class Answers {
       this.participant.finishEvent()
       const event = await answer
       if (event?.type === 'rem') return done(204, null)
-      if (event?.type !== 'refused') return this.unsettled()
-      if (event.refusal.code !== 'busy') return this.refused(event.refusal)
+      if (event?.type !== 'refused') return unsettled
+      if (event.refusal.code !== 'busy') return refusalProblem(event.refusal)
       const settled = await waiting.next(
         user,
         Date.now() + SETTLE_MS,
         ({ type }) => type === 'outcome' || type === 'ejected',
       )
-      if (settled === null) return this.unsettled()
+      if (settled === null) return unsettled
     }
   }
 
@@ -279,6 +304,7 @@ export class Answers {
     const answer = waiting.next(user, Date.now() + waitMs + SETTLE_MS, event => {
       if (event.type !== 'crit') return ['outcome', 'ejected', 'refused', 'withdrawn'].includes(event.type)
       fence = event.fence
+      if (this.participant.isTooMuch(user, fence, opId, ops)) return true
       running.user({ type: 'issue', user, fence, opId, operation: ops })
       return false
     })
@@ -293,12 +319,11 @@ export class Answers {
     const event = await answer
     signal.removeEventListener('abort', giveUp)
     this.participant.leave(user)
+    if (event?.type === 'crit') return stateTooLarge
     if (event?.type === 'outcome') return this.transacted(event, fence!)
     if (event?.type === 'ejected') return overProblem({ ...event }, opId)
-    if (event?.type === 'refused') return this.refused(event.refusal, opId)
-    return event === null
-      ? this.unsettled()
-      : ({ ...this.locked(), outcome: 'not-applied' } as ParticipantAnswer)
+    if (event?.type === 'refused') return refusalProblem(event.refusal, opId)
+    return event === null ? unsettled : ({ ...this.locked(), outcome: 'not-applied' } as ParticipantAnswer)
   }
 
   private transacted(event: Event<'outcome'>, fence: number): ParticipantAnswer {
@@ -313,31 +338,21 @@ export class Answers {
   private async get(call: Call<'get'>): Promise<ParticipantAnswer> {
     const problem = await this.awaitConsistency(call.consistency)
     if (problem !== null) return problem
-    const { replica } = this.participant.running.state.durable
-    const { committed } = this.participant.running.state.soft
-    if (replica.cells[cellOfKey(call.key)] === undefined) {
-      return { type: 'problem', code: 'no_such_key', detail: `There is no key ${JSON.stringify(call.key)}.` }
-    }
-    const { value, revision } = readKey(replica.cells, call.key)
-    return done(200, { key: call.key, value, revision, sequence: committed })
+    const { cells, sequence } = this.state
+    return readOne(cells, sequence, call)
   }
 
   private async list(call: Call<'list'>): Promise<ParticipantAnswer> {
     const problem = await this.awaitConsistency(call.consistency)
     if (problem !== null) return problem
-    const { cells } = this.participant.running.state.durable.replica
-    const keys = Object.keys(cells)
-      .map(keyOfCell)
-      .filter(key => key.startsWith(call.prefix) && (call.after === null || key > call.after))
-      .sort()
-    const page = keys.slice(0, call.limit)
-    const entries = page.map(key => ({ key, ...readKey(cells, key) }))
-    const cursor = keys.length > page.length ? page.at(-1)! : null
-    return done(200, {
-      entries,
-      cursor,
-      sequence: this.participant.running.state.soft.committed,
-    } as unknown as Json)
+    const { cells, sequence } = this.state
+    return readPage(cells, sequence, call)
+  }
+
+  /** The guarded state as this participant has it, and how far it has come. */
+  private get state() {
+    const { durable, soft } = this.participant.running.state
+    return { cells: durable.replica.cells, sequence: soft.committed }
   }
 
   private async awaitConsistency(consistency: Consistency): Promise<ParticipantAnswer | null> {
@@ -349,7 +364,7 @@ export class Answers {
     this.participant.finishEvent()
     const event = await answer
     if (event?.type === 'readable') return null
-    if (event?.type === 'refused') return this.refused(event.refusal)
+    if (event?.type === 'refused') return refusalProblem(event.refusal)
     running.user({ type: 'cancel-read', request })
     return {
       type: 'problem',
@@ -387,13 +402,9 @@ export class Answers {
     return this.participant.storage.changesAfter(since) ?? [this.snapshot()]
   }
 
-  /** The whole state, for watchers that miss a part of how it came to be. */
   snapshot(): WatchEvent {
-    const { cells } = this.participant.running.state.durable.replica
-    const sequence = this.participant.running.state.soft.committed
-    const keys = Object.keys(cells).map(keyOfCell)
-    const entries = keys.map(key => ({ key, ...readKey(cells, key) }))
-    return { event: 'snapshot', sequence, data: { sequence, entries } as unknown as Json }
+    const { cells, sequence } = this.state
+    return snapshotEvent(cells, sequence)
   }
 
   private async eject(): Promise<ParticipantAnswer> {
@@ -404,52 +415,7 @@ export class Answers {
     this.participant.finishEvent()
     const event = await answer
     if (event?.type === 'eject-done') return done(200, { epoch: event.epoch })
-    return event?.type === 'refused' ? this.refused(event.refusal) : this.unsettled()
-  }
-
-  // ---- refusals
-
-  private refused(refusal: Refusal, opId?: string): ParticipantAnswer {
-    switch (refusal.code) {
-      case 'grant-over':
-        return overProblem(refusal.ending, opId)
-      case 'conflict':
-        return opIdConflict
-      case 'too-large':
-        return {
-          type: 'problem',
-          code: 'too_large',
-          detail: 'The operation is too large.',
-          outcome: 'not-applied',
-        }
-      case 'too-many-waiters':
-        return {
-          type: 'problem',
-          code: 'too_many',
-          detail: 'Too many users wait for this lock at this participant.',
-          ...(opId !== undefined && { outcome: 'not-applied' as const }),
-          retryAfterSeconds: 1,
-        }
-      case 'not-a-member':
-        return {
-          type: 'problem',
-          code: 'no_quorum',
-          detail: 'This participant is being taken back by the others. Ask again, or ask another one.',
-          outcome: 'not-applied',
-          retryAfterSeconds: 1,
-        }
-      case 'not-supported':
-        return {
-          type: 'problem',
-          code: 'not_supported',
-          detail: "The lock's protocol cannot do this.",
-          ...(opId !== undefined && { outcome: 'not-applied' as const }),
-        }
-      case 'busy':
-        return this.unsettled()
-      case 'not-waiting':
-        return noSuchTicket
-    }
+    return event?.type === 'refused' ? refusalProblem(event.refusal) : unsettled
   }
 }
 
@@ -460,42 +426,3 @@ const done = (status: 200 | 201 | 202 | 204, body: Json): ParticipantAnswer => (
 })
 
 const iso = (ms: number): string => new Date(ms).toISOString()
-
-const noSuchTicket: ParticipantAnswer = {
-  type: 'problem',
-  code: 'no_such_ticket',
-  detail: 'There is no such ticket: it was never issued, it was withdrawn, or its time is over.',
-}
-
-const opIdConflict: ParticipantAnswer = {
-  type: 'problem',
-  code: 'conflict',
-  detail: 'This opId was used for another operation.',
-  outcome: 'not-applied',
-}
-
-/** The grant is over. What became of `opId` under it is said: applied operations have their result in the table already. */
-function overProblem(ending: Omit<Ending, 'user'> | null, opId: string | undefined): ParticipantAnswer {
-  const code = ending === null ? 'ejected' : CODE_OF_ENDING[ending.reason]
-  const pending = ending?.pending?.opId === opId ? ending?.pending?.outcome : undefined
-  const outcome =
-    opId === undefined ? {} : { outcome: pending ?? (ending === null ? 'unknown' : 'not-applied') }
-  const detail =
-    ending === null ? 'The grant is over; how it ended is no longer known.' : DETAIL_OF_ENDING[ending.reason]
-  return { type: 'problem', code, detail, ...outcome } as ParticipantAnswer
-}
-
-const CODE_OF_ENDING = {
-  released: 'released',
-  suspected: 'ejected',
-  operator: 'ejected',
-  expired: 'expired',
-} as const
-
-const DETAIL_OF_ENDING = {
-  released: 'The grant was released.',
-  suspected:
-    'The holder was ejected: its participant was suspected to be gone, and the others went on without it.',
-  operator: 'The holder was ejected by an operator.',
-  expired: 'The grant was not kept alive in time.',
-} as const

@@ -4,10 +4,13 @@
  */
 import { DurableObject } from 'cloudflare:workers'
 import type { LockConfiguration } from '../../shared/api/configuration.ts'
+import { API_LIMITS } from '../../shared/api/limits.ts'
 import { accept, NEW_REGISTRAR, prepare, type RegistrarRecord } from '../../shared/birth.ts'
 import type { Json } from '../../shared/json.ts'
 import type { Emitted, UserInput } from '../../shared/protocols/protocol.ts'
+import { entriesAfter, lengthOf } from '../../shared/protocols/wme/log.ts'
 import { resourceByName } from '../../shared/resource/registry.ts'
+import { resultOf } from '../../shared/resource/replica.ts'
 import type { Resource } from '../../shared/resource/resource.ts'
 import { createDirectory, type ParticipantDirectory } from '../directory.ts'
 import { type BatonEnvironment, DEFAULT_RESOURCE, defaultConfiguration, eventsKept } from '../environment.ts'
@@ -19,10 +22,12 @@ import { Deadlines } from './deadlines.ts'
 import { Engine, type Message } from './engine.ts'
 import { callPeer, type PeerAnswer, type PeerRequest } from './peers.ts'
 import { type Glimpse, recordStep } from './recorder.ts'
+import { tooMany } from './refusals.ts'
+import { ReplicaSize } from './replica-size.ts'
 import { Sessions } from './sessions.ts'
 import { Storage } from './storage.ts'
 import { Waiting } from './waiting.ts'
-import { KEEP_OPEN, KEEP_OPEN_MS, MOST_WATCHERS, Watchers } from './watchers.ts'
+import { KEEP_OPEN, KEEP_OPEN_MS, Watchers } from './watchers.ts'
 
 interface Identity {
   readonly lock: string
@@ -42,6 +47,7 @@ export class BatonParticipant extends DurableObject<BatonEnvironment> {
   private readonly directory: ParticipantDirectory
   private readonly answers: Answers
   private engine: Engine | null = null
+  private size: ReplicaSize | null = null
   private birth: Promise<void> | null = null
 
   constructor(ctx: DurableObjectState, env: BatonEnvironment) {
@@ -234,6 +240,7 @@ export class BatonParticipant extends DurableObject<BatonEnvironment> {
       resource,
     )
     this.glimpse = this.glance()
+    this.size = new ReplicaSize(resource, () => this.running.state.durable.replica)
     this.engine.start(genesis)
   }
 
@@ -253,6 +260,19 @@ export class BatonParticipant extends DurableObject<BatonEnvironment> {
     if (waiters.some(waiter => waiter.user === user)) running.user({ type: 'withdraw', user })
     else if (stub.grant?.user === user && stub.phase === 'cs-issuing') this.leaving.add(user)
     else if (stub.grant?.user === user) running.user({ type: 'exit', user, fence: stub.grant.fence })
+  }
+
+  /** Whether this would be issued now, as something new, and is more than the lock may hold. */
+  isTooMuch(user: string, fence: number, opId: string, operation: Json): boolean {
+    if (!this.size!.isNearLimit) return false
+    const { durable, soft } = this.running.state
+    const { stub, replica } = durable
+    const isNow = stub.phase === 'cs-idle' && stub.grant?.user === user && stub.grant.fence === fence
+    if (!isNow || resultOf(replica, opId) !== undefined) return false
+    const onTheWay = entriesAfter(durable, soft.committed).filter(entry => entry.kind === 'operation')
+    // Said before, and on its way: it will be answered like the first time.
+    if (onTheWay.some(entry => entry.opId === opId)) return false
+    return this.size!.isTooMuch({ sequence: lengthOf(durable) + 1, opId, operation }, onTheWay)
   }
 
   get running(): Engine {
@@ -370,6 +390,8 @@ export class BatonParticipant extends DurableObject<BatonEnvironment> {
     this.waiting.tell(emitted)
     this.sessions.tell(emitted)
     for (const event of emitted) {
+      if (event.type === 'applied') this.size!.applied(event.opId, event.changes)
+      if (event.type === 'restored') this.size!.measureAll()
       if (event.type === 'crit' || event.type === 'withdrawn') this.connections.takeTicket(event.user)
       if (event.type === 'ejected') this.leaving.delete(event.user)
       if (event.type === 'outcome' && this.leaving.delete(event.user)) this.leave(event.user)
@@ -379,14 +401,14 @@ export class BatonParticipant extends DurableObject<BatonEnvironment> {
   // ---- watch and session
 
   /** A stream or a WebSocket, or why there is none. */
-  private async open(run: () => Response): Promise<Response> {
+  private async open(run: () => Response | ParticipantAnswer): Promise<Response> {
     const opened = await this.asMember(this.defaults, run)
     return opened instanceof Response ? opened : Response.json(opened)
   }
 
-  private watch(since: number | null): Response {
-    if (this.watchers.size >= MOST_WATCHERS) {
-      return new Response(null, { status: 429, headers: { 'retry-after': '1' } })
+  private watch(since: number | null): Response | ParticipantAnswer {
+    if (this.watchers.size >= API_LIMITS.watchersPerParticipant) {
+      return tooMany('Too many watch this lock at this participant.')
     }
     // With others watching it is set already; setting it again would put their comment off.
     if (this.watchers.size === 0) this.deadlines.set(KEEP_OPEN, Date.now() + KEEP_OPEN_MS)

@@ -3,14 +3,15 @@
  * in memory: while the socket is open its grant is kept alive, and when it closes the grant is over.
  */
 
+import { API_LIMITS } from '../../shared/api/limits.ts'
+import type { ProblemCode } from '../../shared/api/problems.ts'
 import { parseSessionMessage } from '../../shared/api/session.ts'
 import type { Json } from '../../shared/json.ts'
-import type { Emitted, UserOutput } from '../../shared/protocols/protocol.ts'
+import type { Emitted, Refusal, UserOutput } from '../../shared/protocols/protocol.ts'
+import type { ParticipantAnswer } from './calls.ts'
 import { boundToConnection } from './connections.ts'
 import type { BatonParticipant } from './participant.ts'
-
-/** Beyond this many a participant takes no more. */
-export const MOST_SESSIONS = 1_000
+import { stateTooLarge, tooMany } from './refusals.ts'
 
 export class Sessions {
   private readonly participant: BatonParticipant
@@ -21,9 +22,9 @@ export class Sessions {
     this.ctx = ctx
   }
 
-  open(user: string): Response {
-    if (this.ctx.getWebSockets().length >= MOST_SESSIONS) {
-      return new Response(null, { status: 429, headers: { 'retry-after': '1' } })
+  open(user: string): Response | ParticipantAnswer {
+    if (this.ctx.getWebSockets().length >= API_LIMITS.sessionsPerParticipant) {
+      return tooMany('Too many sessions of this lock are open at this participant.')
     }
     const { 0: client, 1: server } = new WebSocketPair()
     this.ctx.acceptWebSocket(server, [boundToConnection(user)])
@@ -60,7 +61,12 @@ export class Sessions {
       })
     }
     if (event.type === 'exit') return running.user({ type: 'exit', user, fence: held.fence })
-    running.user({ type: 'issue', user, fence: held.fence, opId: event.opId, operation: event.ops as Json })
+    const { opId, ops } = event as { readonly opId: string; readonly ops: Json }
+    if (this.participant.isTooMuch(user, held.fence, opId, ops)) {
+      const { code, detail } = stateTooLarge
+      return this.say(socket, { type: 'error', code, detail })
+    }
+    running.user({ type: 'issue', user, fence: held.fence, opId, operation: ops })
   }
 
   onClose(socket: WebSocket): void {
@@ -136,7 +142,7 @@ export class Sessions {
   private socketOf = (user: string): WebSocket | undefined => this.ctx.getWebSockets(user)[0]
 }
 
-function codeOf(refusal: string): string {
+function codeOf(refusal: Refusal['code']): ProblemCode {
   switch (refusal) {
     case 'conflict':
     case 'busy':
@@ -147,7 +153,10 @@ function codeOf(refusal: string): string {
       return 'too_many'
     case 'grant-over':
       return 'ejected'
-    default:
+    case 'not-supported':
+      return 'not_supported'
+    case 'not-a-member':
+    case 'not-waiting':
       return 'no_quorum'
   }
 }

@@ -1,14 +1,18 @@
 /** The durable side of one participant: the protocol's records and the bounded record of events, in the object's SQLite. */
+import { API_LIMITS } from '../../shared/api/limits.ts'
 import type { HistoryEvent } from '../../shared/history/events.ts'
 import type { Json } from '../../shared/json.ts'
 import type { DurableRecord } from '../../shared/protocols/protocol.ts'
 
-/** What one step did, for the history and for watchers. */
-export interface EventRow {
-  readonly id: number
+/** What one step did, or a part of it, for the history and for watchers. */
+interface EventRow {
   readonly history: readonly HistoryEvent[]
   readonly changes: readonly WatchEvent[]
 }
+
+/** A row holds at most 2 MB, and a character is at most three bytes of UTF-8. */
+const MOST_ROW_LENGTH = 500_000
+const MOST_ROW_BYTES = 1_900_000
 
 /** What watchers are told; see api.md, Watch. */
 export interface WatchEvent {
@@ -20,16 +24,29 @@ export interface WatchEvent {
 export class Storage {
   private readonly sql: SqlStorage
   private readonly eventsKept: number
-  private events: number
+  private readonly eventBytesKept: number
+  private events = 0
+  private eventBytes = 0
 
   constructor(sql: SqlStorage, eventsKept: number) {
     this.sql = sql
     this.eventsKept = eventsKept
+    this.eventBytesKept = eventsKept * API_LIMITS.bytesPerEventKept
     sql.exec('CREATE TABLE IF NOT EXISTS records (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID')
     sql.exec(
       'CREATE TABLE IF NOT EXISTS events (id INTEGER PRIMARY KEY, sequence INTEGER NOT NULL, body TEXT NOT NULL)',
     )
-    this.events = Number(sql.exec('SELECT count(*) AS n FROM events').one().n)
+    this.countEvents()
+  }
+
+  private countEvents(): void {
+    const kept = this.sql
+      .exec<{ events: number; bytes: number }>(
+        'SELECT count(*) AS events, total(octet_length(body)) AS bytes FROM events',
+      )
+      .one()
+    this.events = kept.events
+    this.eventBytes = kept.bytes
   }
 
   /** A superseded instance of the object finds out by touching its storage; every handler begins with this. */
@@ -73,30 +90,34 @@ export class Storage {
     }
   }
 
+  /** One row for each step, more if it did so much that one would not hold it: a participant that catches up does. */
   record(history: readonly HistoryEvent[], changes: readonly WatchEvent[]): void {
     if (this.eventsKept === 0) return
-    const sequence = Math.max(0, ...changes.map(change => change.sequence))
-    this.sql.exec(
-      'INSERT INTO events (sequence, body) VALUES (?, ?)',
-      sequence,
-      JSON.stringify({ history, changes }),
-    )
-    this.events++
+    for (const { text, sequence } of this.rowsOf(history, changes)) {
+      const insert = 'INSERT INTO events (sequence, body) VALUES (?, ?) RETURNING octet_length(body) AS bytes'
+      this.eventBytes += this.sql.exec<{ bytes: number }>(insert, sequence, text).one().bytes
+      this.events++
+    }
     // Old rows go in runs, so that a step rarely pays for it.
-    if (this.events > this.eventsKept * 1.25) this.forgetOldEvents()
+    const isMuch = this.events > this.eventsKept * 1.25 || this.eventBytes > this.eventBytesKept * 1.25
+    if (isMuch) this.forgetOldEvents()
   }
 
   private forgetOldEvents(): void {
-    const oldest = 'id <= (SELECT id FROM events ORDER BY id DESC LIMIT 1 OFFSET ?)'
+    const newestFirst =
+      'SELECT id, row_number() OVER newest AS place, sum(octet_length(body)) OVER newest AS bytes ' +
+      'FROM events WINDOW newest AS (ORDER BY id DESC)'
+    const isOld = `id <= (SELECT max(id) FROM (${newestFirst}) WHERE place > ? OR bytes > ?)`
+    const limits = [this.eventsKept, this.eventBytesKept]
     const { through } = this.sql
       .exec<{ through: number | null }>(
-        `SELECT max(sequence) AS through FROM events WHERE ${oldest}`,
-        this.eventsKept,
+        `SELECT max(sequence) AS through FROM events WHERE ${isOld}`,
+        ...limits,
       )
       .one()
     this.missThrough(through ?? 0)
-    this.sql.exec(`DELETE FROM events WHERE ${oldest}`, this.eventsKept)
-    this.events = this.eventsKept
+    this.sql.exec(`DELETE FROM events WHERE ${isOld}`, ...limits)
+    this.countEvents()
   }
 
   /** Not everything up to this sequence is among the events: it was forgotten, or came here as a snapshot. */
@@ -109,21 +130,64 @@ export class Storage {
   }
 
   history(): HistoryEvent[] {
-    return this.rows('SELECT id, body FROM events ORDER BY id').flatMap(row => row.history)
+    return this.rows('SELECT body FROM events ORDER BY id').flatMap(row => row.history)
   }
 
   /** The watch events after `since`, or `null` if some of them are missing. */
   changesAfter(since: number): WatchEvent[] | null {
     if (since < this.missedThrough) return null
-    return this.rows('SELECT id, body FROM events WHERE sequence > ? ORDER BY id', since)
+    return this.rows('SELECT body FROM events WHERE sequence > ? ORDER BY id', since)
       .flatMap(row => row.changes)
       .filter(change => change.sequence > since)
   }
 
   private rows(query: string, ...values: number[]): EventRow[] {
     return this.sql
-      .exec<{ id: number; body: string }>(query, ...values)
+      .exec<{ body: string }>(query, ...values)
       .toArray()
-      .map(row => ({ id: row.id, ...(JSON.parse(row.body) as Omit<EventRow, 'id'>) }))
+      .map(row => JSON.parse(row.body) as EventRow)
   }
+  private rowsOf(history: readonly HistoryEvent[], changes: readonly WatchEvent[]): Row[] {
+    const whole = rowWith(history, changes)
+    if (whole.text.length <= MOST_ROW_LENGTH) return [whole]
+    return [
+      ...pack(history).map(part => rowWith(part, [])),
+      ...pack(changes.filter(change => this.fits(change))).map(part => rowWith([], part)),
+    ]
+  }
+
+  /** A small batch can change much: by an op for each of many long lists. Who resumes before that begins with a snapshot. */
+  private fits(change: WatchEvent): boolean {
+    const text = JSON.stringify(change)
+    const isSmall =
+      text.length * 3 <= MOST_ROW_BYTES || new TextEncoder().encode(text).length <= MOST_ROW_BYTES
+    if (!isSmall) this.missThrough(change.sequence)
+    return isSmall
+  }
+}
+
+interface Row {
+  readonly text: string
+  readonly sequence: number
+}
+
+function rowWith(history: readonly HistoryEvent[], changes: readonly WatchEvent[]): Row {
+  const sequence = changes.reduce((most, change) => Math.max(most, change.sequence), 0)
+  return { text: JSON.stringify({ history, changes } satisfies EventRow), sequence }
+}
+
+/** As many of them together as a row holds, in their order. */
+function pack<Event>(events: readonly Event[]): Event[][] {
+  const parts: Event[][] = []
+  let length = Number.POSITIVE_INFINITY
+  for (const event of events) {
+    const more = JSON.stringify(event).length
+    if (length + more > MOST_ROW_LENGTH) {
+      parts.push([])
+      length = 0
+    }
+    length += more
+    parts.at(-1)!.push(event)
+  }
+  return parts
 }

@@ -1,11 +1,9 @@
 /** `watch`: Server-Sent Events of one participant, see api.md. A slow reader is dropped, not buffered without end. */
+import { API_LIMITS } from '../../shared/api/limits.ts'
 import type { WatchEvent } from './storage.ts'
 
 export const KEEP_OPEN = 'watch/keep-open'
 export const KEEP_OPEN_MS = 15_000
-/** Beyond this many a participant takes no more. */
-export const MOST_WATCHERS = 1_000
-const MOST_UNREAD_EVENTS = 1_000
 
 type Controller = ReadableStreamDefaultController<Uint8Array>
 
@@ -17,22 +15,23 @@ export class Watchers {
     return this.controllers.size
   }
 
-  /** A stream that begins with `first` and goes on with whatever is published. */
+  /** A stream that begins with `first` and goes on with whatever is published. To read `first` takes as long as it takes. */
   open(first: readonly WatchEvent[]): ReadableStream<Uint8Array> {
+    const past = [this.encoder.encode(': baton\n\n'), ...first.map(event => this.encode(event))]
+    const pastBytes = past.reduce((sum, chunk) => sum + chunk.byteLength, 0)
     let own: Controller
     return new ReadableStream<Uint8Array>(
       {
         start: controller => {
           own = controller
-          controller.enqueue(this.encoder.encode(': baton\n\n'))
-          for (const event of first) controller.enqueue(this.encode(event))
+          for (const chunk of past) controller.enqueue(chunk)
           this.controllers.add(controller)
         },
         cancel: () => {
           this.controllers.delete(own)
         },
       },
-      { highWaterMark: MOST_UNREAD_EVENTS },
+      { highWaterMark: pastBytes + API_LIMITS.unreadBytes, size: chunk => chunk.byteLength },
     )
   }
 

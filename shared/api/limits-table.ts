@@ -1,0 +1,63 @@
+/** The limits as people read them: docs/limits.md has this table, and a test holds the two against each other. */
+import { API_LIMITS } from './limits.ts'
+
+/** What is limited, how much of it there may be, and what is answered beyond that. */
+type LimitRow = readonly [what: string, limit: string, beyond: string]
+
+const L = API_LIMITS
+const number = (value: number): string => String(value).replaceAll(/\B(?=(\d{3})+$)/g, ',')
+const range = ({ least, most }: { readonly least: number; readonly most: number }): string =>
+  `${number(least)} to ${number(most)}`
+const seconds = (ms: number): string => `${number(ms / 1_000)} s`
+
+const BAD_REQUEST = '`400 bad_request`'
+const TOO_LARGE = '`413 too_large`'
+const NOT_ISSUED = '`413 too_large`, outcome `not-applied`: it was not issued'
+const TOO_MANY = '`429 too_many` with `Retry-After`'
+
+const ROWS: readonly LimitRow[] = [
+  ['name of a lock', `${L.lockNameLength} characters`, BAD_REQUEST],
+  ['`opId`', `${L.opIdLength} characters`, BAD_REQUEST],
+  ['key', `${L.keyLength} characters`, TOO_LARGE],
+  ['value', `${number(L.valueWeight)} units`, TOO_LARGE],
+  ['list that an `append` makes', `${number(L.valueWeight)} units`, '`200`, `applied: false`, `too_large`'],
+  ['nesting of a value', `${L.depth} levels`, TOO_LARGE],
+  ['ops in a batch', number(L.opsPerBatch), TOO_LARGE],
+  ['batch', `${number(L.batchWeight)} units`, TOO_LARGE],
+  [
+    'what the `get`s of a batch read',
+    `${number(L.readWeight)} units`,
+    '`200`, `applied: false`, `too_large`',
+  ],
+  ['body of a request, message of a session', `${number(L.bodyBytes)} bytes`, TOO_LARGE],
+  ['state of a lock (soft)', `${number(L.stateWeight)} units`, NOT_ISSUED],
+  [
+    'results that a lock remembers',
+    `the last ${number(L.resultsKept)} operations`,
+    'the oldest is forgotten',
+  ],
+  ['their size (soft)', `${number(L.resultsWeight)} units`, NOT_ISSUED],
+  ['keys on a page of a listing', range(L.listLimit), BAD_REQUEST],
+  ['size of that page', `${number(L.listWeight)} units`, 'the page ends earlier, with a cursor'],
+  ['`waitMs`', range(L.waitMs), BAD_REQUEST],
+  ['`waitMs` in a session', range(L.sessionWaitMs), '`error` with `bad_request`'],
+  ['`ttlMs`', range(L.ttlMs), BAD_REQUEST],
+  ['participants of a lock', range(L.participants), BAD_REQUEST],
+  ['who waits at a participant, with or without a ticket', number(L.waiters), TOO_MANY],
+  ['linearizable reads that a participant has under way', number(L.waiters), TOO_MANY],
+  ['a ticket that nobody asks for', seconds(L.ticketMs), 'it is withdrawn: `404 no_such_ticket`'],
+  ['watchers of a participant', number(L.watchersPerParticipant), TOO_MANY],
+  ['what a watcher has not read yet', `${number(L.unreadBytes)} bytes`, 'it is disconnected, and can resume'],
+  ['sessions of a participant', number(L.sessionsPerParticipant), TOO_MANY],
+  ['calls that a participant has under way', number(L.callsInFlight), TOO_MANY],
+  [
+    'history, and what watchers resume from',
+    `\`BATON_EVENTS_KEPT\` steps, each for ${number(L.bytesPerEventKept)} bytes`,
+    'the oldest is forgotten; a watcher begins with a snapshot',
+  ],
+]
+
+export function limitsTable(): string {
+  const lines = ROWS.map(row => `| ${row.join(' | ')} |`)
+  return ['| what | limit | beyond it |', '|---|---|---|', ...lines].join('\n')
+}
