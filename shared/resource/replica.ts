@@ -43,6 +43,7 @@ export interface Response {
 }
 
 export const OPERATION_FAILED: Json = { error: 'operation_failed' }
+/** Never stored: an outcome that is this very object, and not one that looks like it, says that the `opId` was used before. */
 export const OPERATION_CONFLICT: Json = { error: 'conflict' }
 
 /** No `opId` may collide with what every object has. */

@@ -10,8 +10,13 @@
  */
 import { objectName } from '../../worker/directory.ts'
 import { type BatonEnvironment, defineBaton } from '../../worker/library.ts'
+import { rawResource } from './raw-resource.ts'
 
-const baton = defineBaton()
+/** Locks whose names begin with `raw-` guard a resource that does as it likes. */
+const baton = defineBaton({
+  resources: [rawResource],
+  resourceOf: lock => (lock.startsWith('raw-') ? rawResource.name : 'key-value'),
+})
 
 export class BatonParticipant extends baton.Participant {
   override async fetch(request: Request): Promise<Response> {

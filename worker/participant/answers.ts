@@ -8,6 +8,7 @@ import { lengthOf } from '../../shared/protocols/wme/log.ts'
 import { reportedPhase } from '../../shared/protocols/wme/wme.ts'
 import type { Consistency, ParticipantAnswer, ParticipantCall, ParticipantStatus } from './calls.ts'
 import { boundToConnection } from './connections.ts'
+import { outcomeBody } from './outcome.ts'
 import type { BatonParticipant } from './participant.ts'
 import { readOne, readPage, snapshotEvent } from './reading.ts'
 import {
@@ -251,9 +252,8 @@ export class Answers {
   }
 
   private outcome(event: Event<'outcome'>): ParticipantAnswer {
-    const result = event.result as { readonly [member: string]: Json }
-    if (result.error === 'conflict') return opIdConflict
-    return done(200, { sequence: event.sequence, ...result })
+    const body = outcomeBody(event.result)
+    return body === null ? opIdConflict : done(200, { sequence: event.sequence, ...body })
   }
 
   private async keepAlive(call: Call<'keepalive'>): Promise<ParticipantAnswer> {

@@ -10,8 +10,9 @@ import type { Json } from '../../shared/json.ts'
 import type { Emitted, Refusal, UserOutput } from '../../shared/protocols/protocol.ts'
 import type { ParticipantAnswer } from './calls.ts'
 import { boundToConnection } from './connections.ts'
+import { outcomeBody } from './outcome.ts'
 import type { BatonParticipant } from './participant.ts'
-import { stateTooLarge, tooMany } from './refusals.ts'
+import { opIdConflict, stateTooLarge, tooMany } from './refusals.ts'
 
 export class Sessions {
   private readonly participant: BatonParticipant
@@ -100,13 +101,10 @@ export class Sessions {
       case 'crit':
         return this.say(socket, { type: 'crit', fence: event.fence, epoch: event.epoch })
       case 'outcome': {
-        const { opId, sequence, result } = event
-        return this.say(socket, {
-          type: 'outcome',
-          opId,
-          sequence,
-          ...(result as { [member: string]: Json }),
-        })
+        const { opId, sequence } = event
+        const body = outcomeBody(event.result)
+        if (body !== null) return this.say(socket, { type: 'outcome', opId, sequence, ...body })
+        return this.say(socket, { type: 'error', code: 'conflict', detail: opIdConflict.detail })
       }
       case 'rem':
         return this.say(socket, { type: 'rem' })
