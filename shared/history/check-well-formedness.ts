@@ -3,6 +3,9 @@
  *     S¹  try crit (issue outcome)* exit rem      or      S²  try crit (issue outcome)* [issue] ejected
  * again and again. Two things are ours: a waiting user may be `withdrawn`, and a `crash` ends the user wherever it was.
  * A retry after a lost answer is no event of its own and does not appear.
+ *
+ * A lock that guards no state has no `issue` and `outcome`, and nothing is said to a replica. There an `exit` may be
+ * answered with `ejected`: the grant had ended before, so that its user was not inside for as long as it thought.
  */
 import { show } from './compare.ts'
 import type { HistoryEvent, UserStubEvent } from './events.ts'
@@ -20,19 +23,24 @@ interface User {
   last: number | null
 }
 
-export function checkWellFormedness(events: readonly HistoryEvent[]): PropertyVerdict {
+export function checkWellFormedness(events: readonly HistoryEvent[], guardsState = true): PropertyVerdict {
   const findings = new Findings(events)
+  const phasesBefore = guardsState ? PHASES_BEFORE : PHASES_BEFORE_LOCK_ONLY
   const users = new Map<string, User>()
   let latest = Number.NEGATIVE_INFINITY
   for (const [index, event] of events.entries()) {
     if (event.at < latest)
       findings.violation(() => `time falls from ${latest} to ${event.at}`, index - 1, index)
     latest = Math.max(latest, event.at)
-    if (!('user' in event)) continue
+    if (!('user' in event)) {
+      if (!guardsState && 'participant' in event && event.type !== 'wipe')
+        findings.violation(() => `\`${event.type}\` of a lock that guards no state`, index)
+      continue
+    }
     const user = users.get(event.user) ?? outsider(event.participant)
     users.set(event.user, user)
     const { last } = user
-    const problem = step(user, event)
+    const problem = step(user, event, phasesBefore)
     if (problem !== null) findings.violation(() => `user ${show(event.user)}: ${problem}`, last, index)
     user.last = index
   }
@@ -47,9 +55,9 @@ function outsider(participant: number): User {
  * Moves the user to where the event leaves it, and says what is wrong with the event. The move happens anyway, so that
  * one misplaced event is one violation and not a row of them.
  */
-function step(user: User, event: UserStubEvent): string | null {
+function step(user: User, event: UserStubEvent, phasesBefore: PhasesBefore): string | null {
   const before = user.phase
-  const problem = misplaced(user, event) ?? misdirected(user, event)
+  const problem = misplaced(user, event, phasesBefore) ?? misdirected(user, event)
   if (before === 'crashed') return problem
   user.phase = PHASE_AFTER[event.type]
   user.participant = event.participant
@@ -70,7 +78,9 @@ const PHASE_AFTER: { readonly [Type in UserStubEvent['type']]: Phase } = {
   crash: 'crashed',
 }
 
-const PHASES_BEFORE: { readonly [Type in UserStubEvent['type']]: readonly Phase[] } = {
+type PhasesBefore = { readonly [Type in UserStubEvent['type']]: readonly Phase[] }
+
+const PHASES_BEFORE: PhasesBefore = {
   try: ['outside'],
   crit: ['trying'],
   issue: ['inside'],
@@ -82,8 +92,15 @@ const PHASES_BEFORE: { readonly [Type in UserStubEvent['type']]: readonly Phase[
   crash: ['outside', 'trying', 'inside', 'issuing', 'leaving'],
 }
 
-function misplaced(user: User, event: UserStubEvent): string | null {
-  if (PHASES_BEFORE[event.type].includes(user.phase)) return null
+const PHASES_BEFORE_LOCK_ONLY: PhasesBefore = {
+  ...PHASES_BEFORE,
+  issue: [],
+  outcome: [],
+  ejected: ['inside', 'leaving'],
+}
+
+function misplaced(user: User, event: UserStubEvent, phasesBefore: PhasesBefore): string | null {
+  if (phasesBefore[event.type].includes(user.phase)) return null
   return `\`${event.type}\` while ${user.phase}`
 }
 

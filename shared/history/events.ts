@@ -5,6 +5,7 @@
  * A history is a header and its events in the order of their time. As a file: one JSON value per line, the header first.
  */
 import type { Json } from '../json.ts'
+import type { Mode } from '../protocols/protocol.ts'
 
 export interface HistoryHeader {
   readonly format: 1
@@ -27,8 +28,14 @@ interface UserEvent {
 }
 
 export type UserStubEvent =
-  | (UserEvent & { readonly type: 'try' })
-  | (UserEvent & { readonly type: 'crit'; readonly fence: number; readonly epoch: number })
+  /** `mode`: whether it shares the lock with readers; exclusive if nothing is said, here or at the `try`. */
+  | (UserEvent & { readonly type: 'try'; readonly mode?: Mode })
+  | (UserEvent & {
+      readonly type: 'crit'
+      readonly fence: number
+      readonly epoch: number
+      readonly mode?: Mode
+    })
   | (UserEvent & {
       readonly type: 'issue'
       readonly fence: number

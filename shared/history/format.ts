@@ -33,6 +33,7 @@ const isOptionalText: Check = value => (value === undefined ? null : isText(valu
 const isOneOf = (...options: readonly unknown[]): Check => {
   return value => (options.includes(value) ? null : options.map(option => show(option)).join(' or '))
 }
+const isMode: Check = value => (value === undefined ? null : isOneOf('exclusive', 'shared')(value, 0))
 const isOutcome = isOneOf('not-applied', 'unknown')
 const isPending: Check = value => {
   if (value === undefined) return null
@@ -58,8 +59,8 @@ const USER: Fields = [...REPLICA, ['user', isText]]
 const INSIDE: Fields = [...USER, ['fence', isCount]]
 
 const EVENTS: { readonly [Type in HistoryEvent['type']]: Fields } = {
-  try: USER,
-  crit: [...INSIDE, ['epoch', isCount]],
+  try: [...USER, ['mode', isMode]],
+  crit: [...INSIDE, ['epoch', isCount], ['mode', isMode]],
   issue: [...INSIDE, ['opId', isText], ['operation', isPresent]],
   outcome: [...INSIDE, ['opId', isText], ['sequence', isCount], ['result', isPresent]],
   exit: INSIDE,

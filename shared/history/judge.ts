@@ -1,6 +1,7 @@
 /**
- * The judge: whether a recorded history keeps the promises of weak mutual exclusion (section 3 of the paper). Every
- * property has a file of its own, `check-*.ts`. Each takes time that grows like the history, or little faster.
+ * The judge: whether a recorded history keeps the promises of weak mutual exclusion (section 3 of the paper), or, if its
+ * protocol guards no state, those of mutual exclusion. Every property has a file of its own, `check-*.ts`. Each takes time
+ * that grows like the history, or little faster.
  *
  * A violation is reported under the property it breaks, not under those that follow from it: which file reports what is said
  * at its top.
@@ -8,7 +9,10 @@
  * @example
  *   const { verdict, properties } = judge(history, keyValue)
  */
+import type { LockOnlyName } from '../protocols/protocol.ts'
 import type { Resource } from '../resource/resource.ts'
+import { checkIncreasingFences } from './check-increasing-fences.ts'
+import { checkMutualExclusion } from './check-mutual-exclusion.ts'
 import { checkOneCopy, hashPositions } from './check-one-copy.ts'
 import { checkOperationProgress } from './check-operation-progress.ts'
 import { checkReleaseProgress } from './check-release-progress.ts'
@@ -18,11 +22,12 @@ import { checkWellFormedness } from './check-well-formedness.ts'
 import { checkWme1 } from './check-wme1.ts'
 import { checkWme2 } from './check-wme2.ts'
 import { checkWme3 } from './check-wme3.ts'
-import type { History, HistoryEvent } from './events.ts'
-import { findInstances } from './instances.ts'
+import type { History, HistoryEvent, HistoryHeader } from './events.ts'
+import { findInstances, type Instances } from './instances.ts'
 import { activeAtEnd, livenessScope } from './liveness.ts'
 import { type Replay, replay } from './replay.ts'
 import { type SerialOrder, serialOrder } from './serial-order.ts'
+import { findStays } from './stays.ts'
 import {
   type HistoryCounts,
   type Judgement,
@@ -38,6 +43,11 @@ export const LIVENESS_PROPERTIES: readonly LivenessProperty[] = [
   'starvation-freedom',
 ]
 
+const LOCK_ONLY: { readonly [name in LockOnlyName]: true } = { 'ricart-agrawala': true, maekawa: true }
+
+/** Whether the lock of this history has a replicated state, and users who change it. */
+const guardsState = ({ protocol }: HistoryHeader): boolean => !Object.hasOwn(LOCK_ONLY, protocol)
+
 /** `resource` is the one that the header names: the operations are replayed on it. */
 export function judge(history: History, resource: Resource): Judgement {
   const { header, events } = history
@@ -47,14 +57,9 @@ export function judge(history: History, resource: Resource): Judgement {
   const order = serialOrder(events)
   const instances = findInstances(events)
   const replayed = replay(order, resource, header.resultsKept, hashPositions(events, order))
-  const safety = [
-    checkWellFormedness(events),
-    checkOneCopy(events, order, replayed),
-    checkWme1(events, order, instances),
-    checkWme2(events, order, instances),
-    checkWme3(events, order, instances),
-    checkUpToDate(events, order),
-  ]
+  const safety = guardsState(header)
+    ? judgeReplicatedLock(events, order, instances, replayed)
+    : judgeLockOnly(events, instances)
   const liveness = judgeLiveness(history)
   const safetyVerdict = worst(safety.map(property => property.verdict))
   const livenessVerdict = worst(liveness.map(property => property.verdict))
@@ -65,6 +70,31 @@ export function judge(history: History, resource: Resource): Judgement {
     properties: [...safety, ...liveness],
     counts: count(events, order, replayed),
   }
+}
+
+function judgeReplicatedLock(
+  events: readonly HistoryEvent[],
+  order: SerialOrder,
+  instances: Instances,
+  replayed: Replay,
+): PropertyVerdict[] {
+  return [
+    checkWellFormedness(events),
+    checkOneCopy(events, order, replayed),
+    checkWme1(events, order, instances),
+    checkWme2(events, order, instances),
+    checkWme3(events, order, instances),
+    checkUpToDate(events, order),
+  ]
+}
+
+function judgeLockOnly(events: readonly HistoryEvent[], instances: Instances): PropertyVerdict[] {
+  const stays = findStays(events, instances)
+  return [
+    checkWellFormedness(events, false),
+    checkMutualExclusion(events, stays),
+    checkIncreasingFences(events, stays, instances),
+  ]
 }
 
 function judgeLiveness(history: History): PropertyVerdict[] {

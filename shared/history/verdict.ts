@@ -4,7 +4,16 @@ import type { HistoryEvent } from './events.ts'
 /** `unknown`: the history does not say enough to judge this property. It is neither praise nor blame. */
 export type Verdict = 'valid' | 'invalid' | 'unknown'
 
-export type SafetyProperty = 'well-formedness' | '1CS' | 'WME1' | 'WME2' | 'WME3' | 'up-to-date'
+/** The last two are of locks that guard no state. */
+export type SafetyProperty =
+  | 'well-formedness'
+  | '1CS'
+  | 'WME1'
+  | 'WME2'
+  | 'WME3'
+  | 'up-to-date'
+  | 'mutual exclusion'
+  | 'increasing fences'
 export type LivenessProperty = 'CS-release progress' | 'operation progress' | 'starvation-freedom'
 export type PropertyName = SafetyProperty | LivenessProperty
 

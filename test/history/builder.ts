@@ -3,6 +3,7 @@ import type { EjectionReason, History, HistoryEvent, HistoryHeader } from '../..
 import { judge } from '../../shared/history/judge.ts'
 import type { Judgement, PropertyName } from '../../shared/history/verdict.ts'
 import type { Json } from '../../shared/json.ts'
+import type { Mode } from '../../shared/protocols/protocol.ts'
 import { tally } from './tally.ts'
 
 export const HEADER: HistoryHeader = {
@@ -51,8 +52,8 @@ export class HistoryBuilder {
     return this
   }
 
-  try(user: string, participant = 1): this {
-    return this.push({ type: 'try', user, participant })
+  try(user: string, participant = 1, mode?: Mode): this {
+    return this.push({ type: 'try', user, participant, ...(mode && { mode }) })
   }
 
   crit(user: string, fence: number, participant = 1): this {

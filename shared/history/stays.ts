@@ -1,0 +1,59 @@
+/**
+ * How long users of a lock that guards no state were inside, as far as a history can say. It has what a user heard and
+ * said: `crit` may reach it late, and an ejection even later, when somebody else is inside already. Only of a user whose
+ * `exit` was answered with `rem` it is certain that it was inside from the one to the other.
+ */
+import type { Mode } from '../protocols/protocol.ts'
+import type { HistoryEvent } from './events.ts'
+import type { Instance, Instances } from './instances.ts'
+import type { EventOf } from './serial-order.ts'
+
+export interface Stay extends Instance {
+  readonly mode: Mode
+  readonly critAt: number
+  /** Of the `try` that led to it. */
+  readonly tryAt: number | null
+  /** Of its `rem` or `ejected`: it is over. (The grant of a user that crashed may go on without it.) */
+  readonly finalAt: number | null
+  /** The `exit` that was answered with `rem`: the end of what is certain. */
+  readonly exit: number | null
+  readonly exitAt: number | null
+}
+
+/** In the order of their `crit`. */
+export function findStays(events: readonly HistoryEvent[], { byFence }: Instances): Stay[] {
+  const exits = exitsByFence(events)
+  const timeOf = (index: number | null) => (index === null ? null : events[index]!.at)
+  return [...byFence.values()].map(instance => {
+    const { fence, user, init, crit, final } = instance
+    const said = exits.get(fence)
+    const isReleased = final !== null && events[final]!.type === 'rem' && said !== undefined
+    const exit = isReleased && (events[said] as EventOf<'exit'>).user === user ? said : null
+    return {
+      ...instance,
+      mode: modeOf(events, instance),
+      critAt: events[crit]!.at,
+      tryAt: timeOf(init),
+      finalAt: final !== null && events[final]!.type !== 'crash' ? events[final]!.at : null,
+      exit,
+      exitAt: timeOf(exit),
+    }
+  })
+}
+
+function exitsByFence(events: readonly HistoryEvent[]): Map<number, number> {
+  const exits = new Map<number, number>()
+  for (const [index, event] of events.entries()) {
+    if (event.type === 'exit' && !exits.has(event.fence)) exits.set(event.fence, index)
+  }
+  return exits
+}
+
+function modeOf(events: readonly HistoryEvent[], { init, crit }: Instance): Mode {
+  const asked = init === null ? undefined : (events[init] as EventOf<'try'>).mode
+  return (events[crit] as EventOf<'crit'>).mode ?? asked ?? 'exclusive'
+}
+
+/** Both are readers: they may be inside together, in any order. */
+export const areReaders = (one: Stay, other: Stay): boolean =>
+  one.mode === 'shared' && other.mode === 'shared'
