@@ -89,6 +89,8 @@ export type UserInput =
   | { readonly type: 'cancel-read'; readonly request: string }
   /** An operator forces the present holder out, wherever it is. `request` names the answer. */
   | { readonly type: 'eject'; readonly request: string }
+  /** An operator lets this participant leave the group, or come back. `request` names the answer. */
+  | { readonly type: 'membership'; readonly request: string; readonly wish: 'leave' | 'join' }
 
 // ---------------------------------------------------------------- effects
 
@@ -148,6 +150,7 @@ export type UserOutput =
       readonly opId?: string
     }
   | { readonly type: 'eject-done'; readonly request: string; readonly epoch: number }
+  | { readonly type: 'membership-done'; readonly request: string; readonly wish: 'leave' | 'join' }
   | { readonly type: 'readable'; readonly request: string; readonly sequence: number }
 
 export interface PendingOutcome {
@@ -241,8 +244,11 @@ export interface Limits {
 export interface ProtocolOptions {
   /** wme-consensus: two steps and N² messages to decide, or three steps and a multiple of N. Absent: latency. */
   readonly consensus?: 'latency-optimal' | 'message-optimal'
-  /** ricart-agrawala 6.1: silence for `roundTripMs` is a REPLY; who does not agree says DEFERRED. Needs a bound that holds. */
-  readonly implicitReply?: { readonly roundTripMs: number }
+  /**
+   * ricart-agrawala 6.1: silence for `roundTripMs` is a REPLY; who does not agree says DEFERRED. Unsafe if a message is lost or
+   * late, or a participant stands still: whoever chooses it says that this does not happen.
+   */
+  readonly implicitReply?: { readonly roundTripMs: number; readonly assumeNothingIsLostOrLate: true }
   /** ricart-agrawala 6.3: requests travel around a ring, waiting where they are deferred, or marked and copied there. */
   readonly ring?: 'waiting' | 'marking'
   /** ricart-agrawala 6.4: sequence numbers are kept modulo this, at least 2N-1. */
@@ -251,7 +257,7 @@ export interface ProtocolOptions {
   readonly increment?:
     | { readonly type: 'random'; readonly most: number }
     | { readonly type: 'priority'; readonly by: readonly number[] }
-  /** ricart-agrawala 7.1: what is compared instead of participants' numbers, indexed from the first participant. */
+  /** ricart-agrawala 7.1: what is compared instead of participants' numbers, from the first participant on. */
   readonly names?: readonly number[]
   /** ricart-agrawala 7.4: who is silent for so long is declared dead. Unsafe when the network splits: off unless asked for. */
   readonly declareDeadAfterMs?: number
@@ -283,7 +289,7 @@ export interface Context {
  * waits and who is inside here. It is made anew at each call and must not be changed.
  */
 export interface View {
-  readonly membership: 'blank' | 'joining' | 'member'
+  readonly membership: 'blank' | 'joining' | 'member' | 'left'
   /** For status pages: the paper's name for what this participant is doing. */
   readonly phase: string
   /** 0 in protocols without epochs. */

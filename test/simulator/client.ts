@@ -170,7 +170,7 @@ export class Client extends Seat {
   // ---------------------------------------------------------------- what it hears
 
   onOutput(event: UserOutput): void {
-    if (event.type === 'eject-done' || event.type === 'readable') return
+    if (!('user' in event)) return
     // What is said to somebody who is gone reaches nobody.
     if (event.user !== this.name || this.state === 'gone') return
     switch (event.type) {

@@ -155,7 +155,7 @@ export class World<State, Message> {
   }
 
   toUser(participant: Participant<State, Message>, event: UserOutput): void {
-    if (event.type === 'eject-done' || event.type === 'readable') {
+    if (!('user' in event)) {
       if (event.type === 'readable') this.counts.reads++
       this.unanswered.delete(questionOf(event.request))
       return

@@ -21,12 +21,15 @@ export function refuse(step: DeskStep, user: string, event: UserInput['type'], r
   emit(step, { type: 'refused', user, event, refusal })
 }
 
-/** Operations and reads are of locks that guard something. */
-export function refuseUnsupported(step: DeskStep, event: Event<'issue' | 'read' | 'cancel-read'>): void {
+/** Operations and reads are of locks that guard something; not every protocol lets participants leave. */
+export function refuseUnsupported(
+  step: DeskStep,
+  event: Event<'issue' | 'read' | 'cancel-read' | 'membership'>,
+): void {
   const refusal: Refusal = { code: 'not-supported' }
   if (event.type === 'issue')
     emit(step, { type: 'refused', user: event.user, event: 'issue', refusal, opId: event.opId })
-  else if (event.type === 'read') refuse(step, event.request, 'read', refusal)
+  else if (event.type !== 'cancel-read') refuse(step, event.request, event.type, refusal)
 }
 
 /** An event for a grant that is over is answered, not run. A release said twice is a release. */

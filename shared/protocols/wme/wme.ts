@@ -233,6 +233,8 @@ function onUserEvent(step: Step, event: UserInput): void {
       return reads.onRead(step, event)
     case 'cancel-read':
       return reads.onCancelRead(step, event)
+    case 'membership':
+      return users.refuse(step, event.request, event.type, { code: 'not-supported' })
     default:
       return event satisfies never
   }
