@@ -6,6 +6,7 @@ import {
   at,
   component,
   consistency,
+  fence,
   grantId,
   heartbeatMs,
   key,
@@ -103,7 +104,17 @@ export const transactBody = component(
 
 export const keepaliveBody = component('Keepalive', z.strictObject({ ttlMs: ttlMs.optional() }))
 
-export const emptyBody = component('Nothing', z.strictObject({}))
+export const ejectBody = component(
+  'Eject',
+  z.strictObject({
+    fence: fence
+      .optional()
+      .meta({
+        description:
+          'Only if the holder has this fence. So it can be said again without harm to the next holder.',
+      }),
+  }),
+)
 
 export const participantsBody = component(
   'ParticipantsChange',

@@ -222,12 +222,15 @@ export const ROUTES = {
     method: 'post',
     path: '/v1/locks/{lock}/eject',
     summary: 'Force the present holder out',
+    description:
+      'With `fence` only the holder that has it: `409 conflict` if another one does, and nobody is ejected. Without it, a call ' +
+      'that is repeated may force out a second holder.',
     verb: 'eject',
     parameters: requests.lockPath,
     query: requests.noQuery,
-    body: requests.emptyBody,
+    body: requests.ejectBody,
     answers: { 200: { description: 'The holder is out.', schema: answers.ejectAnswer } },
-    problems: [],
+    problems: ['conflict'],
   },
   participants: {
     method: 'post',

@@ -32,6 +32,10 @@ export interface SignalOptions {
   readonly signal?: AbortSignal | undefined
 }
 
+export interface EjectOptions extends SignalOptions {
+  readonly fence?: number
+}
+
 /** Time for the token to come from another region: without any, only a lock whose token is near would ever be free. */
 const TRY_WAIT_MS = 1_000
 
@@ -174,10 +178,20 @@ export class Lock<Resource extends ResourceTypes = KeyValue> {
   }
 
   /**
-   * Forces the present holder out. Not repeated if the answer gets lost: by then there may be another holder.
+   * Forces the present holder out. With a `fence` only the one that has it, and a `ConflictError` if that is another one.
+   * Without, it is not repeated if the answer gets lost: by then there may be another holder.
+   *
+   * @example
+   * const { holder } = await lock.status()
+   * if (holder !== null && isStuck(holder)) await lock.eject({ fence: holder.fence })
    */
-  async eject({ signal }: SignalOptions = {}): Promise<{ readonly epoch: number }> {
-    return this.#once({ method: 'POST', path: pathOf(this.name, 'eject'), body: '{}' }, signal)
+  async eject({ fence, signal }: EjectOptions = {}): Promise<{ readonly epoch: number }> {
+    const call = {
+      method: 'POST',
+      path: pathOf(this.name, 'eject'),
+      body: JSON.stringify({ fence }),
+    } as const
+    return fence === undefined ? this.#once(call, signal) : this.#repeatable(call, { signal })
   }
 
   /** Adds, removes or replaces a participant. Not repeated if the answer gets lost: look at `status()` then. */

@@ -193,8 +193,11 @@ export function createFakeServer({ clock, key }: FakeServerOptions): FakeServer 
     return c.json({ lock: c.req.param('lock'), protocol: 'wme-2', resource: 'key-value', participants })
   })
 
-  app.post('/eject', c => {
+  app.post('/eject', async c => {
     const lock = lockOf(c)
+    const { fence } = await c.req.json<{ fence?: number }>()
+    if (fence !== undefined && lock.holder !== null && lock.holder.fence !== fence)
+      return refuse(problem('conflict', 'The holder has another fence.'))
     lock.end('ejected')
     return c.json({ epoch: ++lock.epoch })
   })

@@ -97,6 +97,18 @@ export function describeReading(bench: GetBench): void {
       expect(await lock.eject()).toEqual({ epoch: expect.any(Number) })
     })
 
+    it('eject with a fence is repeated, and leaves the next holder alone', async () => {
+      const { lock, network } = bench()
+      const first = await lock.acquire({ keepAlive: false })
+      network.inject('POST eject', 'lose-answer')
+      expect(await lock.eject({ fence: first.fence })).toEqual({ epoch: expect.any(Number) })
+      expect(network.of('POST eject')).toHaveLength(2)
+      await using second = await lock.acquire()
+      await expect(lock.eject({ fence: first.fence })).rejects.toThrow(ConflictError)
+      await second.apply([{ put: 'a', value: 'still inside' }])
+      await expect(first.apply([{ get: 'a' }])).rejects.toMatchObject({ code: 'ejected' })
+    })
+
     it.each(['', '.', '..', 'a/b', '-a', 'a'.repeat(65), 'ü'])('no lock has the name %j', name => {
       expect(() => bench().baton.lock(name)).toThrow(BadRequestError)
     })

@@ -107,7 +107,8 @@ const ROWS: readonly [RouteId, string, string, unknown, number, object | null][]
     { type: 'list', prefix: 'p', limit: 5, after: 'pq', consistency: 'linearizable' },
   ],
   ['history', 'GET', '/v1/locks/orders/history', undefined, 200, { type: 'history' }],
-  ['eject', 'POST', '/v1/locks/orders/eject', undefined, 200, { type: 'eject' }],
+  ['eject', 'POST', '/v1/locks/orders/eject', undefined, 200, { type: 'eject', fence: null }],
+  ['eject', 'POST', '/v1/locks/orders/eject', { fence: 7 }, 200, { type: 'eject', fence: 7 }],
   ['health', 'GET', '/healthz', undefined, 200, null],
 ]
 

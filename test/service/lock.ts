@@ -81,8 +81,8 @@ export class TestLock {
     return this.send('GET', `/state${query}`)
   }
 
-  eject(): Promise<Answer> {
-    return this.send('POST', '/eject', { body: {} })
+  eject(body: { readonly fence?: number } = {}): Promise<Answer> {
+    return this.send('POST', '/eject', { body })
   }
 
   // ---- short forms

@@ -8,10 +8,13 @@ import { lengthOf } from '../../shared/protocols/wme/log.ts'
 import { reportedPhase } from '../../shared/protocols/wme/wme.ts'
 import type { Consistency, ParticipantAnswer, ParticipantCall, ParticipantStatus } from './calls.ts'
 import { boundToConnection } from './connections.ts'
+import { latestFence } from './latest-fence.ts'
 import { outcomeBody } from './outcome.ts'
 import type { BatonParticipant } from './participant.ts'
 import { readOne, readPage, snapshotEvent } from './reading.ts'
 import {
+  anotherHolder,
+  holderUnknown,
   noSuchTicket,
   opIdConflict,
   overProblem,
@@ -89,7 +92,7 @@ export class Answers {
       case 'history':
         return Promise.resolve(done(200, this.participant.storage.history() as unknown as Json))
       case 'eject':
-        return this.eject()
+        return this.eject(call)
       case 'configure': {
         const configuration = this.participant.configuration as unknown as Json
         return Promise.resolve(done(isNew ? 201 : 200, { created: isNew, configuration }))
@@ -407,8 +410,16 @@ export class Answers {
     return snapshotEvent(cells, sequence)
   }
 
-  private async eject(): Promise<ParticipantAnswer> {
+  private async eject(call: Call<'eject'>): Promise<ParticipantAnswer> {
+    const fence = call.fence ?? null
     const { running, waiting } = this.participant
+    if (fence !== null && !this.hasHeardOf(fence)) {
+      const problem = await this.awaitConsistency('linearizable')
+      if (problem !== null) return problem
+    }
+    // Found and done in one go: whoever is granted the lock later has a higher fence, and stays.
+    const refusal = fence === null ? null : this.refusalToEject(fence)
+    if (refusal !== null) return refusal
     const request = `eject/${++this.requests}`
     const answer = waiting.next(request, Date.now() + SETTLE_MS, () => true)
     running.user({ type: 'eject', request })
@@ -416,6 +427,20 @@ export class Answers {
     const event = await answer
     if (event?.type === 'eject-done') return done(200, { epoch: event.epoch })
     return event?.type === 'refused' ? refusalProblem(event.refusal) : unsettled
+  }
+
+  /** Whether this participant knows of the grant with this fence, or of a later one. */
+  private hasHeardOf(fence: number): boolean {
+    return (latestFence(this.participant.running.state) ?? -1) >= fence
+  }
+
+  /** Why the holder with this fence is not to be ejected from here; `null` if it is. */
+  private refusalToEject(fence: number): ParticipantAnswer | null {
+    const { running, identity } = this.participant
+    if (latestFence(running.state) === fence) return null
+    // Only the owner knows of a grant that no majority has heard of yet.
+    const isCertain = this.hasHeardOf(fence) || running.state.derived.owner === identity.id
+    return isCertain ? anotherHolder : holderUnknown
   }
 }
 

@@ -64,7 +64,8 @@ export type ParticipantCall =
   /** This participant's own view; the router puts those of all together. */
   | { readonly type: 'status' }
   | { readonly type: 'history' }
-  | { readonly type: 'eject' }
+  /** `fence`: only if this is the holder's; absent (also from a router of before) or `null`: whoever it is. */
+  | { readonly type: 'eject'; readonly fence?: number | null }
   /** Gives birth to the lock with this configuration unless it has one; answers with the one it has. */
   | { readonly type: 'configure'; readonly configuration: LockConfiguration }
 

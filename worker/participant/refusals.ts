@@ -85,6 +85,21 @@ export const opIdConflict: ProblemAnswer = {
   outcome: 'not-applied',
 }
 
+/** Of an `eject` with a fence. */
+export const anotherHolder: ProblemAnswer = {
+  type: 'problem',
+  code: 'conflict',
+  detail: 'The present holder, if there is one, does not have this fence. Nobody was ejected.',
+}
+
+/** Another participant may know. */
+export const holderUnknown: ProblemAnswer = {
+  type: 'problem',
+  code: 'no_quorum',
+  detail: 'No participant that answers knows whether the holder has this fence. Nobody was ejected.',
+  retryAfterSeconds: 1,
+}
+
 /** The grant is over. What became of `opId` under it is said: applied operations have their result in the table already. */
 export function overProblem(ending: Omit<Ending, 'user'> | null, opId: string | undefined): ProblemAnswer {
   const code = ending === null ? 'ejected' : CODE_OF_ENDING[ending.reason]

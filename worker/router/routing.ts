@@ -7,7 +7,8 @@
  * - `configure`: the participants agree on one configuration, whoever is asked.
  * - `transact`: its `opId` is applied once. But after a silence nobody can say that it was *not* applied.
  * - `acquire`: it may be waiting, or granted, where nothing was heard of it: there it is withdrawn in the background.
- * - `eject`: it may force out a second holder. It must work when the holder's own participant is the one that is gone.
+ * - `eject`: it may force out a second holder, unless it says which one. It must work when the holder's own participant is
+ *   the one that is gone.
  * - `watch`, `session`: nothing has begun before the stream has.
  */
 import type { LockConfiguration, ParticipantPlace } from '../../shared/api/configuration.ts'

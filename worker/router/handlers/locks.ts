@@ -77,13 +77,14 @@ export const lockHandlers = {
     return json(c, 200, answer)
   },
 
-  eject: async ({ c, services, parameters: { lock } }) => {
+  eject: async ({ c, services, parameters: { lock }, body }) => {
     const { routing, caller, times } = services
+    const call: ParticipantCall = { type: 'eject', fence: body.fence ?? null }
     const answer = await routing.anyone({
       lock,
       from: whereFrom(c.get('incoming')),
       limitMs: times.answerMs,
-      ask: (place, leftMs) => caller.call(lock, place, { type: 'eject' }, { limitMs: leftMs }),
+      ask: (place, leftMs) => caller.call(lock, place, call, { limitMs: leftMs }),
     })
     return pass(c, answer as Exclude<typeof answer, { type: 'gone' }>)
   },
