@@ -3,6 +3,7 @@
  *
  *   node test/deploy/count.ts
  *   node test/deploy/count.ts --before 13000 --cycles 2500     once the lock forgets as much as it remembers
+ *   node test/deploy/count.ts --events-kept 0                  without a history
  */
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -69,11 +70,13 @@ export const countInARow = (number: number, before: number): Promise<Costs> =>
     return costs
   })
 
+const variables: { [name: string]: string } = { BATON_OPEN: 'true' }
+
 async function withService(count: (url: string) => Promise<Costs>): Promise<Costs> {
   const folder = await mkdtemp(join(tmpdir(), 'baton-count-'))
   const script = await bundle(fileURLToPath(new URL('counting-worker.mjs', import.meta.url)))
   const storage = join(folder, 'storage')
-  const running = await startWorkerd({ script, storage, port: 0, variables: { BATON_OPEN: 'true' } })
+  const running = await startWorkerd({ script, storage, port: 0, variables })
   try {
     return await count(running.url)
   } finally {
@@ -149,8 +152,13 @@ function average(from: Counts, to: Counts, number: number): Cost {
 
 if (import.meta.main) {
   const { values } = parseArgs({
-    options: { before: { type: 'string', default: '10' }, cycles: { type: 'string', default: '200' } },
+    options: {
+      before: { type: 'string', default: '10' },
+      cycles: { type: 'string', default: '200' },
+      'events-kept': { type: 'string', default: '10000' },
+    },
   })
+  variables.BATON_EVENTS_KEPT = values['events-kept']
   const inARow = await countInARow(Number(values.cycles), Number(values.before))
   console.table({ ...(await countApart(20)), ...inARow })
 }
