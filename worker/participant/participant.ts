@@ -83,6 +83,7 @@ export class BatonParticipant extends DurableObject<BatonEnvironment> {
 
   // ---- entries
 
+  /** Bodies are read in between: what comes with one touches storage once more when it is there. */
   override async fetch(request: Request): Promise<Response> {
     this.storage.touch()
     this.remember(request)
@@ -161,6 +162,7 @@ export class BatonParticipant extends DurableObject<BatonEnvironment> {
   // ---- calls of the router
 
   private async call({ call }: ParticipantRequest, signal: AbortSignal): Promise<ParticipantAnswer> {
+    this.storage.touch()
     const wanted = call.type === 'configure' ? call.configuration : this.defaults
     return this.asMember(wanted, isNew => this.answers.answer(call, signal, isNew))
   }
@@ -283,6 +285,7 @@ export class BatonParticipant extends DurableObject<BatonEnvironment> {
   // ---- messages of peers
 
   private async peer(request: PeerRequest): Promise<PeerAnswer> {
+    this.storage.touch()
     switch (request.type) {
       case 'messages':
         return this.onMessages(request.from, request.messages)
@@ -353,15 +356,15 @@ export class BatonParticipant extends DurableObject<BatonEnvironment> {
     this.peerRequests++
     const place = this.configuration!.participants.find(({ id }) => id === peer)!
     const { lock, id } = this.identity
-    try {
-      const answer = await callPeer(this.directory, lock, place, { type: 'messages', from: id, messages })
-      if (answer.type === 'messages') {
-        for (const message of answer.messages) this.running.message(peer, message)
-      } else if (answer.type === 'status' && answer.status === 'blank') {
-        await callPeer(this.directory, lock, place, { type: 'introduce', configuration: this.configuration! })
-      }
-    } catch {
-      this.running.unreachable(peer)
+    const ask = (request: PeerRequest) => callPeer(this.directory, lock, place, request).catch(() => null)
+    const answer = await ask({ type: 'messages', from: id, messages })
+    // The answer is an event like any other.
+    this.storage.touch()
+    if (answer === null) this.running.unreachable(peer)
+    else if (answer.type === 'messages') {
+      for (const message of answer.messages) this.running.message(peer, message)
+    } else if (answer.type === 'status' && answer.status === 'blank') {
+      await ask({ type: 'introduce', configuration: this.configuration! })
     }
     this.finishEvent()
   }
