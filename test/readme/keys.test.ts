@@ -1,0 +1,43 @@
+/** docs/keys.md: what it tells to run makes a key that the service takes, and its tables are those of the code. */
+import { describe, expect, it } from 'vitest'
+import { VERBS } from '../../shared/api/routes.ts'
+import { parseKeys } from '../../worker/router/keys.ts'
+import { blocksOf, commandsOf, pageAt } from './markdown.ts'
+import { runCommands } from './shell.ts'
+
+const { text } = pageAt('docs/keys.md')
+const blocks = blocksOf(text)
+
+describe('docs/keys.md', () => {
+  it('makes an entry that the service understands, in brackets', async () => {
+    const commands = blocks
+      .filter(({ language }) => language === 'sh')
+      .flatMap(commandsOf)
+      .filter(({ command }) => command.startsWith('node '))
+    const ran = await runCommands(commands.map(({ command }) => command))
+    expect(ran).toHaveLength(1)
+    const { status, output } = ran[0]!
+    expect(status).toBe(0)
+    const entry = /^entry +(.*)$/m.exec(output)![1]!
+    expect(parseKeys(`[${entry}]`)).toMatchObject({
+      type: 'keys',
+      entries: [{ name: 'checkout', locks: ['orders', 'stock-*'], verbs: ['acquire', 'read'] }],
+    })
+    expect(parseKeys(entry).type).toBe('closed')
+  })
+
+  it('shows a list that is right but for its shortened hashes', () => {
+    const list = blocks
+      .find(({ language }) => language === 'json')!
+      .text.replaceAll(/[0-9a-f]{8}…/g, '0'.repeat(64))
+    expect(parseKeys(list).type).toBe('keys')
+    expect(parseKeys(list.replace('"locks"', '"lock"')).type).toBe('closed')
+  })
+
+  it('names every verb', () => {
+    const named = [...text.matchAll(/^\| (`[a-z]+`(?:, `[a-z]+`)*) \| /gm)].flatMap(([, names]) =>
+      names!.replaceAll('`', '').split(', '),
+    )
+    expect(named).toEqual(expect.arrayContaining([...VERBS]))
+  })
+})
