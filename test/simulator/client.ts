@@ -5,7 +5,7 @@
  */
 import type { EjectionReason } from '../../shared/history/events.ts'
 import type { Json } from '../../shared/json.ts'
-import type { PendingOutcome, Refusal, UserInput, UserOutput } from '../../shared/protocols/protocol.ts'
+import type { Mode, PendingOutcome, Refusal, UserInput, UserOutput } from '../../shared/protocols/protocol.ts'
 import { drawOperation } from './client-operations.ts'
 import { isEqual } from './invariants/equal.ts'
 import { Seat } from './seat.ts'
@@ -29,6 +29,8 @@ export class Client extends Seat {
   /** How many operations this stay still has. */
   #remaining = 0
   #staysTooLong = false
+  /** Of all its tries: a try that is taken for a second one is then as good as the one that follows. */
+  #mode: Mode = 'exclusive'
   #pending: Operation | null = null
   #last: { readonly opId: string; readonly result: Json } | null = null
   /** An operation whose fate is unknown, or that failed: asked for again under the next grant. */
@@ -37,6 +39,7 @@ export class Client extends Seat {
   /** Somebody comes to the seat. */
   sitDown(): void {
     this.takeNewName()
+    this.#mode = this.plan.shared > 0 && this.random.chance(this.plan.shared) ? 'shared' : 'exclusive'
     this.world.users.set(this.name, this)
     this.become('away', this.random.fraction() * this.plan.awayMs)
   }
@@ -85,12 +88,17 @@ export class Client extends Seat {
       ttlMs: random.between(ttlMinMs, ttlMaxMs),
       ...(this.world.hasFaults && random.chance(withdraw) ? { waitMs: random.between(20, 1_500) } : {}),
       ...(random.chance(confirm) ? { confirm: true } : {}),
+      ...this.#sharing,
     }
     this.#triesSaid = 1
-    this.recordEvent({ type: 'try' })
+    this.recordEvent({ type: 'try', ...this.#sharing })
     this.become('trying', 0)
     this.say(this.#try)
     this.wakeToRetry()
+  }
+
+  get #sharing(): { readonly mode?: Mode } {
+    return this.#mode === 'shared' ? { mode: 'shared' } : {}
   }
 
   #withdraw(): void {
@@ -118,11 +126,17 @@ export class Client extends Seat {
       this.say({ type: 'keep-alive', user: this.name, fence: this.#fence, ttlMs })
       return this.wakeAfter(random.between(1, 20))
     }
-    if (isInTime && this.#remaining > 0) return this.#issueNext()
+    if (isInTime && this.#remaining > 0) return this.plan.issues ? this.#issueNext() : this.#rest()
     this.recordEvent({ type: 'exit', fence: this.#fence })
     this.become('leaving', 0)
     this.say({ type: 'exit', user: this.name, fence: this.#fence })
     this.wakeToRetry()
+  }
+
+  /** Where nothing can be issued, it is inside for its own purposes. */
+  #rest(): void {
+    this.#remaining--
+    this.wakeAfter(this.random.between(0, 20))
   }
 
   #issueNext(): void {
@@ -241,8 +255,8 @@ export class Client extends Seat {
   }
 
   #onEjected(reason: EjectionReason, pending: PendingOutcome | undefined): void {
-    // Who is leaving does not mind how it got out.
-    if (this.state === 'leaving') return this.#onLeft()
+    // Who is leaving does not mind how it got out. Without a guarded state it says so, since how long it was inside is all there is.
+    if (this.state === 'leaving' && this.plan.issues) return this.#onLeft()
     const fence = this.#fence
     const issued = this.#pending
     if (issued === null) {

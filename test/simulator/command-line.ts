@@ -3,7 +3,7 @@ import type { ProtocolName } from '../../shared/protocols/protocol.ts'
 import { describeFaults, FAULT_GROUPS, FAULTS, type Fault, faultsNamed } from './faults.ts'
 import type { RunOptions } from './scenario.ts'
 
-export const PROTOCOLS: readonly ProtocolName[] = ['wme-1', 'wme-2']
+export const PROTOCOLS: readonly ProtocolName[] = ['wme-1', 'wme-2', 'maekawa']
 export const MOST_PARTICIPANTS = 13
 
 export interface CommandLine {
@@ -15,6 +15,7 @@ export interface CommandLine {
   readonly faults: readonly Fault[]
   readonly durationMs: number | null
   readonly users: number | null
+  readonly plain: boolean
   readonly workers: number
   readonly json: boolean
   readonly stopAtFirst: boolean
@@ -38,6 +39,7 @@ export const HELP = `npm run sim -- [options]
                          ${FAULTS.slice(8).join(', ')}
   --duration MS          virtual length of the phase with faults (drawn from the seed)
   --users NUMBER         most users for each participant (drawn from the seed)
+  --plain                without the protocol's options, which are drawn from the seed otherwise
   --workers NUMBER       threads (1)
   --stop-at-first        end with the first violation
   --no-shrink            do not look for a smaller run with the same violation
@@ -58,6 +60,7 @@ const DEFAULTS: CommandLine = {
   faults: FAULTS,
   durationMs: null,
   users: null,
+  plain: false,
   workers: 1,
   json: false,
   stopAtFirst: false,
@@ -97,6 +100,9 @@ function checked(draft: Draft): CommandLine {
 }
 
 const FLAGS: { readonly [option: string]: (draft: Draft) => void } = {
+  '--plain': draft => {
+    draft.plain = true
+  },
   '--json': draft => {
     draft.json = true
   },
@@ -169,7 +175,7 @@ function integer(value: string, option: string, least: number, most: number): nu
 
 /** The command that runs this seed again. */
 export function replayCommand(options: RunOptions, seed: number): string {
-  const { protocol, participants, faults, durationMs, users } = options
+  const { protocol, participants, faults, durationMs, users, plain } = options
   const words = [
     'npm run sim --',
     `--protocol ${protocol}`,
@@ -179,5 +185,6 @@ export function replayCommand(options: RunOptions, seed: number): string {
   if (faults.length < FAULTS.length) words.push(`--faults ${describeFaults(faults)}`)
   if (durationMs !== null) words.push(`--duration ${durationMs}`)
   if (users !== null) words.push(`--users ${users}`)
+  if (plain) words.push('--plain')
   return `${words.join(' ')} --trace`
 }

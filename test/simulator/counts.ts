@@ -23,6 +23,7 @@ export const COUNT_NAMES = [
   'readmissions',
   'tokensCoexisting',
   'decidedOutcomes',
+  'readersTogether',
   // faults
   'losses',
   'duplicates',
@@ -42,6 +43,7 @@ export const COUNT_NAMES = [
   'operationsAskedAgain',
   'keepAlives',
   'refusals',
+  'mischief',
   // healing
   'brokenAfterHealing',
   'quiescences',

@@ -1,6 +1,7 @@
 /** Lets faults happen at random times while the phase with faults lasts. Which ones, and how often, the scenario says. */
 import type { ParticipantId } from '../../shared/protocols/protocol.ts'
 import { majority } from '../../shared/protocols/quorum.ts'
+import { Mischief } from './mischief.ts'
 import type { Participant } from './participant.ts'
 import { Random } from './random.ts'
 import { STREAM, type TimedFault } from './scenario.ts'
@@ -8,10 +9,12 @@ import type { World } from './world.ts'
 
 export class FaultInjector<State, Message> {
   readonly #world: World<State, Message>
+  readonly #mischief: Mischief<State, Message>
   #operators = 0
 
   constructor(world: World<State, Message>) {
     this.#world = world
+    this.#mischief = new Mischief(world)
     this.#repeat('crashes', 1, random =>
       world.life.crashAndRestart(world.participant(this.#victim(random, this.#anyone(random)))),
     )
@@ -22,6 +25,7 @@ export class FaultInjector<State, Message> {
     this.#repeat('suspicions', 6, random => this.#suspect(random))
     this.#repeat('delays', 7, random => this.#slowDown(random))
     this.#repeat('operator', 8, random => this.#eject(random))
+    this.#repeat('mischief', 9, random => this.#mischief.play(random))
   }
 
   /** Each kind of fault has its own stream of chance: without one, the others come as they did. */
@@ -56,15 +60,15 @@ export class FaultInjector<State, Message> {
 
   /** Half of the time whoever somebody believes to have the token: that hurts most. */
   #victim(random: Random, witness: Participant<State, Message>): ParticipantId {
-    return random.chance(0.5) ? this.#world.subject.ownerBy(witness.state) : random.between(1, this.#size)
+    const { subject, participants } = this.#world
+    return random.chance(0.5) ? subject.ownerBy(witness, participants) : random.between(1, this.#size)
   }
 
   /** Only while a majority of members keeps what it has: more than that nobody could survive. */
   #wipe(random: Random): void {
     const world = this.#world
     const victim = world.participant(this.#victim(random, this.#anyone(random)))
-    const keeps = (id: ParticipantId) =>
-      id !== victim.id && world.subject.isMember(world.participant(id).storage)
+    const keeps = (id: ParticipantId) => id !== victim.id && world.subject.isMember(world.participant(id))
     let members = 0
     for (let id = 1; id <= this.#size; id++) if (keeps(id)) members++
     if (members >= majority(this.#size)) world.life.wipe(victim)

@@ -16,6 +16,7 @@ export const FAULTS = [
   'withdrawals',
   'expiries',
   'operator',
+  'mischief',
 ] as const
 
 export type Fault = (typeof FAULTS)[number]
@@ -23,7 +24,7 @@ export type Fault = (typeof FAULTS)[number]
 const GROUPS: { readonly [group: string]: readonly Fault[] } = {
   all: FAULTS,
   none: [],
-  clients: ['client-crashes', 'withdrawals', 'expiries', 'operator'],
+  clients: ['client-crashes', 'withdrawals', 'expiries', 'operator', 'mischief'],
   network: ['loss', 'duplication', 'reordering', 'delays', 'partitions', 'one-way'],
   processes: ['pauses', 'crashes', 'wipes', 'suspicions', 'skew'],
 }

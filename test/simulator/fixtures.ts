@@ -10,6 +10,7 @@ import { FAULTS } from './faults.ts'
 import type { WmeParticipant } from './invariants/wme-participant.ts'
 import { Participant } from './participant.ts'
 import { drawScenario, type RunOptions } from './scenario.ts'
+import { WME_VARIANT } from './variant.ts'
 import { Violation } from './violation.ts'
 
 export const OPTIONS: RunOptions = {
@@ -20,7 +21,7 @@ export const OPTIONS: RunOptions = {
   users: null,
 }
 
-export const SCENARIO = drawScenario(OPTIONS, 1)
+export const SCENARIO = drawScenario(OPTIONS, 1, WME_VARIANT)
 
 export function contextOf(self: number, participants = 3): Context {
   const { timing, limits } = SCENARIO

@@ -45,16 +45,19 @@ export class Healing<State, Message> {
     return this.#world.participants.slice(1).map(participant => participant.id)
   }
 
-  /** A majority of members, and perhaps more. Without a majority of members nothing can be promised. */
+  /**
+   * A majority of members, and perhaps more. Without a majority of members nothing can be promised, and of some protocols
+   * nothing without everybody.
+   */
   #chooseHealed(): ParticipantId[] {
     const world = this.#world
-    const isMember = (id: ParticipantId) => world.subject.isMember(world.participant(id).storage)
+    const isMember = (id: ParticipantId) => world.subject.isMember(world.participant(id))
     const shuffled = this.#random.shuffled(this.#all)
     const needed = majority(shuffled.length)
     const core = shuffled.filter(isMember).slice(0, needed)
     const others = shuffled.filter(id => !core.includes(id))
-    const { faults } = world.scenario.options
-    const isAll = this.#random.chance(0.3) || faults.length === 0
+    const { options, variant } = world.scenario
+    const isAll = this.#random.chance(0.3) || options.faults.length === 0 || variant.claims.needsEverybody
     const extra = isAll ? others.length : this.#random.between(0, others.length)
     return [...core, ...others.slice(0, extra)].sort((one, other) => one - other)
   }
@@ -141,7 +144,7 @@ export class Healing<State, Message> {
     }
     for (const question of world.unanswered) return `the question ${question} has no answer`
     for (const id of this.healed) {
-      if (!world.subject.isMember(world.participant(id).storage)) return `p${id} has not been readmitted`
+      if (!world.subject.isMember(world.participant(id))) return `p${id} has not been readmitted`
     }
     return null
   }
@@ -169,7 +172,7 @@ export class Healing<State, Message> {
     const world = this.#world
     for (const id of this.#broken) {
       const participant = world.participant(id)
-      if (participant.isUp && !world.subject.isIdle(participant.state)) world.life.crash(participant)
+      if (participant.isUp && !world.subject.isIdle(participant)) world.life.crash(participant)
     }
   }
 

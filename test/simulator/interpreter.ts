@@ -77,7 +77,7 @@ export class Interpreter<State, Message> {
     for (let index = 0; index < effects.length; index++) {
       this.#perform(participant, effects[index]!, index, index >= performed)
     }
-    if (recorder.hasPending) recorder.flush(participant.id, subject.cellsOf(participant.state))
+    if (recorder.hasPending) recorder.flush(participant.id, subject.cellsOf(participant))
     if (isCrashing) {
       if (effects[0]!.type === 'save' && effects.length > 1) world.counts.crashesAfterSave++
       world.life.crashAndRestart(participant)

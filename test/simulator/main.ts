@@ -63,13 +63,14 @@ async function shrinkFirst({ options, seed, rule }: Failure): Promise<ShrinkAnsw
 }
 
 function replay(command: CommandLine, seed: number): number {
-  const { protocols, participants, faults, durationMs, users } = command
+  const { protocols, participants, faults, durationMs, users, plain } = command
   const options: RunOptions = {
     protocol: protocols[0]!,
     participants: participants[0]!,
     faults,
     durationMs,
     users,
+    plain,
   }
   const print = command.trace && !command.json ? (line: string) => say(`${line}\n`) : null
   if (!command.json) say(`${replayCommand(options, seed)}\n\n`)

@@ -1,16 +1,19 @@
 /** One run: the phase with faults, healing, progress, silence, and the judge. The same options and seed give the same run. */
 import type { History } from '../../shared/history/events.ts'
 import { judge } from '../../shared/history/judge.ts'
+import { maekawa } from '../../shared/protocols/maekawa/maekawa.ts'
 import { keyValue } from '../../shared/resource/key-value.ts'
 import { Askers } from './askers.ts'
 import { Client } from './client.ts'
 import { type Counts, zeroCounts } from './counts.ts'
 import { FaultInjector } from './fault-injector.ts'
 import { Healing } from './healing.ts'
+import { lockOnlySubject } from './lock-only-subject.ts'
 import { Random } from './random.ts'
 import { drawScenario, type RunOptions, STREAM } from './scenario.ts'
 import type { Subject } from './subject.ts'
 import { type Print, Transcript } from './transcript.ts'
+import { plainOf, type Variant } from './variant.ts'
 import { type VerdictKind, Violation } from './violation.ts'
 import { wmeSubject } from './wme-subject.ts'
 import { World } from './world.ts'
@@ -35,7 +38,15 @@ export interface ViolationReport {
 }
 
 export function runSeed(options: RunOptions, seed: number, print: Print | null = null): RunResult {
-  return runSubject(wmeSubject(options.protocol), options, seed, print)
+  switch (options.protocol) {
+    case 'wme-1':
+    case 'wme-2':
+      return runSubject(wmeSubject(options.protocol), options, seed, print)
+    case 'maekawa':
+      return runSubject(lockOnlySubject(maekawa), options, seed, print)
+    default:
+      throw new Error(`${options.protocol} is not simulated`)
+  }
 }
 
 /** The same for any protocol: tests give it broken ones. */
@@ -46,7 +57,7 @@ export function runSubject<State, Message>(
   print: Print | null,
 ): RunResult {
   const transcript = new Transcript(print)
-  const scenario = drawScenario(options, seed)
+  const scenario = drawScenario(options, seed, variantOf(subject, options, seed))
   let world: World<State, Message> | null = null
   let violation: ViolationReport | null = null
   try {
@@ -67,6 +78,15 @@ export function runSubject<State, Message>(
     transcriptHash: transcript.hash,
     history: world?.recorder.history ?? { header: emptyHeader(options), events: [] },
   }
+}
+
+export function variantOf<State, Message>(
+  subject: Subject<State, Message>,
+  options: RunOptions,
+  seed: number,
+): Variant {
+  const variant = subject.drawVariant(new Random(seed, STREAM.variant), options.participants)
+  return options.plain === true ? plainOf(variant) : variant
 }
 
 const emptyHeader = ({ protocol, participants }: RunOptions) =>

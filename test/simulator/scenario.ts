@@ -5,6 +5,7 @@
 import type { Limits, ProtocolName, Timing } from '../../shared/protocols/protocol.ts'
 import type { Fault } from './faults.ts'
 import { Random } from './random.ts'
+import type { Variant } from './variant.ts'
 
 export interface RunOptions {
   readonly protocol: ProtocolName
@@ -14,11 +15,14 @@ export interface RunOptions {
   readonly durationMs: number | null
   /** How many users each participant has at the most; `null`: drawn from the seed. */
   readonly users: number | null
+  /** Without any of the protocol's options, whatever the seed would choose. */
+  readonly plain?: boolean
 }
 
 export interface Scenario {
   readonly seed: number
   readonly options: RunOptions
+  readonly variant: Variant
   readonly durationMs: number
   /** Users by participant; index 0 is unused. */
   readonly users: readonly number[]
@@ -48,6 +52,7 @@ export type TimedFault =
   | 'suspicions'
   | 'delays'
   | 'operator'
+  | 'mischief'
 
 export interface NetworkScenario {
   readonly loss: number
@@ -72,6 +77,10 @@ export interface ClientScenario {
   readonly withdraw: number
   readonly overstay: number
   readonly loss: number
+  /** Whether there is anything to issue operations on. */
+  readonly issues: boolean
+  /** The probability that a user is a reader. */
+  readonly shared: number
 }
 
 export const SIMULATED_TIMING: Timing = {
@@ -105,12 +114,16 @@ export const STREAM = {
   clients: 5,
   healing: 6,
   askers: 7,
+  variant: 8,
+  mischief: 9,
 } as const
 
 const STRICT_EVERY = 32
 
-export function drawScenario(options: RunOptions, seed: number): Scenario {
+export function drawScenario(options: RunOptions, seed: number, variant: Variant): Scenario {
   const random = new Random(seed, STREAM.scenario)
+  const { claims } = variant
+  const isOn = (fault: Fault) => options.faults.includes(fault) && claims.faults.includes(fault)
   // Each kind of fault draws whether it is on or off, so that no run's draws depend on the options.
   const drawn = new Map<Fault, number>()
   const strength = (fault: Fault): number => {
@@ -118,7 +131,7 @@ export function drawScenario(options: RunOptions, seed: number): Scenario {
     if (known !== undefined) return known
     const present = random.chance(0.7)
     const level = random.fraction()
-    const value = present && options.faults.includes(fault) ? level : -1
+    const value = present && isOn(fault) ? level : -1
     drawn.set(fault, value)
     return value
   }
@@ -147,6 +160,7 @@ export function drawScenario(options: RunOptions, seed: number): Scenario {
   return {
     seed,
     options,
+    variant,
     durationMs: options.durationMs ?? duration,
     users,
     timing: SIMULATED_TIMING,
@@ -168,6 +182,7 @@ export function drawScenario(options: RunOptions, seed: number): Scenario {
       suspicions: meanMs('suspicions', 4_000, 200),
       delays: meanMs('delays', 4_000, 400),
       operator: meanMs('operator', 8_000, 800),
+      mischief: isOn('mischief') ? drawMischief(seed) : Number.POSITIVE_INFINITY,
     },
     crashAfterSave: probability('crashes', 0.0003, 0.01),
     clocks,
@@ -180,8 +195,26 @@ export function drawScenario(options: RunOptions, seed: number): Scenario {
       withdraw: probability('withdrawals', 0.02, 0.3),
       overstay: probability('expiries', 0.01, 0.15),
       loss: probability('loss', 0.003, 0.05),
+      issues: claims.guardsState,
+      shared: claims.readers ? drawReaders(seed) : 0,
     },
-    readMs: random.chance(0.5) ? random.logUniform(5, 1_000) : Number.POSITIVE_INFINITY,
+    readMs: drawReads(random, claims.guardsState),
     strict: seed % STRICT_EVERY === 0,
   }
+}
+
+function drawReads(random: Random, guardsState: boolean): number {
+  const readMs = random.chance(0.5) ? random.logUniform(5, 1_000) : Number.POSITIVE_INFINITY
+  return guardsState ? readMs : Number.POSITIVE_INFINITY
+}
+
+/** What not all protocols know has chance of its own, so that the runs of the others stay what they were. */
+function drawMischief(seed: number): number {
+  const random = new Random(seed, STREAM.mischief)
+  return random.chance(0.7) ? random.logUniform(50, 2_000) : Number.POSITIVE_INFINITY
+}
+
+function drawReaders(seed: number): number {
+  const random = new Random(seed, STREAM.variant * 100 + 1)
+  return random.chance(0.5) ? random.fraction() : 0
 }

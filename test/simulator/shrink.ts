@@ -45,6 +45,7 @@ export function shrink(
   improves({ ...options, faults: [] }, OTHER_SEEDS)
   for (const fault of best.options.faults)
     improves({ ...best.options, faults: without(best.options.faults, fault) }, 1)
+  if (!options.plain) improves({ ...best.options, plain: true }, 1)
   for (let participants = 1; participants < best.options.participants; participants++) {
     if (improves({ ...best.options, participants }, OTHER_SEEDS)) break
   }

@@ -1,5 +1,4 @@
 /** What the simulator must know of a protocol beyond its interface, and the checks that run along with it. */
-import type { Json } from '../../shared/json.ts'
 import type {
   DurableRecord,
   Emitted,
@@ -11,18 +10,25 @@ import type {
 } from '../../shared/protocols/protocol.ts'
 import type { Cells } from '../../shared/resource/resource.ts'
 import type { Participant } from './participant.ts'
+import type { Random } from './random.ts'
+import type { Variant } from './variant.ts'
 import type { World } from './world.ts'
 
 export interface Subject<State, Message> {
   readonly protocol: Protocol<State, Message>
+  /** Which variant of the protocol a run is about, and what that claims to survive. */
+  drawVariant(random: Random, participants: number): Variant
   /** Whether what is in storage makes it a member: it may vote, and its storage counts. */
-  isMember(storage: ReadonlyMap<string, Json>): boolean
-  /** Who this participant believes has the token: those are the interesting victims. */
-  ownerBy(state: State): ParticipantId
+  isMember(participant: Participant<State, Message>): boolean
+  /** Who has the token as far as this participant knows, or whoever is inside: those are the interesting victims. */
+  ownerBy(
+    witness: Participant<State, Message>,
+    participants: readonly Participant<State, Message>[],
+  ): ParticipantId
   /** Nobody waits at this participant, nobody is inside, nothing is pending. */
-  isIdle(state: State): boolean
-  /** The replica of the resource. */
-  cellsOf(state: State): Readonly<Cells>
+  isIdle(participant: Participant<State, Message>): boolean
+  /** The replica of the resource. Not asked of a lock that guards none. */
+  cellsOf(participant: Participant<State, Message>): Readonly<Cells>
   createChecks(world: World<State, Message>): Checks<State, Message>
 }
 

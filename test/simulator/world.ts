@@ -69,9 +69,10 @@ export class World<State, Message> {
   }
 
   #createParticipant(id: ParticipantId): Participant<State, Message> {
-    const { options, localHandoffs, timing, limits, clocks } = this.scenario
+    const { options, variant, localHandoffs, timing, limits, clocks } = this.scenario
     const { participants } = options
-    const config = { self: id, participants, configuration: 1, localHandoffs, timing, limits }
+    const common = { self: id, participants, configuration: 1, localHandoffs, timing, limits }
+    const config = variant.options === null ? common : { ...common, options: variant.options }
     const context: Context = { config, resource: this.resource }
     const { rate, offsetMs } = clocks[id]!
     return new Participant(context, this.subject.protocol.recover(context, []), rate, offsetMs)

@@ -1,0 +1,33 @@
+/** A protocol that guards no state as the subject of a simulation. */
+import type { Protocol, View } from '../../shared/protocols/protocol.ts'
+import { LockInvariants } from './invariants/lock-invariants.ts'
+import type { StateInParts } from './invariants/state-parts.ts'
+import type { Participant } from './participant.ts'
+import type { Subject } from './subject.ts'
+import { LOCK_ONLY_CLAIMS, type Variant } from './variant.ts'
+
+const PLAIN: Variant = { options: null, claims: LOCK_ONLY_CLAIMS, plain: LOCK_ONLY_CLAIMS }
+
+export function lockOnlySubject<State extends StateInParts, Message>(
+  protocol: Protocol<State, Message>,
+  drawVariant: Subject<State, Message>['drawVariant'] = () => PLAIN,
+): Subject<State, Message> {
+  const viewOf = ({ context, state }: Participant<State, Message>): View => protocol.view(context, state)
+  return {
+    protocol,
+    drawVariant,
+    isMember: ({ context, storage }) =>
+      protocol.view(context, protocol.recover(context, storage)).membership === 'member',
+    // Nobody knows who is inside; the simulator does.
+    ownerBy: (witness, participants) =>
+      participants.find(participant => viewOf(participant).holders.length > 0)?.id ?? witness.id,
+    isIdle: participant => {
+      const { membership, waiters, holders } = viewOf(participant)
+      return membership === 'member' && waiters.length + holders.length === 0
+    },
+    cellsOf: ({ id }) => {
+      throw new Error(`p${id} has no replica`)
+    },
+    createChecks: world => new LockInvariants(world),
+  }
+}

@@ -1,0 +1,57 @@
+/**
+ * What a run is about: a variant of a protocol, and the faults that this variant claims to survive. Scenarios are drawn
+ * within the claims: what a protocol does where it promises nothing proves nothing.
+ */
+import type { ProtocolOptions } from '../../shared/protocols/protocol.ts'
+import { FAULTS, type Fault } from './faults.ts'
+
+export interface Variant {
+  /** `null`: none, everything is as the paper's base algorithm has it. */
+  readonly options: ProtocolOptions | null
+  readonly claims: Claims
+  /** What is claimed without any options. */
+  readonly plain: Claims
+}
+
+export interface Claims {
+  readonly faults: readonly Fault[]
+  /** Progress is owed only once everybody is back; otherwise a majority is enough. */
+  readonly needsEverybody: boolean
+  /** There is a replicated state: users issue operations on it, and it can be read. */
+  readonly guardsState: boolean
+  /** Users may share the lock with each other. */
+  readonly readers: boolean
+}
+
+export const without = (claims: Claims, ...gone: readonly Fault[]): Claims => ({
+  ...claims,
+  faults: claims.faults.filter(fault => !gone.includes(fault)),
+})
+
+export const plainOf = ({ plain }: Variant): Variant => ({ options: null, claims: plain, plain })
+
+/** Clients of wme-1 and wme-2 that say what they should not are in the tests of their service; these seeds stay what they were. */
+const WME_CLAIMS: Claims = {
+  faults: FAULTS.filter(fault => fault !== 'mischief'),
+  needsEverybody: false,
+  guardsState: true,
+  readers: false,
+}
+
+export const WME_VARIANT: Variant = { options: null, claims: WME_CLAIMS, plain: WME_CLAIMS }
+
+/** The state is replicated, but whoever loses its storage is lost to the consensus. */
+export const CONSENSUS_CLAIMS: Claims = {
+  faults: FAULTS.filter(fault => fault !== 'wipes'),
+  needsEverybody: false,
+  guardsState: true,
+  readers: false,
+}
+
+/** A lock and nothing else: everybody is asked, so everybody must come back, with all that it had stored. */
+export const LOCK_ONLY_CLAIMS: Claims = {
+  faults: FAULTS.filter(fault => fault !== 'wipes'),
+  needsEverybody: true,
+  guardsState: false,
+  readers: false,
+}
