@@ -1,0 +1,186 @@
+/**
+ * Maekawa's algorithm (1985) as a pure state machine: a node locks the members of its set S_i, about √N nodes that have a
+ * member in common with every other set, and enters its critical section when it has locked all of them.
+ *
+ * Where to look: section 3 (the choice of the sets) is sets/; section 4 (the algorithm) is in the two files of that name, one
+ * for each role of a node. What the paper takes as given is beside them: reliable channels (repeat.ts), nodes that never
+ * stop (records.ts), one user per node (../lock-only/).
+ *
+ * A node that is down keeps those waiting whose sets it is in, until it comes back with its storage; the algorithm has no
+ * way around it.
+ */
+import { onEject, onOperatorMessage } from '../lock-only/operators.ts'
+import {
+  onExit,
+  onKeepAlive,
+  onTry,
+  onTtlTimer,
+  onWaitTimer,
+  onWithdraw,
+  refuse,
+  refuseUnsupported,
+  startDesk,
+} from '../lock-only/users.ts'
+import type { Context, Effect, Input, ParticipantId, Protocol, UserInput } from '../protocol.ts'
+import { MESSAGE_FORMAT } from '../protocol.ts'
+import { save, takeEffects } from '../step.ts'
+import type { MaekawaMessage } from './messages.ts'
+import { recover } from './records.ts'
+import { armRepeatTimer, onRepeatTimer } from './repeat.ts'
+import { onRelease, onRelinquish, onRequest } from './section-4-arbiter.ts'
+import {
+  enter,
+  handOver,
+  invoke,
+  leave,
+  mayHandOver,
+  missing,
+  onAnswer,
+  sendRequests,
+} from './section-4-requester.ts'
+import type { MaekawaState, TimerName } from './state.ts'
+import { beginStep, type Step } from './step.ts'
+import { view } from './view.ts'
+
+export const maekawa: Protocol<MaekawaState, MaekawaMessage> = {
+  name: 'maekawa',
+  recover,
+  step(context: Context, state: MaekawaState, input: Input<MaekawaMessage>): Effect<MaekawaMessage>[] {
+    const step = beginStep(context, state, input.now)
+    dispatch(step, input)
+    if (isMember(step)) finish(step)
+    return takeEffects(step)
+  },
+  view,
+}
+
+const isMember = (step: Step): boolean => step.state.durable.membership.status === 'member'
+
+function dispatch(step: Step, input: Input<MaekawaMessage>): void {
+  switch (input.type) {
+    case 'start':
+      return onStart(step, input.genesis, input.incarnation)
+    case 'message': {
+      const { format, configuration, body } = input.message
+      const isUnderstood = format === MESSAGE_FORMAT && configuration === step.context.config.configuration
+      return isUnderstood && isMember(step) ? onMessage(step, input.from, body) : undefined
+    }
+    case 'timer':
+      return onTimer(step, input.timer as TimerName)
+    case 'user':
+      return onUserEvent(step, input.event)
+    case 'unreachable':
+      return
+    default:
+      return input satisfies never
+  }
+}
+
+function onStart(step: Step, genesis: boolean, incarnation: number): void {
+  const { durable } = step.state
+  step.operators.life = incarnation
+  if (durable.membership.status === 'blank' && genesis) {
+    durable.membership = { status: 'member' }
+    save(step, 'membership', durable.membership)
+  }
+  if (!isMember(step)) return
+  startDesk(step)
+  if (durable.own.phase === 'requesting') sendRequests(step)
+}
+
+/** What follows from the state whatever the input was: this node's messages to itself, and its way in and out. */
+function finish(step: Step): void {
+  do {
+    for (let message = step.toSelf.shift(); message !== undefined; message = step.toSelf.shift()) {
+      onMessage(step, step.context.config.self, message)
+    }
+  } while (proceed(step))
+  armRepeatTimer(step)
+}
+
+/** Whether anything was to be done. */
+function proceed(step: Step): boolean {
+  const { waiters, holders } = step.desk
+  switch (step.state.durable.own.phase) {
+    case 'idle':
+      if (waiters.length === 0) return false
+      invoke(step)
+      return true
+    case 'requesting':
+      if (waiters.length === 0) leave(step)
+      else if (missing(step).length === 0) enter(step)
+      else return false
+      return true
+    case 'inside':
+      if (holders.length > 0) return false
+      if (waiters.length > 0 && mayHandOver(step)) handOver(step)
+      else leave(step)
+      return true
+  }
+}
+
+function onMessage(step: Step, from: ParticipantId, message: MaekawaMessage): void {
+  switch (message.type) {
+    case 'request':
+      return onRequest(step, from, message)
+    case 'relinquish':
+      return onRelinquish(step, from, message)
+    case 'release':
+      return onRelease(step, from, message)
+    case 'locked':
+    case 'failed':
+    case 'inquire':
+    case 'are-you-there':
+      return onAnswer(step, from, message)
+    default:
+      return onOperatorMessage(step, from, message)
+  }
+}
+
+function onUserEvent(step: Step, event: UserInput): void {
+  if (!isMember(step)) {
+    const user = 'user' in event ? event.user : event.request
+    return refuse(step, user, event.type, { code: 'not-a-member' })
+  }
+  switch (event.type) {
+    case 'try':
+      // Every lock of an arbiter is for one request: there are no readers.
+      if (event.mode === 'shared') return refuse(step, event.user, 'try', { code: 'not-supported' })
+      return onTry(step, event)
+    case 'exit':
+      return onExit(step, event)
+    case 'withdraw':
+      return onWithdraw(step, event)
+    case 'keep-alive':
+      return onKeepAlive(step, event)
+    case 'eject':
+      return onEject(step, event, others(step))
+    case 'issue':
+    case 'read':
+    case 'cancel-read':
+    case 'membership':
+      return refuseUnsupported(step, event)
+    default:
+      return event satisfies never
+  }
+}
+
+function others(step: Step): ParticipantId[] {
+  const { participants, self } = step.context.config
+  const all = Array.from({ length: participants }, (_, index) => index + 1)
+  return all.filter(peer => peer !== self)
+}
+
+function onTimer(step: Step, timer: TimerName): void {
+  delete step.timers[timer]
+  switch (timer) {
+    case 'repeat':
+      return onRepeatTimer(step)
+    case 'ttl':
+      return onTtlTimer(step)
+    case 'wait':
+      return onWaitTimer(step)
+    default:
+      return timer satisfies never
+  }
+}

@@ -1,0 +1,67 @@
+/**
+ * All messages of the algorithm (section 4). Each carries the sequence number of the request that it is about: one about a
+ * request that is over is recognised. A LOCKED begins a round of its arbiter; who gives that lock back, or is asked to,
+ * names the round, so that a late message of one round does not touch the lock of the next.
+ */
+import type { OperatorMessage } from '../lock-only/operators.ts'
+
+export type MaekawaMessage =
+  | RequestMessage
+  | LockedMessage
+  | FailedMessage
+  | InquireMessage
+  | RelinquishMessage
+  | ReleaseMessage
+  | AreYouThereMessage
+  | OperatorMessage
+
+/** To every member of S_i. It says also that every earlier request of its sender is over, up to which fence. */
+export interface RequestMessage {
+  readonly type: 'request'
+  readonly sequence: number
+  readonly fence: number
+}
+
+/** The arbiter is locked for this request, and knows of no fence above this one. */
+export interface LockedMessage {
+  readonly type: 'locked'
+  readonly sequence: number
+  readonly round: number
+  readonly fence: number
+}
+
+/** An earlier request locks the arbiter or will lock it before this one. */
+export interface FailedMessage {
+  readonly type: 'failed'
+  readonly sequence: number
+}
+
+/** An earlier request waits: will the one that locks the arbiter succeed? */
+export interface InquireMessage {
+  readonly type: 'inquire'
+  readonly sequence: number
+  readonly round: number
+}
+
+/** It will not yet: the lock of this round is given back, and the request waits again. */
+export interface RelinquishMessage {
+  readonly type: 'relinquish'
+  readonly sequence: number
+  readonly round: number
+}
+
+/** The request and all earlier ones of its sender are over; no grant under them had a fence above this one. */
+export interface ReleaseMessage {
+  readonly type: 'release'
+  readonly sequence: number
+  readonly fence: number
+}
+
+/**
+ * Not in the paper, which loses no message: somebody has been waiting for the lock of this request for so long that it asked
+ * twice. Who is inside learns that it is waited for; who is not releases again.
+ */
+export interface AreYouThereMessage {
+  readonly type: 'are-you-there'
+  readonly sequence: number
+}

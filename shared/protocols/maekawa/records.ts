@@ -1,0 +1,69 @@
+/** The durable state as records, and back. Everything that is not in a record is lost with the process. */
+import type { Json } from '../../json.ts'
+import { emptyDesk, restoreDeskRecord, sortDesk } from '../lock-only/desk.ts'
+import { noOperators } from '../lock-only/operators.ts'
+import type { Context, ParticipantId } from '../protocol.ts'
+import { compareRequests, type Request } from './precedence.ts'
+import { memberSets } from './sets/sets.ts'
+import type { Durable, MaekawaState, Soft } from './state.ts'
+
+export const waitingKey = (node: ParticipantId): string => `waiting/${node}`
+export const endedKey = (node: ParticipantId): string => `ended/${node}`
+
+/** Before anything was written: nobody has asked for anything. */
+function initialDurable(): Durable {
+  return {
+    membership: { status: 'blank' },
+    own: { phase: 'idle', sequence: 0, relinquished: {}, handoffs: 0 },
+    arbiter: { round: 0, locker: null },
+    waiting: [],
+    ended: {},
+    fence: { fence: 0 },
+    desk: emptyDesk(),
+  }
+}
+
+export function recover(context: Context, records: Iterable<readonly [string, Json]>): MaekawaState {
+  const durable = initialDurable()
+  for (const [key, value] of records) {
+    if (restoreDeskRecord(durable.desk, key, value)) continue
+    const slash = key.indexOf('/')
+    switch (slash === -1 ? key : key.slice(0, slash)) {
+      case 'membership':
+      case 'own':
+      case 'arbiter':
+      case 'fence':
+        Object.assign(durable, { [key]: value })
+        break
+      case 'waiting':
+        durable.waiting.push(value as unknown as Request)
+        break
+      case 'ended':
+        durable.ended[key.slice(slash + 1)] = (value as { sequence: number }).sequence
+        break
+    }
+  }
+  durable.waiting.sort(compareRequests)
+  sortDesk(durable.desk)
+  const { participants, self } = context.config
+  const members = memberSets(participants)[self - 1]!
+  return { durable, derived: { members, highest: highestSequence(durable) }, soft: createSoft() }
+}
+
+function highestSequence({ own, arbiter, waiting, ended }: Durable): number {
+  const received = waiting.map(({ sequence }) => sequence)
+  return Math.max(own.sequence, arbiter.locker?.sequence ?? 0, ...received, ...Object.values(ended))
+}
+
+function createSoft(): Soft {
+  return {
+    locked: {},
+    failed: {},
+    inquired: {},
+    isWaitedFor: false,
+    inquiredRound: 0,
+    operators: noOperators(),
+    repeatAttempts: 0,
+    timers: {},
+  }
+}

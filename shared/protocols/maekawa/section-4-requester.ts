@@ -1,0 +1,162 @@
+/**
+ * Section 4, the part of the node i that wants the critical section: steps (1), (3), (5) and (6). It needs the locks of all
+ * members of S_i at once. While it has all but one, it may hold what others need; so it says, when asked, whether it is going to
+ * succeed, as soon as it knows.
+ */
+import { admitFirst } from '../lock-only/users.ts'
+import type { ParticipantId } from '../protocol.ts'
+import type { AreYouThereMessage, FailedMessage, InquireMessage, LockedMessage } from './messages.ts'
+import { changeOwn, raiseFence, type Step, send } from './step.ts'
+
+/** Step (1). The sequence number is durable before anybody hears of it. */
+export function invoke(step: Step): void {
+  const { derived } = step.state
+  derived.highest++
+  changeOwn(step, { phase: 'requesting', sequence: derived.highest, relinquished: {}, handoffs: 0 })
+  step.state.soft.repeatAttempts = 0
+  sendRequests(step)
+}
+
+/** To the members that have not sent LOCKED: all of them at first, and again until they have. This node is one of them. */
+export function sendRequests(step: Step): void {
+  const { own, fence } = step.state.durable
+  for (const member of missing(step)) {
+    send(step, member, { type: 'request', sequence: own.sequence, fence: fence.fence })
+  }
+}
+
+export function missing(step: Step): ParticipantId[] {
+  const { derived, soft } = step.state
+  return derived.members.filter(member => soft.locked[member] === undefined)
+}
+
+// ---------------------------------------------------------------- what the members say
+
+type Answer = LockedMessage | FailedMessage | InquireMessage | AreYouThereMessage
+
+export function onAnswer(step: Step, from: ParticipantId, message: Answer): void {
+  const { phase, sequence } = step.state.durable.own
+  if (phase === 'idle' || sequence !== message.sequence) return sayItIsOver(step, from, message)
+  switch (message.type) {
+    case 'locked':
+      return phase === 'requesting' ? onLocked(step, from, message) : undefined
+    case 'failed':
+      return phase === 'requesting' ? onFailed(step, from) : undefined
+    case 'inquire':
+      return phase === 'requesting' ? onInquire(step, from, message) : noteThatSomebodyWaits(step)
+    case 'are-you-there':
+      return phase === 'inside' ? noteThatSomebodyWaits(step) : undefined
+    default:
+      return message satisfies never
+  }
+}
+
+/** The arbiter is locked for a request that is over: the RELEASE did not reach it, or has crossed this message. */
+function sayItIsOver(step: Step, arbiter: ParticipantId, { type, sequence }: Answer): void {
+  if (type !== 'failed') sendRelease(step, arbiter, sequence)
+}
+
+function onLocked(step: Step, member: ParticipantId, { round, fence }: LockedMessage): void {
+  const { durable, soft } = step.state
+  // Its RELINQUISH is on the way or has arrived.
+  if (round <= (durable.own.relinquished[member] ?? 0)) return
+  soft.locked[member] = { round, fence }
+  delete soft.failed[member]
+}
+
+/** One that comes after its LOCKED is late: what this node holds, and has not given back, nobody else can have. */
+function onFailed(step: Step, member: ParticipantId): void {
+  const { soft } = step.state
+  if (soft.locked[member] !== undefined) return
+  soft.failed[member] = true
+  answerInquiries(step)
+}
+
+/** Step (3). */
+function onInquire(step: Step, member: ParticipantId, { round }: InquireMessage): void {
+  const { durable, soft } = step.state
+  if (round <= (durable.own.relinquished[member] ?? 0)) return sendRelinquish(step, member, round)
+  // Also if its LOCKED has not arrived yet: it will be here when this node knows whether it succeeds.
+  soft.inquired[member] = round
+  answerInquiries(step)
+}
+
+/** As printed, an INQUIRE is answered when it comes; here also when the FAILED comes that decides the answer. */
+function answerInquiries(step: Step): void {
+  const { derived, soft } = step.state
+  if (!derived.members.some(member => hasFailed(step, member))) return
+  for (const [member, round] of Object.entries(soft.inquired)) relinquish(step, Number(member), round)
+}
+
+/** A member that was given back has failed like one that never was locked, until it is locked again. */
+function hasFailed(step: Step, member: ParticipantId): boolean {
+  const { durable, soft } = step.state
+  if (soft.locked[member] !== undefined) return false
+  return soft.failed[member] === true || durable.own.relinquished[member] !== undefined
+}
+
+/** Durable before it is sent: a lock that is given back must not be counted after a crash because its LOCKED is repeated. */
+function relinquish(step: Step, member: ParticipantId, round: number): void {
+  const { durable, soft } = step.state
+  delete soft.locked[member]
+  delete soft.inquired[member]
+  changeOwn(step, { relinquished: { ...durable.own.relinquished, [member]: round } })
+  sendRelinquish(step, member, round)
+}
+
+function sendRelinquish(step: Step, member: ParticipantId, round: number): void {
+  send(step, member, { type: 'relinquish', sequence: step.state.durable.own.sequence, round })
+}
+
+function noteThatSomebodyWaits(step: Step): void {
+  step.state.soft.isWaitedFor = true
+}
+
+// ---------------------------------------------------------------- in and out
+
+/**
+ * Step (5). Every grant before this one was under a request that shares a member with this one; that member was told its fence
+ * before it was locked for this one.
+ */
+export function enter(step: Step): void {
+  const { durable, soft } = step.state
+  const fences = Object.values(soft.locked).map(({ fence }) => fence)
+  changeOwn(step, { phase: 'inside' })
+  admit(step, Math.max(durable.fence.fence, ...fences) + 1)
+}
+
+function admit(step: Step, fence: number): void {
+  raiseFence(step, fence)
+  admitFirst(step, fence)
+}
+
+/** Whether the next local user may follow the last one without giving anybody else a chance. */
+export function mayHandOver(step: Step): boolean {
+  return !isWaitedFor(step) || step.state.durable.own.handoffs < step.context.config.localHandoffs
+}
+
+/** As far as this node knows. Who waits elsewhere makes itself heard by asking twice. */
+function isWaitedFor(step: Step): boolean {
+  return step.state.soft.isWaitedFor || step.state.durable.waiting.length > 0
+}
+
+export function handOver(step: Step): void {
+  const { own, fence } = step.state.durable
+  if (isWaitedFor(step)) changeOwn(step, { handoffs: own.handoffs + 1 })
+  admit(step, fence.fence + 1)
+}
+
+/** Step (6); also when nobody wants the critical section any longer before it was reached. */
+export function leave(step: Step): void {
+  const { durable, derived, soft } = step.state
+  changeOwn(step, { phase: 'idle', relinquished: {}, handoffs: 0 })
+  soft.locked = {}
+  soft.failed = {}
+  soft.inquired = {}
+  soft.isWaitedFor = false
+  for (const member of derived.members) sendRelease(step, member, durable.own.sequence)
+}
+
+function sendRelease(step: Step, member: ParticipantId, sequence: number): void {
+  send(step, member, { type: 'release', sequence, fence: step.state.durable.fence.fence })
+}

@@ -1,0 +1,48 @@
+/**
+ * Section 3: a finite projective plane of order k = K - 1 has N = k(k + 1) + 1 points and as many lines; each line has K points,
+ * each point lies on K lines, and any two lines meet in one point. Its lines are sets with all the properties (a)-(d).
+ *
+ * The points are numbered as in Figure 1, and each line is the set of the node that Figure 1 gives it to:
+ *   point 1               where the vertical lines meet;
+ *   point 2 + s           where the lines of slope s meet, for each element s of the field;
+ *   point K + 1 + kx + y  of column x and height y. The abscissa of column x is -1/x, and 0 for x = 0.
+ */
+import { type FiniteField, finiteField } from './finite-field.ts'
+import type { MemberSets } from './verify.ts'
+
+/** `null` unless N = k(k + 1) + 1 for a k that is the power of a prime, or 1. */
+export function projectivePlane(participants: number): MemberSets | null {
+  const order = Math.round((Math.sqrt(4 * participants - 3) - 1) / 2)
+  if (order < 1 || order * (order + 1) + 1 !== participants) return null
+  const field = order === 1 ? ONLY_ZERO : finiteField(order)
+  return field === null ? null : linesOf(field)
+}
+
+/** Figure 1(a) is a triangle. There is no field of one element, but this much arithmetic there is. */
+const ONLY_ZERO: FiniteField = { order: 1, add: () => 0, negate: () => 0, multiply: () => 0, invert: () => 0 }
+
+function linesOf(field: FiniteField): MemberSets {
+  const { order } = field
+  const elements = Array.from({ length: order }, (_, element) => element)
+  const slope = (s: number): number => 2 + s
+  const point = (x: number, y: number): number => order + 2 + order * x + y
+  const abscissas = elements.map(x => (x === 0 ? 0 : field.negate(field.invert(x))))
+
+  const sets: number[][] = new Array(order * (order + 1) + 1)
+  const give = (node: number, line: number[]): void => {
+    sets[node - 1] = line
+  }
+  give(1, [1, ...elements.map(slope)])
+  for (const x of elements) give(point(x, 0), [1, ...elements.map(y => point(x, y))])
+  for (const s of elements) {
+    const rises = abscissas.map(abscissa => field.multiply(s, abscissa))
+    for (const b of elements) {
+      const heights = rises.map(rise => field.add(rise, b))
+      // Each node has a line through it (property (b)): one line of slope s goes through each point of column s. The lowest of
+      // them has the vertical line already.
+      const node = heights[s] === 0 ? slope(s) : point(s, heights[s]!)
+      give(node, [slope(s), ...heights.map((y, x) => point(x, y))])
+    }
+  }
+  return sets
+}

@@ -1,0 +1,94 @@
+/**
+ * The state of one node, plain JSON, in three parts:
+ *   `durable`  what storage holds, record by record (records.ts); a record's value is replaced, never changed in place;
+ *   `derived`  a function of `durable` and the configuration;
+ *   `soft`     what may be lost at any moment: the node asks again, and is answered again.
+ *
+ * A node has two roles: it requests the critical section for its own users, and it arbitrates for all nodes i with this node
+ * in S_i.
+ */
+import type { Desk, DeskTimer } from '../lock-only/desk.ts'
+import type { Operators } from '../lock-only/operators.ts'
+import type { ParticipantId } from '../protocol.ts'
+import type { SetTimers } from '../step.ts'
+import type { Request } from './precedence.ts'
+
+// ---------------------------------------------------------------- durable
+
+export interface Durable {
+  membership: Membership
+  own: OwnRequest
+  arbiter: Arbiter
+  /** The paper's WAITING QUEUE, the most preceding first: at most one request of each node. */
+  waiting: Request[]
+  /** By node: its requests up to this sequence number are over. */
+  ended: { [node: string]: number }
+  /** The highest fence known here: used by this node, or told to it as an arbiter. */
+  fence: Fence
+  desk: Desk
+}
+
+/** A node that has lost its storage does not know whom it is locked for: it takes no part any longer (trap D2). */
+export interface Membership {
+  readonly status: 'blank' | 'member'
+}
+
+export interface OwnRequest {
+  readonly phase: 'idle' | 'requesting' | 'inside'
+  /** Of the present request, or the last one. */
+  readonly sequence: number
+  /** By member: the last round of its lock that this request has given back. A lock of that round is no lock any longer. */
+  readonly relinquished: { readonly [member: string]: number }
+  /** Local users that followed each other while another node was known to wait. */
+  readonly handoffs: number
+}
+
+export interface Arbiter {
+  /** Counts the locks. */
+  readonly round: number
+  /** The paper's locking REQUEST. */
+  readonly locker: Request | null
+}
+
+export interface Fence {
+  readonly fence: number
+}
+
+// ---------------------------------------------------------------- derived and soft
+
+export interface Derived {
+  /** S_i, this node included. */
+  members: readonly ParticipantId[]
+  /** The highest sequence number of any request that was sent or received here. */
+  highest: number
+}
+
+export interface Lock {
+  readonly round: number
+  /** The highest fence that the arbiter knew. */
+  readonly fence: number
+}
+
+export interface Soft {
+  /** The LOCKED of each member of S_i that has sent one for the present request, unless it was given back. */
+  locked: { [member: string]: Lock }
+  /** The members whose last word was FAILED. */
+  failed: { [member: string]: true }
+  /** The round of each INQUIRE that waits for an answer. Also of one whose LOCKED has not arrived yet. */
+  inquired: { [member: string]: number }
+  /** Somebody is known to wait until this node leaves. */
+  isWaitedFor: boolean
+  /** As an arbiter: the last round whose locker was sent an INQUIRE. */
+  inquiredRound: number
+  operators: Operators
+  repeatAttempts: number
+  timers: SetTimers<TimerName>
+}
+
+export type TimerName = DeskTimer | 'repeat'
+
+export interface MaekawaState {
+  durable: Durable
+  derived: Derived
+  soft: Soft
+}
