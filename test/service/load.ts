@@ -7,6 +7,7 @@ import { expect, onTestFinished } from 'vitest'
 import { sleep } from './eventually.ts'
 import type { Answer } from './http.ts'
 import type { TestLock } from './lock.ts'
+import { openSession } from './session-socket.ts'
 
 /** How the lock is used. Returns what was answered; throws if the connection broke. */
 export type Way = (lock: TestLock, opId: string, round: number) => Promise<Answer>
@@ -26,6 +27,50 @@ export const byGrant: Way = async (lock, opId) => {
   await lock.release(acquired.body.grant).catch(() => {})
   return applied
 }
+
+/** Waits with a ticket, which outlives whatever it was asked through. */
+export const byTicket: Way = async (lock, opId) => {
+  const acquired = await lock.acquire({ waitMs: 0, ttlMs: 1_000, ticket: true })
+  let answer = acquired
+  for (let asked = 0; answer.status === 202 && asked < 10; asked++) {
+    answer = await lock.ticket(acquired.body.ticket.id, 2_000)
+  }
+  if (answer.status !== 200) return answer
+  const applied = await lock.ops(answer.body.grant, opsOf(opId), opId)
+  await lock.release(answer.body.grant).catch(() => {})
+  return applied
+}
+
+/** What its session says is told as the answer of a call. A session that breaks off is a broken connection. */
+export const bySession: Way = async (lock, opId) => {
+  const session = await openSession(`${lock.url}/session`).catch(() => {
+    throw new TypeError('the session was refused')
+  })
+  try {
+    session.send({ type: 'try', waitMs: 5_000, ttlMs: 1_000 })
+    for (;;) {
+      const event = await session.next().catch(error => {
+        throw new TypeError(String(error))
+      })
+      if (event.type === 'crit') session.send({ type: 'issue', opId, ops: opsOf(opId) })
+      if (event.type === 'outcome') return told(200, { applied: event.applied, results: event.results })
+      if (event.type === 'error') return told(409, { code: event.code })
+      if (event.type === 'ejected') return told(410, { code: 'ejected', outcome: event.pending?.outcome })
+    }
+  } finally {
+    session.close()
+  }
+}
+
+function told(status: number, body: object): Answer {
+  return { status, headers: new Headers(), text: JSON.stringify(body), body: body as Answer['body'] }
+}
+
+/** Each operation in another way than the one before; said again it goes the same way. */
+export const byTurns =
+  (...ways: readonly Way[]): Way =>
+  (lock, opId, round) =>
+    ways[round % ways.length]!(lock, opId, round)
 
 /** What became of one attempt. `not-applied` is a promise; `in-doubt` is none. */
 type Attempt = 'acknowledged' | 'not-applied' | 'in-doubt'
