@@ -58,8 +58,8 @@ function sayItIsOver(step: Step, arbiter: ParticipantId, { type, sequence }: Ans
 
 function onLocked(step: Step, member: ParticipantId, { round, fence }: LockedMessage): void {
   const { durable, soft } = step.state
-  // Its RELINQUISH is on the way or has arrived.
-  if (round <= (durable.own.relinquished[member] ?? 0)) return
+  // It was given back. If the arbiter still says so, the RELINQUISH was lost.
+  if (round <= (durable.own.relinquished[member] ?? 0)) return sendRelinquish(step, member, round)
   soft.locked[member] = { round, fence }
   delete soft.failed[member]
 }

@@ -62,7 +62,8 @@ export class Table {
           configuration: 1,
           localHandoffs,
           timing: DEFAULT_TIMING,
-          limits: DEFAULT_LIMITS,
+          // All of them: the table looks there for grants whose users did not hear of their end.
+          limits: { ...DEFAULT_LIMITS, endingsKept: 10_000 },
         },
         resource: keyValue,
       }
@@ -247,7 +248,7 @@ export class Table {
   }
 
   /** A grant is over when its end is written, though a crash may have kept its user from hearing of it. */
-  private forgetEnded(): void {
+  forgetEnded(): void {
     for (const [name, fence] of this.inside) {
       const endings = this.storage(Number.parseInt(name, 10)).get('endings') as
         | { fence: number }[]
