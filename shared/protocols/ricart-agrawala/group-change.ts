@@ -1,0 +1,138 @@
+/**
+ * How the group changes (7.2.2, 7.3): by a sponsor, under mutual exclusion, as the paper has it for insertions. Whoever wants in
+ * or out asks a member; that member asks for the critical section as a writer, and when it is inside
+ *   1. it writes the new group down, with a fence as its number, and tells all members; each takes it over if its number is
+ *      the larger, and answers with the highest sequence number that it has seen or used;
+ *   2. when all have acknowledged, the subject is told: `welcome` with the highest of those numbers, or `farewell`;
+ *   3. when the subject has acknowledged, the sponsor releases.
+ *
+ * The whole group is told, not the difference: a sponsor that is wiped on the way leaves some with the new group and some with
+ * the old one, and the next sponsor's, with a larger number, takes the place of both. The subject of the half-made change has
+ * not been told yet, and asks again. A member that is itself about to join acknowledges and takes nothing over: it gets the
+ * group with its own welcome.
+ */
+import type { ParticipantId } from '../protocol.ts'
+import { fenceOf, GRANTS_PER_REQUEST } from './fence.ts'
+import { setGroup } from './group.ts'
+import type { ChangeAckMessage, ChangeMessage, Members, SettledMessage } from './messages.ts'
+import { becomeExpelled } from './section-7-2-insertion.ts'
+import type { Change } from './state.ts'
+import {
+  assert,
+  changeOwn,
+  forget,
+  isActive,
+  noteHighest,
+  others,
+  restartRepeats,
+  type Step,
+  save,
+  send,
+} from './step.ts'
+
+// ---------------------------------------------------------------- the sponsor
+
+/** Inside, and nobody else is: the first wish becomes the group. */
+export function beginChange(step: Step): void {
+  const { durable, soft } = step.state
+  const { own } = durable
+  assert(own.phase === 'inside' && own.mode === 'exclusive', 'a group changes under mutual exclusion')
+  const change = soft.wishes.shift()
+  assert(change !== undefined, 'somebody wants in or out')
+  const number = drawFence(step)
+  setGroup(step, { number, members: changed(durable.group.members, change) })
+  durable.sponsoring = { number, change }
+  save(step, 'sponsoring', durable.sponsoring)
+  soft.acknowledged = {}
+  restartRepeats(step)
+  if (!concludeChange(step)) sendChange(step)
+}
+
+/** The next number under this request, for a user or for a group. */
+export function drawFence(step: Step): number {
+  const { own, group } = step.state.durable
+  assert(own.grants < GRANTS_PER_REQUEST, 'a request has a limited number of grants')
+  changeOwn(step, { grants: own.grants + 1 })
+  return fenceOf(own.request, group.members[step.self]!.name, own.grants)
+}
+
+function changed(members: Members, change: Change): Members {
+  const { [change.participant]: _, ...rest } = members
+  if (change.type === 'remove') return rest
+  const { participant, name, incarnation } = change
+  return { ...rest, [participant]: { name, incarnation } }
+}
+
+/** The members that have not acknowledged; without the subject, which is told last. */
+function unacknowledged(step: Step): ParticipantId[] {
+  const { durable, soft } = step.state
+  const subject = durable.sponsoring?.change.participant
+  return others(step).filter(peer => peer !== subject && !soft.acknowledged[peer] && !soft.dead[peer])
+}
+
+/** Those from whom the sponsor wants to hear. */
+export function awaitedBySponsor(step: Step): ParticipantId[] {
+  const { sponsoring } = step.state.durable
+  if (sponsoring === null) return []
+  const open = unacknowledged(step)
+  return open.length > 0 ? open : [sponsoring.change.participant]
+}
+
+/** What is due now: the change to those who have not acknowledged it, or the last word to the subject. */
+export function sendChange(step: Step): void {
+  const { durable } = step.state
+  const { sponsoring, group } = durable
+  if (sponsoring === null) return
+  const { number, change } = sponsoring
+  const open = unacknowledged(step)
+  for (const peer of open) send(step, peer, { type: 'change', number, members: group.members })
+  if (open.length > 0) return
+  const { participant, incarnation } = change
+  if (change.type === 'remove') return send(step, participant, { type: 'farewell', number, incarnation })
+  const highest = durable.highest.request
+  send(step, participant, { type: 'welcome', number, members: group.members, highest, incarnation })
+}
+
+/** "Ask all other nodes for their Highest_Sequence_Number and use the largest" (7.2.3). */
+export function onChangeAck(step: Step, from: ParticipantId, message: ChangeAckMessage): void {
+  const { durable, soft } = step.state
+  if (durable.sponsoring?.number !== message.number || soft.acknowledged[from]) return
+  soft.acknowledged[from] = true
+  noteHighest(step, message.highest)
+  if (unacknowledged(step).length > 0) return
+  restartRepeats(step)
+  if (!concludeChange(step)) sendChange(step)
+}
+
+/** Who was declared dead is told nothing; nor is a new node that died before its welcome. */
+export function concludeChange(step: Step): boolean {
+  const { sponsoring } = step.state.durable
+  if (sponsoring === null || unacknowledged(step).length > 0) return false
+  const { change } = sponsoring
+  const isDead = (change.type === 'remove' && change.isDead) || step.state.soft.dead[change.participant]
+  if (isDead) endSponsoring(step)
+  return step.state.durable.sponsoring === null
+}
+
+export function onSettled(step: Step, from: ParticipantId, message: SettledMessage): void {
+  const { sponsoring } = step.state.durable
+  if (sponsoring?.number === message.number && sponsoring.change.participant === from) endSponsoring(step)
+}
+
+function endSponsoring(step: Step): void {
+  step.state.durable.sponsoring = null
+  forget(step, 'sponsoring')
+}
+
+// ---------------------------------------------------------------- the members
+
+export function onChange(step: Step, from: ParticipantId, message: ChangeMessage): void {
+  const { durable } = step.state
+  const { number, members } = message
+  if (isActive(step)) {
+    if (number < durable.group.number) return
+    if (members[step.self] === undefined) return becomeExpelled(step)
+    if (number > durable.group.number) setGroup(step, { number, members })
+  }
+  send(step, from, { type: 'change-ack', number, highest: durable.highest.request })
+}

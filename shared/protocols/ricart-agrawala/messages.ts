@@ -1,0 +1,130 @@
+/**
+ * The messages of Ricart and Agrawala, one union. The paper's are REQUEST and REPLY (2.2), DEFERRED (6.1), the REQUEST
+ * that travels around a ring (6.3), ARE_YOU_THERE and YES_I_AM_HERE (7.4), the "special message" for a node that is no longer in
+ * the group (7.4). It leaves open how a group changes (7.2, 7.3): those messages are ours.
+ *
+ * A request is named by its maker, the maker's incarnation and its number, and so is everything that answers it: what
+ * answers another request is ignored.
+ */
+import type { OperatorMessage } from '../lock-only/operators.ts'
+import type { Mode, ParticipantId } from '../protocol.ts'
+
+export interface RequestName {
+  /** The sequence number. With a modulus (6.4) only its residue is compared; the whole is its name. */
+  readonly request: number
+  readonly incarnation: number
+}
+
+/** 2.2: somebody wants to enter. The sender is the one who asks. */
+export interface RequestMessage extends RequestName {
+  readonly type: 'request'
+  readonly mode: Mode
+}
+
+/** 2.2: the sender lets the request go first. */
+export interface ReplyMessage extends RequestName {
+  readonly type: 'reply'
+}
+
+/** 6.1: with implicit replies, the sender does not let the request go first; its REPLY follows. */
+export interface DeferredMessage extends RequestName {
+  readonly type: 'deferred'
+}
+
+/** 6.3: a request on its way around the ring, with those who let it pass and (marking) those who did not. */
+export interface RingRequestMessage extends RequestName {
+  readonly type: 'ring-request'
+  readonly origin: ParticipantId
+  readonly mode: Mode
+  readonly passed: readonly ParticipantId[]
+  readonly deferredBy: readonly ParticipantId[]
+}
+
+/** 7.4, and the way in which every request is repeated: it carries the request and is answered by the normal rule. */
+export interface AreYouThereMessage extends RequestName {
+  readonly type: 'are-you-there'
+  readonly mode: Mode
+}
+
+/** 7.4: the sender is alive and still defers. */
+export interface YesIAmHereMessage extends RequestName {
+  readonly type: 'yes-i-am-here'
+}
+
+/** 7.4: who sent that incarnation is not in the group, or was followed by another incarnation, `known`. */
+export interface NotAMemberMessage {
+  readonly type: 'not-a-member'
+  readonly incarnation: number
+  readonly known: number
+}
+
+/** 7.2: a new, or wiped, or returning node asks a sponsor. */
+export interface JoinMessage {
+  readonly type: 'join'
+  readonly incarnation: number
+  readonly name: number
+}
+
+/** 7.3: a node that neither asks nor is inside asks a sponsor to take it out. */
+export interface LeaveMessage {
+  readonly type: 'leave'
+  readonly incarnation: number
+}
+
+/** The sponsor, inside its critical section, tells the new group. Its number is a fence: unique, and larger than those before. */
+export interface ChangeMessage {
+  readonly type: 'change'
+  readonly number: number
+  readonly members: Members
+}
+
+/** `highest`: the highest number that the sender has seen or used itself (7.2.3, method 1). */
+export interface ChangeAckMessage {
+  readonly type: 'change-ack'
+  readonly number: number
+  readonly highest: number
+}
+
+/** Everybody has acknowledged: the new node may begin. */
+export interface WelcomeMessage {
+  readonly type: 'welcome'
+  readonly number: number
+  readonly members: Members
+  readonly highest: number
+  readonly incarnation: number
+}
+
+/** Everybody has acknowledged: the leaver is out. */
+export interface FarewellMessage {
+  readonly type: 'farewell'
+  readonly number: number
+  readonly incarnation: number
+}
+
+/** Of a welcome or a farewell: the sponsor may release. */
+export interface SettledMessage {
+  readonly type: 'settled'
+  readonly number: number
+}
+
+/** The paper's NAMES (7.1), with the incarnation that is the participant's present one. */
+export type Members = {
+  readonly [participant: string]: { readonly name: number; readonly incarnation: number }
+}
+
+export type RicartAgrawalaMessage =
+  | RequestMessage
+  | ReplyMessage
+  | DeferredMessage
+  | RingRequestMessage
+  | AreYouThereMessage
+  | YesIAmHereMessage
+  | NotAMemberMessage
+  | JoinMessage
+  | LeaveMessage
+  | ChangeMessage
+  | ChangeAckMessage
+  | WelcomeMessage
+  | FarewellMessage
+  | SettledMessage
+  | OperatorMessage

@@ -1,0 +1,92 @@
+/**
+ * What follows from the state after each step, whatever the input was. The paper has one process per node that wants the
+ * critical section; here a desk of users does, and now and then the group (group-change.ts).
+ */
+import { admitFirst, wantedMode } from '../lock-only/users.ts'
+import type { Mode } from '../protocol.ts'
+import { GRANTS_PER_REQUEST } from './fence.ts'
+import { beginChange, concludeChange, drawFence } from './group-change.ts'
+import { invoke, isPermitted, leave } from './section-2-algorithm.ts'
+import { mayGiveUp } from './section-6-4-numbers.ts'
+import { changeOwn, isActive, type Step } from './step.ts'
+
+export function proceed(step: Step): void {
+  while (isActive(step) && advance(step));
+}
+
+/** One transition, if one is due. */
+function advance(step: Step): boolean {
+  const { own } = step.state.durable
+  switch (own.phase) {
+    case 'idle': {
+      const mode = modeNeeded(step)
+      if (mode === null) return false
+      invoke(step, mode)
+      return true
+    }
+    case 'requesting':
+      if (mayGiveUp(step) && !isOfUse(step)) leave(step)
+      else if (isPermitted(step)) changeOwn(step, { phase: 'inside' })
+      else return false
+      return true
+    case 'inside':
+      return serve(step)
+    default:
+      return own.phase satisfies never
+  }
+}
+
+const modeNeeded = (step: Step): Mode | null =>
+  step.state.soft.wishes.length > 0 ? 'exclusive' : wantedMode(step)
+
+/** Somebody needs the request, and what it asks for is enough: a writer may stand where a reader was when it was made. */
+function isOfUse(step: Step): boolean {
+  const mode = modeNeeded(step)
+  return mode !== null && (mode === 'shared' || step.state.durable.own.mode === 'exclusive')
+}
+
+/** Inside: a change of the group, the next user, or out. */
+function serve(step: Step): boolean {
+  const { durable, soft } = step.state
+  if (durable.sponsoring !== null) return concludeChange(step)
+  const isEmpty = step.desk.holders.length === 0
+  const { mode, grants } = durable.own
+  if (isEmpty && soft.wishes.length > 0 && mode === 'exclusive' && grants < GRANTS_PER_REQUEST) {
+    beginChange(step)
+    return true
+  }
+  if (mayAdmit(step)) {
+    admit(step)
+    return true
+  }
+  if (isEmpty) leave(step)
+  return isEmpty
+}
+
+function admit(step: Step): void {
+  const { own } = step.state.durable
+  changeOwn(step, { handoffs: own.grants > 0 && isWaitedFor(step) ? own.handoffs + 1 : 0 })
+  admitFirst(step, drawFence(step))
+}
+
+/** Others are known to wait for this node to leave. */
+const isWaitedFor = (step: Step): boolean => Object.keys(step.state.durable.deferred).length > 0
+
+/**
+ * Whether the first waiting user may go in now. After the first one under a request this costs no messages, but others may
+ * wait: users follow each other a limited number of times then, and readers do not join readers at all, so that writers
+ * are not starved. That the first of the queue is meant does the same for local writers.
+ */
+function mayAdmit(step: Step): boolean {
+  const { own } = step.state.durable
+  const waiter = step.desk.waiters[0]
+  if (waiter === undefined || own.grants >= GRANTS_PER_REQUEST) return false
+  if (own.mode === 'shared' && waiter.mode === 'exclusive') return false
+  if (own.grants === 0) return true
+  if (step.state.soft.wishes.length > 0) return false
+  const { holders } = step.desk
+  const areReaders = waiter.mode === 'shared' && holders.every(({ mode }) => mode === 'shared')
+  if (holders.length > 0) return areReaders && !isWaitedFor(step)
+  if (!isWaitedFor(step)) return true
+  return own.mode === 'exclusive' && own.handoffs < step.context.config.localHandoffs
+}

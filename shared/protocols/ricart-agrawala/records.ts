@@ -1,0 +1,60 @@
+/** The durable state as records, each written on its own. `recover` puts them together again; all else is lost with the process. */
+import type { Json } from '../../json.ts'
+import { emptyDesk, restoreDeskRecord, sortDesk } from '../lock-only/desk.ts'
+import { noOperators } from '../lock-only/operators.ts'
+import type { Context } from '../protocol.ts'
+import type { Deferred, Durable, RicartAgrawalaState, Soft } from './state.ts'
+
+export const deferredKey = (participant: number): string => `deferred/${participant}`
+
+/** Before anything was written. */
+function initialDurable(): Durable {
+  return {
+    membership: { status: 'blank' },
+    group: { number: 0, members: {} },
+    own: { phase: 'idle', request: 0, mode: 'exclusive', asked: [], grants: 0, handoffs: 0 },
+    highest: { request: 0 },
+    deferred: {},
+    sponsoring: null,
+    desk: emptyDesk(),
+  }
+}
+
+function createSoft(): Soft {
+  return {
+    replies: {},
+    isSilenceCounted: false,
+    explicit: {},
+    silentSince: {},
+    dead: {},
+    wishes: [],
+    acknowledged: {},
+    sponsorsTried: 0,
+    operators: noOperators(),
+    repeatAttempts: 0,
+    timers: {},
+  }
+}
+
+export function recover(_context: Context, records: Iterable<readonly [string, Json]>): RicartAgrawalaState {
+  const durable = initialDurable()
+  for (const [key, value] of records) {
+    if (restoreDeskRecord(durable.desk, key, value)) continue
+    const slash = key.indexOf('/')
+    const family = slash === -1 ? key : key.slice(0, slash)
+    switch (family) {
+      case 'membership':
+      case 'group':
+      case 'own':
+      case 'highest':
+      case 'sponsoring':
+        Object.assign(durable, { [family]: value })
+        break
+      case 'deferred':
+        durable.deferred[key.slice(slash + 1)] = value as unknown as Deferred
+        break
+    }
+  }
+  sortDesk(durable.desk)
+  return { durable, soft: createSoft() }
+}

@@ -1,0 +1,55 @@
+/**
+ * The paper's channels lose nothing. Ours do, so whatever has not had its effect is said again, with backoff; the timer is set
+ * exactly while something is unanswered, so that a lock that nobody waits for falls silent.
+ */
+import { hasEjections, repeatEjections } from '../lock-only/operators.ts'
+import type { ParticipantId } from '../protocol.ts'
+import { awaitedBySponsor, sendChange } from './group-change.ts'
+import { awaitedToSpeak } from './section-6-1-implicit-reply.ts'
+import { sendJoin } from './section-7-2-insertion.ts'
+import { isDrained, sendLeave } from './section-7-3-removal.ts'
+import { askWhetherThere, noteAsked, watchSilent } from './section-7-4-failures.ts'
+import { cancelTimer, type Step, setTimer } from './step.ts'
+
+const MOST_DOUBLINGS = 6
+
+/** At the end of each step. */
+export function armRepeatTimer(step: Step): void {
+  const { soft } = step.state
+  watchSilent(step, awaitedPeers(step))
+  if (!isUnanswered(step)) {
+    soft.repeatAttempts = 0
+    cancelTimer(step, 'repeat')
+  } else if (!soft.timers.repeat) {
+    // Whatever it was that served its last user: the leaver asks at once, and again with every repeat.
+    sendLeave(step)
+    setTimer(step, 'repeat', intervalMs(step))
+  }
+}
+
+function intervalMs(step: Step): number {
+  const { repeatMs, repeatMaxMs } = step.context.config.timing
+  return Math.min(repeatMs * 2 ** step.state.soft.repeatAttempts, repeatMaxMs)
+}
+
+const awaitedPeers = (step: Step): ParticipantId[] => [...awaitedToSpeak(step), ...awaitedBySponsor(step)]
+
+function isUnanswered(step: Step): boolean {
+  if (step.state.durable.membership.status === 'joining' || isDrained(step)) return true
+  return awaitedPeers(step).length > 0 || hasEjections(step)
+}
+
+export function onRepeatTimer(step: Step): void {
+  const { soft } = step.state
+  soft.repeatAttempts = Math.min(soft.repeatAttempts + 1, MOST_DOUBLINGS)
+  repeatAll(step)
+}
+
+/** Also after a restart, which does not know what was sent. */
+export function repeatAll(step: Step): void {
+  sendJoin(step)
+  askWhetherThere(step, awaitedToSpeak(step))
+  sendChange(step)
+  noteAsked(step, awaitedPeers(step))
+  repeatEjections(step)
+}

@@ -1,0 +1,161 @@
+/**
+ * "An Optimal Algorithm for Mutual Exclusion in Computer Networks" (Ricart, Agrawala 1981) as a pure state machine.
+ *
+ * Where to look: the algorithm of section 2 and the modifications of sections 6 and 7 are in the files of that name. What the
+ * paper takes as given is beside them: channels that lose nothing (repeat.ts), nodes that do not stop (records.ts), one
+ * process per node (proceed.ts, ../lock-only/), agreement about who takes part (group-change.ts). Fences are ours (fence.ts).
+ */
+import { onEject, onOperatorMessage } from '../lock-only/operators.ts'
+import * as users from '../lock-only/users.ts'
+import type { Context, Effect, Input, ParticipantId, Protocol, UserInput } from '../protocol.ts'
+import { MESSAGE_FORMAT } from '../protocol.ts'
+import * as groupChange from './group-change.ts'
+import type { RicartAgrawalaMessage } from './messages.ts'
+import { proceed } from './proceed.ts'
+import { recover } from './records.ts'
+import * as repeat from './repeat.ts'
+import * as algorithm from './section-2-algorithm.ts'
+import * as implicitReply from './section-6-1-implicit-reply.ts'
+import * as ring from './section-6-3-ring.ts'
+import * as insertion from './section-7-2-insertion.ts'
+import * as removal from './section-7-3-removal.ts'
+import * as failures from './section-7-4-failures.ts'
+import type { RicartAgrawalaState, TimerName } from './state.ts'
+import { beginStep, isActive, others, type Step, takeEffects } from './step.ts'
+import { view } from './view.ts'
+
+export { checkOptions } from './options.ts'
+
+export const ricartAgrawala: Protocol<RicartAgrawalaState, RicartAgrawalaMessage> = {
+  name: 'ricart-agrawala',
+  recover,
+  step(context: Context, state: RicartAgrawalaState, input: Input<RicartAgrawalaMessage>) {
+    const step = beginStep(context, state, input.now)
+    dispatch(step, input)
+    proceed(step)
+    implicitReply.endSilence(step)
+    repeat.armRepeatTimer(step)
+    return takeEffects(step) as Effect<RicartAgrawalaMessage>[]
+  },
+  view,
+}
+
+function dispatch(step: Step, input: Input<RicartAgrawalaMessage>): void {
+  switch (input.type) {
+    case 'start':
+      return onStart(step, input.genesis, input.incarnation)
+    case 'message': {
+      const { format, configuration, body } = input.message
+      const isUnderstood = format === MESSAGE_FORMAT && configuration === step.context.config.configuration
+      return isUnderstood ? onMessage(step, input.from, body) : undefined
+    }
+    case 'timer':
+      return onTimer(step, input.timer as TimerName)
+    case 'user':
+      return onUserEvent(step, input.event)
+    case 'unreachable':
+      return implicitReply.onUnreachable(step, input.peer)
+    default:
+      return input satisfies never
+  }
+}
+
+/** A node that comes back knows that it requests, is inside, or defers; whom it has to hear from, it asks. */
+function onStart(step: Step, genesis: boolean, incarnation: number): void {
+  step.operators.life = incarnation
+  if (step.state.durable.membership.status === 'blank') {
+    if (genesis) insertion.bearMember(step)
+    else insertion.startJoining(step, incarnation, null)
+    return
+  }
+  users.startDesk(step)
+  repeat.repeatAll(step)
+}
+
+// ---------------------------------------------------------------- messages
+
+function onMessage(step: Step, from: ParticipantId, message: RicartAgrawalaMessage): void {
+  failures.onSignOfLife(step, from)
+  switch (message.type) {
+    case 'request':
+      return algorithm.onRequest(step, from, message)
+    case 'reply':
+      return algorithm.onReply(step, from, message)
+    case 'deferred':
+      return implicitReply.onDeferred(step, from, message)
+    case 'ring-request':
+      return ring.onRingRequest(step, message)
+    case 'are-you-there':
+      return failures.onAreYouThere(step, from, message)
+    case 'yes-i-am-here':
+      return
+    case 'not-a-member':
+      return insertion.onNotAMember(step, message)
+    case 'join':
+      return insertion.onJoin(step, from, message)
+    case 'leave':
+      return removal.onLeave(step, from, message)
+    case 'change':
+      return groupChange.onChange(step, from, message)
+    case 'change-ack':
+      return groupChange.onChangeAck(step, from, message)
+    case 'welcome':
+      return insertion.onWelcome(step, from, message)
+    case 'farewell':
+      return removal.onFarewell(step, from, message)
+    case 'settled':
+      return groupChange.onSettled(step, from, message)
+    default:
+      return onOperatorMessage(step, from, message)
+  }
+}
+
+// ---------------------------------------------------------------- users and timers
+
+function onUserEvent(step: Step, event: UserInput): void {
+  switch (event.type) {
+    case 'try':
+      return onTry(step, event)
+    case 'withdraw':
+      return users.onWithdraw(step, event)
+    case 'exit':
+      return users.onExit(step, event)
+    case 'keep-alive':
+      return users.onKeepAlive(step, event)
+    case 'eject':
+      if (!isActive(step)) return users.refuse(step, event.request, 'eject', { code: 'not-a-member' })
+      return onEject(step, event, others(step))
+    case 'membership':
+      return removal.onMembershipWish(step, event)
+    default:
+      return users.refuseUnsupported(step, event)
+  }
+}
+
+/** Who leaves takes no new users. With a modulus there are no readers (section-6-4-numbers.ts). */
+function onTry(step: Step, event: Extract<UserInput, { type: 'try' }>): void {
+  const isKnown = [...step.desk.holders, ...step.desk.waiters].some(({ user }) => user === event.user)
+  if (step.state.durable.membership.status !== 'member' && !isKnown)
+    return users.refuse(step, event.user, 'try', { code: 'not-a-member' })
+  if (event.mode === 'shared' && step.options.modulus !== undefined)
+    return users.refuse(step, event.user, 'try', { code: 'not-supported' })
+  users.onTry(step, event)
+}
+
+function onTimer(step: Step, timer: TimerName): void {
+  delete step.state.soft.timers[timer]
+  switch (timer) {
+    case 'repeat':
+      return repeat.onRepeatTimer(step)
+    case 'silence':
+      return implicitReply.onSilenceTimer(step)
+    case 'dead':
+      return failures.onDeadTimer(step)
+    case 'ttl':
+      return users.onTtlTimer(step)
+    case 'wait':
+      return users.onWaitTimer(step)
+    default:
+      return timer satisfies never
+  }
+}

@@ -1,0 +1,74 @@
+/**
+ * Section 2: what all forms of the algorithm have in common. Who goes first, what is noted when a REPLY is deferred, and
+ * which answers count.
+ */
+import type { Mode, ParticipantId } from '../protocol.ts'
+import type { RequestName } from './messages.ts'
+import { deferredKey } from './records.ts'
+import { isLower, isOutdated } from './section-6-4-numbers.ts'
+import type { Deferred } from './state.ts'
+import { incarnationOf, isActive, isMember, type Step, save, send } from './step.ts'
+
+// ---------------------------------------------------------------- somebody else's request
+
+/** The decision table of 2.2, with names instead of node numbers (7.1), and readers that let readers pass (6.6). */
+export function defersTo(
+  step: Step,
+  from: ParticipantId,
+  { request, mode }: { request: number; mode: Mode },
+): boolean {
+  const { own, group } = step.state.durable
+  if (own.phase === 'idle') return false
+  if (own.mode === 'shared' && mode === 'shared') return false
+  if (isLower(step, own.request, request)) return true
+  if (isLower(step, request, own.request)) return false
+  return group.members[step.self]!.name < group.members[from]!.name
+}
+
+/** "Reply_Deferred[j] := TRUE". A request that was overtaken by its maker's next one is not noted over it. */
+export function defer(step: Step, from: ParticipantId, request: Deferred): void {
+  const { deferred } = step.state.durable
+  const noted = deferred[from]
+  if (noted !== undefined && noted.request > request.request) return
+  if (noted?.request === request.request && request.passed === null) return
+  const { incarnation, mode, passed } = request
+  const note: Deferred = { request: request.request, incarnation, mode, passed }
+  deferred[from] = note
+  save(step, deferredKey(from), note)
+}
+
+export function sendReply(step: Step, to: ParticipantId, { request, incarnation }: RequestName): void {
+  send(step, to, { type: 'reply', request, incarnation })
+}
+
+/**
+ * Whether the request is one of a member's present life. Who is not in the group is told so (7.4); a node that is not in it
+ * itself has no group to look at, and lets everybody pass: it is not requesting.
+ */
+export function isValid(step: Step, maker: ParticipantId, { request, incarnation }: RequestName): boolean {
+  if (isOutdated(step, request)) return false
+  if (!isActive(step)) return true
+  const member = step.state.durable.group.members[maker]
+  if (member !== undefined) return member.incarnation === incarnation
+  send(step, maker, { type: 'not-a-member', incarnation, known: incarnation })
+  return false
+}
+
+// ---------------------------------------------------------------- one's own
+
+export function ownName(step: Step): RequestName {
+  return { request: step.state.durable.own.request, incarnation: incarnationOf(step) }
+}
+
+/** Those whose REPLY is still outstanding. Who has left the group, or was declared dead, need not send one (7.3, 7.4). */
+export function awaited(step: Step): ParticipantId[] {
+  const { durable, soft } = step.state
+  if (durable.own.phase !== 'requesting') return []
+  return durable.own.asked.filter(peer => isMember(step, peer) && !soft.replies[peer] && !soft.dead[peer])
+}
+
+/** Whether it is about the present request. A REPLY to one that was given up, or of an earlier life, is none to this. */
+export function isOwn(step: Step, { request, incarnation }: RequestName): boolean {
+  const { own } = step.state.durable
+  return own.phase === 'requesting' && own.request === request && incarnation === incarnationOf(step)
+}

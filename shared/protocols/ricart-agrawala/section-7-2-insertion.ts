@@ -1,0 +1,119 @@
+/**
+ * Section 7.2: a node comes into the group: a new one, one that had left, one whose storage was wiped, one that was declared
+ * dead. It asks one member after the other to sponsor it until one has done so (group-change.ts).
+ *
+ * Instead of the waiting times of 7.2.1 a node that was there before comes with a new incarnation. What its earlier life asked
+ * for or was granted is over once all members have acknowledged the new one, and only then may it ask: its number is above
+ * all that was in use (7.2.3). Until then it answers every request at once ("incoming REQUEST messages are processed
+ * normally"): it is not requesting, so its REPLY is true, and without it its sponsor would never be inside. A user that was
+ * inside at a node whose storage is gone is ejected by that loss; the fences of those who follow are larger (fence.ts).
+ */
+import { eject } from '../lock-only/users.ts'
+import type { Context, ParticipantId } from '../protocol.ts'
+import { addWish, mayGroupChange, setGroup } from './group.ts'
+import type { JoinMessage, Members, NotAMemberMessage, WelcomeMessage } from './messages.ts'
+import { leave } from './section-2-algorithm.ts'
+import type { Membership } from './state.ts'
+import { emit, forget, isActive, noteHighest, restartRepeats, type Step, save, send } from './step.ts'
+
+/** 7.1: what is compared instead of the number. */
+const nameOf = ({ config }: Context, participant: ParticipantId): number =>
+  config.options?.names?.[participant - 1] ?? participant
+
+export function setMembership(step: Step, membership: Membership): void {
+  step.state.durable.membership = membership
+  save(step, 'membership', membership)
+}
+
+/** The lock is born: its participants are in the group from the start. Written once (trap D3). */
+export function bearMember(step: Step): void {
+  const members: { [participant: string]: Members[string] } = {}
+  for (let member = 1; member <= step.context.config.participants; member++)
+    members[member] = { name: nameOf(step.context, member), incarnation: 0 }
+  setMembership(step, { status: 'member', incarnation: 0 })
+  setGroup(step, { number: 0, members })
+}
+
+// ---------------------------------------------------------------- who joins
+
+export function startJoining(step: Step, incarnation: number, request: string | null): void {
+  setMembership(step, { status: 'joining', incarnation, request })
+  sendJoin(step)
+  restartRepeats(step)
+}
+
+/** To one sponsor at a time. */
+export function sendJoin(step: Step): void {
+  const { membership } = step.state.durable
+  if (membership.status !== 'joining') return
+  const { participants } = step.context.config
+  const candidates: ParticipantId[] = []
+  for (let peer = 1; peer <= participants; peer++) if (peer !== step.self) candidates.push(peer)
+  const sponsor = nextSponsor(step, candidates)
+  if (sponsor === undefined) return
+  const { incarnation } = membership
+  send(step, sponsor, { type: 'join', incarnation, name: nameOf(step.context, step.self) })
+}
+
+export function nextSponsor(step: Step, candidates: readonly ParticipantId[]): ParticipantId | undefined {
+  return candidates[step.state.soft.sponsorsTried++ % candidates.length]
+}
+
+export function onWelcome(step: Step, from: ParticipantId, message: WelcomeMessage): void {
+  const { membership } = step.state.durable
+  const { number, members, highest, incarnation } = message
+  if (membership.status === 'blank' || membership.incarnation !== incarnation) return
+  if (membership.status === 'joining') {
+    setMembership(step, { status: 'member', incarnation })
+    setGroup(step, { number, members })
+    noteHighest(step, highest)
+    const { request } = membership
+    if (request !== null) emit(step, { type: 'membership-done', request, wish: 'join' })
+  } else if (!isActive(step)) return
+  send(step, from, { type: 'settled', number })
+}
+
+// ---------------------------------------------------------------- who sponsors
+
+export function onJoin(step: Step, from: ParticipantId, { incarnation, name }: JoinMessage): void {
+  const { membership, group, sponsoring } = step.state.durable
+  if (membership.status !== 'member' || !mayGroupChange(step)) return
+  const known = group.members[from]?.incarnation ?? -1
+  if (incarnation < known) return send(step, from, { type: 'not-a-member', incarnation, known })
+  const change = sponsoring?.change
+  if (change?.participant === from && change.incarnation === incarnation) return
+  addWish(step, { type: 'add', participant: from, incarnation, name })
+}
+
+// ---------------------------------------------------------------- who is not in the group, and did not know
+
+/** 7.4: "it should restart itself and use the insertion protocol". */
+export function onNotAMember(step: Step, message: NotAMemberMessage): void {
+  const { membership } = step.state.durable
+  if (membership.status === 'blank' || membership.incarnation !== message.incarnation) return
+  if (membership.status === 'member') becomeExpelled(step)
+  if (membership.status === 'joining')
+    startJoining(step, Math.max(membership.incarnation, message.known) + 1, membership.request)
+}
+
+/** It was declared dead. Who waits here goes on waiting; who is inside is so no longer. */
+export function becomeExpelled(step: Step): void {
+  const { durable, soft } = step.state
+  const { membership } = durable
+  if (membership.status !== 'member' && membership.status !== 'leaving') return
+  for (const holder of [...step.desk.holders]) eject(step, holder, 'suspected')
+  if (durable.own.phase !== 'idle') leave(step)
+  if (durable.sponsoring !== null) {
+    durable.sponsoring = null
+    forget(step, 'sponsoring')
+  }
+  soft.wishes = []
+  startJoining(step, nextIncarnation(step), null)
+}
+
+/** Higher than that of every life before. */
+export function nextIncarnation(step: Step): number {
+  const { membership } = step.state.durable
+  const last = membership.status === 'blank' ? 0 : membership.incarnation
+  return Math.max(step.operators.life, last + 1)
+}

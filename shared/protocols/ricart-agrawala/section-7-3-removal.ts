@@ -1,0 +1,78 @@
+/**
+ * Section 7.3: a node leaves the group. It takes no new users and serves those it has; then, neither requesting nor inside,
+ * it asks one member after the other to take it out (group-change.ts), and goes on answering requests, also when it is out.
+ * The paper lets the leaver tell everybody itself; with a sponsor the group has one number after the other.
+ */
+
+import { refuse } from '../lock-only/users.ts'
+import type { ParticipantId, UserInput } from '../protocol.ts'
+import { addWish, mayGroupChange } from './group.ts'
+import type { FarewellMessage, LeaveMessage } from './messages.ts'
+import { nextIncarnation, nextSponsor, setMembership, startJoining } from './section-7-2-insertion.ts'
+import { emit, others, restartRepeats, type Step, send } from './step.ts'
+
+export function onMembershipWish(step: Step, event: Extract<UserInput, { type: 'membership' }>): void {
+  const { membership } = step.state.durable
+  const { request, wish } = event
+  const isThere = membership.status === (wish === 'leave' ? 'left' : 'member')
+  if (isThere) return emit(step, { type: 'membership-done', request, wish })
+  if (!mayGroupChange(step)) return refuse(step, request, 'membership', { code: 'not-supported' })
+  switch (membership.status) {
+    case 'member':
+    case 'leaving':
+      return wish === 'leave' ? startLeaving(step, request) : refuseBusy(step, request)
+    case 'joining':
+      return wish === 'join' ? startJoining(step, membership.incarnation, request) : refuseBusy(step, request)
+    case 'left':
+      return startJoining(step, nextIncarnation(step), request)
+    default:
+      return refuseBusy(step, request)
+  }
+}
+
+/** It is on its way in the other direction. */
+function refuseBusy(step: Step, request: string): void {
+  refuse(step, request, 'membership', { code: 'busy' })
+}
+
+/** The last member stays: a lock without participants is none. */
+function startLeaving(step: Step, request: string): void {
+  const { membership } = step.state.durable
+  if (membership.status !== 'member' && membership.status !== 'leaving') return
+  if (others(step).length === 0) return refuse(step, request, 'membership', { code: 'not-supported' })
+  setMembership(step, { status: 'leaving', incarnation: membership.incarnation, request })
+  step.state.soft.wishes = []
+  restartRepeats(step)
+}
+
+/** Neither requesting nor inside, and never again: the others may be told. */
+export function isDrained(step: Step): boolean {
+  const { membership, own } = step.state.durable
+  return membership.status === 'leaving' && own.phase === 'idle' && step.desk.waiters.length === 0
+}
+
+export function sendLeave(step: Step): void {
+  const { membership } = step.state.durable
+  if (membership.status !== 'leaving' || !isDrained(step)) return
+  const sponsor = nextSponsor(step, others(step))
+  if (sponsor !== undefined) send(step, sponsor, { type: 'leave', incarnation: membership.incarnation })
+}
+
+export function onLeave(step: Step, from: ParticipantId, { incarnation }: LeaveMessage): void {
+  const { membership, group, sponsoring } = step.state.durable
+  if (membership.status !== 'member' || !mayGroupChange(step)) return
+  // A leaver that is out already has not heard it: it is told once more, by a change that changes nothing.
+  const known = group.members[from]?.incarnation ?? incarnation
+  if (known !== incarnation || sponsoring?.change.participant === from) return
+  addWish(step, { type: 'remove', participant: from, incarnation, isDead: false })
+}
+
+export function onFarewell(step: Step, from: ParticipantId, { number, incarnation }: FarewellMessage): void {
+  const { membership } = step.state.durable
+  if (membership.status === 'blank' || membership.incarnation !== incarnation) return
+  if (membership.status === 'leaving') {
+    setMembership(step, { status: 'left', incarnation })
+    emit(step, { type: 'membership-done', request: membership.request, wish: 'leave' })
+  } else if (membership.status !== 'left') return
+  send(step, from, { type: 'settled', number })
+}

@@ -1,0 +1,123 @@
+/**
+ * The state of one node, plain JSON:
+ *   `durable`  what storage holds, record by record (records.ts); a record's value is replaced, never changed in place;
+ *   `soft`     what may be lost at any moment: the others are asked again.
+ * Nothing is derived.
+ */
+import type { Desk, DeskTimer } from '../lock-only/desk.ts'
+import type { Operators } from '../lock-only/operators.ts'
+import type { Mode, ParticipantId } from '../protocol.ts'
+import type { SetTimers } from '../step.ts'
+import type { Members } from './messages.ts'
+
+// ---------------------------------------------------------------- durable
+
+export interface Durable {
+  membership: Membership
+  group: Group
+  own: OwnRequest
+  highest: Highest
+  /** The paper's Reply_Deferred: the requests that wait for this node to leave. By participant. */
+  deferred: { [participant: string]: Deferred }
+  /** The change of the group that this node makes while it is inside. */
+  sponsoring: Sponsoring | null
+  desk: Desk
+}
+
+export type Membership =
+  /** Never started. */
+  | { readonly status: 'blank' }
+  | { readonly status: 'member'; readonly incarnation: number }
+  /** A member that serves the users it has, takes no others, and then asks to be taken out (7.3). */
+  | { readonly status: 'leaving'; readonly incarnation: number; readonly request: string }
+  | { readonly status: 'left'; readonly incarnation: number }
+  /** New, wiped, declared dead, or on its way back: it answers, but may not ask (7.2.3, trap D2). */
+  | { readonly status: 'joining'; readonly incarnation: number; readonly request: string | null }
+
+/** Who takes part. The number grows with each change; 0 is the group that the lock was born with. */
+export interface Group {
+  readonly number: number
+  readonly members: Members
+}
+
+export interface OwnRequest {
+  /** `requesting` and `inside` both are the paper's Requesting_Critical_Section. */
+  readonly phase: 'idle' | 'requesting' | 'inside'
+  /** The paper's Our_Sequence_Number. */
+  readonly request: number
+  readonly mode: Mode
+  /** Those whose REPLY is needed: the members when the number was chosen. */
+  readonly asked: readonly ParticipantId[]
+  /** Fences that were given out under this request. */
+  readonly grants: number
+  /** Local users that followed each other while somebody else was known to wait. */
+  readonly handoffs: number
+}
+
+export interface Highest {
+  /** The paper's Highest_Sequence_Number: of any request sent or received, one's own included. */
+  readonly request: number
+}
+
+export interface Deferred {
+  readonly request: number
+  readonly incarnation: number
+  readonly mode: Mode
+  /** 6.3, waiting: those who have let it pass so far; from here it goes on around the ring. */
+  readonly passed: readonly ParticipantId[] | null
+}
+
+export type Change =
+  | {
+      readonly type: 'add'
+      readonly participant: ParticipantId
+      readonly incarnation: number
+      readonly name: number
+    }
+  | {
+      readonly type: 'remove'
+      readonly participant: ParticipantId
+      readonly incarnation: number
+      /** Declared dead (7.4): nobody waits for its answer. */
+      readonly isDead: boolean
+    }
+
+export interface Sponsoring {
+  /** The number of the group that it makes. */
+  readonly number: number
+  readonly change: Change
+}
+
+// ---------------------------------------------------------------- soft
+
+/** A set of participants. */
+export type Participants = { [participant: string]: true }
+
+export interface Soft {
+  /** Who has sent a REPLY to the present request: a set, so that a REPLY that comes twice counts once. */
+  replies: Participants
+  /** 6.1: whether silence may still become a REPLY. Not after a restart: then everybody is asked for an answer. */
+  isSilenceCounted: boolean
+  /** 6.1: whose silence says nothing: it deferred, or the transport did not reach it. */
+  explicit: Participants
+  /** 7.4: who was asked whether it is there, and since when it has not answered. */
+  silentSince: { [participant: string]: number }
+  /** 7.4: declared dead here; the group does not know it yet. */
+  dead: Participants
+  /** What others asked this node to sponsor, in their order; at most one wish each. */
+  wishes: Change[]
+  /** Who has acknowledged the change that this node sponsors. */
+  acknowledged: Participants
+  /** Counts the sponsors that were tried. */
+  sponsorsTried: number
+  operators: Operators
+  repeatAttempts: number
+  timers: SetTimers<TimerName>
+}
+
+export type TimerName = DeskTimer | 'repeat' | 'silence' | 'dead'
+
+export interface RicartAgrawalaState {
+  durable: Durable
+  soft: Soft
+}
