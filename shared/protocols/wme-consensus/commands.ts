@@ -1,0 +1,89 @@
+/**
+ * What is decided: one command for each consensus instance, in the order of the log. The earlier algorithm decides three
+ * things, to enter, to leave and to operate on the resource; the others are what a service needs besides.
+ *
+ * A command may be decided twice, by two coordinators that both heard of it. A participant has three lanes, in each of them
+ * one command at a time and numbered, so that the highest number decided in each lane tells which are old (state-machine.ts).
+ */
+import type { EjectionReason } from '../../history/events.ts'
+import type { Json } from '../../json.ts'
+import type { ParticipantId } from '../protocol.ts'
+import type { Machine } from './state.ts'
+
+/** `asking` for the critical section, being `inside`, and `reading`: none of them waits for another. */
+export type Lane = 'asking' | 'inside' | 'reading'
+
+export const LANES: readonly Lane[] = ['asking', 'inside', 'reading']
+
+interface Numbered {
+  readonly participant: ParticipantId
+  /** Counts the commands of this participant in this lane. */
+  readonly number: number
+}
+
+/** The participant wants the critical section for one of its users. The number is also the request's name. */
+export interface EnterCommand extends Numbered {
+  readonly kind: 'enter'
+}
+
+/** Nobody waits for this request any longer, in the queue or just granted. */
+export interface WithdrawCommand extends Numbered {
+  readonly kind: 'withdraw'
+  readonly request: number
+}
+
+export interface OperationCommand extends Numbered {
+  readonly kind: 'operation'
+  /** The grant under which it was issued; after that grant it changes nothing. */
+  readonly fence: number
+  readonly opId: string
+  readonly operation: Json
+}
+
+export interface LeaveCommand extends Numbered {
+  readonly kind: 'leave'
+  readonly fence: number
+}
+
+/** Changes nothing: who sees it decided has everything that was decided before it (reads.ts). */
+export interface BarrierCommand extends Numbered {
+  readonly kind: 'barrier'
+}
+
+/** Anybody may force a holder out. The fence makes it harmless to decide this twice, or late. */
+export interface EjectCommand {
+  readonly kind: 'eject'
+  readonly fence: number
+  readonly reason: EjectionReason
+}
+
+export type NumberedCommand =
+  | EnterCommand
+  | WithdrawCommand
+  | OperationCommand
+  | LeaveCommand
+  | BarrierCommand
+
+export type Command = NumberedCommand | EjectCommand
+
+const LANE_OF: { readonly [Kind in NumberedCommand['kind']]: Lane } = {
+  enter: 'asking',
+  withdraw: 'asking',
+  operation: 'inside',
+  leave: 'inside',
+  barrier: 'reading',
+}
+
+export const laneOf = (command: NumberedCommand): Lane => LANE_OF[command.kind]
+
+export function isSameCommand(a: Command, b: Command): boolean {
+  if (a.kind === 'eject') return b.kind === 'eject' && a.fence === b.fence
+  if (b.kind === 'eject') return false
+  return a.participant === b.participant && a.number === b.number && laneOf(a) === laneOf(b)
+}
+
+/** Deciding it (again) would change nothing. */
+export function isOver(machine: Machine, command: Command): boolean {
+  if (command.kind === 'eject') return machine.holder?.fence !== command.fence
+  return machine.numbers[laneOf(command)][command.participant]! >= command.number
+}

@@ -1,0 +1,160 @@
+/**
+ * Deciding, instance by instance. After the preliminary broadcast (requests.ts) the coordinator proposes the command in the
+ * next free instance; the others accept it and say so; what a majority has accepted in one ballot is decided.
+ *
+ * The two forms of Table 1 differ in who hears the acknowledgements:
+ *   latency-optimal   everybody: each concludes for itself, 3 steps with the broadcast, (N-1)(N+1) messages;
+ *   message-optimal   the coordinator, who tells the others what is decided: 4 steps, 4(N-1) messages.
+ */
+import type { ParticipantId } from '../protocol.ts'
+import { reachedByMajority } from '../quorum.ts'
+import { type Command, isOver, isSameCommand, LANES } from './commands.ts'
+import {
+  accept,
+  acceptedThrough,
+  baseOf,
+  commandsAfter,
+  isCoordinator,
+  lengthOf,
+  promise,
+  undecided,
+} from './log.ts'
+import type { AckMessage, DecisionMessage, ProposeMessage } from './messages.ts'
+import { applyThrough } from './state-machine.ts'
+import { askForCatchUp, broadcast, restartRepeats, type Step, send } from './step.ts'
+
+const isMessageOptimal = (step: Step): boolean => step.context.config.options?.consensus === 'message-optimal'
+
+// ---------------------------------------------------------------- the coordinator proposes
+
+/** Everything that is to be decided, as far as it is known here. */
+export function awaitedCommands(step: Step): Command[] {
+  const { durable, soft } = step.state
+  const own = LANES.flatMap(lane => durable.lanes[lane].command ?? [])
+  return [...own, ...soft.requested, ...(soft.ejection === null ? [] : [soft.ejection])]
+}
+
+/** At the end of each step: what is not in an instance yet gets one. Whether there was anything. */
+export function proposeAwaited(step: Step): boolean {
+  const { durable } = step.state
+  if (!isCoordinator(step)) return false
+  const { uncommitted, entriesPerMessage } = step.context.config.limits
+  const open = undecided(durable)
+  // What is open must fit the promise of one participant to a new coordinator.
+  const room = Math.min(uncommitted, entriesPerMessage) - open.length
+  const fresh: Command[] = []
+  for (const command of awaitedCommands(step)) {
+    const isKnown =
+      open.some(entry => isSameCommand(entry.command, command)) || isOver(durable.machine, command)
+    if (!isKnown && fresh.length < room && !fresh.some(other => isSameCommand(other, command)))
+      fresh.push(command)
+  }
+  const ballot = durable.acceptor.promised
+  for (const command of fresh) accept(step, { position: lengthOf(durable) + 1, ballot, command })
+  if (fresh.length === 0) return false
+  step.hasProposals = true
+  concludeDecided(step)
+  return true
+}
+
+/** What was proposed in this step leaves for everybody, together with what is decided. */
+export function sendProposals(step: Step): void {
+  const { durable, soft } = step.state
+  const { self, participants } = step.context.config
+  for (let peer = 1; peer <= participants; peer++) {
+    if (peer === self) continue
+    sendProposalsTo(step, peer, soft.sent[peer]!)
+    soft.sent[peer] = lengthOf(durable)
+  }
+  soft.told = durable.machine.applied
+  restartRepeats(step)
+}
+
+export function sendProposalsTo(step: Step, peer: ParticipantId, after: number): void {
+  const { durable } = step.state
+  const previous = Math.max(after, baseOf(durable))
+  send(step, peer, {
+    type: 'propose',
+    ballot: durable.acceptor.promised,
+    previous,
+    commands: commandsAfter(durable, previous, step.context.config.limits.entriesPerMessage),
+    decided: durable.machine.applied,
+  })
+}
+
+// ---------------------------------------------------------------- the others accept
+
+export function onPropose(step: Step, from: ParticipantId, message: ProposeMessage): void {
+  const { durable } = step.state
+  const { ballot, previous, commands, decided } = message
+  if (ballot < durable.acceptor.promised) {
+    return send(step, from, { type: 'reject', promised: durable.acceptor.promised })
+  }
+  promise(step, ballot)
+  const isNew = acceptAll(step, ballot, previous, commands)
+  const through = acceptedThrough(durable, ballot)
+  noteAcknowledged(step, from, ballot, previous + commands.length)
+  if (isNew && !isMessageOptimal(step)) broadcast(step, { type: 'ack', ballot, through })
+  else send(step, from, { type: 'ack', ballot, through })
+  applyThrough(step, Math.min(decided, through))
+  concludeDecided(step)
+  if (decided > durable.machine.applied) askForCatchUp(step, from)
+}
+
+/** Takes what follows without a gap. Whether any of it was new. */
+function acceptAll(step: Step, ballot: number, previous: number, commands: readonly Command[]): boolean {
+  const { durable } = step.state
+  const { uncommitted } = step.context.config.limits
+  if (previous > lengthOf(durable)) return false
+  const before = acceptedThrough(durable, ballot)
+  let position = previous
+  for (const command of commands) {
+    position++
+    if (position > before && position <= durable.machine.applied + uncommitted)
+      accept(step, { position, ballot, command })
+  }
+  return acceptedThrough(durable, ballot) > before
+}
+
+export function onAck(step: Step, from: ParticipantId, message: AckMessage): void {
+  noteAcknowledged(step, from, message.ballot, message.through)
+  concludeDecided(step)
+}
+
+/** Acknowledgements may come before the proposal that they are for: they count once it is here. */
+function noteAcknowledged(step: Step, from: ParticipantId, ballot: number, through: number): void {
+  const { acknowledged } = step.state.soft
+  if (ballot < acknowledged.ballot) return
+  if (ballot > acknowledged.ballot) {
+    acknowledged.ballot = ballot
+    acknowledged.through.fill(0)
+  }
+  acknowledged.through[from] = Math.max(acknowledged.through[from]!, through)
+}
+
+/** What a majority has accepted in one ballot is decided, as far as it is here. Oneself counts: it is written before anything is sent. */
+export function concludeDecided(step: Step): void {
+  const { durable, soft } = step.state
+  if (isMessageOptimal(step) && !isCoordinator(step)) return
+  const { ballot, through } = soft.acknowledged
+  const own = acceptedThrough(durable, ballot)
+  through[step.context.config.self] = own
+  applyThrough(step, Math.min(own, reachedByMajority(through)))
+}
+
+// ---------------------------------------------------------------- the decision of the message-optimal form
+
+/** At the end of each step: a decision that no proposal has told yet. */
+export function tellDecision(step: Step): void {
+  const { durable, soft } = step.state
+  const { applied: decided } = durable.machine
+  if (!isMessageOptimal(step) || !isCoordinator(step) || decided <= soft.told) return
+  soft.told = decided
+  broadcast(step, { type: 'decision', ballot: durable.acceptor.promised, decided })
+}
+
+export function onDecision(step: Step, from: ParticipantId, message: DecisionMessage): void {
+  const { durable } = step.state
+  applyThrough(step, Math.min(message.decided, acceptedThrough(durable, message.ballot)))
+  if (message.decided > durable.machine.applied) askForCatchUp(step, from)
+}

@@ -1,0 +1,122 @@
+/** All messages of this protocol. `decided` is always how far the sender has applied the log. */
+import type { ReplicaSnapshot } from '../../resource/replica.ts'
+import type { ParticipantId } from '../protocol.ts'
+import type { Command } from './commands.ts'
+import type { Entry, Machine, Round } from './state.ts'
+
+/** The preliminary broadcast: these commands are to be decided. */
+export interface RequestMessage {
+  readonly type: 'request'
+  readonly commands: readonly Command[]
+  readonly decided: number
+}
+
+/** The coordinator's proposals for the instances after `previous`. */
+export interface ProposeMessage {
+  readonly type: 'propose'
+  readonly ballot: number
+  readonly previous: number
+  readonly commands: readonly Command[]
+  readonly decided: number
+}
+
+/** Everything up to `through` is decided, or accepted by the sender in this ballot. */
+export interface AckMessage {
+  readonly type: 'ack'
+  readonly ballot: number
+  readonly through: number
+}
+
+/** Everything up to `decided` is decided, as proposed in this ballot (message-optimal). */
+export interface DecisionMessage {
+  readonly type: 'decision'
+  readonly ballot: number
+  readonly decided: number
+}
+
+// ---------------------------------------------------------------- a new coordinator
+
+export interface PrepareMessage {
+  readonly type: 'prepare'
+  readonly ballot: number
+}
+
+export interface PromiseMessage {
+  readonly type: 'promise'
+  readonly ballot: number
+  readonly decided: number
+  /** What the sender has accepted after `decided`. */
+  readonly entries: readonly Entry[]
+}
+
+export interface RejectMessage {
+  readonly type: 'reject'
+  readonly promised: number
+}
+
+// ---------------------------------------------------------------- suspicion
+
+export interface PingMessage {
+  readonly type: 'ping'
+  readonly ballot: number
+  readonly decided: number
+}
+
+export interface AliveMessage {
+  readonly type: 'alive'
+  readonly ballot: number
+  readonly decided: number
+}
+
+/** Do you not hear `about` either? */
+export interface InquiryMessage {
+  readonly type: 'inquiry'
+  readonly about: ParticipantId
+  readonly round: Round
+  readonly ballot: number
+  readonly decided: number
+}
+
+/** I do not. */
+export interface InquiryReplyMessage {
+  readonly type: 'inquiry-reply'
+  readonly about: ParticipantId
+  readonly round: Round
+}
+
+// ---------------------------------------------------------------- catching up
+
+export interface CatchUpRequestMessage {
+  readonly type: 'catch-up-request'
+  readonly decided: number
+}
+
+export interface CatchUpMessage {
+  readonly type: 'catch-up'
+  readonly ballot: number
+  readonly snapshot: Snapshot | null
+  /** The decided commands after this place. */
+  readonly previous: number
+  readonly commands: readonly Command[]
+  readonly decided: number
+}
+
+export interface Snapshot {
+  readonly machine: Machine
+  readonly replica: ReplicaSnapshot
+}
+
+export type ConsensusMessage =
+  | RequestMessage
+  | ProposeMessage
+  | AckMessage
+  | DecisionMessage
+  | PrepareMessage
+  | PromiseMessage
+  | RejectMessage
+  | PingMessage
+  | AliveMessage
+  | InquiryMessage
+  | InquiryReplyMessage
+  | CatchUpRequestMessage
+  | CatchUpMessage

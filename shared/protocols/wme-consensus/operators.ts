@@ -1,0 +1,34 @@
+/** An operator forces the present holder out: by a decision if it is elsewhere, at once if it is here. */
+import type { UserInput } from '../protocol.ts'
+import { ejectOnceSettled } from './grants.ts'
+import { roundOf } from './log.ts'
+import { emit, type Step, submitEjection } from './step.ts'
+import { refuse } from './users.ts'
+
+/** The holder that the log as it is known here gives. */
+export function onEject(step: Step, event: Extract<UserInput, { type: 'eject' }>): void {
+  const { durable, soft } = step.state
+  const { holder } = durable.machine
+  const { request } = event
+  if (soft.ejects.length >= step.context.config.limits.waiters) {
+    return refuse(step, request, 'eject', { code: 'too-many-waiters' })
+  }
+  soft.ejects.push({ request, fence: holder?.fence ?? 0 })
+  if (holder === null) return
+  if (holder.participant === step.context.config.self) ejectOnceSettled(step, 'operator')
+  else submitEjection(step, { kind: 'eject', fence: holder.fence, reason: 'operator' })
+}
+
+/** At the end of each step: done are the ejections whose holder is out. */
+export function settleEjects(step: Step): void {
+  const { durable, soft } = step.state
+  if (soft.ejects.length === 0) return
+  const { holder } = durable.machine
+  const isHere = holder?.participant === step.context.config.self
+  const isIn = (fence: number): boolean =>
+    holder?.fence === fence && (!isHere || durable.stub.grant?.fence === fence)
+  const epoch = roundOf(durable.acceptor.promised)
+  for (const { request, fence } of soft.ejects)
+    if (!isIn(fence)) emit(step, { type: 'eject-done', request, epoch })
+  soft.ejects = soft.ejects.filter(({ fence }) => isIn(fence))
+}

@@ -1,0 +1,107 @@
+/**
+ * The durable state as records, each written on its own: an accepted instance, a promise, one cell of the replica. `recover`
+ * puts them together again; everything that is not in a record is lost with the process.
+ *
+ * Durable before it is said: a command before its request, an accepted instance before its acknowledgement, a promise before it
+ * is given, a ballot before its prepare, what is applied together with its result before any outcome.
+ */
+import { createDetector } from '../../detector.ts'
+import type { Json } from '../../json.ts'
+import { emptyReplica, type Replica, resultKey, type StoredResult } from '../../resource/replica.ts'
+import type { Context, ParticipantConfig } from '../protocol.ts'
+import { firstBallot, lengthOf } from './log.ts'
+import type { ConsensusState, Durable, Entry, OwnLane, Soft, Waiter } from './state.ts'
+
+/** Before anything was written: the first coordinator may propose, nobody wants anything, nothing has happened. */
+export function initialDurable(config: ParticipantConfig, replica: Replica): Durable {
+  const first = config.firstOwner ?? 1
+  const ballot = firstBallot(first)
+  const zeros: readonly number[] = new Array(config.participants + 1).fill(0)
+  const idle: OwnLane = { number: 0, command: null }
+  return {
+    membership: { status: 'blank' },
+    acceptor: { promised: ballot, prepared: first === config.self ? ballot : -1 },
+    log: [],
+    machine: {
+      applied: 0,
+      holder: null,
+      queue: [],
+      numbers: { asking: zeros, inside: zeros, reading: zeros },
+      droppedThrough: 0,
+    },
+    stub: { phase: 'outside', usedFence: 0, grant: null, pendingOperation: null, endings: [] },
+    lanes: { asking: idle, inside: idle, reading: idle },
+    waiters: [],
+    replica,
+  }
+}
+
+export function recover(context: Context, records: Iterable<readonly [string, Json]>): ConsensusState {
+  const replica = emptyReplica(context.resource)
+  const durable = initialDurable(context.config, replica)
+  const results: StoredResult[] = []
+  let isBlank = true
+  for (const [key, value] of records) {
+    if (isBlank) replica.cells = {}
+    isBlank = false
+    const slash = key.indexOf('/')
+    const family = slash === -1 ? key : key.slice(0, slash)
+    switch (family) {
+      case 'membership':
+      case 'acceptor':
+      case 'machine':
+      case 'stub':
+        Object.assign(durable, { [family]: value })
+        break
+      case 'lane':
+        Object.assign(durable.lanes, { [key.slice(slash + 1)]: value })
+        break
+      case 'log':
+        durable.log.push(value as unknown as Entry)
+        break
+      case 'waiter':
+        durable.waiters.push(value as unknown as Waiter)
+        break
+      case 'cell':
+        replica.cells[key.slice(slash + 1)] = (value as { value: Json }).value
+        break
+      case 'result':
+        results.push(value as unknown as StoredResult)
+        break
+    }
+  }
+  durable.log.sort((a, b) => a.position - b.position)
+  durable.waiters.sort((a, b) => a.number - b.number)
+  results.sort((a, b) => a.sequence - b.sequence)
+  for (const stored of results) {
+    replica.results[resultKey(stored.opId)] = stored
+    replica.order.push(stored.opId)
+  }
+  replica.droppedThrough = durable.machine.droppedThrough
+  return { durable, soft: createSoft(context.config, durable) }
+}
+
+function createSoft({ participants, timing }: ParticipantConfig, durable: Durable): Soft {
+  return {
+    acknowledged: { ballot: durable.acceptor.promised, through: new Array(participants + 1).fill(0) },
+    // What was proposed before a restart counts as sent; the repeats see to what was not.
+    sent: new Array(participants + 1).fill(lengthOf(durable)),
+    told: durable.machine.applied,
+    candidacy: null,
+    requested: [],
+    ejection: null,
+    ejects: [],
+    reads: [],
+    detector: createDetector(participants, timing),
+    watched: [],
+    heardAt: new Array(participants + 1).fill(0),
+    inquiries: {},
+    voters: {},
+    life: 0,
+    rounds: 0,
+    asking: null,
+    repeatAttempts: 0,
+    idleRepeats: 0,
+    timers: {},
+  }
+}

@@ -1,0 +1,79 @@
+/**
+ * Retransmission (traps C1-C4): every message is repeated, with growing intervals, until its effect is known. One timer for
+ * all: when it fires, whatever is still unanswered is sent again, and when nothing is, it is not set. Only what somebody waits
+ * for is repeated for ever; the rest `idleRepeats` times, so that a lock that nobody waits for falls silent.
+ */
+import type { ParticipantId } from '../protocol.ts'
+import { repeatPrepare } from './ballots.ts'
+import { sendCatchUp } from './catch-up.ts'
+import { awaitedCommands, sendProposalsTo } from './instances.ts'
+import { baseOf, coordinatorOf, isCoordinator, lengthOf } from './log.ts'
+import { ownCommands, sendRequest } from './requests.ts'
+import { askForCatchUp, cancelTimer, type Step, setTimer } from './step.ts'
+
+const MOST_DOUBLINGS = 6
+
+/** At the end of each step: the timer is set exactly while something is unanswered. */
+export function armRepeatTimer(step: Step): void {
+  const { soft } = step.state
+  const { repeatMs, repeatMaxMs } = step.context.config.timing
+  if (!isUnanswered(step)) cancelTimer(step, 'repeat')
+  else if (!soft.timers.repeat) {
+    setTimer(step, 'repeat', Math.min(repeatMs * 2 ** soft.repeatAttempts, repeatMaxMs))
+  }
+}
+
+function isUnanswered(step: Step): boolean {
+  const { soft } = step.state
+  if (step.context.config.participants === 1) return false
+  if (ownCommands(step).length > 0) return true
+  if (awaitedCommands(step).length === 0 && soft.idleRepeats >= step.context.config.limits.idleRepeats)
+    return false
+  return soft.candidacy !== null || soft.asking !== null || laggards(step).length > 0 || isUncertain(step)
+}
+
+/** The coordinator sees to it that everybody accepts what it has proposed. */
+function laggards(step: Step): ParticipantId[] {
+  const { durable, soft } = step.state
+  const { self, participants } = step.context.config
+  const behind: ParticipantId[] = []
+  if (!isCoordinator(step)) return behind
+  for (let peer = 1; peer <= participants; peer++) {
+    if (peer !== self && soft.acknowledged.through[peer]! < lengthOf(durable)) behind.push(peer)
+  }
+  return behind
+}
+
+/** Something was accepted here of which the decision has not come. */
+function isUncertain(step: Step): boolean {
+  const { durable } = step.state
+  return !isCoordinator(step) && lengthOf(durable) > durable.machine.applied
+}
+
+export function onRepeatTimer(step: Step): void {
+  const { durable, soft } = step.state
+  const { idleRepeats } = step.context.config.limits
+  soft.repeatAttempts = Math.min(soft.repeatAttempts + 1, MOST_DOUBLINGS)
+  soft.idleRepeats = Math.min(soft.idleRepeats + 1, idleRepeats)
+  soft.asking = null
+  sendRequest(step)
+  repeatPrepare(step)
+  for (const peer of laggards(step)) repeatProposals(step, peer)
+  if (isUncertain(step)) askForCatchUp(step, helper(step, coordinatorOf(durable.acceptor.promised)))
+}
+
+function repeatProposals(step: Step, peer: ParticipantId): void {
+  const { durable, soft } = step.state
+  // After a restart it is not known how far the others are. Whoever is further behind than this says so.
+  const after = soft.acknowledged.through[peer]! || durable.machine.applied
+  if (after < baseOf(durable)) sendCatchUp(step, peer, after)
+  else sendProposalsTo(step, peer, after)
+}
+
+/** The coordinator, and if it does not answer the others in turn. */
+function helper(step: Step, first: ParticipantId): ParticipantId {
+  const { self, participants } = step.context.config
+  const others = Array.from({ length: participants }, (_, index) => ((first - 1 + index) % participants) + 1)
+  const helpers = others.filter(peer => peer !== self)
+  return helpers[(step.state.soft.repeatAttempts - 1) % helpers.length]!
+}

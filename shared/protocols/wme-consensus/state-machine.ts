@@ -1,0 +1,127 @@
+/**
+ * The replicated state machine: every participant applies the decided commands in the order of the log, so all have the
+ * same queue, the same holder and the same replica of the resource. Who is at the head of the queue when nobody is inside
+ * becomes the holder; the place in the log where that happens is the fence of the grant.
+ */
+import { invoke } from '../../resource/replica.ts'
+import type { ParticipantId } from '../protocol.ts'
+import { type Command, isOver, laneOf, type NumberedCommand, type OperationCommand } from './commands.ts'
+import { deliverOutcome, loseGrant, release } from './grants.ts'
+import { entryAt, truncate } from './log.ts'
+import type { Machine } from './state.ts'
+import { assert, clearLane, emit, type Step, save } from './step.ts'
+
+/** Everything up to `position` is decided: applies what is not applied yet, all in one transaction. */
+export function applyThrough(step: Step, position: number): void {
+  const { durable } = step.state
+  if (position <= durable.machine.applied) return
+  while (durable.machine.applied < position) {
+    const next = durable.machine.applied + 1
+    apply(step, next, entryAt(durable, next)!.command)
+  }
+  truncate(step)
+}
+
+function apply(step: Step, position: number, command: Command): void {
+  change(step, { applied: position })
+  if (isOver(step.state.durable.machine, command)) return
+  if (command.kind !== 'eject') note(step, command)
+  switch (command.kind) {
+    case 'enter':
+      return enqueue(step, position, command.participant, command.number)
+    case 'withdraw':
+      return withdraw(step, position, command.participant, command.request)
+    case 'operation':
+      return applyOperation(step, position, command)
+    case 'leave':
+      return leave(step, position, command.fence)
+    case 'barrier':
+      return
+    case 'eject':
+      return eject(step, position, command)
+    default:
+      return command satisfies never
+  }
+}
+
+function change(step: Step, changed: Partial<Machine>): void {
+  const { durable } = step.state
+  durable.machine = { ...durable.machine, ...changed }
+  save(step, 'machine', durable.machine)
+}
+
+/** Of two decisions about the same command the second changes nothing. */
+function note(step: Step, command: NumberedCommand): void {
+  const { machine, lanes } = step.state.durable
+  const { participant, number } = command
+  const lane = laneOf(command)
+  const ofLane = machine.numbers[lane].with(participant, number)
+  change(step, { numbers: { ...machine.numbers, [lane]: ofLane } })
+  if (participant === step.context.config.self && lanes[lane].number === number) clearLane(step, lane)
+}
+
+// ---------------------------------------------------------------- the queue and the holder
+
+function enqueue(step: Step, position: number, participant: ParticipantId, request: number): void {
+  const { queue } = step.state.durable.machine
+  assert(!queue.some(queued => queued.participant === participant), 'one request at a time')
+  change(step, { queue: [...queue, { participant, request }] })
+  grantNext(step, position)
+}
+
+function withdraw(step: Step, position: number, participant: ParticipantId, request: number): void {
+  const { holder, queue } = step.state.durable.machine
+  const isMeant = (one: { participant: ParticipantId; request: number }) =>
+    one.participant === participant && one.request === request
+  if (holder !== null && isMeant(holder)) change(step, { holder: null })
+  else change(step, { queue: queue.filter(queued => !isMeant(queued)) })
+  grantNext(step, position)
+}
+
+function leave(step: Step, position: number, fence: number): void {
+  if (step.state.durable.machine.holder?.fence !== fence) return
+  change(step, { holder: null })
+  if (step.state.durable.stub.grant?.fence === fence) release(step)
+  grantNext(step, position)
+}
+
+/** A participant that a majority does not hear loses its place in the queue too, or it would hold up everybody once more. */
+function eject(step: Step, position: number, command: Extract<Command, { kind: 'eject' }>): void {
+  const { holder, queue } = step.state.durable.machine
+  const isSuspected = command.reason === 'suspected'
+  change(step, {
+    holder: null,
+    queue: isSuspected ? queue.filter(({ participant }) => participant !== holder!.participant) : queue,
+  })
+  if (step.state.durable.stub.grant?.fence === command.fence) loseGrant(step, command.reason)
+  grantNext(step, position)
+}
+
+function grantNext(step: Step, position: number): void {
+  const { holder, queue } = step.state.durable.machine
+  const [first, ...rest] = queue
+  if (holder !== null || first === undefined) return
+  change(step, { holder: { ...first, fence: position }, queue: rest })
+  emit(step, { type: 'granted', sequence: position, fence: position, to: first.participant })
+}
+
+// ---------------------------------------------------------------- the resource
+
+/** `invoke` and `response`, if the holder at this place of the log is the one that issued it; otherwise nothing, anywhere. */
+function applyOperation(step: Step, sequence: number, command: OperationCommand): void {
+  const { machine, replica, stub } = step.state.durable
+  const { fence, opId, operation } = command
+  if (machine.holder?.fence !== fence) return
+  const { resultsKept } = step.context.config.limits
+  const response = invoke(step.context.resource, replica, resultsKept, { sequence, opId, operation })
+  for (const { cell, value } of response.changes)
+    save(step, `cell/${cell}`, value === null ? null : { value })
+  if (response.stored !== null) save(step, `result/${opId}`, response.stored)
+  if (response.dropped !== null) save(step, `result/${response.dropped}`, null)
+  change(step, { droppedThrough: replica.droppedThrough })
+  const { result, changes } = response
+  emit(step, { type: 'applied', sequence, fence, opId, operation, result, changes })
+  if (stub.grant?.fence === fence && stub.pendingOperation?.opId === opId) {
+    deliverOutcome(step, response.sequence, result)
+  }
+}

@@ -1,0 +1,166 @@
+/**
+ * The state of one participant, plain JSON, in two parts (nothing is worth deriving):
+ *   `durable`  what storage holds, record by record (records.ts); a record's value is replaced, never changed in place;
+ *   `soft`     what may be lost at any moment: it is learned again from the others, who repeat what matters.
+ */
+import type { Detector } from '../../detector.ts'
+import type { EjectionReason } from '../../history/events.ts'
+import type { Json } from '../../json.ts'
+import type { Replica } from '../../resource/replica.ts'
+import type { Ending, ParticipantId } from '../protocol.ts'
+import type { SetTimers } from '../step.ts'
+import type { Command, EjectCommand, Lane, NumberedCommand } from './commands.ts'
+import type { PromiseMessage } from './messages.ts'
+
+export interface ConsensusState {
+  durable: Durable
+  soft: Soft
+}
+
+// ---------------------------------------------------------------- durable
+
+export interface Durable {
+  membership: Membership
+  acceptor: Acceptor
+  /** What this participant has accepted, instance by instance, without gaps. All up to `machine.applied` is decided. */
+  log: Entry[]
+  machine: Machine
+  stub: Stub
+  lanes: { [lane in Lane]: OwnLane }
+  /** Local users that wait, first come first. */
+  waiters: Waiter[]
+  replica: Replica
+}
+
+export type Membership =
+  /** Never started. */
+  | { readonly status: 'blank' }
+  | { readonly status: 'member' }
+  /**
+   * Its storage was lost, and with it what it promised and accepted: it must not vote (trap D2). It is not taken back: this
+   * baseline goes on with the others and refuses the users of this participant.
+   */
+  | { readonly status: 'excluded' }
+
+/** Multi-Paxos: one promise for all instances that are not decided yet. */
+export interface Acceptor {
+  /** The highest ballot seen. Nothing is accepted in a lower one. Its coordinator is the one that is expected to propose. */
+  readonly promised: number
+  /** The last ballot that this participant is or was the coordinator of: a majority promised, it may propose. -1: none. */
+  readonly prepared: number
+}
+
+/** One consensus instance. */
+export interface Entry {
+  readonly position: number
+  /** The ballot in which it was accepted. */
+  readonly ballot: number
+  readonly command: Command
+}
+
+/** The replicated state machine without the resource: equal at all participants that have applied as much. */
+export interface Machine {
+  /** All instances up to here are decided and applied. */
+  readonly applied: number
+  readonly holder: Holder | null
+  /** At most one for each participant. */
+  readonly queue: readonly Request[]
+  /** The last command that was decided, by lane and participant. */
+  readonly numbers: { readonly [lane in Lane]: readonly number[] }
+  /** Of the replica's table of results; stands here so that it is written in the same record. */
+  readonly droppedThrough: number
+}
+
+export interface Request {
+  readonly participant: ParticipantId
+  readonly request: number
+}
+
+export interface Holder extends Request {
+  /** The place in the log where it became the holder. */
+  readonly fence: number
+}
+
+/** What the users of this participant were told. */
+export interface Stub {
+  readonly phase: 'outside' | 'cs-idle' | 'cs-issuing' | 'leaving'
+  /** The last fence that a user was let in with: a grant is used once. */
+  readonly usedFence: number
+  readonly grant: Grant | null
+  readonly pendingOperation: PendingOperation | null
+  /** The last grants of this participant that are over, newest last, for users who missed the news. */
+  readonly endings: readonly Ending[]
+}
+
+export interface Grant {
+  readonly user: string
+  readonly fence: number
+  readonly epoch: number
+  readonly ttlMs: number
+  readonly expiresAt: number
+  /** Its time is over, but an operation is pending and must be settled first (trap A4). */
+  readonly ending: EjectionReason | null
+}
+
+export interface PendingOperation {
+  readonly opId: string
+  readonly operation: Json
+  /** Its place in the log, if it has one, is above this. */
+  readonly after: number
+}
+
+/** The command that is to be decided next in this lane. */
+export interface OwnLane {
+  /** Of the last command, decided or not. */
+  readonly number: number
+  readonly command: NumberedCommand | null
+}
+
+export interface Waiter {
+  /** Orders the queue, also after a restart. */
+  readonly number: number
+  readonly user: string
+  readonly ttlMs: number
+  readonly waitUntil: number | null
+}
+
+// ---------------------------------------------------------------- soft
+
+/** Names one asking of a question; it contains the asker's life, so that late answers to an earlier life are none. */
+export type Round = string
+
+export interface Soft {
+  /** How far each participant is known to have accepted, in one ballot. */
+  acknowledged: { ballot: number; through: number[] }
+  /** As coordinator: up to where the log was proposed to each participant. */
+  sent: number[]
+  /** As coordinator: the decision that everybody was told (message-optimal). */
+  told: number
+  /** The prepare phase of a ballot of this participant. */
+  candidacy: { ballot: number; promises: (PromiseMessage | null)[] } | null
+  /** Commands of others that are not decided yet. */
+  requested: Command[]
+  /** This participant's own wish to force the holder out. */
+  ejection: EjectCommand | null
+  /** Operators' requests that wait until the holder with this fence is out. */
+  ejects: { request: string; fence: number }[]
+  /** Linearizable reads; `barrier` is the number of the command that they wait for. */
+  reads: { request: string; barrier: number | null }[]
+  detector: Detector
+  watched: ParticipantId[]
+  /** When a watched participant was last heard, or first watched. */
+  heardAt: number[]
+  /** Own questions whether a majority finds a participant silent: about whom, and who agreed. */
+  inquiries: { [about: string]: { round: Round; agreed: boolean[] } }
+  /** Who asked about whom and waits for the answer. */
+  voters: { [about: string]: { [voter: string]: Round } }
+  life: number
+  rounds: number
+  /** The peer that was asked for a catch-up, until it answers or the repeat timer fires. */
+  asking: ParticipantId | null
+  repeatAttempts: number
+  idleRepeats: number
+  timers: SetTimers<TimerName>
+}
+
+export type TimerName = 'repeat' | 'heartbeat' | 'ttl' | 'wait'

@@ -1,0 +1,80 @@
+/** One step of a participant: what is common to all protocols is in ../step.ts. */
+import type { Context, ParticipantId } from '../protocol.ts'
+import { assert, beginStepOf, type StepOf, save, send, setTimer } from '../step.ts'
+import { type EjectCommand, type Lane, laneOf, type NumberedCommand } from './commands.ts'
+import type { ConsensusMessage } from './messages.ts'
+import type { ConsensusState, Stub, TimerName } from './state.ts'
+
+export { assert, broadcast, cancelTimer, emit, forget, save, send, setTimer, takeEffects } from '../step.ts'
+
+export interface Step extends StepOf<ConsensusMessage, TimerName> {
+  readonly state: ConsensusState
+  /** There is a new command of this participant that everybody must hear of. */
+  hasCommand: boolean
+  /** There are new proposals of this coordinator. They leave together at the end of the step. */
+  hasProposals: boolean
+}
+
+export function beginStep(context: Context, state: ConsensusState, now: number): Step {
+  const step = beginStepOf<ConsensusMessage, TimerName>(context, now, state.soft.timers)
+  return { ...step, state, hasCommand: false, hasProposals: false }
+}
+
+export function changeStub(step: Step, change: Partial<Stub>): void {
+  const { durable } = step.state
+  durable.stub = { ...durable.stub, ...change }
+  save(step, 'stub', durable.stub)
+}
+
+/** Something new is to be made known: repeats begin again with the shortest interval. */
+export function restartRepeats(step: Step): void {
+  step.state.soft.repeatAttempts = 0
+  step.state.soft.idleRepeats = 0
+  setTimer(step, 'repeat', step.context.config.timing.repeatMs)
+}
+
+// ---------------------------------------------------------------- own commands
+
+type WithoutNumber<Type> = Type extends NumberedCommand ? Omit<Type, 'participant' | 'number'> : never
+
+export const isFree = (step: Step, lane: Lane): boolean => step.state.durable.lanes[lane].command === null
+
+/** The command is decided sooner or later, unless it is taken back because it has become void. Durable before it is said. */
+export function submit(step: Step, command: WithoutNumber<NumberedCommand>): number {
+  const { lanes } = step.state.durable
+  const lane = laneOf(command as NumberedCommand)
+  assert(lanes[lane].command === null, 'one command at a time in each lane')
+  const number = lanes[lane].number + 1
+  const participant = step.context.config.self
+  changeLane(step, lane, number, { ...command, participant, number } as NumberedCommand)
+  step.hasCommand = true
+  return number
+}
+
+/** It was decided, or whatever is decided about it changes nothing any more. */
+export function clearLane(step: Step, lane: Lane): void {
+  const { number, command } = step.state.durable.lanes[lane]
+  if (command !== null) changeLane(step, lane, number, null)
+}
+
+function changeLane(step: Step, lane: Lane, number: number, command: NumberedCommand | null): void {
+  const own = { number, command }
+  step.state.durable.lanes[lane] = own
+  save(step, `lane/${lane}`, own)
+}
+
+/** Not durable: who wants the holder out finds out again after a restart. */
+export function submitEjection(step: Step, command: EjectCommand): void {
+  step.state.soft.ejection = command
+  step.hasCommand = true
+}
+
+// ---------------------------------------------------------------- catching up
+
+/** Asks a peer that has more for what is missing here, one peer at a time. */
+export function askForCatchUp(step: Step, peer: ParticipantId): void {
+  const { durable, soft } = step.state
+  if (soft.asking !== null) return
+  soft.asking = peer
+  send(step, peer, { type: 'catch-up-request', decided: durable.machine.applied })
+}

@@ -1,0 +1,34 @@
+/** What an interpreter may know of a participant between two steps. */
+import type { Context, HoldingUser, View } from '../protocol.ts'
+import { lengthOf, roundOf } from './log.ts'
+import type { ConsensusState, Stub } from './state.ts'
+
+export function view(_context: Context, state: ConsensusState): View {
+  const { durable, soft } = state
+  const { status } = durable.membership
+  return {
+    membership: status === 'excluded' ? 'joining' : status,
+    phase: status === 'excluded' ? status : reportedPhase(state),
+    epoch: roundOf(durable.acceptor.promised),
+    sequence: lengthOf(durable),
+    committed: durable.machine.applied,
+    owner: durable.machine.holder?.participant ?? null,
+    suspects: soft.detector.suspected.flatMap((suspected, peer) => (suspected ? [peer] : [])),
+    waiters: durable.waiters,
+    holders: holdersOf(durable.stub),
+    endings: durable.stub.endings,
+    cells: durable.replica.cells,
+  }
+}
+
+function reportedPhase({ durable }: ConsensusState): string {
+  const { phase } = durable.stub
+  if (phase !== 'outside') return phase
+  return durable.waiters.length > 0 ? 'requesting' : 'idle'
+}
+
+function holdersOf({ phase, grant }: Stub): HoldingUser[] {
+  if (grant === null) return []
+  const { user, fence, ttlMs, expiresAt } = grant
+  return [{ user, fence, ttlMs, expiresAt, isIssuing: phase === 'cs-issuing' }]
+}

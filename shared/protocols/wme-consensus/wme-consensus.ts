@@ -1,0 +1,195 @@
+/**
+ * The earlier algorithm for weak mutual exclusion, which the WME paper compares itself with (section 5, Table 1): a consensus
+ * instance to enter, one to leave and one for each operation, each preceded by a broadcast of what is to be decided. The
+ * baseline to measure against, built to be used: a replicated log decided by multi-Paxos, and a state machine that applies it.
+ *
+ * Where to look: what is decided (commands.ts), the preliminary broadcast (requests.ts), an instance in the latency-optimal and
+ * the message-optimal form (instances.ts), a new coordinator (ballots.ts), what the decisions mean (state-machine.ts). Beside
+ * them what the paper takes as given: the failure detector's use (suspicion.ts), reliable channels (repeat.ts, catch-up.ts),
+ * processes that never come back (records.ts), one user per process (users.ts, grants.ts).
+ *
+ * `config.localHandoffs` has no meaning here: every entry is decided, and the queue is the same for all.
+ */
+import { emptyReplica } from '../../resource/replica.ts'
+import type { Context, Effect, Input, ParticipantId, Protocol, UserInput } from '../protocol.ts'
+import { MESSAGE_FORMAT } from '../protocol.ts'
+import * as ballots from './ballots.ts'
+import * as catchUp from './catch-up.ts'
+import { setWaitTimer } from './grants.ts'
+import * as instances from './instances.ts'
+import type { ConsensusMessage } from './messages.ts'
+import * as operators from './operators.ts'
+import * as reads from './reads.ts'
+import { initialDurable, recover } from './records.ts'
+import * as repeat from './repeat.ts'
+import * as requests from './requests.ts'
+import type { ConsensusState, Membership, TimerName } from './state.ts'
+import { beginStep, type Step, save, setTimer, takeEffects } from './step.ts'
+import * as suspicion from './suspicion.ts'
+import * as users from './users.ts'
+import { view } from './view.ts'
+
+export const wmeConsensus: Protocol<ConsensusState, ConsensusMessage> = {
+  name: 'wme-consensus',
+  recover,
+  step(context: Context, state: ConsensusState, input: Input<ConsensusMessage>): Effect<ConsensusMessage>[] {
+    const step = beginStep(context, state, input.now)
+    dispatch(step, input)
+    if (isMember(step)) finish(step)
+    return takeEffects(step)
+  },
+  view,
+}
+
+const isMember = (step: Step): boolean => step.state.durable.membership.status === 'member'
+
+function dispatch(step: Step, input: Input<ConsensusMessage>): void {
+  switch (input.type) {
+    case 'start':
+      return onStart(step, input.genesis, input.incarnation)
+    case 'message': {
+      const { format, configuration, body } = input.message
+      const isUnderstood = format === MESSAGE_FORMAT && configuration === step.context.config.configuration
+      return isUnderstood && isMember(step) ? onMessage(step, input.from, body) : undefined
+    }
+    case 'timer':
+      return onTimer(step, input.timer as TimerName)
+    case 'user':
+      return onUserEvent(step, input.event)
+    case 'unreachable':
+      return suspicion.onUnreachable(step, input.peer)
+    default:
+      return input satisfies never
+  }
+}
+
+/** What follows from the state whatever the input was: who is let in, what is proposed, what leaves, which timers are set. */
+function finish(step: Step): void {
+  const { soft } = step.state
+  ballots.concludeCandidacy(step)
+  // A participant that is a majority by itself decides at once, and goes on from there.
+  do {
+    requests.forgetDecided(step)
+    users.proceed(step)
+    reads.proceedReads(step)
+  } while (instances.proposeAwaited(step))
+  operators.settleEjects(step)
+  if (suspicion.isWaiting(step) || soft.requested.length > 0) ballots.resumeCandidacy(step)
+  requests.announceCommands(step)
+  if (step.hasProposals) instances.sendProposals(step)
+  instances.tellDecision(step)
+  suspicion.updateWatch(step)
+  repeat.armRepeatTimer(step)
+}
+
+// ---------------------------------------------------------------- start
+
+function onStart(step: Step, genesis: boolean, incarnation: number): void {
+  const { durable, soft } = step.state
+  soft.life = incarnation
+  if (durable.membership.status === 'blank') {
+    if (genesis) bearMember(step)
+    else changeMembership(step, { status: 'excluded' })
+  }
+  const { grant, phase } = durable.stub
+  if (grant !== null && phase !== 'leaving') setTimer(step, 'ttl', Math.max(0, grant.expiresAt - step.now))
+  setWaitTimer(step)
+}
+
+/** What the lock begins with is written once (trap D3). */
+function bearMember(step: Step): void {
+  const { durable } = step.state
+  Object.assign(durable, initialDurable(step.context.config, emptyReplica(step.context.resource)))
+  changeMembership(step, { status: 'member' })
+  save(step, 'acceptor', durable.acceptor)
+  save(step, 'machine', durable.machine)
+  for (const [cell, value] of Object.entries(durable.replica.cells)) save(step, `cell/${cell}`, { value })
+}
+
+function changeMembership(step: Step, membership: Membership): void {
+  step.state.durable.membership = membership
+  save(step, 'membership', membership)
+}
+
+// ---------------------------------------------------------------- messages
+
+function onMessage(step: Step, from: ParticipantId, message: ConsensusMessage): void {
+  switch (message.type) {
+    case 'request':
+      return requests.onRequest(step, from, message)
+    case 'propose':
+      return instances.onPropose(step, from, message)
+    case 'ack':
+      return instances.onAck(step, from, message)
+    case 'decision':
+      return instances.onDecision(step, from, message)
+    case 'prepare':
+      return ballots.onPrepare(step, from, message)
+    case 'promise':
+      return ballots.onPromise(step, from, message)
+    case 'reject':
+      return ballots.onReject(step, message)
+    case 'ping':
+      return suspicion.onPing(step, from, message)
+    case 'alive':
+      return suspicion.onAlive(step, from, message)
+    case 'inquiry':
+      return suspicion.onInquiry(step, from, message)
+    case 'inquiry-reply':
+      return suspicion.onInquiryReply(step, from, message)
+    case 'catch-up-request':
+      return catchUp.onCatchUpRequest(step, from, message)
+    case 'catch-up':
+      return catchUp.onCatchUp(step, from, message)
+    default:
+      return message satisfies never
+  }
+}
+
+// ---------------------------------------------------------------- users and timers
+
+function onUserEvent(step: Step, event: UserInput): void {
+  if (!isMember(step)) {
+    const user = 'user' in event ? event.user : event.request
+    return users.refuse(step, user, event.type, { code: 'not-a-member' })
+  }
+  switch (event.type) {
+    case 'try':
+      return users.onTry(step, event)
+    case 'issue':
+      return users.onIssue(step, event)
+    case 'exit':
+      return users.onExit(step, event)
+    case 'withdraw':
+      return users.onWithdraw(step, event)
+    case 'keep-alive':
+      return users.onKeepAlive(step, event)
+    case 'eject':
+      return operators.onEject(step, event)
+    case 'read':
+      return reads.onRead(step, event)
+    case 'cancel-read':
+      return reads.onCancelRead(step, event)
+    case 'membership':
+      return users.refuse(step, event.request, event.type, { code: 'not-supported' })
+    default:
+      return event satisfies never
+  }
+}
+
+function onTimer(step: Step, timer: TimerName): void {
+  delete step.state.soft.timers[timer]
+  if (!isMember(step)) return
+  switch (timer) {
+    case 'repeat':
+      return repeat.onRepeatTimer(step)
+    case 'heartbeat':
+      return suspicion.onHeartbeatTimer(step)
+    case 'ttl':
+      return users.onTtlTimer(step)
+    case 'wait':
+      return users.onWaitTimer(step)
+    default:
+      return timer satisfies never
+  }
+}
