@@ -5,6 +5,7 @@ import { eventually, sleep } from './eventually.ts'
 import { itKeepsEveryPromise, useService } from './harness.ts'
 import { byTransact, Load } from './load.ts'
 import { expectStatus, granted, type TestLock } from './lock.ts'
+import { resettingFetch } from './resetting-fetch.ts'
 import { openSession } from './session-socket.ts'
 import { signedRequest } from './signing.ts'
 
@@ -138,6 +139,30 @@ describe('a client that goes away while it waits', () => {
     await lock.untilQueueIs(0)
     expect(await waitedMs(lock)).toBeLessThan(waitMs)
     await lock.released(holder)
+    expect((await lock.get('n')).body.code).toBe('no_such_key')
+  })
+
+  it.each(['/acquire', '/transact'])('in %s over the network, by a connection that is reset', async path => {
+    const lock = service.lock()
+    const holder = await lock.granted({ ttlMs: 600_000 })
+    const client = new AbortController()
+    const operation =
+      path === '/transact' ? { opId: 'abandoned', ops: [{ increment: 'n' }] } : { ttlMs: 600_000 }
+    const waiting = resettingFetch(
+      new Request(`${lock.url}${path}`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ waitMs, ...operation }),
+        signal: client.signal,
+      }),
+    ).catch(() => 'gone')
+    await lock.untilQueueIs(1)
+    client.abort()
+    expect(await waiting).toBe('gone')
+    await lock.untilQueueIs(0)
+    expect(await waitedMs(lock)).toBeLessThan(waitMs)
+    await lock.released(holder)
+    await lock.released(await lock.granted({ at: 3 }))
     expect((await lock.get('n')).body.code).toBe('no_such_key')
   })
 
