@@ -3,13 +3,13 @@
  * that whoever is asked to do something for a user can tell that another has come in since. Who came in later is certain of
  *   - a user that tried after the other had heard that it is in;
  *   - a user that was certainly inside after the other (stays.ts).
- * Readers that are inside together may have their fences in any order.
+ * Readers without a writer between them may have their fences in any order.
  */
 import { show } from './compare.ts'
 import type { HistoryEvent } from './events.ts'
 import type { Instances } from './instances.ts'
 import type { EventOf } from './serial-order.ts'
-import { areReaders, type Stay } from './stays.ts'
+import type { Stay } from './stays.ts'
 import { Findings, type PropertyVerdict } from './verdict.ts'
 
 export function checkIncreasingFences(
@@ -26,7 +26,6 @@ export function checkIncreasingFences(
   const certain = stays.filter(({ exitAt }) => exitAt !== null)
   const entered = new Highest(stays, ({ critAt }) => critAt)
   const writersEntered = new Highest(writers, ({ critAt }) => critAt)
-  const left = new Highest(stays, ({ finalAt }) => finalAt)
   const certainlyIn = new Highest(certain, ({ critAt }) => critAt)
   const writersCertainlyIn = new Highest(
     certain.filter(({ mode }) => mode === 'exclusive'),
@@ -37,14 +36,12 @@ export function checkIncreasingFences(
     const isWriter = mode === 'exclusive'
     const before = [
       tryAt === null ? null : (isWriter ? entered : writersEntered).before(tryAt),
-      tryAt === null ? null : left.before(tryAt),
       exitAt === null ? null : (isWriter ? certainlyIn : writersCertainlyIn).before(critAt),
     ]
     const higher = before.find(other => other !== null && other.fence > stay.fence)
     if (higher === undefined || higher === null) continue
-    const together = areReaders(higher, stay) ? 'after it had left' : 'after it'
     const message = () =>
-      `user ${show(stay.user)} came in ${together} with fence ${stay.fence}, but ${show(higher.user)} has ${higher.fence}`
+      `user ${show(stay.user)} came in with fence ${stay.fence}, after ${show(higher.user)} with ${higher.fence}`
     findings.violation(message, higher.crit, stay.init, stay.crit)
   }
   return findings.safety('increasing fences')

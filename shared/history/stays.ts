@@ -13,8 +13,6 @@ export interface Stay extends Instance {
   readonly critAt: number
   /** Of the `try` that led to it. */
   readonly tryAt: number | null
-  /** Of its `rem` or `ejected`: it is over. (The grant of a user that crashed may go on without it.) */
-  readonly finalAt: number | null
   /** The `exit` that was answered with `rem`: the end of what is certain. */
   readonly exit: number | null
   readonly exitAt: number | null
@@ -34,7 +32,6 @@ export function findStays(events: readonly HistoryEvent[], { byFence }: Instance
       mode: modeOf(events, instance),
       critAt: events[crit]!.at,
       tryAt: timeOf(init),
-      finalAt: final !== null && events[final]!.type !== 'crash' ? events[final]!.at : null,
       exit,
       exitAt: timeOf(exit),
     }
@@ -53,7 +50,3 @@ function modeOf(events: readonly HistoryEvent[], { init, crit }: Instance): Mode
   const asked = init === null ? undefined : (events[init] as EventOf<'try'>).mode
   return (events[crit] as EventOf<'crit'>).mode ?? asked ?? 'exclusive'
 }
-
-/** Both are readers: they may be inside together, in any order. */
-export const areReaders = (one: Stay, other: Stay): boolean =>
-  one.mode === 'shared' && other.mode === 'shared'

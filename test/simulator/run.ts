@@ -2,6 +2,7 @@
 import type { History } from '../../shared/history/events.ts'
 import { judge } from '../../shared/history/judge.ts'
 import { maekawa } from '../../shared/protocols/maekawa/maekawa.ts'
+import { ricartAgrawala } from '../../shared/protocols/ricart-agrawala/ricart-agrawala.ts'
 import { keyValue } from '../../shared/resource/key-value.ts'
 import { Askers } from './askers.ts'
 import { Client } from './client.ts'
@@ -10,6 +11,7 @@ import { FaultInjector } from './fault-injector.ts'
 import { Healing } from './healing.ts'
 import { lockOnlySubject } from './lock-only-subject.ts'
 import { Random } from './random.ts'
+import { drawRicartAgrawala } from './ricart-agrawala-variants.ts'
 import { drawScenario, type RunOptions, STREAM } from './scenario.ts'
 import type { Subject } from './subject.ts'
 import { type Print, Transcript } from './transcript.ts'
@@ -42,6 +44,8 @@ export function runSeed(options: RunOptions, seed: number, print: Print | null =
     case 'wme-1':
     case 'wme-2':
       return runSubject(wmeSubject(options.protocol), options, seed, print)
+    case 'ricart-agrawala':
+      return runSubject(lockOnlySubject(ricartAgrawala, drawRicartAgrawala), options, seed, print)
     case 'maekawa':
       return runSubject(lockOnlySubject(maekawa), options, seed, print)
     default:
@@ -94,6 +98,8 @@ const emptyHeader = ({ protocol, participants }: RunOptions) =>
 
 function live<State, Message>(world: World<State, Message>): void {
   const { scenario } = world
+  const { variant } = scenario
+  if (variant.options !== null) world.transcript.note(0, 0, `options ${JSON.stringify(variant.options)}`)
   const random = new Random(scenario.seed, STREAM.clients)
   for (const participant of world.participants.slice(1)) world.life.start(participant)
   for (const [participant, users] of scenario.users.entries()) {

@@ -3,7 +3,7 @@
  * with readers. A grant begins with its `crit` and ends with its `rem` or `ejected`; a crash does not end it, since it is
  * stored, and neither does the crash of its user.
  *
- * Fences are unique and increase in the order of entering; those of readers that are inside together in any order.
+ * Fences are unique and increase in the order of entering; those of readers without a writer between them in any order.
  */
 import type { ParticipantId } from '../../../shared/protocols/protocol.ts'
 import { violate } from '../violation.ts'
@@ -16,8 +16,6 @@ export class Exclusion implements GrantListener {
   readonly #fences = new Set<number>()
   #highest = 0
   #highestWriter = 0
-  /** Of readers that have left. */
-  #highestLeft = 0
 
   constructor(counts: (participant: ParticipantId) => boolean = () => true) {
     this.#counts = counts
@@ -34,7 +32,7 @@ export class Exclusion implements GrantListener {
     if (!Number.isSafeInteger(fence)) violate('fences', `${user} is let in with the fence ${fence}`)
     if (this.#fences.has(fence))
       violate('fences', `${user} is let in with fence ${fence}, which was given before`)
-    const least = mode === 'exclusive' ? this.#highest : Math.max(this.#highestWriter, this.#highestLeft)
+    const least = mode === 'exclusive' ? this.#highest : this.#highestWriter
     if (fence <= least)
       violate('fences', `${user} is let in with fence ${fence}, after somebody with fence ${least}`)
     this.#fences.add(fence)
@@ -44,7 +42,6 @@ export class Exclusion implements GrantListener {
 
   left(grant: Grant): void {
     this.#inside.delete(grant)
-    if (grant.mode === 'shared') this.#highestLeft = Math.max(this.#highestLeft, grant.fence)
   }
 
   /** After every step, and whenever somebody has come in. */

@@ -2,10 +2,9 @@
  * Linearizable reads: when a replica may be read, it has applied every operation whose outcome some user had been told
  * before the read was asked for.
  */
-import type { UserInput, UserOutput } from '../../../shared/protocols/protocol.ts'
+import type { ParticipantId, UserInput, UserOutput } from '../../../shared/protocols/protocol.ts'
 import { violate } from '../violation.ts'
 import type { SerialCopy } from './serial-copy.ts'
-import type { WmeParticipant } from './wme-participant.ts'
 
 export class Reads {
   readonly #serial: SerialCopy
@@ -22,7 +21,7 @@ export class Reads {
     if (event.type === 'read' && !this.#floors.has(event.request)) this.#floors.set(event.request, this.#told)
   }
 
-  told({ id }: WmeParticipant, event: UserOutput, isLost: boolean): void {
+  told({ id }: { readonly id: ParticipantId }, event: UserOutput, isLost: boolean): void {
     if (event.type === 'outcome' && !isLost) this.#told = Math.max(this.#told, event.sequence)
     if (event.type !== 'readable') return
     const floor = this.#floors.get(event.request) ?? 0

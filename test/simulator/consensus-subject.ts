@@ -1,0 +1,26 @@
+/** The replicated state machine with a lock (wme-consensus) as the subject of a simulation. */
+import type { Protocol } from '../../shared/protocols/protocol.ts'
+import { ConsensusInvariants } from './invariants/consensus-invariants.ts'
+import type { StateInParts } from './invariants/state-parts.ts'
+import type { Subject } from './subject.ts'
+import { CONSENSUS_CLAIMS } from './variant.ts'
+
+export function consensusSubject<State extends StateInParts, Message>(
+  protocol: Protocol<State, Message>,
+): Subject<State, Message> {
+  return {
+    protocol,
+    drawVariant: random => ({
+      options: { consensus: random.chance(0.5) ? 'latency-optimal' : 'message-optimal' },
+      claims: CONSENSUS_CLAIMS,
+      plain: CONSENSUS_CLAIMS,
+    }),
+    isMember: ({ context, storage }) =>
+      protocol.view(context, protocol.recover(context, storage)).membership === 'member',
+    ownerBy: ({ id, context, state }) => protocol.view(context, state).owner ?? id,
+    // Its view does not say whether it has questions of operators and readers, so whoever is cut off counts as busy.
+    isIdle: () => false,
+    cellsOf: ({ context, state }) => protocol.view(context, state).cells ?? {},
+    createChecks: world => new ConsensusInvariants(world),
+  }
+}
