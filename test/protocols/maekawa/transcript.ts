@@ -1,0 +1,37 @@
+/** Messages as lines, and the ones that a test picks out or makes up. */
+import type { MaekawaMessage } from '../../../shared/protocols/maekawa/messages.ts'
+import { MESSAGE_FORMAT } from '../../../shared/protocols/protocol.ts'
+import type { Sent, Table } from './table.ts'
+
+export const line = ({ from, to, message }: Sent): string => `${from} → ${to} ${message.body.type}`
+
+/** What is in flight, in the order in which it was sent. */
+export const inFlight = (table: Table): string[] => table.network.map(line)
+
+/** What was sent since the last call, delivered or not. */
+export function follow(table: Table): () => string[] {
+  let seen = table.sent.length
+  return () => {
+    const lines = table.sent.slice(seen).map(line)
+    seen = table.sent.length
+    return lines
+  }
+}
+
+/** Delivers exactly these messages, in this order; each must be in flight. */
+export function deliver(table: Table, ...lines: string[]): void {
+  for (const wanted of lines) {
+    const index = table.network.findIndex(sent => line(sent) === wanted)
+    if (index === -1) throw new Error(`${wanted} is not in flight, but ${inFlight(table).join(', ')}`)
+    table.hand(table.network.splice(index, 1)[0]!)
+  }
+}
+
+/** Hands a made-up message to a node. */
+export function say(table: Table, from: number, to: number, body: MaekawaMessage): void {
+  table.hand({ from, to, message: { format: MESSAGE_FORMAT, configuration: 1, body } })
+}
+
+/** Who is inside: nodes, since the tests that ask have one user at each. */
+export const insideAt = (table: Table): number[] =>
+  [...table.inside.keys()].map(name => Number.parseInt(name, 10))
