@@ -79,8 +79,8 @@ describe('a lock cycle', () => {
   })
 })
 
-/** On a busy machine a timer may add something. Much less than documented is wrong too. */
+/** On a busy machine a timer or an eviction may add something. Much less than documented is wrong too. */
 function isAbout(counted: number, documented: number): void {
-  expect(counted).toBeLessThanOrEqual(documented * 1.1)
+  expect(counted).toBeLessThanOrEqual(documented * 1.2)
   expect(counted).toBeGreaterThanOrEqual(documented * 0.75)
 }

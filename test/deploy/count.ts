@@ -63,10 +63,16 @@ export const countInARow = (number: number, before: number): Promise<Costs> =>
       for (let i = 0; i < number; i++) await lock[cycle]()
       costs[`${cycle}, in a row`] = average(from, await countsWhenIdle(url), number)
     }
-    await setTimeout(EVICTED_MS)
-    const from = await countsWhenIdle(url)
-    await lock.transact()
-    costs['transact, woken'] = average(from, await countsWhenIdle(url), 1)
+    for (const cycle of CYCLES) {
+      const woken: Cost[] = []
+      for (let i = 0; i < WOKEN; i++) {
+        await setTimeout(EVICTED_MS)
+        const from = await countsWhenIdle(url)
+        await lock[cycle]()
+        woken.push(average(from, await countsWhenIdle(url), 1))
+      }
+      costs[`${cycle}, woken`] = mean(woken)
+    }
     return costs
   })
 
@@ -123,6 +129,7 @@ const IDLE_MS = 1_500
 
 /** The runtime throws an object out of memory after 10 s without anything to do. */
 const EVICTED_MS = 15_000
+const WOKEN = 3
 
 async function countsWhenIdle(url: string): Promise<Counts> {
   let last = ''
@@ -148,6 +155,12 @@ function average(from: Counts, to: Counts, number: number): Cost {
     rowsRead: each('rowsRead'),
     made: each('made'),
   }
+}
+
+function mean(costs: readonly Cost[]): Cost {
+  const units = Object.keys(costs[0]!) as (keyof Cost)[]
+  const sum = (unit: keyof Cost) => costs.reduce((total, cost) => total + cost[unit], 0)
+  return Object.fromEntries(units.map(unit => [unit, sum(unit) / costs.length])) as unknown as Cost
 }
 
 if (import.meta.main) {
