@@ -1,4 +1,5 @@
 /** The way in: where the service is and how to talk to it. */
+import type { Location } from '../api/limits.ts'
 import { type Clock, randomId, systemClock } from './clock.ts'
 import { Connection } from './connection.ts'
 import { Lock } from './lock.ts'
@@ -24,6 +25,12 @@ export type BatonOptions = ServiceAddress & {
   readonly key?: string
   /** Sent with every request. */
   readonly headers?: { readonly [name: string]: string }
+  /**
+   * Where the lock is used, for a Worker that has the service as a binding: the request that the Worker is answering, or a
+   * Cloudflare location hint. The participant nearest to there is asked. Without it a binding does not tell where a request
+   * comes from, and a service at a URL finds out by itself.
+   */
+  readonly near?: Near
   /** How long one request may take, beside what it asks the service to wait: 10 s unless it says. */
   readonly timeoutMs?: number
   readonly retry?: RetryOptions
@@ -41,6 +48,9 @@ export interface Baton {
   lock<Resource extends ResourceTypes = KeyValue>(name: string): Lock<Resource>
 }
 
+/** Of a request: where Cloudflare says that it comes from. */
+export type Near = Location | { readonly cf?: unknown }
+
 /** Not resolved by anything: a binding or an own `fetch` looks at the path alone. */
 const ANY_ORIGIN = 'https://baton'
 const DEFAULT_TIMEOUT_MS = 10_000
@@ -48,7 +58,7 @@ const DEFAULT_TIMEOUT_MS = 10_000
 /**
  * @example
  * const baton = createBaton({ url: 'https://baton.example.com', key })
- * const baton = createBaton({ binding: env.BATON, key })
+ * const baton = createBaton({ binding: env.BATON, key, near: request })
  * const baton = createBaton({ fetch: app.fetch })
  *
  * await baton.lock('orders').run(async held => {
@@ -63,6 +73,7 @@ export function createBaton(options: BatonOptions): Baton {
     headers: { ...headers, ...(key === undefined ? {} : { authorization: `Bearer ${key}` }) },
     timeoutMs: options.timeoutMs ?? DEFAULT_TIMEOUT_MS,
     clock,
+    ...(options.near !== undefined && { cf: cfOf(options.near) }),
   })
   const retry = { ...DEFAULT_RETRY, ...options.retry }
   const isElsewhere = options.binding === undefined && options.fetch === undefined
@@ -72,6 +83,11 @@ export function createBaton(options: BatonOptions): Baton {
       : socketByUpgrade(transport)
   const connection = new Connection({ transport, clock, random, newId, openSocket, retry })
   return { lock: name => new Lock(connection, name) }
+}
+
+/** In Workers a request can carry what the platform would say of it, from Worker to Worker; nobody outside can. */
+function cfOf(near: Near): unknown {
+  return typeof near === 'string' ? { batonLocation: near } : near.cf
 }
 
 function fetchOf({ fetch, binding }: BatonOptions): Fetch {

@@ -26,7 +26,14 @@ export type {
   PutResult,
 } from '../resource/key-value.ts'
 export type { AcquireOptions } from './acquire.ts'
-export { type Baton, type BatonOptions, type Binding, createBaton, type ServiceAddress } from './baton.ts'
+export {
+  type Baton,
+  type BatonOptions,
+  type Binding,
+  createBaton,
+  type Near,
+  type ServiceAddress,
+} from './baton.ts'
 export { type Clock, systemClock } from './clock.ts'
 export * from './errors.ts'
 export { Held } from './held.ts'

@@ -41,6 +41,8 @@ export interface TransportOptions {
   readonly headers: { readonly [name: string]: string }
   readonly timeoutMs: number
   readonly clock: Clock
+  /** The `cf` of the requests, which only Workers know. */
+  readonly cf?: unknown
 }
 
 export class Transport {
@@ -93,7 +95,8 @@ export class Transport {
       headers,
       signal,
       ...(call.body === undefined ? {} : { body: call.body }),
-    })
+      ...(this.#options.cf === undefined ? {} : { cf: this.#options.cf }),
+    } as RequestInit)
     // Called without an object in front: the platform's own `fetch` refuses to be anybody's method.
     const { fetch } = this.#options
     try {

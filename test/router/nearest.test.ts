@@ -45,6 +45,17 @@ describe('the nearest location', () => {
   })
 })
 
+describe('a location that a Worker names', () => {
+  it.each(LOCATIONS.filter(location => !['sam', 'afr', 'me'].includes(location)))('%s', batonLocation => {
+    expect(order({ batonLocation })[0]).toBe(batonLocation)
+    expect(order({ batonLocation, continent: 'OC', latitude: '0', longitude: '0' })[0]).toBe(batonLocation)
+  })
+
+  it.each(['moon', 'toString', '', 7, null])('%j is none', batonLocation => {
+    expect(whereFrom(requestFrom({ batonLocation }))).toBeNull()
+  })
+})
+
 describe('the order', () => {
   const places = [place(1, 'apac'), place(2, 'weur'), place(3, 'enam')]
 

@@ -5,9 +5,14 @@
  *                                      not yet written is lost, and the next request finds a new instance
  *   POST /leave/{lock}{path}           asks `path` of the lock, and goes away as soon as somebody waits for the lock
  *
+ *   GET /near/{lock}/{location}        acquires the lock through a binding, with the client's `near`; `cf` stands for a request
+ *                                      whose `cf` says so; `nowhere` for none. Answers with the participant
+ *
  * The second is needed because the open runtime does not notice when a TCP connection of a waiting client ends (the
  * platform does; github.com/cloudflare/workerd, pull request 5062). A client inside of the runtime is noticed by both.
  */
+import type { Location } from '../../shared/api/limits.ts'
+import { createBaton } from '../../shared/client/index.ts'
 import { objectName } from '../../worker/directory.ts'
 import { type BatonEnvironment, defineBaton } from '../../worker/library.ts'
 import { rawResource } from './raw-resource.ts'
@@ -28,9 +33,10 @@ export class BatonParticipant extends baton.Participant {
 export default {
   async fetch(request, env, ctx) {
     const { pathname } = new URL(request.url)
-    const [, verb, lock, rest] = /^\/(crash|leave)\/([^/]+)(\/.+)$/.exec(pathname) ?? []
+    const [, verb, lock, rest] = /^\/(crash|leave|near)\/([^/]+)(\/.+)$/.exec(pathname) ?? []
     if (verb === 'crash') return crash(env, lock!, Number(rest!.slice(1)))
     if (verb === 'leave') return leave(ctx, lock!, rest!, await request.text())
+    if (verb === 'near') return Response.json(await acquireNear(ctx, lock!, rest!.slice(1)))
     return baton.fetch(request, env, ctx)
   },
 } satisfies ExportedHandler<BatonEnvironment>
@@ -41,9 +47,23 @@ async function crash(env: BatonEnvironment, lock: string, participant: number): 
   return new Response(null, { status: 204 })
 }
 
+const serviceOf = (ctx: ExecutionContext): Fetcher =>
+  (ctx as unknown as { exports: { default: Fetcher } }).exports.default
+
+async function acquireNear(ctx: ExecutionContext, lock: string, location: string): Promise<number> {
+  const near =
+    location === 'cf' ? { cf: { latitude: '35.7', longitude: '139.7' } } : (location as Location | 'nowhere')
+  const options = near === 'nowhere' ? {} : { near }
+  const held = await createBaton({ binding: serviceOf(ctx), ...options })
+    .lock(lock)
+    .acquire({ keepAlive: false })
+  await held.release()
+  return held.grant.participant
+}
+
 /** Answers 204 after it has gone away, and what was answered to it if that came first. */
 async function leave(ctx: ExecutionContext, lock: string, path: string, body: string): Promise<Response> {
-  const { default: service } = (ctx as unknown as { exports: { default: Fetcher } }).exports
+  const service = serviceOf(ctx)
   const url = `https://service/v1/locks/${lock}`
   const client = new AbortController()
   const headers = { 'content-type': 'application/json' }

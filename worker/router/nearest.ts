@@ -47,10 +47,17 @@ const EARTH_RADIUS_KM = 6_371
 export function whereFrom(request: Request): Coordinates | null {
   const { cf } = request as { readonly cf?: { readonly [property: string]: unknown } | null }
   if (typeof cf !== 'object' || cf === null) return null
+  // Said by a Worker that calls through a binding (the client's `near`): nothing from outside can have it.
+  const { batonLocation } = cf
+  if (isLocation(batonLocation)) return LOCATIONS[batonLocation]
   const latitude = numberIn(cf.latitude, 90)
   const longitude = numberIn(cf.longitude, 180)
   if (latitude !== null && longitude !== null) return { latitude, longitude }
   return typeof cf.continent === 'string' ? (CONTINENTS[cf.continent] ?? null) : null
+}
+
+function isLocation(value: unknown): value is Location {
+  return typeof value === 'string' && Object.hasOwn(LOCATIONS, value)
 }
 
 /** Cloudflare gives coordinates as text. */

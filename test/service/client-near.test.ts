@@ -1,0 +1,23 @@
+/** The client's `near`, through a binding: the participant nearest to there is asked, and nothing from outside can say so. */
+import { expect, it } from 'vitest'
+import { itKeepsEveryPromise, useService } from './harness.ts'
+
+const service = useService({}, './test-worker.ts')
+
+it.each([
+  ['weur', 1],
+  ['eeur', 1],
+  ['enam', 2],
+  ['wnam', 2],
+  ['apac', 3],
+  ['oc', 3],
+  ['cf', 3],
+  // Whoever is nowhere is as near to all, and then the first is asked.
+  ['nowhere', 1],
+])('%s: participant %i', async (location, participant) => {
+  const lock = service.lock()
+  const response = await fetch(`${service.url}/near/${lock.name}/${location}`)
+  expect(await response.json()).toBe(participant)
+})
+
+itKeepsEveryPromise(service)
