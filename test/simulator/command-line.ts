@@ -3,7 +3,13 @@ import type { ProtocolName } from '../../shared/protocols/protocol.ts'
 import { describeFaults, FAULT_GROUPS, FAULTS, type Fault, faultsNamed } from './faults.ts'
 import type { RunOptions } from './scenario.ts'
 
-export const PROTOCOLS: readonly ProtocolName[] = ['wme-1', 'wme-2', 'ricart-agrawala', 'maekawa']
+export const PROTOCOLS: readonly ProtocolName[] = [
+  'wme-1',
+  'wme-2',
+  'wme-consensus',
+  'ricart-agrawala',
+  'maekawa',
+]
 export const MOST_PARTICIPANTS = 13
 
 export interface CommandLine {

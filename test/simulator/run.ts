@@ -3,9 +3,11 @@ import type { History } from '../../shared/history/events.ts'
 import { judge } from '../../shared/history/judge.ts'
 import { maekawa } from '../../shared/protocols/maekawa/maekawa.ts'
 import { ricartAgrawala } from '../../shared/protocols/ricart-agrawala/ricart-agrawala.ts'
+import { wmeConsensus } from '../../shared/protocols/wme-consensus/wme-consensus.ts'
 import { keyValue } from '../../shared/resource/key-value.ts'
 import { Askers } from './askers.ts'
 import { Client } from './client.ts'
+import { consensusSubject } from './consensus-subject.ts'
 import { type Counts, zeroCounts } from './counts.ts'
 import { FaultInjector } from './fault-injector.ts'
 import { Healing } from './healing.ts'
@@ -44,12 +46,12 @@ export function runSeed(options: RunOptions, seed: number, print: Print | null =
     case 'wme-1':
     case 'wme-2':
       return runSubject(wmeSubject(options.protocol), options, seed, print)
+    case 'wme-consensus':
+      return runSubject(consensusSubject(wmeConsensus), options, seed, print)
     case 'ricart-agrawala':
       return runSubject(lockOnlySubject(ricartAgrawala, drawRicartAgrawala), options, seed, print)
     case 'maekawa':
       return runSubject(lockOnlySubject(maekawa), options, seed, print)
-    default:
-      throw new Error(`${options.protocol} is not simulated`)
   }
 }
 

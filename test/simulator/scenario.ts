@@ -91,6 +91,7 @@ export const SIMULATED_TIMING: Timing = {
   repeatMaxMs: 500,
   proposeMs: 50,
   flushMs: 10,
+  confirmMs: 10,
 }
 
 /** Small, so that logs are truncated, results dropped and snapshots sent all the time. */
@@ -163,7 +164,7 @@ export function drawScenario(options: RunOptions, seed: number, variant: Variant
     variant,
     durationMs: options.durationMs ?? duration,
     users,
-    timing: SIMULATED_TIMING,
+    timing: { ...SIMULATED_TIMING, confirmMs: seed % 3 === 0 ? 0 : SIMULATED_TIMING.confirmMs },
     limits: { ...SIMULATED_LIMITS, resultsKept: random.between(8, 32) },
     localHandoffs: random.between(0, 3),
     network: {
