@@ -47,6 +47,8 @@ export const API_LIMITS = {
   /** A watcher that is this far behind what has happened since it came is disconnected, and can resume. */
   unreadBytes: 1024 * 1024,
   sessionsPerParticipant: 1_000,
+  /** Locks whose participants one `GET /metrics` asks. */
+  locksPerScrape: 20,
   /** Calls that a participant has taken and not answered yet. */
   callsInFlight: 2_000,
   /** Of the history and of what watchers can resume from, for each step that is kept (`BATON_EVENTS_KEPT`). */

@@ -32,6 +32,11 @@ export const keyPath = z.strictObject({ lock: lockName, key })
 
 // ---------------------------------------------------------------- queries
 
+function areLockNames(text: string): boolean {
+  const names = text.split(',')
+  return names.length <= API_LIMITS.locksPerScrape && names.every(name => lockName.safeParse(name).success)
+}
+
 export const noQuery = z.strictObject({})
 export const ticketQuery = z.strictObject({ waitMs: waitMs.default(0) })
 export const stateQuery = z.strictObject({
@@ -48,6 +53,17 @@ export const listQuery = z.strictObject({
 export const watchQuery = z.strictObject({
   since: sequence.optional().describe('Replays what is still kept after this sequence; 0 for all.'),
   at: at.optional(),
+})
+export const metricsQuery = z.strictObject({
+  lock: z
+    .string()
+    .refine(areLockNames, {
+      error: `up to ${API_LIMITS.locksPerScrape} names of locks, with commas between them`,
+    })
+    .optional()
+    .describe(
+      'Also what the participants of these locks count: names with commas between them. It wakes them.',
+    ),
 })
 export const sessionQuery = z.strictObject({ at: at.optional() })
 
@@ -107,12 +123,10 @@ export const keepaliveBody = component('Keepalive', z.strictObject({ ttlMs: ttlM
 export const ejectBody = component(
   'Eject',
   z.strictObject({
-    fence: fence
-      .optional()
-      .meta({
-        description:
-          'Only if the holder has this fence. So it can be said again without harm to the next holder.',
-      }),
+    fence: fence.optional().meta({
+      description:
+        'Only if the holder has this fence. So it can be said again without harm to the next holder.',
+    }),
   }),
 )
 

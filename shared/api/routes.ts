@@ -257,10 +257,13 @@ export const ROUTES = {
   metrics: {
     method: 'get',
     path: '/metrics',
-    summary: 'Counters of this instance of the router, for Prometheus',
+    summary: 'Counters of this instance of the router and of the participants of some locks, for Prometheus',
+    description:
+      'Participants are asked only for the locks that are named: to ask an idle lock would cost something. One that does not ' +
+      'answer has `baton_participant_up` 0 and nothing more.',
     verb: 'metrics',
     parameters: requests.noPath,
-    query: requests.noQuery,
+    query: requests.metricsQuery,
     body: null,
     answers: { 200: { description: 'Prometheus text.', mediaType: 'text/plain' } },
     problems: [],

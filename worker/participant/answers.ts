@@ -393,6 +393,13 @@ export class Answers {
       queue: durable.waiters.length,
       suspects: soft.detector.suspected.flatMap((suspected, peer) => (suspected ? [peer] : [])),
       peerRequests: this.participant.peerRequests,
+      counters: { ...this.participant.counters },
+      gauges: {
+        calls: this.inFlight,
+        watchers: this.participant.watchers.size,
+        sessions: this.participant.sessions.size,
+        stateWeight: this.participant.stateWeight,
+      },
       holder: isHeld
         ? { participant: identity.id, fence: grant.fence, expiresAt: iso(grant.expiresAt) }
         : null,

@@ -97,6 +97,14 @@ export interface ParticipantStatus {
   readonly suspects: readonly number[]
   /** Requests to other participants since the object was last loaded. */
   readonly peerRequests: number
+  /** Since then, too. Absent from a participant of before. */
+  readonly counters?: { readonly grants: number; readonly ejections: number; readonly operations: number }
+  readonly gauges?: {
+    readonly calls: number
+    readonly watchers: number
+    readonly sessions: number
+    readonly stateWeight: number
+  }
   /** Somebody is in its critical section here. */
   readonly holder: { readonly participant: number; readonly fence: number; readonly expiresAt: string } | null
 }

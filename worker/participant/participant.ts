@@ -6,6 +6,7 @@ import { DurableObject } from 'cloudflare:workers'
 import type { LockConfiguration } from '../../shared/api/configuration.ts'
 import { API_LIMITS } from '../../shared/api/limits.ts'
 import { accept, NEW_REGISTRAR, prepare, type RegistrarRecord } from '../../shared/birth.ts'
+import type { HistoryEvent } from '../../shared/history/events.ts'
 import type { Json } from '../../shared/json.ts'
 import type { Emitted, UserInput } from '../../shared/protocols/protocol.ts'
 import { entriesAfter, lengthOf } from '../../shared/protocols/wme/log.ts'
@@ -352,6 +353,12 @@ export class BatonParticipant extends DurableObject<BatonEnvironment> {
   /** Requests to other participants since this instance began; for /metrics and the benchmark. */
   peerRequests = 0
 
+  readonly counters = { grants: 0, ejections: 0, operations: 0 }
+
+  get stateWeight(): number {
+    return this.size?.weight ?? 0
+  }
+
   private async exchange(peer: number, messages: readonly Message[]): Promise<void> {
     this.peerRequests++
     const place = this.configuration!.participants.find(({ id }) => id === peer)!
@@ -386,6 +393,7 @@ export class BatonParticipant extends DurableObject<BatonEnvironment> {
       const hash = () => context.resource.hash(state.durable.replica.cells)
       const { history, changes } = recordStep(this.identity.id, Date.now(), before, cause, emitted, hash)
       if (history.length > 0 || changes.length > 0) this.storage.record(history, changes)
+      for (const { type } of history) this.count(type)
       const restored = emitted.find(event => event.type === 'restored')
       if (restored !== undefined) this.storage.missThrough(restored.sequence)
       this.watchers.publish(restored === undefined ? changes : [this.answers.snapshot()])
@@ -399,6 +407,12 @@ export class BatonParticipant extends DurableObject<BatonEnvironment> {
       if (event.type === 'ejected') this.leaving.delete(event.user)
       if (event.type === 'outcome' && this.leaving.delete(event.user)) this.leave(event.user)
     }
+  }
+
+  private count(type: HistoryEvent['type']): void {
+    if (type === 'crit') this.counters.grants++
+    if (type === 'ejected') this.counters.ejections++
+    if (type === 'invoke') this.counters.operations++
   }
 
   // ---- watch and session

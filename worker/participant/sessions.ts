@@ -23,8 +23,12 @@ export class Sessions {
     this.ctx = ctx
   }
 
+  get size(): number {
+    return this.ctx.getWebSockets().length
+  }
+
   open(user: string): Response | ParticipantAnswer {
-    if (this.ctx.getWebSockets().length >= API_LIMITS.sessionsPerParticipant) {
+    if (this.size >= API_LIMITS.sessionsPerParticipant) {
       return tooMany('Too many sessions of this lock are open at this participant.')
     }
     const { 0: client, 1: server } = new WebSocketPair()

@@ -14,6 +14,9 @@ interface EventRow {
 const MOST_ROW_LENGTH = 500_000
 const MOST_ROW_BYTES = 1_900_000
 
+/** A statement binds at most a hundred values. */
+const MOST_VALUES = 100
+
 /** What watchers are told; see api.md, Watch. */
 export interface WatchEvent {
   readonly event: 'op' | 'holder' | 'snapshot'
@@ -82,12 +85,25 @@ export class Storage {
     }
   }
 
-  /** All in one transaction: the statements of one synchronous block are. */
+  /** All in one transaction: the statements of one synchronous block are. One statement writes many rows: each costs its call. */
   save(records: readonly DurableRecord[]): void {
+    const written: string[] = []
+    const deleted: string[] = []
     for (const { key, value } of records) {
-      if (value === null) this.delete(key)
-      else this.put(key, value)
+      if (value === null) deleted.push(key)
+      else written.push(key, JSON.stringify(value))
     }
+    for (let at = 0; at < written.length; at += MOST_VALUES) this.insert(written.slice(at, at + MOST_VALUES))
+    for (let at = 0; at < deleted.length; at += MOST_VALUES) this.remove(deleted.slice(at, at + MOST_VALUES))
+  }
+
+  private insert(keysAndValues: readonly string[]): void {
+    const rows = new Array(keysAndValues.length / 2).fill('(?, ?)').join(', ')
+    this.sql.exec(`INSERT OR REPLACE INTO records VALUES ${rows}`, ...keysAndValues)
+  }
+
+  private remove(keys: readonly string[]): void {
+    this.sql.exec(`DELETE FROM records WHERE key IN (${keys.map(() => '?').join(', ')})`, ...keys)
   }
 
   /** One row for each step, more if it did so much that one would not hold it: a participant that catches up does. */

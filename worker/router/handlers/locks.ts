@@ -108,7 +108,7 @@ const MOST_AT_ONCE = 6
  * The answers of those participants that gave one. Asked are those of the configuration as it is known, and if their answers
  * tell of another one, those of that.
  */
-async function askAll<Body>(
+export async function askAll<Body>(
   services: Services,
   lock: string,
   call: ParticipantCall,

@@ -1,14 +1,26 @@
 /** The service about itself. */
 import { describeApi } from '../../../shared/api/openapi.ts'
+import type { ParticipantStatus } from '../../participant/calls.ts'
 import { json } from '../answers.ts'
-import type { Handlers, RouterContext } from '../context.ts'
+import { authorization } from '../authentication.ts'
+import type { Handlers, RouterContext, Services } from '../context.ts'
 import { renderDocs } from '../docs-page.ts'
+import { type LockViews, renderLockMetrics } from '../lock-metrics.ts'
+import { askAll } from './locks.ts'
 
 export const serviceHandlers = {
   health: ({ c }) => json(c, 200, { status: 'ok' }),
 
-  metrics: async ({ c, services }) => {
-    const more = await services.participantMetrics()
+  metrics: async ({ c, services, query }) => {
+    const locks = [...new Set(query.lock?.split(',') ?? [])]
+    for (const lock of locks) {
+      const forbidden = authorization(c, 'metrics', lock)
+      if (forbidden !== null) return forbidden
+    }
+    // One after the other: who counts should not be who makes the load.
+    const views: LockViews[] = []
+    for (const lock of locks) views.push(await viewsOf(services, lock))
+    const more = (await services.participantMetrics()) + renderLockMetrics(views)
     const headers = {
       'content-type': 'text/plain; version=0.0.4; charset=utf-8',
       'cache-control': 'no-store',
@@ -20,6 +32,13 @@ export const serviceHandlers = {
 
   docs: ({ c }) => c.html(renderDocs(describeApi(baseOf(c, '/docs')), c.get('secureHeadersNonce') ?? '')),
 } satisfies Partial<Handlers>
+
+/** Those that do not answer are among them. */
+async function viewsOf(services: Services, lock: string): Promise<LockViews> {
+  const statuses = await askAll<ParticipantStatus>(services, lock, { type: 'status' })
+  const { participants } = services.routing.configurationOf(lock)
+  return { lock, participants: new Map(participants.map(({ id }) => [id, statuses.get(id) ?? null])) }
+}
 
 /** Where the service is mounted: what is left of the path of a request without the route's own. */
 function baseOf(c: RouterContext, route: string): string {
