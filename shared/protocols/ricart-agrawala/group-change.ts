@@ -13,14 +13,13 @@
  */
 import type { ParticipantId } from '../protocol.ts'
 import { fenceOf, GRANTS_PER_REQUEST } from './fence.ts'
-import { setGroup } from './group.ts'
-import type { ChangeAckMessage, ChangeMessage, Members, SettledMessage } from './messages.ts'
+import { endSponsoring, isOutOfDate, setGroup } from './group.ts'
+import type { ChangeAckMessage, ChangeMessage, Group, SettledMessage } from './messages.ts'
 import { becomeExpelled } from './section-7-2-insertion.ts'
 import type { Change } from './state.ts'
 import {
   assert,
   changeOwn,
-  forget,
   isActive,
   noteHighest,
   others,
@@ -39,8 +38,9 @@ export function beginChange(step: Step): void {
   assert(own.phase === 'inside' && own.mode === 'exclusive', 'a group changes under mutual exclusion')
   const change = soft.wishes.shift()
   assert(change !== undefined, 'somebody wants in or out')
+  if (isOutOfDate(durable.group, change)) return
   const number = drawFence(step)
-  setGroup(step, { number, members: changed(durable.group.members, change) })
+  setGroup(step, changed(durable.group, change, number))
   durable.sponsoring = { number, change }
   save(step, 'sponsoring', durable.sponsoring)
   soft.acknowledged = {}
@@ -56,11 +56,12 @@ export function drawFence(step: Step): number {
   return fenceOf(own.request, group.members[step.self]!.name, own.grants)
 }
 
-function changed(members: Members, change: Change): Members {
-  const { [change.participant]: _, ...rest } = members
-  if (change.type === 'remove') return rest
-  const { participant, name, incarnation } = change
-  return { ...rest, [participant]: { name, incarnation } }
+function changed(group: Group, change: Change, number: number): Group {
+  const { participant, incarnation } = change
+  const { [participant]: _, ...members } = group.members
+  const { [participant]: __, ...gone } = group.gone
+  if (change.type === 'remove') return { number, members, gone: { ...gone, [participant]: incarnation } }
+  return { number, members: { ...members, [participant]: { name: change.name, incarnation } }, gone }
 }
 
 /** The members that have not acknowledged; without the subject, which is told last. */
@@ -85,12 +86,12 @@ export function sendChange(step: Step): void {
   if (sponsoring === null) return
   const { number, change } = sponsoring
   const open = unacknowledged(step)
-  for (const peer of open) send(step, peer, { type: 'change', number, members: group.members })
+  for (const peer of open) send(step, peer, { type: 'change', group })
   if (open.length > 0) return
   const { participant, incarnation } = change
   if (change.type === 'remove') return send(step, participant, { type: 'farewell', number, incarnation })
   const highest = durable.highest.request
-  send(step, participant, { type: 'welcome', number, members: group.members, highest, incarnation })
+  send(step, participant, { type: 'welcome', group, highest, incarnation })
 }
 
 /** "Ask all other nodes for their Highest_Sequence_Number and use the largest" (7.2.3). */
@@ -119,20 +120,15 @@ export function onSettled(step: Step, from: ParticipantId, message: SettledMessa
   if (sponsoring?.number === message.number && sponsoring.change.participant === from) endSponsoring(step)
 }
 
-function endSponsoring(step: Step): void {
-  step.state.durable.sponsoring = null
-  forget(step, 'sponsoring')
-}
-
 // ---------------------------------------------------------------- the members
 
-export function onChange(step: Step, from: ParticipantId, message: ChangeMessage): void {
+export function onChange(step: Step, from: ParticipantId, { group }: ChangeMessage): void {
   const { durable } = step.state
-  const { number, members } = message
+  const { number, members } = group
   if (isActive(step)) {
     if (number < durable.group.number) return
     if (members[step.self] === undefined) return becomeExpelled(step)
-    if (number > durable.group.number) setGroup(step, { number, members })
+    if (number > durable.group.number) setGroup(step, group)
   }
   send(step, from, { type: 'change-ack', number, highest: durable.highest.request })
 }

@@ -1,8 +1,9 @@
 /** The group and what is wanted of it; how it changes is in group-change.ts. */
 import { forgetMember } from '../lock-only/operators.ts'
 import type { ParticipantId } from '../protocol.ts'
+import type { Group } from './messages.ts'
 import { deferredKey } from './records.ts'
-import type { Change, Group } from './state.ts'
+import type { Change } from './state.ts'
 import { forget, isMember, type Step, save } from './step.ts'
 
 /** What an earlier incarnation, or somebody who has left, wanted or was asked is over. */
@@ -35,5 +36,17 @@ export function dropWish(step: Step, participant: ParticipantId): void {
   soft.wishes = soft.wishes.filter(wish => wish.participant !== participant)
 }
 
+/** The participant has come back, or left, since it wanted this. */
+export function isOutOfDate({ members, gone }: Group, { type, participant, incarnation }: Change): boolean {
+  if ((members[participant]?.incarnation ?? -1) > incarnation) return true
+  const last = gone[participant] ?? -1
+  return type === 'add' ? last >= incarnation : last > incarnation
+}
+
 /** With a modulus the group stands still (6.4). */
 export const mayGroupChange = (step: Step): boolean => step.options.modulus === undefined
+
+export function endSponsoring(step: Step): void {
+  step.state.durable.sponsoring = null
+  forget(step, 'sponsoring')
+}

@@ -71,11 +71,10 @@ export interface LeaveMessage {
   readonly incarnation: number
 }
 
-/** The sponsor, inside its critical section, tells the new group. Its number is a fence: unique, and larger than those before. */
+/** The sponsor, inside its critical section, tells the new group. */
 export interface ChangeMessage {
   readonly type: 'change'
-  readonly number: number
-  readonly members: Members
+  readonly group: Group
 }
 
 /** `highest`: the highest number that the sender has seen or used itself (7.2.3, method 1). */
@@ -88,8 +87,7 @@ export interface ChangeAckMessage {
 /** Everybody has acknowledged: the new node may begin. */
 export interface WelcomeMessage {
   readonly type: 'welcome'
-  readonly number: number
-  readonly members: Members
+  readonly group: Group
   readonly highest: number
   readonly incarnation: number
 }
@@ -105,6 +103,15 @@ export interface FarewellMessage {
 export interface SettledMessage {
   readonly type: 'settled'
   readonly number: number
+}
+
+/** Who takes part. */
+export interface Group {
+  /** 0 for the group that the lock was born with, then a fence: unique, and larger than those before. */
+  readonly number: number
+  readonly members: Members
+  /** Those that have left or were declared dead, with their last incarnation: what comes late from it is out of date. */
+  readonly gone: { readonly [participant: string]: number }
 }
 
 /** The paper's NAMES (7.1), with the incarnation that is the participant's present one. */

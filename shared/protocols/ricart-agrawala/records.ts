@@ -11,7 +11,7 @@ export const deferredKey = (participant: number): string => `deferred/${particip
 function initialDurable(): Durable {
   return {
     membership: { status: 'blank' },
-    group: { number: 0, members: {} },
+    group: { number: 0, members: {}, gone: {} },
     own: { phase: 'idle', request: 0, mode: 'exclusive', asked: [], grants: 0, handoffs: 0 },
     highest: { request: 0 },
     deferred: {},

@@ -33,6 +33,7 @@ export const ricartAgrawala: Protocol<RicartAgrawalaState, RicartAgrawalaMessage
     const step = beginStep(context, state, input.now)
     dispatch(step, input)
     proceed(step)
+    removal.stayIfAlone(step)
     implicitReply.endSilence(step)
     repeat.armRepeatTimer(step)
     return takeEffects(step) as Effect<RicartAgrawalaMessage>[]

@@ -10,11 +10,11 @@
  */
 import { eject } from '../lock-only/users.ts'
 import type { Context, ParticipantId } from '../protocol.ts'
-import { addWish, mayGroupChange, setGroup } from './group.ts'
+import { addWish, endSponsoring, isOutOfDate, mayGroupChange, setGroup } from './group.ts'
 import type { JoinMessage, Members, NotAMemberMessage, WelcomeMessage } from './messages.ts'
 import { leave } from './section-2-algorithm.ts'
-import type { Membership } from './state.ts'
-import { emit, forget, isActive, noteHighest, restartRepeats, type Step, save, send } from './step.ts'
+import type { Change, Membership } from './state.ts'
+import { emit, isActive, noteHighest, restartRepeats, type Step, save, send } from './step.ts'
 
 /** 7.1: what is compared instead of the number. */
 const nameOf = ({ config }: Context, participant: ParticipantId): number =>
@@ -31,7 +31,7 @@ export function bearMember(step: Step): void {
   for (let member = 1; member <= step.context.config.participants; member++)
     members[member] = { name: nameOf(step.context, member), incarnation: 0 }
   setMembership(step, { status: 'member', incarnation: 0 })
-  setGroup(step, { number: 0, members })
+  setGroup(step, { number: 0, members, gone: {} })
 }
 
 // ---------------------------------------------------------------- who joins
@@ -61,28 +61,34 @@ export function nextSponsor(step: Step, candidates: readonly ParticipantId[]): P
 
 export function onWelcome(step: Step, from: ParticipantId, message: WelcomeMessage): void {
   const { membership } = step.state.durable
-  const { number, members, highest, incarnation } = message
+  const { group, highest, incarnation } = message
   if (membership.status === 'blank' || membership.incarnation !== incarnation) return
   if (membership.status === 'joining') {
     setMembership(step, { status: 'member', incarnation })
-    setGroup(step, { number, members })
+    setGroup(step, group)
     noteHighest(step, highest)
     const { request } = membership
     if (request !== null) emit(step, { type: 'membership-done', request, wish: 'join' })
   } else if (!isActive(step)) return
-  send(step, from, { type: 'settled', number })
+  send(step, from, { type: 'settled', number: group.number })
 }
 
 // ---------------------------------------------------------------- who sponsors
 
 export function onJoin(step: Step, from: ParticipantId, { incarnation, name }: JoinMessage): void {
-  const { membership, group, sponsoring } = step.state.durable
-  if (membership.status !== 'member' || !mayGroupChange(step)) return
-  const known = group.members[from]?.incarnation ?? -1
-  if (incarnation < known) return send(step, from, { type: 'not-a-member', incarnation, known })
-  const change = sponsoring?.change
-  if (change?.participant === from && change.incarnation === incarnation) return
-  addWish(step, { type: 'add', participant: from, incarnation, name })
+  const { group, sponsoring } = step.state.durable
+  if (!isActive(step) || !mayGroupChange(step)) return
+  const wish: Change = { type: 'add', participant: from, incarnation, name }
+  if (isOutOfDate(group, wish)) {
+    const known = group.members[from]?.incarnation ?? group.gone[from]!
+    return send(step, from, { type: 'not-a-member', incarnation, known })
+  }
+  if (sponsoring?.change.participant === from) {
+    if (sponsoring.change.incarnation === incarnation) return
+    // The life that was to be welcomed, or taken out, is over: it will not answer.
+    endSponsoring(step)
+  }
+  addWish(step, wish)
 }
 
 // ---------------------------------------------------------------- who is not in the group, and did not know
@@ -92,8 +98,16 @@ export function onNotAMember(step: Step, message: NotAMemberMessage): void {
   const { membership } = step.state.durable
   if (membership.status === 'blank' || membership.incarnation !== message.incarnation) return
   if (membership.status === 'member') becomeExpelled(step)
+  // It is out, but was not told so: it wanted to sponsor somebody, and must stop asking before it can ask again to leave.
+  if (membership.status === 'leaving') stopSponsoring(step)
   if (membership.status === 'joining')
     startJoining(step, Math.max(membership.incarnation, message.known) + 1, membership.request)
+}
+
+/** Whoever wanted to be sponsored asks the next one. */
+export function stopSponsoring(step: Step): void {
+  step.state.soft.wishes = []
+  if (step.desk.waiters.length === 0 && step.state.durable.own.phase === 'requesting') leave(step)
 }
 
 /** It was declared dead. Who waits here goes on waiting; who is inside is so no longer. */
@@ -103,10 +117,7 @@ export function becomeExpelled(step: Step): void {
   if (membership.status !== 'member' && membership.status !== 'leaving') return
   for (const holder of [...step.desk.holders]) eject(step, holder, 'suspected')
   if (durable.own.phase !== 'idle') leave(step)
-  if (durable.sponsoring !== null) {
-    durable.sponsoring = null
-    forget(step, 'sponsoring')
-  }
+  if (durable.sponsoring !== null) endSponsoring(step)
   soft.wishes = []
   startJoining(step, nextIncarnation(step), null)
 }

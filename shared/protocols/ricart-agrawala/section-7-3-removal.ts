@@ -1,15 +1,24 @@
 /**
  * Section 7.3: a node leaves the group. It takes no new users and serves those it has; then, neither requesting nor inside,
  * it asks one member after the other to take it out (group-change.ts), and goes on answering requests, also when it is out.
- * The paper lets the leaver tell everybody itself; with a sponsor the group has one number after the other.
+ * The paper lets the leaver tell everybody itself; with a sponsor the group has one number after the other, and it is sure
+ * that the leaver is not inside when it is taken out, because the sponsor is.
  */
 
 import { refuse } from '../lock-only/users.ts'
 import type { ParticipantId, UserInput } from '../protocol.ts'
-import { addWish, mayGroupChange } from './group.ts'
+import { addWish, isOutOfDate, mayGroupChange } from './group.ts'
 import type { FarewellMessage, LeaveMessage } from './messages.ts'
-import { nextIncarnation, nextSponsor, setMembership, startJoining } from './section-7-2-insertion.ts'
-import { emit, others, restartRepeats, type Step, send } from './step.ts'
+import {
+  becomeExpelled,
+  nextIncarnation,
+  nextSponsor,
+  setMembership,
+  startJoining,
+  stopSponsoring,
+} from './section-7-2-insertion.ts'
+import type { Change } from './state.ts'
+import { emit, isActive, others, restartRepeats, type Step, send } from './step.ts'
 
 export function onMembershipWish(step: Step, event: Extract<UserInput, { type: 'membership' }>): void {
   const { membership } = step.state.durable
@@ -41,11 +50,18 @@ function startLeaving(step: Step, request: string): void {
   if (membership.status !== 'member' && membership.status !== 'leaving') return
   if (others(step).length === 0) return refuse(step, request, 'membership', { code: 'not-supported' })
   setMembership(step, { status: 'leaving', incarnation: membership.incarnation, request })
-  step.state.soft.wishes = []
   restartRepeats(step)
 }
 
-/** Neither requesting nor inside, and never again: the others may be told. */
+/** At the end of each step: of those who leave at the same time, the last one stays. */
+export function stayIfAlone(step: Step): void {
+  const { membership } = step.state.durable
+  if (membership.status !== 'leaving' || others(step).length > 0) return
+  setMembership(step, { status: 'member', incarnation: membership.incarnation })
+  refuse(step, membership.request, 'membership', { code: 'not-supported' })
+}
+
+/** Neither requesting nor inside: the others may be told. It may still sponsor somebody else, or nobody would if all leave. */
 export function isDrained(step: Step): boolean {
   const { membership, own } = step.state.durable
   return membership.status === 'leaving' && own.phase === 'idle' && step.desk.waiters.length === 0
@@ -59,20 +75,22 @@ export function sendLeave(step: Step): void {
 }
 
 export function onLeave(step: Step, from: ParticipantId, { incarnation }: LeaveMessage): void {
-  const { membership, group, sponsoring } = step.state.durable
-  if (membership.status !== 'member' || !mayGroupChange(step)) return
+  const { group, sponsoring } = step.state.durable
+  if (!isActive(step) || !mayGroupChange(step)) return
   // A leaver that is out already has not heard it: it is told once more, by a change that changes nothing.
-  const known = group.members[from]?.incarnation ?? incarnation
-  if (known !== incarnation || sponsoring?.change.participant === from) return
-  addWish(step, { type: 'remove', participant: from, incarnation, isDead: false })
+  const wish: Change = { type: 'remove', participant: from, incarnation, isDead: false }
+  if (!isOutOfDate(group, wish) && sponsoring?.change.participant !== from) addWish(step, wish)
 }
 
 export function onFarewell(step: Step, from: ParticipantId, { number, incarnation }: FarewellMessage): void {
-  const { membership } = step.state.durable
+  const { membership, own } = step.state.durable
   if (membership.status === 'blank' || membership.incarnation !== incarnation) return
   if (membership.status === 'leaving') {
+    if (step.desk.waiters.length > 0 || own.phase === 'inside') return
+    stopSponsoring(step)
     setMembership(step, { status: 'left', incarnation })
     emit(step, { type: 'membership-done', request: membership.request, wish: 'leave' })
-  } else if (membership.status !== 'left') return
+  } else if (membership.status === 'member') return becomeExpelled(step)
+  else if (membership.status !== 'left') return
   send(step, from, { type: 'settled', number })
 }

@@ -8,7 +8,7 @@ import type { Desk, DeskTimer } from '../lock-only/desk.ts'
 import type { Operators } from '../lock-only/operators.ts'
 import type { Mode, ParticipantId } from '../protocol.ts'
 import type { SetTimers } from '../step.ts'
-import type { Members } from './messages.ts'
+import type { Group } from './messages.ts'
 
 // ---------------------------------------------------------------- durable
 
@@ -33,12 +33,6 @@ export type Membership =
   | { readonly status: 'left'; readonly incarnation: number }
   /** New, wiped, declared dead, or on its way back: it answers, but may not ask (7.2.3, trap D2). */
   | { readonly status: 'joining'; readonly incarnation: number; readonly request: string | null }
-
-/** Who takes part. The number grows with each change; 0 is the group that the lock was born with. */
-export interface Group {
-  readonly number: number
-  readonly members: Members
-}
 
 export interface OwnRequest {
   /** `requesting` and `inside` both are the paper's Requesting_Critical_Section. */
