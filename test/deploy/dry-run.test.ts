@@ -10,13 +10,16 @@ import { type DryRun, dryRun, ROOT, withoutNetwork } from './wrangler.ts'
 /** Compressed, on the free plan; later the limit became 64 MiB uncompressed. See docs/deploy.md. */
 const LIMIT_BYTES = 3_000_000
 
+/** On a machine that has other things to do. */
+const READY_MS = 120_000
+
 let made: DryRun
 let folder: string
 
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), 'baton-deploy-'))
   made = dryRun()
-})
+}, READY_MS)
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 const configurationIn = (file: string) => unstable_readConfig({ config: file }, { hideWarnings: true })
@@ -83,7 +86,7 @@ describe('the bundle', () => {
       port: 0,
       variables: {},
     })
-  })
+  }, READY_MS)
   afterAll(() => running?.stop())
 
   it('runs, and refuses everything until there is a key', async () => {

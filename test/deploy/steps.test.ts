@@ -20,6 +20,9 @@ const commands = blocks.flatMap(commandsOf)
 const steps = commands.filter(({ command }) => !command.startsWith('curl'))
 const calls = commands.filter(({ command }) => command.startsWith('curl'))
 
+/** On a machine that has other things to do. */
+const READY_MS = 120_000
+
 let folder: string
 let asked: string[]
 let key: string
@@ -39,7 +42,7 @@ beforeAll(async () => {
     port: 0,
     variables: { BATON_KEYS: readFileSync(join(folder, 'secret'), 'utf8') },
   })
-})
+}, READY_MS)
 afterAll(async () => {
   await running?.stop()
   rmSync(folder, { recursive: true, force: true })

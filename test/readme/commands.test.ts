@@ -13,11 +13,14 @@ const documented = blocksOf(readme.text)
   .filter(({ text }) => !text.includes('workers.dev'))
   .flatMap(commandsOf)
 
+/** On a machine that has other things to do. */
+const READY_MS = 120_000
+
 let service: StartedService
 
 beforeAll(async () => {
   service = await StartedService.start()
-})
+}, READY_MS)
 afterAll(async () => {
   expect(await service?.stop()).toBe(0)
 })
