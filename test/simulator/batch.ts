@@ -52,8 +52,7 @@ export async function runBatches(command: CommandLine, onProgress: OnProgress): 
   }
   await Promise.all(Array.from({ length: command.workers }, work))
   for (const batch of batches) {
-    const { participants, faults } = batch.options
-    batch.missing = missing(batch.counts, batch.runs, participants, faults)
+    batch.missing = missing(batch.counts, batch.runs, batch.options)
   }
   return batches
 }

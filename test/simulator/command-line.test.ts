@@ -29,12 +29,17 @@ describe('options', () => {
       participants: [3, 5],
       seeds: 7,
       firstSeed: 9,
-      faults: ['loss', 'client-crashes', 'withdrawals', 'expiries', 'operator'],
+      faults: ['loss', 'client-crashes', 'withdrawals', 'expiries', 'operator', 'mischief'],
       json: true,
       workers: 2,
     })
     expect(parseCommandLine(['--faults=none', '--protocol=all']).faults).toEqual([])
     expect(parseCommandLine([]).faults).toEqual(FAULTS)
+    expect(parseCommandLine([])).toEqual(parseCommandLine(['--protocol', 'all']))
+    expect(parseCommandLine(['--protocol', 'maekawa,ricart-agrawala', '--plain'])).toMatchObject({
+      protocols: ['maekawa', 'ricart-agrawala'],
+      plain: true,
+    })
   })
 
   it('are refused when they are bad', () => {
@@ -57,14 +62,15 @@ describe('options', () => {
   })
 
   it('make up the command that runs a seed again', () => {
-    const options = { ...OPTIONS, faults: ['loss', 'skew'] as const, durationMs: 500, users: 1 }
+    const options = { ...OPTIONS, faults: ['loss', 'skew'] as const, durationMs: 500, users: 1, plain: true }
     const command = replayCommand(options, 17)
     expect(command).toBe(
-      'npm run sim -- --protocol wme-1 --participants 3 --replay 17 --faults loss,skew --duration 500 --users 1 --trace',
+      'npm run sim -- --protocol wme-1 --participants 3 --replay 17 --faults loss,skew --duration 500 --users 1 --plain --trace',
     )
     expect(parseCommandLine(command.split(' ').slice(4))).toMatchObject({
       replay: 17,
       trace: true,
+      plain: true,
       durationMs: 500,
     })
   })
@@ -81,6 +87,8 @@ describe('the program', () => {
   it('prints one JSON object with --json', () => {
     const { status, output, progress } = sim([
       '--json',
+      '--protocol',
+      'wme-1,wme-2',
       '--seeds',
       '2',
       '--participants',

@@ -1,6 +1,11 @@
-/** What must have happened at least once in a batch, for it to have proved anything; by fault and number of participants. */
+/**
+ * What must have happened at least once in a batch, for it to have proved anything; by protocol, fault and number of
+ * participants.
+ */
+import type { ProtocolName } from '../../shared/protocols/protocol.ts'
 import type { CountName, Counts } from './counts.ts'
 import type { Fault } from './faults.ts'
+import type { RunOptions } from './scenario.ts'
 
 interface Expectation {
   readonly count: CountName
@@ -11,6 +16,7 @@ interface Expectation {
    * suspected by enough, no epoch ends, nobody can lose its storage, nobody falls behind, all must be healed.
    */
   readonly participants: number
+  readonly protocols: readonly ProtocolName[]
 }
 
 /** What makes somebody suspect the owner. */
@@ -24,52 +30,69 @@ const SUSPICIOUS: readonly Fault[] = [
   'wipes',
 ]
 
-const expect = (count: CountName, participants: number, ...faults: Fault[]): Expectation => ({
-  count,
-  faults,
-  participants,
-})
+const WME: readonly ProtocolName[] = ['wme-1', 'wme-2']
+/** Those that guard a replicated state. */
+const REPLICATED: readonly ProtocolName[] = [...WME, 'wme-consensus']
+const LOCK_ONLY: readonly ProtocolName[] = ['ricart-agrawala', 'maekawa']
+const ALL: readonly ProtocolName[] = [...REPLICATED, ...LOCK_ONLY]
+
+const expectOf =
+  (protocols: readonly ProtocolName[]) =>
+  (count: CountName, participants: number, ...faults: Fault[]): Expectation => ({
+    count,
+    faults,
+    participants,
+    protocols,
+  })
+
+const ofAll = expectOf(ALL)
+const ofReplicated = expectOf(REPLICATED)
+const ofWme = expectOf(WME)
 
 export const EXPECTATIONS: readonly Expectation[] = [
-  expect('grants', 1),
-  expect('operations', 1),
-  expect('reads', 1),
-  expect('confirmedAcquires', 1),
-  expect('keepAlives', 1),
-  expect('truncations', 1),
-  expect('resultsDropped', 1),
-  expect('quiescences', 1),
-  expect('localHandoffs', 2),
-  expect('epochs', 3, ...SUSPICIOUS),
-  expect('falseSuspicions', 3, 'suspicions', 'pauses', 'delays', 'one-way', 'partitions'),
-  expect('suspectedEjections', 3, ...SUSPICIOUS),
-  expect('tokensCoexisting', 3, 'pauses', 'partitions', 'one-way', 'delays'),
-  expect('decidedOutcomes', 3, ...SUSPICIOUS),
-  expect('rejectedBallots', 3, ...SUSPICIOUS),
-  expect('preVotesRefused', 2, ...SUSPICIOUS),
-  expect('brokenAfterHealing', 3),
-  expect('ejections', 1, 'client-crashes', 'expiries', 'operator'),
-  expect('expiries', 1, 'client-crashes', 'expiries'),
-  expect('operatorEjections', 1, 'operator'),
-  expect('withdrawals', 1, 'withdrawals'),
-  expect('pendingAtEjection', 3, ...SUSPICIOUS),
-  expect('catchUps', 2, 'loss', 'reordering', 'partitions', 'one-way', 'crashes', 'wipes'),
-  expect('snapshots', 3, 'crashes', 'pauses', 'partitions', 'one-way', 'wipes'),
-  expect('losses', 2, 'loss'),
-  expect('duplicates', 2, 'duplication'),
-  expect('reorderings', 2, 'reordering'),
-  expect('delaySpikes', 1, 'delays'),
-  expect('partitions', 2, 'partitions'),
-  expect('oneWayPartitions', 2, 'one-way'),
-  expect('pauses', 1, 'pauses'),
-  expect('crashes', 1, 'crashes'),
-  expect('crashesAfterSave', 1, 'crashes'),
-  expect('wipes', 3, 'wipes'),
-  expect('readmissions', 3, 'wipes'),
-  expect('unreachableHints', 2, 'crashes', 'partitions', 'one-way'),
-  expect('clientCrashes', 1, 'client-crashes'),
-  expect('clientRetries', 1),
-  expect('operationsAskedAgain', 1, 'client-crashes', 'operator', 'expiries'),
+  ofAll('grants', 1),
+  ofReplicated('operations', 1),
+  ofReplicated('reads', 1),
+  ofAll('confirmedAcquires', 1),
+  ofAll('keepAlives', 1),
+  ofWme('truncations', 1),
+  ofWme('resultsDropped', 1),
+  ofAll('quiescences', 1),
+  // Where every entry is decided, no user follows another without a decision.
+  expectOf([...WME, ...LOCK_ONLY])('localHandoffs', 2),
+  expectOf(['ricart-agrawala'])('readersTogether', 1),
+  ofWme('epochs', 3, ...SUSPICIOUS),
+  ofWme('falseSuspicions', 3, 'suspicions', 'pauses', 'delays', 'one-way', 'partitions'),
+  ofReplicated('suspectedEjections', 3, ...SUSPICIOUS),
+  ofWme('tokensCoexisting', 3, 'pauses', 'partitions', 'one-way', 'delays'),
+  ofWme('decidedOutcomes', 3, ...SUSPICIOUS),
+  ofWme('rejectedBallots', 3, ...SUSPICIOUS),
+  ofWme('preVotesRefused', 2, ...SUSPICIOUS),
+  ofReplicated('brokenAfterHealing', 3),
+  ofAll('ejections', 1, 'client-crashes', 'expiries', 'operator'),
+  ofAll('expiries', 1, 'client-crashes', 'expiries'),
+  ofAll('operatorEjections', 1, 'operator'),
+  ofAll('withdrawals', 1, 'withdrawals'),
+  ofReplicated('pendingAtEjection', 3, ...SUSPICIOUS),
+  ofWme('catchUps', 2, 'loss', 'reordering', 'partitions', 'one-way', 'crashes', 'wipes'),
+  ofReplicated('snapshots', 3, 'crashes', 'pauses', 'partitions', 'one-way', 'wipes'),
+  ofAll('losses', 2, 'loss'),
+  ofAll('duplicates', 2, 'duplication'),
+  ofAll('reorderings', 2, 'reordering'),
+  ofAll('delaySpikes', 1, 'delays'),
+  ofAll('partitions', 2, 'partitions'),
+  ofAll('oneWayPartitions', 2, 'one-way'),
+  ofAll('pauses', 1, 'pauses'),
+  ofAll('crashes', 1, 'crashes'),
+  ofAll('crashesAfterSave', 1, 'crashes'),
+  ofWme('wipes', 3, 'wipes'),
+  ofWme('readmissions', 3, 'wipes'),
+  ofAll('unreachableHints', 2, 'crashes', 'partitions', 'one-way'),
+  ofAll('clientCrashes', 1, 'client-crashes'),
+  ofAll('clientRetries', 1),
+  ofReplicated('operationsAskedAgain', 1, 'client-crashes', 'operator', 'expiries'),
+  // The seeds of wme-1 and wme-2 are without (variant.ts).
+  expectOf(['wme-consensus', ...LOCK_ONLY])('mischief', 1, 'mischief'),
 ]
 
 /** Fewer runs than this prove nothing either way. */
@@ -79,12 +102,12 @@ export const RUNS_THAT_COUNT = 200
 export function missing(
   counts: Counts,
   runs: number,
-  participants: number,
-  faults: readonly Fault[],
+  { protocol, participants, faults }: Pick<RunOptions, 'protocol' | 'participants' | 'faults'>,
 ): CountName[] {
   if (runs < RUNS_THAT_COUNT) return []
   return EXPECTATIONS.filter(expectation => {
     if (participants < expectation.participants || counts[expectation.count] > 0) return false
+    if (!expectation.protocols.includes(protocol)) return false
     return expectation.faults.length === 0 || expectation.faults.some(fault => faults.includes(fault))
   }).map(expectation => expectation.count)
 }
