@@ -54,6 +54,11 @@ export class Cluster {
   readonly emitted: { participant: number; event: Emitted }[] = []
   readonly grants = new Grants()
   now = 0
+  /** Steps so far, and the one that is to be cut short after so many of its effects. */
+  steps = 0
+  plannedCrash: { step: number; effects: number } | null = null
+  /** How many effects the step had that was cut short. */
+  effectsOfCrashedStep: number | null = null
   private readonly settings: ClusterOptions
   private readonly seats: Seat[] = []
   private loses: (sent: Sent) => boolean = () => false
@@ -248,8 +253,10 @@ export class Cluster {
     if (effects.some((effect, place) => effect.type === 'save' && place > 0))
       throw new Error('a step saves after its first effect')
     const emitted: Emitted[] = []
-    const { crashAfter } = seat
+    const isPlanned = this.plannedCrash?.step === ++this.steps
+    const crashAfter = isPlanned ? this.plannedCrash!.effects : seat.crashAfter
     seat.crashAfter = null
+    if (isPlanned) this.effectsOfCrashedStep = effects.length
     for (const effect of effects.slice(0, crashAfter ?? effects.length)) {
       this.interpret(participant, seat, effect)
       if (effect.type === 'emit') emitted.push(effect.event)
