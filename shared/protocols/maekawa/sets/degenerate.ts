@@ -1,8 +1,8 @@
 /**
- * Sets for the numbers of nodes that no projective plane has. The paper relaxes (c) and (d) then; this need not be. Put the
+ * Sets for the numbers of nodes that no projective plane has. The paper relaxes (c) and (d) for them; this one need not. Put the
  * nodes in a circle and choose a few steps d_1, …, d_K such that every distance around the circle is the difference of two
- * of them: the sets i + {d_1, …, d_K} all have K members, every node is in K of them, and any two of them meet, since
- * i + d = j + e where e - d… is the distance of i and j. Only K is larger than that of a plane would be.
+ * of them. The sets i + {d_1, …, d_K} all have K members, and every node is in K of them. Any two of them meet: the
+ * distance j - i is some d - e, so i + d and j + e are the same node. Only K is larger than that of a plane would be.
  */
 import { COVERS } from './covers.ts'
 import type { MemberSets } from './verify.ts'

@@ -13,10 +13,20 @@ import type { MemberSets } from './verify.ts'
 /** `null` unless N = k(k + 1) + 1 for a k that is the power of a prime, or 1. */
 export function projectivePlane(participants: number): MemberSets | null {
   const order = Math.round((Math.sqrt(4 * participants - 3) - 1) / 2)
-  if (order < 1 || order * (order + 1) + 1 !== participants) return null
+  return order >= 1 && pointsOf(order) === participants ? planeOf(order) : null
+}
+
+/** `null` unless this order is the power of a prime, or 1. */
+export function planeOf(order: number): MemberSets | null {
   const field = order === 1 ? ONLY_ZERO : finiteField(order)
   return field === null ? null : linesOf(field)
 }
+
+export const pointsOf = (order: number): number => order * (order + 1) + 1
+
+export const slopePoint = (s: number): number => 2 + s
+
+export const columnPoint = (order: number, x: number, y: number): number => order + 2 + order * x + y
 
 /** Figure 1(a) is a triangle. There is no field of one element, but this much arithmetic there is. */
 const ONLY_ZERO: FiniteField = { order: 1, add: () => 0, negate: () => 0, multiply: () => 0, invert: () => 0 }
@@ -24,15 +34,14 @@ const ONLY_ZERO: FiniteField = { order: 1, add: () => 0, negate: () => 0, multip
 function linesOf(field: FiniteField): MemberSets {
   const { order } = field
   const elements = Array.from({ length: order }, (_, element) => element)
-  const slope = (s: number): number => 2 + s
-  const point = (x: number, y: number): number => order + 2 + order * x + y
+  const point = (x: number, y: number): number => columnPoint(order, x, y)
   const abscissas = elements.map(x => (x === 0 ? 0 : field.negate(field.invert(x))))
 
-  const sets: number[][] = new Array(order * (order + 1) + 1)
+  const sets: number[][] = new Array(pointsOf(order))
   const give = (node: number, line: number[]): void => {
     sets[node - 1] = line
   }
-  give(1, [1, ...elements.map(slope)])
+  give(1, [1, ...elements.map(slopePoint)])
   for (const x of elements) give(point(x, 0), [1, ...elements.map(y => point(x, y))])
   for (const s of elements) {
     const rises = abscissas.map(abscissa => field.multiply(s, abscissa))
@@ -40,8 +49,8 @@ function linesOf(field: FiniteField): MemberSets {
       const heights = rises.map(rise => field.add(rise, b))
       // Each node has a line through it (property (b)): one line of slope s goes through each point of column s. The lowest of
       // them has the vertical line already.
-      const node = heights[s] === 0 ? slope(s) : point(s, heights[s]!)
-      give(node, [slope(s), ...heights.map((y, x) => point(x, y))])
+      const node = heights[s] === 0 ? slopePoint(s) : point(s, heights[s]!)
+      give(node, [slopePoint(s), ...heights.map((y, x) => point(x, y))])
     }
   }
   return sets
