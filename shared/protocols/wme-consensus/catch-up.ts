@@ -4,9 +4,9 @@
  */
 import { restoreReplica, snapshotReplica } from '../../resource/replica.ts'
 import type { ParticipantId } from '../protocol.ts'
-import { LANES } from './commands.ts'
+import { type Command, LANES } from './commands.ts'
 import { loseGrant, settlePendingFromResults } from './grants.ts'
-import { accept, baseOf, commandsAfter, dropThrough, promise } from './log.ts'
+import { accept, acceptedThrough, baseOf, commandsAfter, coordinatorOf, dropThrough, promise } from './log.ts'
 import type { CatchUpMessage, CatchUpRequestMessage, Snapshot } from './messages.ts'
 import { applyThrough } from './state-machine.ts'
 import { askForCatchUp, clearLane, emit, type Step, save, send } from './step.ts'
@@ -42,7 +42,13 @@ export function onCatchUp(step: Step, from: ParticipantId, message: CatchUpMessa
   soft.asking = null
   promise(step, ballot)
   if (snapshot !== null && snapshot.machine.applied > durable.machine.applied) restoreSnapshot(step, snapshot)
-  if (previous > durable.machine.applied) return
+  if (previous <= durable.machine.applied) applyDecided(step, ballot, previous, commands)
+  acknowledgeTo(step, from)
+  if (decided > durable.machine.applied) askForCatchUp(step, from)
+}
+
+function applyDecided(step: Step, ballot: number, previous: number, commands: readonly Command[]): void {
+  const { durable } = step.state
   let position = previous
   for (const command of commands) {
     position++
@@ -51,7 +57,14 @@ export function onCatchUp(step: Step, from: ParticipantId, message: CatchUpMessa
       applyThrough(step, position)
     }
   }
-  if (decided > durable.machine.applied) askForCatchUp(step, from)
+}
+
+/** The coordinator sends a catch-up to those who do not acknowledge, and must learn how far they are now. */
+function acknowledgeTo(step: Step, from: ParticipantId): void {
+  const { durable } = step.state
+  const ballot = durable.acceptor.promised
+  if (coordinatorOf(ballot) === from)
+    send(step, from, { type: 'ack', ballot, through: acceptedThrough(durable, ballot) })
 }
 
 /** What this participant has accepted after the snapshot stays: it has said so. */

@@ -6,7 +6,7 @@ import { resultOf } from '../../resource/replica.ts'
 import type { Ending, PendingOutcome } from '../protocol.ts'
 import { roundOf } from './log.ts'
 import type { PendingOperation, Waiter } from './state.ts'
-import { assert, cancelTimer, changeStub, clearLane, emit, forget, type Step, setTimer } from './step.ts'
+import { assert, cancelTimer, changeStub, emit, forget, type Step, setTimer } from './step.ts'
 
 export const waiterKey = (waiter: Waiter): string => `waiter/${waiter.number}`
 
@@ -104,7 +104,6 @@ export function release(step: Step): void {
   emit(step, { type: 'rem', user, fence })
 }
 
-/** What is still on its way to be decided for this grant has become void. */
 function endGrant(step: Step, ending: Ending): void {
   const { endings } = step.state.durable.stub
   const { endingsKept } = step.context.config.limits
@@ -114,7 +113,6 @@ function endGrant(step: Step, ending: Ending): void {
     pendingOperation: null,
     endings: [...endings, ending].slice(-endingsKept),
   })
-  clearLane(step, 'inside')
   cancelTimer(step, 'ttl')
 }
 

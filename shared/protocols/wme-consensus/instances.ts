@@ -27,11 +27,11 @@ const isMessageOptimal = (step: Step): boolean => step.context.config.options?.c
 
 // ---------------------------------------------------------------- the coordinator proposes
 
-/** Everything that is to be decided, as far as it is known here. */
-export function awaitedCommands(step: Step): Command[] {
+/** This participant's own commands that are not decided yet. */
+export function ownCommands(step: Step): Command[] {
   const { durable, soft } = step.state
-  const own = LANES.flatMap(lane => durable.lanes[lane].command ?? [])
-  return [...own, ...soft.requested, ...(soft.ejection === null ? [] : [soft.ejection])]
+  const own: Command[] = LANES.flatMap(lane => durable.lanes[lane].command ?? [])
+  return soft.ejection === null ? own : [...own, soft.ejection]
 }
 
 /** At the end of each step: what is not in an instance yet gets one. Whether there was anything. */
@@ -43,7 +43,7 @@ export function proposeAwaited(step: Step): boolean {
   // What is open must fit the promise of one participant to a new coordinator.
   const room = Math.min(uncommitted, entriesPerMessage) - open.length
   const fresh: Command[] = []
-  for (const command of awaitedCommands(step)) {
+  for (const command of [...ownCommands(step), ...step.state.soft.requested]) {
     const isKnown =
       open.some(entry => isSameCommand(entry.command, command)) || isOver(durable.machine, command)
     if (!isKnown && fresh.length < room && !fresh.some(other => isSameCommand(other, command)))

@@ -6,10 +6,11 @@
 import type { ParticipantId } from '../protocol.ts'
 import { repeatPrepare } from './ballots.ts'
 import { sendCatchUp } from './catch-up.ts'
-import { awaitedCommands, sendProposalsTo } from './instances.ts'
+import { ownCommands, sendProposalsTo } from './instances.ts'
 import { baseOf, coordinatorOf, isCoordinator, lengthOf } from './log.ts'
-import { ownCommands, sendRequest } from './requests.ts'
+import { sendRequest } from './requests.ts'
 import { askForCatchUp, cancelTimer, type Step, setTimer } from './step.ts'
+import { isWaiting } from './suspicion.ts'
 
 const MOST_DOUBLINGS = 6
 
@@ -17,8 +18,11 @@ const MOST_DOUBLINGS = 6
 export function armRepeatTimer(step: Step): void {
   const { soft } = step.state
   const { repeatMs, repeatMaxMs } = step.context.config.timing
-  if (!isUnanswered(step)) cancelTimer(step, 'repeat')
-  else if (!soft.timers.repeat) {
+  if (!isUnanswered(step)) {
+    // Nobody waits for the answer any longer: the next time somebody needs it, it is asked for anew.
+    soft.asking = null
+    cancelTimer(step, 'repeat')
+  } else if (!soft.timers.repeat) {
     setTimer(step, 'repeat', Math.min(repeatMs * 2 ** soft.repeatAttempts, repeatMaxMs))
   }
 }
@@ -27,9 +31,13 @@ function isUnanswered(step: Step): boolean {
   const { soft } = step.state
   if (step.context.config.participants === 1) return false
   if (ownCommands(step).length > 0) return true
-  if (awaitedCommands(step).length === 0 && soft.idleRepeats >= step.context.config.limits.idleRepeats)
-    return false
+  if (!isWaitedFor(step) && soft.idleRepeats >= step.context.config.limits.idleRepeats) return false
   return soft.candidacy !== null || soft.asking !== null || laggards(step).length > 0 || isUncertain(step)
+}
+
+/** Somebody waits, here or, as the coordinator knows, elsewhere. */
+function isWaitedFor(step: Step): boolean {
+  return isWaiting(step) || (isCoordinator(step) && step.state.soft.requested.length > 0)
 }
 
 /** The coordinator sees to it that everybody accepts what it has proposed. */

@@ -5,17 +5,11 @@
  */
 import type { ParticipantId } from '../protocol.ts'
 import { sendCatchUp } from './catch-up.ts'
-import { type Command, isOver, isSameCommand, LANES, laneOf } from './commands.ts'
+import { type Command, isOver, isSameCommand, laneOf } from './commands.ts'
+import { ownCommands } from './instances.ts'
 import { isCoordinator } from './log.ts'
 import type { RequestMessage } from './messages.ts'
 import { broadcast, restartRepeats, type Step, send } from './step.ts'
-
-/** This participant's own commands that are not decided yet. */
-export function ownCommands(step: Step): Command[] {
-  const { durable, soft } = step.state
-  const own: Command[] = LANES.flatMap(lane => durable.lanes[lane].command ?? [])
-  return soft.ejection === null ? own : [...own, soft.ejection]
-}
 
 /** The coordinator's own commands go into its proposals. */
 export function sendRequest(step: Step): void {

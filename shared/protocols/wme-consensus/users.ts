@@ -1,10 +1,10 @@
 /** What the users of this participant say, and what this participant then wants decided. */
 import { digest, weight } from '../../resource/canonical.ts'
 import { resultOf } from '../../resource/replica.ts'
-import type { Refusal, UserInput } from '../protocol.ts'
+import type { Ending, Refusal, UserInput } from '../protocol.ts'
 import { admit, ejectOnceSettled, emitCrit, forgetWaiter, setWaitTimer, waiterKey } from './grants.ts'
 import type { Grant, Waiter } from './state.ts'
-import { changeStub, emit, isFree, type Step, save, setTimer, submit } from './step.ts'
+import { changeStub, clearLane, emit, isFree, type Step, save, setTimer, submit } from './step.ts'
 
 type Event<Type extends UserInput['type']> = Extract<UserInput, { type: Type }>
 
@@ -12,6 +12,7 @@ type Event<Type extends UserInput['type']> = Extract<UserInput, { type: Type }>
 
 /** After every transition: the grant is used, or given back; who waits is in the queue, and who does not is not. */
 export function proceed(step: Step): void {
+  takeBackVoid(step)
   const { machine, stub, waiters } = step.state.durable
   const { self } = step.context.config
   const { holder } = machine
@@ -27,6 +28,14 @@ export function proceed(step: Step): void {
   // The user was told that its time is over: the lock does not know it yet.
   const isLeft = isMine && !isUnused && step.state.durable.stub.grant === null
   if (isLeft && isFree(step, 'inside')) submit(step, { kind: 'leave', fence: holder.fence })
+}
+
+/** What is still to be decided for a grant that is over would change nothing. */
+function takeBackVoid(step: Step): void {
+  const { lanes, machine } = step.state.durable
+  const { command } = lanes.inside
+  if (command !== null && 'fence' in command && command.fence !== machine.holder?.fence)
+    clearLane(step, 'inside')
 }
 
 // ---------------------------------------------------------------- waiting
@@ -150,8 +159,13 @@ function refuseOperation(step: Step, event: Event<'issue'>, refusal: Refusal): v
 /** An event for a grant that is over is answered, not run (trap A7). A release said twice is a release. */
 function refuseBecauseOver(step: Step, event: Event<'issue' | 'exit' | 'keep-alive'>): void {
   const { user, fence } = event
-  const { endings } = step.state.durable.stub
-  const ending = endings.find(ended => ended.fence === fence && ended.user === user) ?? null
+  const { endings, grant, phase } = step.state.durable.stub
+  const isEnding = (ended: Ending) => ended.fence === fence && ended.user === user
+  // A user that is leaving has left as far as it is concerned, though that is not decided yet.
+  const isLeaving = phase === 'leaving' && isGrantOf(grant, event)
+  const ending: Ending | null = isLeaving
+    ? { user, fence, reason: 'released' }
+    : (endings.find(isEnding) ?? null)
   if (event.type === 'exit' && ending?.reason === 'released') return emit(step, { type: 'rem', user, fence })
   if (event.type === 'issue') refuseOperation(step, event, { code: 'grant-over', ending })
   else refuse(step, user, event.type, { code: 'grant-over', ending })
