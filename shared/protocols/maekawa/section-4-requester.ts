@@ -137,7 +137,8 @@ export function mayHandOver(step: Step): boolean {
 
 /** As far as this node knows. Who waits elsewhere makes itself heard by asking twice. */
 function isWaitedFor(step: Step): boolean {
-  return step.state.soft.isWaitedFor || step.state.durable.waiting.length > 0
+  const { durable, soft } = step.state
+  return soft.isWaitedFor || durable.waiting.length > 0 || Object.keys(soft.inquired).length > 0
 }
 
 export function handOver(step: Step): void {

@@ -195,6 +195,18 @@ describe('a message about a request that is over', () => {
     expect(table.state(2).durable.arbiter.locker).toBeNull()
   })
 
+  it('REQUEST that was overtaken by the next one of its node waits for nothing', () => {
+    const table = thirteen()
+    say(table, 7, 2, { type: 'request', sequence: 1, fence: 0 })
+    say(table, 2, 2, { type: 'request', sequence: 2, fence: 0 })
+    say(table, 6, 2, { type: 'request', sequence: 5, fence: 0 })
+    say(table, 6, 2, { type: 'request', sequence: 4, fence: 0 })
+    expect(table.state(2).durable.waiting).toEqual([
+      { node: 2, sequence: 2 },
+      { node: 6, sequence: 5 },
+    ])
+  })
+
   it('RELINQUISH of a round that is over does not take the lock of the next', () => {
     const table = thirteen()
     for (const node of [7, 11]) table.try(node)

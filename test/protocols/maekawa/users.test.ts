@@ -2,7 +2,7 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import { maekawa } from '../../../shared/protocols/maekawa/maekawa.ts'
 import { Table } from './table.ts'
-import { follow, insideAt, say } from './transcript.ts'
+import { deliver, follow, insideAt, say } from './transcript.ts'
 
 let table: Table
 let sent: () => string[]
@@ -61,6 +61,19 @@ describe('local users', () => {
     table.exit(1, 'd')
     table.deliver()
     expect(insideAt(table)).toEqual([5])
+  })
+
+  it('learn it also from an INQUIRE that came before they were in', () => {
+    const alone = new Table({ participants: 7, localHandoffs: 0 })
+    for (const user of ['a', 'b']) alone.try(5, user)
+    // Node 1 shares only node 2 with node 5; its request is the earlier one.
+    alone.try(1)
+    deliver(alone, '5 → 2 request', '1 → 2 request', '2 → 5 locked', '2 → 5 inquire')
+    deliver(alone, '5 → 7 request', '7 → 5 locked')
+    expect([...alone.inside.keys()]).toEqual(['5/a'])
+    alone.exit(5, 'a')
+    alone.deliver()
+    expect(insideAt(alone)).toEqual([1])
   })
 
   it('that give up before they are in make the node give back what it has', () => {
