@@ -100,6 +100,7 @@ function createSoft({ participants, timing }: ParticipantConfig, durable: Durabl
     life: 0,
     rounds: 0,
     asking: null,
+    guesses: -1,
     repeatAttempts: 0,
     idleRepeats: 0,
     timers: {},

@@ -9,7 +9,7 @@ import { sendCatchUp } from './catch-up.ts'
 import { ownCommands, sendProposalsTo } from './instances.ts'
 import { baseOf, coordinatorOf, isCoordinator, lengthOf } from './log.ts'
 import { sendRequest } from './requests.ts'
-import { askForCatchUp, cancelTimer, type Step, setTimer } from './step.ts'
+import { cancelTimer, type Step, send, setTimer } from './step.ts'
 import { isWaiting } from './suspicion.ts'
 
 const MOST_DOUBLINGS = 6
@@ -59,7 +59,7 @@ function isUncertain(step: Step): boolean {
 }
 
 export function onRepeatTimer(step: Step): void {
-  const { durable, soft } = step.state
+  const { soft } = step.state
   const { idleRepeats } = step.context.config.limits
   soft.repeatAttempts = Math.min(soft.repeatAttempts + 1, MOST_DOUBLINGS)
   soft.idleRepeats = Math.min(soft.idleRepeats + 1, idleRepeats)
@@ -67,7 +67,7 @@ export function onRepeatTimer(step: Step): void {
   sendRequest(step)
   repeatPrepare(step)
   for (const peer of laggards(step)) repeatProposals(step, peer)
-  if (isUncertain(step)) askForCatchUp(step, helper(step, coordinatorOf(durable.acceptor.promised)))
+  if (isUncertain(step)) askSomebody(step)
 }
 
 function repeatProposals(step: Step, peer: ParticipantId): void {
@@ -78,10 +78,13 @@ function repeatProposals(step: Step, peer: ParticipantId): void {
   else sendProposalsTo(step, peer, after)
 }
 
-/** The coordinator, and if it does not answer the others in turn. */
-function helper(step: Step, first: ParticipantId): ParticipantId {
+/** The coordinator, and if it does not answer the others in turn. None of them is known to know more. */
+function askSomebody(step: Step): void {
+  const { durable, soft } = step.state
   const { self, participants } = step.context.config
-  const others = Array.from({ length: participants }, (_, index) => ((first - 1 + index) % participants) + 1)
-  const helpers = others.filter(peer => peer !== self)
-  return helpers[(step.state.soft.repeatAttempts - 1) % helpers.length]!
+  const first = coordinatorOf(durable.acceptor.promised)
+  soft.guesses = (soft.guesses + 1) % participants
+  let peer = ((first - 1 + soft.guesses) % participants) + 1
+  if (peer === self) peer = first
+  if (peer !== self) send(step, peer, { type: 'catch-up-request', decided: durable.machine.applied })
 }

@@ -158,6 +158,8 @@ export interface Soft {
   rounds: number
   /** The peer that was asked for a catch-up, until it answers or the repeat timer fires. */
   asking: ParticipantId | null
+  /** Counts the peers that were asked without knowing whether they know more. */
+  guesses: number
   repeatAttempts: number
   idleRepeats: number
   timers: SetTimers<TimerName>

@@ -1,0 +1,182 @@
+/** The end of a grant: who decides it, and what becomes of the operation that is pending then. */
+import { describe, expect, it } from 'vitest'
+import {
+  appliedAt,
+  enter,
+  eventsOf,
+  exit,
+  FORMS,
+  holder,
+  issue,
+  ofType,
+  REPLACEMENT_MS,
+  toldTo,
+  valueAt,
+  wish,
+} from './scenes.ts'
+import { Table } from './table.ts'
+
+describe.each(FORMS)('%s', consensus => {
+  it('a majority goes on without the participant of the holder, which is ejected', () => {
+    const table = new Table({ participants: 5, consensus })
+    const ann = enter(table, 4, 'ann')
+    table.isolate(4)
+    issue(table, ann, 'op-lost')
+    wish(table, 2, 'bob')
+    table.run(REPLACEMENT_MS)
+    const bob = holder(table, 2, 'bob')
+    expect(bob.fence).toBeGreaterThan(ann.fence)
+    issue(table, bob, 'op-bob')
+    table.deliver()
+    // It was the holder that was suspected, not the coordinator.
+    expect(table.view(2).epoch).toBe(0)
+    table.reconnect(4)
+    table.run(REPLACEMENT_MS)
+    expect(eventsOf(table, 4, 'ejected')).toEqual([
+      {
+        type: 'ejected',
+        user: 'ann',
+        fence: ann.fence,
+        reason: 'suspected',
+        pending: { opId: 'op-lost', outcome: 'not-applied' },
+      },
+    ])
+    for (let id = 1; id <= 5; id++) expect(appliedAt(table, id)).toEqual(['op-bob'])
+    expect(issue(table, ann, 'op-late')).toMatchObject([
+      { type: 'refused', opId: 'op-late', refusal: { code: 'grant-over', ending: { reason: 'suspected' } } },
+    ])
+  })
+
+  it('an operation that is decided after the ejection changes nothing anywhere', () => {
+    const table = new Table({ participants: 5, consensus })
+    const ann = enter(table, 4, 'ann')
+    issue(table, ann, 'op-late')
+    const late = table.take(ofType('request'))
+    table.isolate(4)
+    wish(table, 2, 'bob')
+    table.run(REPLACEMENT_MS)
+    expect(toldTo(table, 'bob')).toEqual(['crit'])
+    for (const sent of late) table.hand(sent)
+    table.deliver()
+    const decided = table.state(1).durable.log.map(({ command }) => command.kind)
+    expect(decided).toContain('operation')
+    for (const id of [1, 2, 3, 5]) expect(appliedAt(table, id)).toEqual([])
+    table.reconnect(4)
+    table.run(REPLACEMENT_MS)
+    expect(toldTo(table, 'ann')).toEqual(['crit', 'ejected'])
+  })
+
+  it('an operation that was decided before the ejection is answered before it', () => {
+    const table = new Table({ participants: 5, consensus })
+    const ann = enter(table, 4, 'ann')
+    issue(table, ann, 'op-1')
+    table.deliver(ofType('request'))
+    table.isolate(4)
+    wish(table, 2, 'bob')
+    table.run(REPLACEMENT_MS)
+    table.reconnect(4)
+    wish(table, 4, 'dan')
+    table.run(REPLACEMENT_MS)
+    expect(toldTo(table, 'ann')).toEqual(['crit', 'outcome', 'ejected'])
+    expect(eventsOf(table, 4, 'ejected')[0]!.pending).toBeUndefined()
+    expect(valueAt(table, 4)).toBe(1)
+  })
+
+  it('a user that has asked to leave and is ejected meanwhile has left', () => {
+    const table = new Table({ participants: 5, consensus })
+    const ann = enter(table, 4, 'ann')
+    table.isolate(4)
+    exit(table, ann)
+    wish(table, 2, 'bob')
+    table.run(REPLACEMENT_MS)
+    expect(toldTo(table, 'bob')).toEqual(['crit'])
+    table.reconnect(4)
+    table.run(REPLACEMENT_MS)
+    expect(toldTo(table, 'ann')).toEqual(['crit', 'rem'])
+  })
+
+  it('a suspected participant loses its place in the queue, and asks for another one', () => {
+    const table = new Table({ participants: 5, consensus })
+    enter(table, 4, 'ann')
+    wish(table, 4, 'abe')
+    table.deliver()
+    wish(table, 2, 'bob')
+    table.deliver()
+    expect(table.state(1).durable.machine.queue.map(({ participant }) => participant)).toEqual([4, 2])
+    table.isolate(4)
+    table.run(REPLACEMENT_MS)
+    expect(toldTo(table, 'bob')).toEqual(['crit'])
+    expect(table.state(1).durable.machine.queue).toEqual([])
+    table.reconnect(4)
+    table.run(REPLACEMENT_MS)
+    exit(table, holder(table, 2, 'bob'))
+    table.run(1_000)
+    expect(toldTo(table, 'abe')).toEqual(['crit'])
+  })
+
+  it('time that runs out: told at once, decided afterwards', () => {
+    const table = new Table({ participants: 3, consensus })
+    enter(table, 2, 'ann', { ttlMs: 1_000 })
+    wish(table, 3, 'bob')
+    table.deliver()
+    table.isolate(2)
+    table.run(1_000)
+    expect(toldTo(table, 'ann')).toEqual(['crit', 'ejected'])
+    expect(toldTo(table, 'bob')).toEqual([])
+    table.reconnect(2)
+    table.run(1_000)
+    expect(toldTo(table, 'bob')).toEqual(['crit'])
+  })
+
+  it('time that runs out while an operation is pending: outcome first', () => {
+    const table = new Table({ participants: 3, consensus })
+    const ann = enter(table, 2, 'ann', { ttlMs: 1_000 })
+    table.isolate(2)
+    issue(table, ann, 'op-1')
+    table.run(1_500)
+    expect(toldTo(table, 'ann')).toEqual(['crit'])
+    expect(table.user(2, { type: 'keep-alive', ...ann, ttlMs: 9_000 })).toMatchObject([{ type: 'refused' }])
+    table.reconnect(2)
+    table.run(2_000)
+    expect(toldTo(table, 'ann')).toEqual(['crit', 'refused', 'outcome', 'ejected'])
+    expect(eventsOf(table, 2, 'ejected')[0]).toMatchObject({ reason: 'expired' })
+    expect(table.state(1).durable.machine.holder).toBeNull()
+  })
+
+  it('the time of a grant goes on across a restart, and a keep-alive moves its end', () => {
+    const table = new Table({ participants: 3, consensus })
+    const ann = enter(table, 2, 'ann', { ttlMs: 1_000 })
+    table.run(600)
+    expect(table.user(2, { type: 'keep-alive', ...ann, ttlMs: 2_000 })).toMatchObject([
+      { type: 'kept', expiresAt: 2_600 },
+    ])
+    table.crash(2)
+    table.start(2)
+    table.run(1_900)
+    expect(toldTo(table, 'ann')).toEqual(['crit', 'kept'])
+    table.run(200)
+    expect(toldTo(table, 'ann')).toEqual(['crit', 'kept', 'ejected'])
+  })
+
+  it('an operator forces the holder out, wherever it is', () => {
+    const table = new Table({ participants: 3, consensus })
+    const ann = enter(table, 2, 'ann')
+    table.user(3, { type: 'eject', request: 'r1' })
+    expect(eventsOf(table, 3, 'eject-done')).toEqual([])
+    table.deliver()
+    expect(eventsOf(table, 3, 'eject-done')).toEqual([{ type: 'eject-done', request: 'r1', epoch: 0 }])
+    expect(eventsOf(table, 2, 'ejected')).toMatchObject([
+      { user: 'ann', fence: ann.fence, reason: 'operator' },
+    ])
+    enter(table, 2, 'bob')
+    expect(table.user(2, { type: 'eject', request: 'r2' }).map(({ type }) => type)).toEqual([
+      'ejected',
+      'eject-done',
+    ])
+    table.deliver()
+    expect(table.user(1, { type: 'eject', request: 'r3' })).toMatchObject([
+      { type: 'eject-done', request: 'r3' },
+    ])
+    expect(table.state(1).durable.machine.holder).toBeNull()
+  })
+})
