@@ -105,14 +105,17 @@ export function onChangeAck(step: Step, from: ParticipantId, message: ChangeAckM
   if (!concludeChange(step)) sendChange(step)
 }
 
-/** Who was declared dead is told nothing; nor is a new node that died before its welcome. */
+/** Who was declared dead is told once, in case it is not; a new node that died before its welcome is not waited for. */
 export function concludeChange(step: Step): boolean {
   const { sponsoring } = step.state.durable
   if (sponsoring === null || unacknowledged(step).length > 0) return false
-  const { change } = sponsoring
-  const isDead = (change.type === 'remove' && change.isDead) || step.state.soft.dead[change.participant]
-  if (isDead) endSponsoring(step)
-  return step.state.durable.sponsoring === null
+  const { number, change } = sponsoring
+  const { participant, incarnation } = change
+  const isDeclaredDead = change.type === 'remove' && change.isDead
+  if (isDeclaredDead) send(step, participant, { type: 'farewell', number, incarnation })
+  if (!isDeclaredDead && !step.state.soft.dead[participant]) return false
+  endSponsoring(step)
+  return true
 }
 
 export function onSettled(step: Step, from: ParticipantId, message: SettledMessage): void {

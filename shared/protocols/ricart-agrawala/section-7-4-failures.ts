@@ -8,7 +8,8 @@
  *
  * Declaring a node dead is unsafe as soon as silence may have another reason, such as a network that is split: the silent
  * node may be inside. So it is off unless `declareDeadAfterMs` is set. A node that was declared dead and is not learns it from
- * the first member that it asks (`not-a-member`); its users inside are ejected, and it comes back as a new node (7.2).
+ * the sponsor of its removal, or from the first member that it asks (`not-a-member`); its users inside are ejected, and it comes
+ * back as a new node (7.2). Until it learns it, its users may follow each other, but with fences that are out of date.
  */
 import { forgetMember } from '../lock-only/operators.ts'
 import type { ParticipantId } from '../protocol.ts'

@@ -1,0 +1,221 @@
+/** Sections 7.2 and 7.3: nodes come into the group and leave it. */
+import { describe, expect, it } from 'vitest'
+import { Cluster } from './cluster.ts'
+import { along, from, ofType, to } from './matchers.ts'
+
+const create = (participants: number) => new Cluster({ participants, localHandoffs: 0 })
+
+const membersOf = (cluster: Cluster, node: number): number[] =>
+  Object.keys(cluster.state(node).durable.group.members).map(Number)
+
+describe('7.2: insertion', () => {
+  it('a new node is sponsored, told to all, and welcomed with the highest number of all', () => {
+    const cluster = create(3)
+    cluster.try(3)
+    cluster.deliver()
+    cluster.exit(3)
+    cluster.try(3)
+    cluster.take(() => true)
+    cluster.user(3, { type: 'withdraw', user: 'u' })
+    const highest = cluster.state(3).durable.highest.request
+    expect(cluster.state(1).durable.highest.request).toBeLessThan(highest)
+
+    const node = cluster.add()
+    cluster.run(2_000)
+    for (const member of [1, 2, 3, node]) expect(membersOf(cluster, member)).toEqual([1, 2, 3, 4])
+    expect(cluster.view(node).membership).toBe('member')
+    expect(cluster.state(node).durable.highest.request).toBeGreaterThanOrEqual(highest)
+    for (const member of [1, 2, 3, node]) expect(cluster.timers(member)).toEqual([])
+
+    cluster.try(node)
+    cluster.deliver()
+    expect(cluster.inside()).toEqual(['4:u'])
+    expect(cluster.state(node).durable.own.asked).toEqual([1, 2, 3])
+  })
+
+  it('it is welcomed only after all have acknowledged, and the sponsor releases only after that', () => {
+    const cluster = create(3)
+    const node = cluster.add()
+    cluster.lose(along(3, 1))
+    cluster.deliver(to(1, 2, 3))
+    // The sponsor needs node 3's REPLY first.
+    expect(cluster.state(1).durable.own.phase).toBe('requesting')
+    cluster.lose(() => false)
+    cluster.fire(1, 'repeat')
+    cluster.deliver(sent => !ofType('change-ack')(sent))
+    expect(cluster.state(1).durable).toMatchObject({
+      own: { phase: 'inside' },
+      sponsoring: { change: { participant: 4 } },
+    })
+    cluster.deliver(along(2, 1))
+    expect(cluster.view(node).membership).toBe('joining')
+    cluster.deliver(along(3, 1))
+    cluster.deliver(sent => !ofType('settled')(sent))
+    expect(cluster.view(node).membership).toBe('member')
+    expect(cluster.state(1).durable.own.phase).toBe('inside')
+    cluster.deliver()
+    expect(cluster.state(1).durable).toMatchObject({ own: { phase: 'idle' }, sponsoring: null })
+  })
+
+  it('a request that was made before it came does not wait for it, and goes first', () => {
+    const cluster = create(3)
+    cluster.try(2)
+    cluster.take(from(2))
+    const node = cluster.add()
+    // Node 1 sponsors with a lower name than node 2's for the same number.
+    cluster.deliver(sent => !from(2)(sent) || !ofType('are-you-there')(sent))
+    expect(cluster.view(node).membership).toBe('member')
+    expect(cluster.state(2).durable.own).toMatchObject({ phase: 'requesting', asked: [1, 3] })
+    cluster.try(node)
+    expect(cluster.state(node).durable.own.request).toBeGreaterThan(cluster.state(2).durable.own.request)
+    cluster.deliver()
+    expect(cluster.inside()).toEqual([])
+    cluster.fire(2, 'repeat')
+    cluster.deliver()
+    expect(cluster.inside()).toEqual(['2:u'])
+    cluster.exit(2)
+    cluster.deliver()
+    expect(cluster.inside()).toEqual(['4:u'])
+  })
+
+  it('goes on when the sponsor is restarted, or wiped, in the middle', () => {
+    for (const isWiped of [false, true]) {
+      const cluster = create(3)
+      const node = cluster.add()
+      cluster.deliver(sent => !ofType('change')(sent) || to(2)(sent))
+      expect(cluster.state(1).durable.sponsoring).not.toBeNull()
+      expect([membersOf(cluster, 2), membersOf(cluster, 3)]).toEqual([
+        [1, 2, 3, 4],
+        [1, 2, 3],
+      ])
+      if (isWiped) cluster.wipe(1)
+      else cluster.crash(1)
+      cluster.take(() => true)
+      cluster.start(1)
+      cluster.run(60_000)
+      for (const member of [1, 2, 3, node]) {
+        expect(membersOf(cluster, member)).toEqual([1, 2, 3, 4])
+        expect(cluster.timers(member)).toEqual([])
+      }
+    }
+  })
+})
+
+describe('7.2.1: a node that was there before', () => {
+  it('comes back with a new incarnation when its storage was wiped; what it had wanted is forgotten', () => {
+    const cluster = create(3)
+    cluster.try(3)
+    const old = cluster.take(from(3))
+    cluster.wipe(3)
+    cluster.try(1)
+    cluster.start(3)
+    cluster.run(5_000)
+    cluster.exit(1)
+    cluster.run(5_000)
+    expect(cluster.view(3).membership).toBe('member')
+    const { incarnation } = cluster.state(1).durable.group.members[3]!
+    expect(incarnation).toBeGreaterThan(0)
+    expect(cluster.state(2).durable.group.members[3]!.incarnation).toBe(incarnation)
+    // A REQUEST of the earlier life comes late: nobody defers it, nobody answers it.
+    cluster.try(1)
+    cluster.deliver()
+    for (const request of old) cluster.hand(request)
+    expect(cluster.network).toEqual([])
+    expect(cluster.state(1).durable.deferred).toEqual({})
+    cluster.exit(1)
+    cluster.try(3)
+    cluster.deliver()
+    expect(cluster.inside()).toEqual(['3:u'])
+  })
+
+  it('two at once come back, too', () => {
+    const cluster = create(3)
+    for (const node of [2, 3]) cluster.wipe(node)
+    for (const node of [2, 3]) cluster.start(node)
+    cluster.run(60_000)
+    for (const node of [1, 2, 3]) {
+      expect(cluster.view(node).membership).toBe('member')
+      expect(cluster.timers(node)).toEqual([])
+    }
+    for (const node of [1, 2, 3]) cluster.try(node)
+    cluster.deliver()
+    expect(cluster.inside()).toHaveLength(1)
+  })
+
+  it('cannot ask before all have acknowledged', () => {
+    const cluster = create(3)
+    cluster.wipe(3)
+    cluster.start(3)
+    cluster.lose(sent => ofType('change-ack')(sent) && from(2)(sent))
+    cluster.run(20_000)
+    expect(cluster.view(3).membership).toBe('joining')
+    expect(cluster.try(3)).toMatchObject([{ type: 'refused', refusal: { code: 'not-a-member' } }])
+    cluster.lose(() => false)
+    cluster.run(20_000)
+    expect(cluster.view(3).membership).toBe('member')
+  })
+})
+
+describe('7.3: removal', () => {
+  const leave = (cluster: Cluster, node: number) =>
+    cluster.user(node, { type: 'membership', request: 'm', wish: 'leave' })
+  const done = (node: number, wish: 'leave' | 'join') => ({
+    participant: node,
+    event: { type: 'membership-done', request: 'm', wish },
+  })
+
+  it('a leaver serves its users, takes no others, and is out when all have acknowledged', () => {
+    const cluster = create(3)
+    cluster.try(3)
+    cluster.deliver()
+    leave(cluster, 3)
+    expect(cluster.try(3, 'late')).toMatchObject([{ type: 'refused', refusal: { code: 'not-a-member' } }])
+    cluster.run(5_000)
+    expect(membersOf(cluster, 1)).toEqual([1, 2, 3])
+    cluster.exit(3)
+    cluster.run(5_000)
+    expect(cluster.emitted).toContainEqual(done(3, 'leave'))
+    expect(cluster.view(3)).toMatchObject({ membership: 'left', phase: 'left' })
+    for (const node of [1, 2]) expect(membersOf(cluster, node)).toEqual([1, 2])
+    for (const node of [1, 2, 3]) expect(cluster.timers(node)).toEqual([])
+    cluster.crash(3)
+    const before = cluster.sent.length
+    cluster.try(1)
+    cluster.deliver()
+    expect(cluster.inside()).toEqual(['1:u'])
+    expect(cluster.sent.length - before).toBe(2)
+  })
+
+  it('who waits for its REPLY pretends that it came', () => {
+    const cluster = create(3)
+    leave(cluster, 3)
+    cluster.try(2)
+    cluster.lose(along(3, 2))
+    cluster.run(20_000)
+    expect(cluster.view(3).membership).toBe('left')
+    expect(cluster.inside()).toEqual(['2:u'])
+  })
+
+  it('it may come back', () => {
+    const cluster = create(3)
+    leave(cluster, 3)
+    cluster.run(5_000)
+    cluster.user(3, { type: 'membership', request: 'm', wish: 'join' })
+    cluster.run(5_000)
+    expect(cluster.emitted).toContainEqual(done(3, 'join'))
+    for (const node of [1, 2, 3]) expect(membersOf(cluster, node)).toEqual([1, 2, 3])
+    cluster.try(3)
+    cluster.deliver()
+    expect(cluster.inside()).toEqual(['3:u'])
+  })
+
+  it('if all leave, one stays, and says so', () => {
+    const cluster = create(3)
+    for (const node of [1, 2, 3]) leave(cluster, node)
+    cluster.run(60_000)
+    const statuses = [1, 2, 3].map(node => cluster.view(node).membership)
+    expect(statuses.sort()).toEqual(['left', 'left', 'member'])
+    expect(cluster.emitted.filter(({ event }) => event.type === 'refused')).toHaveLength(1)
+    for (const node of [1, 2, 3]) expect(cluster.timers(node)).toEqual([])
+  })
+})

@@ -1,0 +1,115 @@
+/** Section 6.6: readers never defer readers. Writers follow the original algorithm, and are not starved. */
+import { describe, expect, it } from 'vitest'
+import { Cluster } from './cluster.ts'
+
+const create = (participants: number, localHandoffs = 1) => new Cluster({ participants, localHandoffs })
+const shared = { mode: 'shared' } as const
+
+describe('readers', () => {
+  it('at different nodes are inside together', () => {
+    const cluster = create(3)
+    for (const node of [1, 2, 3]) cluster.try(node, 'r', shared)
+    cluster.deliver()
+    expect(cluster.inside()).toEqual(['1:r', '2:r', '3:r'])
+    expect(new Set(cluster.grants.all.map(({ fence }) => fence)).size).toBe(3)
+  })
+
+  it('at the same node are inside together, for the messages of one', () => {
+    const cluster = create(2)
+    cluster.try(1, 'a', shared)
+    cluster.try(1, 'b', shared)
+    cluster.deliver()
+    cluster.try(1, 'c', shared)
+    expect(cluster.inside()).toEqual(['1:a', '1:b', '1:c'])
+    expect(cluster.sent).toHaveLength(2)
+    cluster.exit(1, 'a')
+    cluster.exit(1, 'c')
+    cluster.try(2, 'w')
+    cluster.deliver()
+    expect(cluster.inside()).toEqual(['1:b'])
+    cluster.exit(1, 'b')
+    cluster.deliver()
+    expect(cluster.inside()).toEqual(['2:w'])
+  })
+
+  it('wait for a writer, and a writer waits for readers', () => {
+    const cluster = create(3)
+    cluster.try(1, 'w')
+    cluster.deliver()
+    cluster.try(2, 'r', shared)
+    cluster.try(3, 'r', shared)
+    cluster.deliver()
+    expect(cluster.inside()).toEqual(['1:w'])
+    cluster.exit(1, 'w')
+    cluster.deliver()
+    expect(cluster.inside()).toEqual(['2:r', '3:r'])
+    cluster.try(1, 'w')
+    cluster.deliver()
+    cluster.exit(2, 'r')
+    cluster.deliver()
+    expect(cluster.inside()).toEqual(['3:r'])
+    cluster.exit(3, 'r')
+    cluster.deliver()
+    expect(cluster.inside()).toEqual(['1:w'])
+  })
+})
+
+describe('a writer is not starved', () => {
+  it('elsewhere: once its request is known, no further local reader joins', () => {
+    const cluster = create(2)
+    cluster.try(1, 'a', shared)
+    cluster.deliver()
+    cluster.try(2, 'w')
+    cluster.deliver()
+    cluster.try(1, 'b', shared)
+    expect(cluster.inside()).toEqual(['1:a'])
+    cluster.exit(1, 'a')
+    cluster.deliver()
+    expect(cluster.inside()).toEqual(['2:w'])
+    cluster.exit(2, 'w')
+    cluster.deliver()
+    expect(cluster.inside()).toEqual(['1:b'])
+  })
+
+  it('here: readers behind it in the queue stay behind it', () => {
+    const cluster = create(2)
+    cluster.try(1, 'a', shared)
+    cluster.deliver()
+    cluster.try(1, 'w')
+    cluster.try(1, 'b', shared)
+    expect(cluster.inside()).toEqual(['1:a'])
+    cluster.exit(1, 'a')
+    cluster.deliver()
+    expect(cluster.inside()).toEqual(['1:w'])
+    cluster.exit(1, 'w')
+    expect(cluster.inside()).toEqual(['1:b'])
+  })
+
+  it('by readers that come and go at two other nodes', () => {
+    const cluster = create(3)
+    cluster.try(1, 'a', shared)
+    cluster.deliver()
+    cluster.try(3, 'w')
+    cluster.deliver()
+    // This reader knows of the writer: its number is higher, and the writer defers it.
+    cluster.try(2, 'b', shared)
+    cluster.deliver()
+    expect(cluster.inside()).toEqual(['1:a'])
+    cluster.exit(1, 'a')
+    cluster.deliver()
+    expect(cluster.inside()).toEqual(['3:w'])
+  })
+
+  it('a reader that turns out to stand before a writer no more asks as a writer', () => {
+    const cluster = create(2)
+    cluster.try(2, 'x')
+    cluster.deliver()
+    cluster.try(1, 'a', shared)
+    cluster.try(1, 'w')
+    cluster.user(1, { type: 'withdraw', user: 'a' })
+    expect(cluster.state(1).durable.own).toMatchObject({ phase: 'requesting', mode: 'exclusive', request: 3 })
+    cluster.exit(2, 'x')
+    cluster.deliver()
+    expect(cluster.inside()).toEqual(['1:w'])
+  })
+})
