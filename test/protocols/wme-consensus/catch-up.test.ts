@@ -1,0 +1,132 @@
+/** Who was away gets what it missed, from the log or from a snapshot. */
+import { describe, expect, it } from 'vitest'
+import { keyValue } from '../../../shared/resource/key-value.ts'
+import {
+  appliedAt,
+  enter,
+  eventsOf,
+  exit,
+  FORMS,
+  holder,
+  issue,
+  REPLACEMENT_MS,
+  toldTo,
+  valueAt,
+  wish,
+} from './scenes.ts'
+import { Table } from './table.ts'
+
+/** So many stays with one operation each, at participant 1. */
+function keepBusy(table: Table, stays: number): void {
+  for (let stay = 0; stay < stays; stay++) {
+    const by = enter(table, 1, `busy-${stay}`)
+    issue(table, by, `busy-op-${stay}`)
+    table.deliver()
+    exit(table, by)
+    table.deliver()
+  }
+}
+
+const hashAt = (table: Table, participant: number): string => keyValue.hash(table.view(participant).cells!)
+
+describe.each(FORMS)('%s', consensus => {
+  it('the log, if it still has what is missing', () => {
+    const table = new Table({ participants: 3, consensus })
+    table.crash(3)
+    keepBusy(table, 20)
+    table.take(() => true)
+    table.start(3)
+    wish(table, 3, 'cid')
+    table.run(REPLACEMENT_MS)
+    expect(toldTo(table, 'cid')).toEqual(['crit'])
+    expect(appliedAt(table, 3)).toEqual(appliedAt(table, 1))
+    expect(eventsOf(table, 3, 'restored')).toEqual([])
+  })
+
+  it('a snapshot and what follows, if it does not', () => {
+    const limits = { logKept: 8, entriesPerMessage: 4 }
+    const table = new Table({ participants: 3, consensus, limits })
+    table.crash(3)
+    keepBusy(table, 20)
+    expect(table.state(1).durable.log.length).toBeLessThanOrEqual(12)
+    table.take(() => true)
+    table.start(3)
+    wish(table, 3, 'cid')
+    table.run(REPLACEMENT_MS)
+    expect(toldTo(table, 'cid')).toEqual(['crit'])
+    expect(eventsOf(table, 3, 'restored').length).toBeGreaterThan(0)
+    expect(hashAt(table, 3)).toBe(hashAt(table, 1))
+    // A restart finds the same in storage.
+    table.crash(3)
+    table.start(3)
+    expect(hashAt(table, 3)).toBe(hashAt(table, 1))
+    expect(table.state(3).durable.replica).toEqual(table.state(1).durable.replica)
+  })
+
+  it('who jumped over the end of its grant is told once, and knows of its operation by the results', () => {
+    for (const isDecided of [true, false]) {
+      const table = new Table({ participants: 5, consensus, limits: { logKept: 4 } })
+      const ann = enter(table, 4, 'ann')
+      if (!isDecided) table.isolate(4)
+      issue(table, ann, 'op-1')
+      if (isDecided) table.deliver(({ message }) => message.body.type === 'request')
+      table.isolate(4)
+      wish(table, 2, 'bob')
+      table.run(REPLACEMENT_MS)
+      exit(table, holder(table, 2, 'bob'))
+      table.deliver()
+      keepBusy(table, 20)
+      table.reconnect(4)
+      table.run(REPLACEMENT_MS)
+      expect(eventsOf(table, 4, 'restored').length).toBeGreaterThan(0)
+      expect(toldTo(table, 'ann')).toEqual(isDecided ? ['crit', 'outcome', 'ejected'] : ['crit', 'ejected'])
+      const { pending } = eventsOf(table, 4, 'ejected')[0]!
+      expect(pending).toEqual(isDecided ? undefined : { opId: 'op-1', outcome: 'not-applied' })
+      expect(valueAt(table, 4)).toBe(isDecided ? 21 : 20)
+      expect(hashAt(table, 4)).toBe(hashAt(table, 1))
+    }
+  })
+
+  it('if the results are gone too, the outcome is unknown', () => {
+    const table = new Table({ participants: 5, consensus, limits: { logKept: 4, resultsKept: 3 } })
+    const ann = enter(table, 4, 'ann')
+    issue(table, ann, 'op-1')
+    table.deliver(({ message }) => message.body.type === 'request')
+    table.isolate(4)
+    wish(table, 2, 'bob')
+    table.run(REPLACEMENT_MS)
+    exit(table, holder(table, 2, 'bob'))
+    table.deliver()
+    keepBusy(table, 20)
+    table.reconnect(4)
+    table.run(REPLACEMENT_MS)
+    expect(eventsOf(table, 4, 'ejected')[0]!.pending).toEqual({ opId: 'op-1', outcome: 'unknown' })
+  })
+
+  it('a decision that got lost is asked for, and after a while nobody says anything', () => {
+    const table = new Table({ participants: 3, consensus })
+    const ann = enter(table, 1, 'ann')
+    issue(table, ann, 'op-1')
+    table.deliver(({ message }) => message.body.type === 'propose')
+    table.deliver(({ to }) => to === 1)
+    table.take(() => true)
+    exit(table, ann)
+    table.run(20_000)
+    for (const id of [1, 2, 3]) {
+      expect(appliedAt(table, id)).toEqual(['op-1'])
+      expect(table.timers(id)).toEqual([])
+    }
+  })
+
+  it('a coordinator that reaches nobody stops repeating once nobody waits', () => {
+    const table = new Table({ participants: 3, consensus })
+    const ann = enter(table, 1, 'ann', { ttlMs: 60_000 })
+    table.crash(2)
+    issue(table, ann, 'op-1')
+    table.deliver()
+    table.run(59_000)
+    expect(toldTo(table, 'ann')).toEqual(['crit', 'outcome'])
+    expect(table.timers(1)).toEqual(['ttl'])
+    expect(table.timers(3)).toEqual([])
+  })
+})
