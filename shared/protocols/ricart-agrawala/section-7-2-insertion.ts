@@ -10,6 +10,7 @@
  */
 import { eject } from '../lock-only/users.ts'
 import type { Context, ParticipantId } from '../protocol.ts'
+import { NAMES } from './fence.ts'
 import { addWish, endSponsoring, isOutOfDate, mayGroupChange, setGroup } from './group.ts'
 import type { JoinMessage, Members, NotAMemberMessage, WelcomeMessage } from './messages.ts'
 import { leave } from './section-2-algorithm.ts'
@@ -77,7 +78,7 @@ export function onWelcome(step: Step, from: ParticipantId, message: WelcomeMessa
 
 export function onJoin(step: Step, from: ParticipantId, { incarnation, name }: JoinMessage): void {
   const { group, sponsoring } = step.state.durable
-  if (!isActive(step) || !mayGroupChange(step)) return
+  if (!isActive(step) || !mayGroupChange(step) || !isFree(step, from, name)) return
   const wish: Change = { type: 'add', participant: from, incarnation, name }
   if (isOutOfDate(group, wish)) {
     const known = group.members[from]?.incarnation ?? group.gone[from]!
@@ -89,6 +90,12 @@ export function onJoin(step: Step, from: ParticipantId, { incarnation, name }: J
     endSponsoring(step)
   }
   addWish(step, wish)
+}
+
+/** "They must be assigned unique node numbers": two with the same name would both go first. */
+function isFree(step: Step, participant: ParticipantId, name: number): boolean {
+  const { [participant]: _, ...rest } = step.state.durable.group.members
+  return name < NAMES && Object.values(rest).every(member => member.name !== name)
 }
 
 // ---------------------------------------------------------------- who is not in the group, and did not know

@@ -78,6 +78,15 @@ describe('7.2: insertion', () => {
     expect(cluster.inside()).toEqual(['4:u'])
   })
 
+  it('a name that somebody has already is not given twice', () => {
+    const cluster = new Cluster({ participants: 3, options: { names: [7, 4, 2] } })
+    // The new node has no name among the three, so its name is its number, 4: that is node 2's.
+    const node = cluster.add()
+    cluster.run(20_000)
+    expect(cluster.view(node).membership).toBe('joining')
+    expect(membersOf(cluster, 1)).toEqual([1, 2, 3])
+  })
+
   it('goes on when the sponsor is restarted, or wiped, in the middle', () => {
     for (const isWiped of [false, true]) {
       const cluster = create(3)

@@ -1,5 +1,6 @@
 /** Section 6.1: silence is a reply, as long as it can be trusted. The numbers of messages are in messages.test.ts. */
 import { describe, expect, it } from 'vitest'
+import { randomFrom } from './chaos.ts'
 import { Cluster } from './cluster.ts'
 import { along, countByType, ofType, to } from './matchers.ts'
 
@@ -66,6 +67,25 @@ describe('implicit replies', () => {
     cluster.run(10_000)
     expect(countByType(cluster.sent)).toMatchObject({ 'are-you-there': 1, reply: 1 })
     expect(cluster.inside()).toEqual(['1:u'])
+  })
+
+  it('is safe while its assumption holds, whatever the order of messages', () => {
+    let grants = 0
+    for (let seed = 1; seed <= 20; seed++) {
+      const random = randomFrom(seed)
+      const cluster = create(4)
+      for (let turn = 0; turn < 150; turn++) {
+        const node = 1 + Math.floor(random() * 4)
+        if (cluster.state(node).durable.desk.holders.length > 0) cluster.exit(node)
+        else if (random() < 0.5) cluster.try(node)
+        else cluster.user(node, { type: 'withdraw', user: 'u' })
+        // Each message takes less than half of the round-trip time: those of one turn come before the next begins.
+        while (cluster.network.length > 0) cluster.deliverAt(Math.floor(random() * cluster.network.length))
+        cluster.run(Math.floor(random() * 50))
+      }
+      grants += cluster.grants.all.length
+    }
+    expect(grants).toBeGreaterThan(200)
   })
 
   it('is unsafe when a message is lost: that is what the option has to admit', () => {
