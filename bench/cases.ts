@@ -23,6 +23,7 @@ export interface PlainCase {
   readonly name: Yardstick
   prepare?(): Promise<unknown>
   run(): Promise<unknown>
+  finish?(): Promise<unknown>
 }
 
 interface Grant {
@@ -32,6 +33,7 @@ interface Grant {
 const acquire = async (lock: string, at?: number): Promise<Grant> => {
   const { grant } = await request<{ grant: Grant }>('POST', `${lock}/acquire`, {
     waitMs: 25_000,
+    ttlMs: 600_000,
     ...(at && { at }),
   })
   return grant
@@ -121,9 +123,8 @@ export function plainCases(url: string): PlainCase[] {
         token = randomUUID()
         await acquirePlain(call, token)
       },
-      run: async () => {
-        await put(token)
-      },
+      run: () => put(token),
+      finish: () => call('release', { token }),
     },
   ]
 }

@@ -81,6 +81,7 @@ async function runRound(counts: boolean): Promise<void> {
   for (const plain of plainCases(running.url)) {
     await plain.prepare?.()
     yardsticks.set(plain.name, await time(plain))
+    await plain.finish?.()
   }
   for (const { protocol, participants, cases, counter } of subjects) {
     for (const measured of cases) {

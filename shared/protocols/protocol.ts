@@ -219,6 +219,8 @@ export interface Timing {
   readonly proposeMs: number
   /** How long a DOINVOKE may wait for something to ride on (wme-2). */
   readonly flushMs: number
+  /** How long a re-entry may wait for something to ride on before it leaves to be confirmed; 0: it leaves at once (wme). */
+  readonly confirmMs: number
 }
 
 /** Everything that grows has a limit. */
@@ -342,6 +344,7 @@ export const DEFAULT_TIMING: Timing = {
   repeatMaxMs: 5_000,
   proposeMs: 500,
   flushMs: 20,
+  confirmMs: 20,
 }
 
 export const DEFAULT_LIMITS: Limits = {

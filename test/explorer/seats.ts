@@ -8,24 +8,18 @@ import {
   DEFAULT_TIMING,
   type Effect,
   type Input,
-  type Protocol,
+  type ProtocolOptions,
 } from '../../shared/protocols/protocol.ts'
-import type { WmeMessage } from '../../shared/protocols/wme/messages.ts'
-import type { WmeState } from '../../shared/protocols/wme/state.ts'
 import { keyValue } from '../../shared/resource/key-value.ts'
-import { checkSeat } from './always-seat.ts'
-import { checkStep } from './always-step.ts'
 import type { Bound } from './bound.ts'
 import type { Findings } from './findings.ts'
-import { Messages } from './mail.ts'
-import { normalise } from './normalise.ts'
-import { EMPTY_RECORD, numbered, recorded, type Seat, saved, seatText } from './seat.ts'
-import { noteStep } from './sometimes.ts'
+import { type AnyMessage, type Mail, Messages } from './mail.ts'
+import type { Menu } from './menu.ts'
+import type { Model } from './model.ts'
+import { EMPTY_RECORD, numbered, type Seat, saved, seatText } from './seat.ts'
 import { PairTable } from './tables.ts'
 import { crash, hear, newUser, speak, type User, type UserAction } from './user.ts'
 import { copy, freeze, Numbering } from './values.ts'
-
-export type WmeProtocol = Protocol<WmeState, WmeMessage>
 
 export const TIMERS = ['repeat', 'heartbeat', 'suspect', 'propose', 'flush', 'ttl'] as const
 export const USER_ACTIONS = ['try', 'issue', 'exit', 'withdraw', 'repeat'] as const
@@ -46,19 +40,31 @@ export interface Result {
 const NOTHING: readonly number[] = []
 
 /** One step under way: the user and the state change, the effects are what the core wants done. */
-interface Run {
-  readonly seat: Seat
+interface Run<State, Message> {
+  readonly seat: Seat<State>
   readonly user: User | null
-  readonly state: WmeState
-  readonly input: Input<WmeMessage>
-  readonly effects: readonly Effect<WmeMessage>[]
+  readonly state: State
+  readonly input: Input<Message>
+  readonly effects: readonly Effect<Message>[]
 }
 
-export class Seats {
-  readonly seats: Seat[] = []
+/** What the search knows of seats, whatever their protocol is: their numbers, and what leads from one to the other. */
+export interface SeatTable {
+  readonly seats: readonly Seat<unknown>[]
+  readonly results: readonly Result[]
+  readonly messages: { readonly mails: readonly Mail[] }
+  readonly steps: number
+  born(participant: number): Result
+  step(seat: number, input: number): number
+  crashesIn(seat: number, input: number): readonly Result[]
+  menuOf(seat: number): Menu
+  checkPair(one: number, other: number): void
+}
+
+export class Seats<State, Message extends AnyMessage> implements SeatTable {
+  readonly seats: Seat<State>[] = []
   readonly results: Result[] = []
-  readonly messages = new Messages()
-  readonly protocol: WmeProtocol
+  readonly messages = new Messages<Message>()
   /** By participant, from 0 on. */
   readonly contexts: readonly Context[]
   /** How often the core was asked for a step. */
@@ -69,18 +75,29 @@ export class Seats {
   private readonly known = new PairTable(12)
   private readonly cuts = new Map<number, readonly Result[]>()
   private readonly bound: Bound
+  private readonly model: Model<State, Message>
 
-  constructor(protocol: WmeProtocol, bound: Bound, findings: Findings) {
-    this.protocol = protocol
+  constructor(model: Model<State, Message>, bound: Bound, findings: Findings) {
+    this.model = model
     this.bound = bound
     this.findings = findings
-    this.contexts = Array.from({ length: bound.participants }, (_, index) => contextOf(index + 1, bound))
+    this.contexts = Array.from({ length: bound.participants }, (_, index) =>
+      contextOf(index + 1, bound, model.options),
+    )
+  }
+
+  menuOf(seat: number): Menu {
+    return this.model.menuOf(this.seats[seat]!)
+  }
+
+  checkPair(one: number, other: number): void {
+    this.model.checkPair(this.findings, this.seats[one]!, this.seats[other]!)
   }
 
   /** The seat of a participant that is born, and what it sends. */
   born(participant: number): Result {
     const storage = numbered(new Map(), this.storages)
-    const state = this.protocol.recover(this.context(participant), storage.records)
+    const state = this.model.protocol.recover(this.context(participant), storage.records)
     const user = this.bound.users.includes(participant) ? newUser(participant, this.bound.tries) : null
     const seat = { participant, isUp: true, state, storage, user, record: EMPTY_RECORD }
     return this.finish(this.run(seat, user, { type: 'start', now: 0, genesis: true, incarnation: 1 }))
@@ -108,13 +125,13 @@ export class Seats {
 
   // ---------------------------------------------------------------- steps
 
-  private compute(seat: Seat, input: number): Result {
+  private compute(seat: Seat<State>, input: number): Result {
     if (input === CRASH) return { seat: this.down(seat, seat, seat.user), sends: NOTHING }
     const run = this.start(seat, input)
     return this.finish(run)
   }
 
-  private start(seat: Seat, input: number): Run {
+  private start(seat: Seat<State>, input: number): Run<State, Message> {
     if (input === RECOVER) {
       const starts = seat.record.starts + 1
       const starting = { ...seat, record: { ...seat.record, starts } }
@@ -130,13 +147,13 @@ export class Seats {
     return this.run(seat, user, { type: 'user', now: 0, event })
   }
 
-  private run(seat: Seat, user: User | null, input: Input<WmeMessage>): Run {
+  private run(seat: Seat<State>, user: User | null, input: Input<Message>): Run<State, Message> {
     this.steps++
     const context = this.context(seat.participant)
     const state = copy(seat.state)
-    let effects: Effect<WmeMessage>[] = []
+    let effects: Effect<Message>[] = []
     try {
-      effects = this.protocol.step(context, state, input)
+      effects = this.model.protocol.step(context, state, input)
     } catch (error) {
       this.findings.violate('no participant stops with a defect', `${(error as Error).message}`)
     }
@@ -144,7 +161,7 @@ export class Seats {
     return { seat, user, state, input, effects }
   }
 
-  private finish(run: Run): Result {
+  private finish(run: Run<State, Message>): Result {
     const { seat, state, effects } = run
     const sends: number[] = []
     let user = run.user
@@ -154,20 +171,20 @@ export class Seats {
       else if (effect.type === 'emit') user = this.tell(user, effect)
     }
     const storage = saved(seat.storage, effects, this.storages)
-    const record = recorded(seat.record, seat.state, state)
+    const record = this.model.recorded(seat.record, seat.state, state)
     const context = this.context(seat.participant)
-    checkStep(this.findings, context, seat, run.input, state, effects)
-    noteStep(this.findings, context, seat, run.input, state, effects)
-    normalise(this.protocol.name, context, state)
-    const after: Seat = { participant: seat.participant, isUp: true, state, storage, user, record }
+    this.model.checkStep(this.findings, context, seat, run.input, state, effects)
+    this.model.noteStep(this.findings, context, seat, run.input, state, effects)
+    this.model.normalise(context, state)
+    const after: Seat<State> = { participant: seat.participant, isUp: true, state, storage, user, record }
     return { seat: this.number(after), sends: sends.length === 0 ? NOTHING : sends }
   }
 
-  private computeCuts(seat: Seat, input: number): readonly Result[] {
+  private computeCuts(seat: Seat<State>, input: number): readonly Result[] {
     if (input === CRASH) return []
     const run = this.start(seat, input)
     const storage = saved(seat.storage, run.effects, this.storages)
-    const record = recorded(seat.record, seat.state, run.state)
+    const record = this.model.recorded(seat.record, seat.state, run.state)
     const results: Result[] = []
     const sends: number[] = []
     let user = run.user
@@ -181,7 +198,7 @@ export class Seats {
     return results
   }
 
-  private tell(user: User | null, { event }: Extract<Effect<WmeMessage>, { type: 'emit' }>): User | null {
+  private tell(user: User | null, { event }: Extract<Effect<Message>, { type: 'emit' }>): User | null {
     if (user === null || !('user' in event) || event.user !== user.name) return user
     const after = hear(user, event)
     if (typeof after !== 'string') return after
@@ -189,9 +206,9 @@ export class Seats {
     return user
   }
 
-  private down(seat: Seat, left: Pick<Seat, 'storage' | 'record'>, user: User | null): number {
+  private down(seat: Seat<State>, left: Pick<Seat, 'storage' | 'record'>, user: User | null): number {
     const { participant } = seat
-    const state = this.protocol.recover(this.context(participant), left.storage.records)
+    const state = this.model.protocol.recover(this.context(participant), left.storage.records)
     const { storage, record } = left
     return this.number({
       participant,
@@ -203,10 +220,10 @@ export class Seats {
     })
   }
 
-  private number(seat: Seat): number {
+  private number(seat: Seat<State>): number {
     const { id, isNew } = this.numbering.number(seatText(seat))
     if (isNew) {
-      checkSeat(this.findings, this.context(seat.participant), this.protocol, seat)
+      this.model.checkSeat(this.findings, this.context(seat.participant), seat)
       this.seats.push(seat)
     }
     return id
@@ -217,15 +234,17 @@ export class Seats {
   }
 }
 
-function contextOf(self: number, bound: Bound): Context {
+function contextOf(self: number, bound: Bound, options: ProtocolOptions | undefined): Context {
   return {
     config: {
       self,
       participants: bound.participants,
       configuration: 1,
       localHandoffs: 1,
-      timing: DEFAULT_TIMING,
+      // A re-entry that leaves later is a message that is delivered later: that is explored in any case.
+      timing: { ...DEFAULT_TIMING, confirmMs: 0 },
       limits: DEFAULT_LIMITS,
+      ...(options && { options }),
     },
     resource: keyValue,
   }

@@ -74,7 +74,7 @@ export class Cluster {
           participants: options.participants,
           configuration: 1,
           localHandoffs: options.localHandoffs ?? 1,
-          timing: { ...DEFAULT_TIMING, ...options.timing },
+          timing: { ...DEFAULT_TIMING, confirmMs: 0, ...options.timing },
           limits: { ...DEFAULT_LIMITS, ...options.limits },
         },
         resource: options.resource ?? keyValue,

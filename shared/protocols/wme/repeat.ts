@@ -9,6 +9,9 @@ import { cancelTimer, type Step, send, setTimer } from './step.ts'
 
 const MOST_DOUBLINGS = 6
 
+/** Re-entries that may wait together for something to ride on. */
+const MOST_UNSENT = 64
+
 /** Something new is to be made known: repeats begin again with the shortest interval. */
 export function restartRepeats(step: Step): void {
   step.state.soft.repeatAttempts = 0
@@ -46,8 +49,50 @@ export function countRepeat(step: Step): void {
 
 // ---------------------------------------------------------------- the log
 
-/** Sends what was appended in this step to everybody, together with what is committed. */
-export function replicate(step: Step): void {
+/**
+ * What was appended leaves at once, except that a mere re-entry concerns nobody else yet: the paper sends nothing then. It
+ * rides on the next operation or grant, or leaves with the flush timer to be confirmed.
+ */
+export function replicateAppended(step: Step): void {
+  const { confirmMs } = step.context.config.timing
+  if (confirmMs === 0 || !isReentryAlone(step)) replicate(step)
+  else if (!step.state.soft.timers.flush) setTimer(step, 'flush', confirmMs)
+}
+
+function isReentryAlone(step: Step): boolean {
+  const { durable } = step.state
+  const { self } = step.context.config
+  // Its user waits for the confirmation.
+  if (durable.stub.phase === 'entering') return false
+  const sent = leastSent(step)
+  if (sent < durable.base.sequence) return false
+  const unsent = entriesAfter(durable, sent, MOST_UNSENT)
+  return (
+    unsent.length < MOST_UNSENT &&
+    unsent.every(entry => entry.kind === 'grant' && entry.by === self && entry.to === self)
+  )
+}
+
+/** Up to where the log was sent to everybody. */
+function leastSent(step: Step): number {
+  const { self, participants } = step.context.config
+  let least = lengthOf(step.state.durable)
+  for (let peer = 1; peer <= participants; peer++) {
+    if (peer !== self) least = Math.min(least, step.state.soft.sent[peer]!)
+  }
+  return least
+}
+
+/** Nothing came that entries or a DOINVOKE could have ridden on. */
+export function onFlushTimer(step: Step): void {
+  const { durable, derived } = step.state
+  const mayAppend = derived.owner === step.context.config.self && !durable.epoch.sealed
+  if (mayAppend && leastSent(step) < lengthOf(durable)) replicate(step)
+  else step.variant.flush(step)
+}
+
+/** Sends what was not sent before to everybody, together with what is committed. */
+function replicate(step: Step): void {
   const { durable, soft } = step.state
   const { self, participants } = step.context.config
   if (participants === 1) return

@@ -73,7 +73,7 @@ function finish(step: Step): void {
     normal.proceed(step)
     if (step.appended) {
       concludeCommitted(step)
-      repeat.replicate(step)
+      repeat.replicateAppended(step)
     }
     users.settleEjects(step)
     reads.proceedReads(step)
@@ -252,7 +252,7 @@ function onTimer(step: Step, timer: TimerName): void {
     case 'propose':
       return termination.onProposeTimer(step)
     case 'flush':
-      return step.variant.flush(step)
+      return repeat.onFlushTimer(step)
     case 'ttl':
       return users.onTtlTimer(step)
     case 'wait':
