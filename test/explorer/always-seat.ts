@@ -6,8 +6,8 @@ import { entryAt } from '../../shared/protocols/wme/log.ts'
 import { emptyReplica, invoke, resultOf } from '../../shared/resource/replica.ts'
 import type { Findings } from './findings.ts'
 import type { Seat } from './seat.ts'
-import type { WmeProtocol } from './seats.ts'
 import { textOf } from './values.ts'
+import type { WmeProtocol } from './wme-model.ts'
 
 export function checkSeat(findings: Findings, context: Context, protocol: WmeProtocol, seat: Seat): void {
   if (seat.isUp) checkStorage(findings, context, protocol, seat)

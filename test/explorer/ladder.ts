@@ -35,3 +35,27 @@ export const LADDER: readonly Rung[] = [
   rung('loss-duplicate', { ...SMALL, losses: 1, duplicates: 1, lag: 2 }),
   rung('suspicion', { ...SMALL, suspicions: 1, lag: 2 }),
 ]
+
+// ---------------------------------------------------------------- locks that guard no state
+
+/** The same bound for a lock without operations, which suspects nobody. */
+export function lockBoundOf(bound: Bound): Bound {
+  return boundOf({ ...bound, operations: 0, suspicions: 0 })
+}
+
+const lockRung = (name: string, changes: Partial<Bound>): Rung =>
+  rung(name, { ...NO_FAULTS, tries: 1, operations: 0, ...changes })
+
+export const LOCK_LADDER: readonly Rung[] = [
+  lockRung('unordered', { order: 'none' }),
+  lockRung('three', { users: [1, 2, 3] }),
+  lockRung('loss', { order: 'none', losses: 1 }),
+  lockRung('duplicate', { order: 'none', duplicates: 1 }),
+  lockRung('crash', { crashes: 1 }),
+  lockRung('withdrawal', { order: 'none', withdrawals: 1 }),
+  lockRung('expiry', { expiries: 1 }),
+  lockRung('three, unordered', { users: [1, 2, 3], order: 'none' }),
+  lockRung('three, loss', { users: [1, 2, 3], losses: 1 }),
+  lockRung('three, duplicate', { users: [1, 2, 3], duplicates: 1 }),
+  lockRung('three, crash', { users: [1, 2, 3], crashes: 1 }),
+]

@@ -4,20 +4,22 @@
  * time. If links keep no order, every message is a stray.
  */
 import type { Envelope } from '../../shared/protocols/protocol.ts'
-import type { WmeMessage } from '../../shared/protocols/wme/messages.ts'
 import { PairTable } from './tables.ts'
 import { freeze, Numbering, textOf } from './values.ts'
 
-export interface Mail {
+/** Of a protocol that the explorer need not know: every message has a type. */
+export type AnyMessage = { readonly type: string }
+
+export interface Mail<Message = AnyMessage> {
   readonly from: number
-  readonly message: Envelope<WmeMessage>
+  readonly message: Envelope<Message>
 }
 
-export class Messages {
-  readonly mails: Mail[] = []
+export class Messages<Message = AnyMessage> {
+  readonly mails: Mail<Message>[] = []
   private readonly numbering = new Numbering()
 
-  number(from: number, message: Envelope<WmeMessage>): number {
+  number(from: number, message: Envelope<Message>): number {
     const { id, isNew } = this.numbering.number(`${from}|${textOf(message)}`)
     if (isNew) this.mails.push(freeze({ from, message }))
     return id
@@ -45,10 +47,10 @@ export class Inboxes {
   private readonly afterTaking = new PairTable(12)
   private readonly afterTakingStray = new PairTable(12)
   private readonly afterStraying = new PairTable(12)
-  private readonly messages: Messages
+  private readonly messages: { readonly mails: readonly Mail<unknown>[] }
   private readonly areLinksOrdered: boolean
 
-  constructor(messages: Messages, areLinksOrdered: boolean) {
+  constructor(messages: { readonly mails: readonly Mail<unknown>[] }, areLinksOrdered: boolean) {
     this.messages = messages
     this.areLinksOrdered = areLinksOrdered
   }

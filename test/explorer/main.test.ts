@@ -2,7 +2,8 @@ import { execFileSync, spawnSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import { DEFAULT_BOUND } from './bound.ts'
-import { LADDER } from './ladder.ts'
+import { LADDER, LOCK_LADDER } from './ladder.ts'
+import { LOCK_SOMETIMES } from './lock-model.ts'
 import { parseOptions } from './options.ts'
 import { SOMETIMES } from './sometimes.ts'
 
@@ -38,7 +39,8 @@ describe('the options', () => {
 
 describe('the ladder', () => {
   it('has rungs of different names, each within the reach of the whole bound', () => {
-    expect(new Set(LADDER.map(({ name }) => name)).size).toBe(LADDER.length)
+    for (const ladder of [LADDER, LOCK_LADDER])
+      expect(new Set(ladder.map(({ name }) => name)).size).toBe(ladder.length)
   })
 })
 
@@ -57,6 +59,22 @@ describe('npm run explore', () => {
       expect(report.seconds).toBeGreaterThan(0)
       expect(report.bound).toMatchObject({ tries: 1, operations: 0, faults: 0 })
       expect(Object.keys(report.sometimes)).toEqual([...SOMETIMES])
+    }
+  })
+
+  it('explores locks that guard no state, with bounds of their own', () => {
+    const words = ['--json', '--protocol', 'ricart-agrawala,maekawa', ...SMALL]
+    const reports = JSON.parse(
+      execFileSync(process.execPath, [MAIN, ...words], { encoding: 'utf8', stdio: 'pipe' }),
+    )
+    expect(reports.map(({ protocol }: { protocol: string }) => protocol)).toEqual([
+      'ricart-agrawala',
+      'maekawa',
+    ])
+    for (const report of reports) {
+      expect(report).toMatchObject({ complete: true, violations: 0 })
+      expect(report.states).toBeGreaterThan(20)
+      expect(Object.keys(report.sometimes)).toEqual([...LOCK_SOMETIMES])
     }
   })
 

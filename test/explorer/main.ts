@@ -1,10 +1,10 @@
 /**
- * `npm run explore`: exhaustive search of the shipped core up to a bound, both protocols side by side. Progress goes to standard
+ * `npm run explore`: exhaustive search of the shipped core up to a bound, protocols side by side. Progress goes to standard
  * error. Exit status 1 if a property is violated, 2 if the options make no sense.
  */
 import { Worker } from 'node:worker_threads'
-import type { ProtocolName } from '../../shared/protocols/protocol.ts'
-import { LADDER, type Rung, wholeRungs } from './ladder.ts'
+import { LADDER, LOCK_LADDER, lockBoundOf, type Rung, wholeRungs } from './ladder.ts'
+import { type ExploredName, isLockOnly } from './models.ts'
 import { type Options, parseOptions, USAGE } from './options.ts'
 import {
   describeBound,
@@ -33,26 +33,35 @@ async function main(): Promise<number> {
     console.log(USAGE)
     return 0
   }
-  const rungs = rungsOf(options)
-  if (rungs.length === 0) {
-    console.error(`no rung ${options.rung}; there are ${LADDER.map(({ name }) => name).join(', ')}`)
-    return 2
+  for (const protocol of options.protocols) {
+    const rungs = rungsOf(options, protocol)
+    if (rungs.length === 0) {
+      const names = ladderOf(protocol).map(({ name }) => name)
+      console.error(`no rung ${options.rung} of ${protocol}; there are ${names.join(', ')}`)
+      return 2
+    }
+    const { bound } = rungs.at(-1)!
+    console.error(`${protocol}: ${describeBound(bound)}; at most ${options.minutes} minutes`)
   }
-  console.error(
-    `bound: ${describeBound(options.bound)}; at most ${options.minutes} minutes for each protocol`,
+  const reports = await Promise.all(
+    options.protocols.map(protocol => search(protocol, rungsOf(options, protocol), options)),
   )
-  const reports = await Promise.all(options.protocols.map(protocol => search(protocol, rungs, options)))
   if (options.json) console.log(JSON.stringify(reports))
   else for (const report of reports) console.log(describeReport(report))
   return reports.some(({ violations }) => violations > 0) ? 1 : 0
 }
 
-function rungsOf({ bound, ladder, rung }: Options): readonly Rung[] {
-  if (rung === null) return [...(ladder ? LADDER : []), ...wholeRungs(bound)]
-  return LADDER.filter(({ name }) => name === rung).map(only => ({ ...only, isWhole: true }))
+const ladderOf = (protocol: ExploredName): readonly Rung[] => (isLockOnly(protocol) ? LOCK_LADDER : LADDER)
+
+function rungsOf({ bound, ladder, rung }: Options, protocol: ExploredName): readonly Rung[] {
+  const whole = isLockOnly(protocol) ? lockBoundOf(bound) : bound
+  if (rung === null) return [...(ladder ? ladderOf(protocol) : []), ...wholeRungs(whole)]
+  return ladderOf(protocol)
+    .filter(({ name }) => name === rung)
+    .map(only => ({ ...only, isWhole: true }))
 }
 
-function search(protocol: ProtocolName, rungs: readonly Rung[], options: Options): Promise<ProtocolReport> {
+function search(protocol: ExploredName, rungs: readonly Rung[], options: Options): Promise<ProtocolReport> {
   const task: WorkerTask = { protocol, rungs, seconds: 60 * options.minutes, bytes: TABLE_BYTES }
   const outcomes: RungOutcome[] = []
   const bound = rungs.at(-1)!.bound
@@ -73,7 +82,7 @@ function search(protocol: ProtocolName, rungs: readonly Rung[], options: Options
   })
 }
 
-function showProgress(protocol: ProtocolName, message: Extract<WorkerMessage, { type: 'progress' }>): void {
+function showProgress(protocol: ExploredName, message: Extract<WorkerMessage, { type: 'progress' }>): void {
   const { states, transitions, waiting, faults, seconds, bytes } = message.progress
   const rate = Math.round(transitions / seconds).toLocaleString('en')
   const gigabytes = (bytes / GIGABYTE).toFixed(1)

@@ -2,21 +2,22 @@
  * Makes a run that breaks a property shorter: leaves out one step or several as long as the same property still breaks. The search
  * finds runs with few faults, but its reduction lets those who have messages read them first, whether it matters or not.
  */
-import { checkPair } from './always-pair.ts'
 import type { Bound } from './bound.ts'
 import { Findings } from './findings.ts'
-import type { WmeProtocol } from './seats.ts'
+import type { AnyMessage } from './mail.ts'
+import type { Model } from './model.ts'
+import { Seats } from './seats.ts'
 import { doStep, tell } from './trace.ts'
 import { Worlds } from './worlds.ts'
 
 /** The steps, given in words, in words with what they send. */
-export function minimise(
-  protocol: WmeProtocol,
+export function minimise<State, Message extends AnyMessage>(
+  model: Model<State, Message>,
   bound: Bound,
   steps: readonly string[],
   property: string,
 ): readonly string[] {
-  const breaks = (attempt: readonly string[]) => breaksWith(protocol, bound, attempt) === property
+  const breaks = (attempt: readonly string[]) => breaksWith(model, bound, attempt) === property
   let best = steps
   if (breaks(best)) {
     for (let size = Math.ceil(best.length / 2); size >= 1; size = size === 1 ? 0 : Math.ceil(size / 2)) {
@@ -27,30 +28,40 @@ export function minimise(
       }
     }
   }
-  return tell(new Worlds(protocol, bound, new Findings()), best)
+  return tell(worldsOf(model, bound, new Findings()), best)
 }
 
 /** Does these steps, leaving out what is not possible, and says which property the last one breaks. */
-function breaksWith(protocol: WmeProtocol, bound: Bound, steps: readonly string[]): string | null {
+function breaksWith<State, Message extends AnyMessage>(
+  model: Model<State, Message>,
+  bound: Bound,
+  steps: readonly string[],
+): string | null {
   const findings = new Findings()
-  const worlds = new Worlds(protocol, bound, findings)
+  const worlds = worldsOf(model, bound, findings)
   let world = worlds.initial()
   let last = -1
   for (const [index, step] of steps.entries()) {
     const after = doStep(worlds, world, step)
     if (after === null) continue
     world = after
-    checkPairs(findings, worlds, world)
+    checkPairs(worlds, world)
     last = index
     if (findings.violation !== null) break
   }
   return last === steps.length - 1 ? (findings.violation?.property ?? null) : null
 }
 
-function checkPairs(findings: Findings, { participants, seats }: Worlds, world: Int32Array): void {
+const worldsOf = <State, Message extends AnyMessage>(
+  model: Model<State, Message>,
+  bound: Bound,
+  findings: Findings,
+) => new Worlds(new Seats(model, bound, findings), bound, findings)
+
+function checkPairs({ participants, seats }: Worlds, world: Int32Array): void {
   for (let one = 0; one < participants; one++) {
     for (let other = one + 1; other < participants; other++) {
-      checkPair(findings, seats.seats[world[one]!]!, seats.seats[world[other]!]!)
+      seats.checkPair(world[one]!, world[other]!)
     }
   }
 }

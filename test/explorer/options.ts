@@ -1,9 +1,9 @@
 /** The command line: every budget of the bound is an option. */
-import type { ProtocolName } from '../../shared/protocols/protocol.ts'
 import { type Bound, DEFAULT_BOUND, FAULTS } from './bound.ts'
+import { type ExploredName, LOCK_ONLY_NAMES, WME_NAMES } from './models.ts'
 
 export interface Options {
-  readonly protocols: readonly ProtocolName[]
+  readonly protocols: readonly ExploredName[]
   readonly bound: Bound
   readonly minutes: number
   readonly json: boolean
@@ -17,7 +17,7 @@ export interface Options {
 const NUMBERS = ['participants', 'tries', 'operations', 'lag', ...FAULTS, 'faults'] as const
 
 export const USAGE = `npm run explore -- [options]
-  --protocol wme-1,wme-2   which protocols, side by side
+  --protocol wme-1,wme-2   which protocols, side by side; also ricart-agrawala, maekawa
   --minutes 10             how long, for each protocol
   --ladder, --no-ladder    smaller bounds first (default: yes, unless the bound is given)
   --rung NAME              only this rung of the ladder
@@ -93,10 +93,11 @@ export function boundOf(changes: Partial<Bound>): Bound {
   return { ...bound, faults: Math.min(changes.faults ?? faults, faults) }
 }
 
-function protocolsOf(text: string): ProtocolName[] {
+function protocolsOf(text: string): ExploredName[] {
   return text.split(',').map(name => {
-    if (name !== 'wme-1' && name !== 'wme-2') throw new Error(`unknown protocol ${name}`)
-    return name
+    const known = [...WME_NAMES, ...LOCK_ONLY_NAMES].find(protocol => protocol === name)
+    if (known === undefined) throw new Error(`unknown protocol ${name}`)
+    return known
   })
 }
 

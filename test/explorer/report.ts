@@ -1,9 +1,8 @@
 /** What a search says when it is over: as JSON, and as text. */
-import type { ProtocolName } from '../../shared/protocols/protocol.ts'
 import { type Bound, FAULTS } from './bound.ts'
 import type { Rung } from './ladder.ts'
+import { type ExploredName, sometimesOf } from './models.ts'
 import type { SearchResult } from './search.ts'
-import { SOMETIMES } from './sometimes.ts'
 
 /** One search, without what cannot be sent from one thread to another. */
 export interface RungReport {
@@ -23,7 +22,7 @@ export interface RungReport {
 }
 
 export interface ProtocolReport {
-  readonly protocol: ProtocolName
+  readonly protocol: ExploredName
   readonly bound: Bound
   readonly states: number
   readonly transitions: number
@@ -82,7 +81,7 @@ const REDUCTIONS = [
 
 /** The figures are those of the last rung of the whole bound that was begun; all else is in `ladder`. */
 export function reportOf(
-  protocol: ProtocolName,
+  protocol: ExploredName,
   bound: Bound,
   outcomes: readonly RungOutcome[],
 ): ProtocolReport {
@@ -103,7 +102,7 @@ export function reportOf(
     violation: broken === undefined ? null : { ...broken.violation!, rung: broken.report.name },
     seconds: round(outcomes.reduce((sum, { report }) => sum + report.seconds, 0)),
     collisionProbability: largest ** 2 / 2 ** 64,
-    sometimes: Object.fromEntries(SOMETIMES.map(name => [name, reached.has(name)])),
+    sometimes: Object.fromEntries(sometimesOf(protocol).map(name => [name, reached.has(name)])),
     reductions: REDUCTIONS,
     ladder: outcomes.map(({ report }) => report).filter(report => report !== whole),
   }
@@ -125,7 +124,7 @@ export function describeBound(bound: Bound): string {
   ].join(', ')
 }
 
-export function describeRung(protocol: ProtocolName, report: RungReport): string {
+export function describeRung(protocol: ExploredName, report: RungReport): string {
   const { name, bound, states, transitions, complete, seconds, completeFaults, stopped } = report
   const rate = Math.round(transitions / Math.max(seconds, 0.01))
   const end = complete

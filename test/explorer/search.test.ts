@@ -3,9 +3,9 @@ import { wme1, wme2 } from '../../shared/protocols/wme/wme.ts'
 import type { Bound } from './bound.ts'
 import { boundOf } from './options.ts'
 import { Search, type SearchResult } from './search.ts'
-import type { WmeProtocol } from './seats.ts'
 import type { Sometimes } from './sometimes.ts'
 import { textOf } from './values.ts'
+import { type WmeProtocol, wmeModel } from './wme-model.ts'
 
 const SMALL = { tries: 1, operations: 1, crashes: 0, suspicions: 0, losses: 0, duplicates: 0 } as const
 /** The searches take seconds; on a machine that does a lot else, too, they take longer. */
@@ -13,7 +13,7 @@ const LIMITS = { seconds: 280, bytes: 2 ** 30 } as const
 const TIMEOUT_MS = 300_000
 
 function explore(protocol: WmeProtocol, changes: Partial<Bound>): SearchResult {
-  return new Search(protocol, boundOf({ ...SMALL, ...changes })).run(LIMITS)
+  return new Search(wmeModel(protocol), boundOf({ ...SMALL, ...changes })).run(LIMITS)
 }
 
 function expectHolds(result: SearchResult, sometimes: readonly Sometimes[]): void {
@@ -75,7 +75,7 @@ it(
 describe('the reduction', () => {
   /** The states of all participants that a search has met. */
   function statesMet(protocol: WmeProtocol, changes: Partial<Bound>, reduction: boolean) {
-    const search = new Search(protocol, boundOf({ ...SMALL, ...changes }))
+    const search = new Search(wmeModel(protocol), boundOf({ ...SMALL, ...changes }))
     const result = search.run({ ...LIMITS, reduction })
     expect(result.complete).toBe(true)
     const met = search.worlds.seats.seats.map(({ participant, isUp, state, user, record }) =>
@@ -101,6 +101,6 @@ describe('the reduction', () => {
 })
 
 it('says so when it has run out of time', () => {
-  const result = new Search(wme1, boundOf({})).run({ seconds: 0.5, bytes: 2 ** 30 })
+  const result = new Search(wmeModel(wme1), boundOf({})).run({ seconds: 0.5, bytes: 2 ** 30 })
   expect(result).toMatchObject({ complete: false, stopped: 'time', violation: null })
 })

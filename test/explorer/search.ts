@@ -3,13 +3,14 @@
  * with two, and so on; breadth-first among those with the same number of faults. So a search that runs out of time still
  * says for how many faults it is complete, and a violation comes with a short run with few faults.
  */
-import { checkPair } from './always-pair.ts'
 import type { Bound } from './bound.ts'
 import { Findings, type Violation } from './findings.ts'
 import { Fingerprinter } from './fingerprint.ts'
+import type { AnyMessage } from './mail.ts'
 import { minimise } from './minimise.ts'
+import type { Model } from './model.ts'
 import { everybodyOf, moversOf } from './movers.ts'
-import type { WmeProtocol } from './seats.ts'
+import { Seats } from './seats.ts'
 import { Settler } from './settle.ts'
 import { ChunkedInts, FingerprintSet, PairTable } from './tables.ts'
 import { describeStep } from './trace.ts'
@@ -18,7 +19,7 @@ import { Worlds } from './worlds.ts'
 export interface SearchOptions {
   readonly seconds: number
   readonly bytes: number
-  /** Off: every world is visited, for comparison. */
+  /** Off: every world is visited, for comparison. Absent: as the model allows. */
   readonly reduction?: boolean
   readonly onProgress?: (progress: SearchProgress) => void
 }
@@ -53,9 +54,10 @@ export interface SearchResult {
 
 const LOOK_AT_CLOCK_EVERY = 1024
 
-export class Search {
+export class Search<State, Message extends AnyMessage> {
   readonly worlds: Worlds
   readonly findings = new Findings()
+  private readonly model: Model<State, Message>
   private readonly bound: Bound
   private readonly visited = new FingerprintSet()
   /** By number of faults: the worlds to be expanded, each preceded by its number. */
@@ -71,9 +73,10 @@ export class Search {
   private path: number[] = []
   private lastStep: string[] = []
 
-  constructor(protocol: WmeProtocol, bound: Bound) {
+  constructor(model: Model<State, Message>, bound: Bound) {
+    this.model = model
     this.bound = bound
-    this.worlds = new Worlds(protocol, bound, this.findings)
+    this.worlds = new Worlds(new Seats(model, bound, this.findings), bound, this.findings)
     this.everybody = everybodyOf(bound.participants)
     this.fingerprint = new Fingerprinter(this.worlds)
     this.settler = new Settler(this.worlds, this.findings)
@@ -104,7 +107,7 @@ export class Search {
         }
         queue.read(next, row)
         queue.forgetBelow(next)
-        this.expand(row.subarray(1), row[0]!, options.reduction ?? true)
+        this.expand(row.subarray(1), row[0]!, options.reduction ?? this.model.mayReduce)
         if (this.findings.violation !== null) stopped = 'violation'
         else if ((next / row.length) % LOOK_AT_CLOCK_EVERY === 0) {
           const { states, transitions, bytes } = this
@@ -213,7 +216,7 @@ export class Search {
       const second = Math.max(changed, other)
       if (this.pairs.get(first, second) !== -1) continue
       this.pairs.add(first, second, 0)
-      checkPair(this.findings, seats.seats[first]!, seats.seats[second]!)
+      seats.checkPair(first, second)
     }
   }
 
@@ -236,8 +239,7 @@ export class Search {
     const { violation } = this.findings
     if (violation === null) return null
     const steps = [...this.describePath(), ...this.lastStep]
-    const { protocol } = this.worlds.seats
-    const trace = minimise(protocol, this.bound, steps, violation.property)
+    const trace = minimise(this.model, this.bound, steps, violation.property)
     return { ...violation, trace: [...trace, ...this.settler.trace] }
   }
 

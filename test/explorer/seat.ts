@@ -6,17 +6,16 @@
 import type { Json } from '../../shared/json.ts'
 import type { Effect } from '../../shared/protocols/protocol.ts'
 import { entryAt } from '../../shared/protocols/wme/log.ts'
-import type { WmeMessage } from '../../shared/protocols/wme/messages.ts'
 import type { Entry, WmeState } from '../../shared/protocols/wme/state.ts'
 import { hashText } from '../../shared/resource/canonical.ts'
 import type { User } from './user.ts'
 import { type Numbering, textOf } from './values.ts'
 
-export interface Seat {
+export interface Seat<State = WmeState> {
   readonly participant: number
   readonly isUp: boolean
   /** While the participant is down: the state that it would recover, for the properties to look at. */
-  readonly state: WmeState
+  readonly state: State
   readonly storage: Storage
   readonly user: User | null
   readonly record: Record
@@ -50,7 +49,7 @@ export interface EnteredEpoch {
 
 export const EMPTY_RECORD: Record = { rolledBack: [], epochs: [], starts: 1, committed: 0 }
 
-export function seatText(seat: Seat): string {
+export function seatText(seat: Seat<unknown>): string {
   const { participant, isUp, state, storage, user, record } = seat
   // A participant that is down is what storage holds; what it was when it crashed is gone.
   const held = isUp ? textOf(state) : 'down'
@@ -58,9 +57,9 @@ export function seatText(seat: Seat): string {
 }
 
 /** The storage after the save with which the effects begin, if they do. */
-export function saved(
+export function saved<Message>(
   storage: Storage,
-  effects: readonly Effect<WmeMessage>[],
+  effects: readonly Effect<Message>[],
   storages: Numbering,
 ): Storage {
   const save = effects[0]

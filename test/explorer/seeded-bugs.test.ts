@@ -6,12 +6,13 @@ import { wme1, wme2 } from '../../shared/protocols/wme/wme.ts'
 import type { Bound } from './bound.ts'
 import { boundOf } from './options.ts'
 import { Search } from './search.ts'
-import type { WmeProtocol } from './seats.ts'
+import { type WmeProtocol, wmeModel } from './wme-model.ts'
 
 const SMALL = { tries: 1, operations: 1, crashes: 0, suspicions: 0, losses: 0, duplicates: 0 } as const
 
 function violationOf(protocol: WmeProtocol, changes: Partial<Bound>) {
-  const result = new Search(protocol, boundOf({ ...SMALL, ...changes })).run({ seconds: 60, bytes: 2 ** 30 })
+  const bound = boundOf({ ...SMALL, ...changes })
+  const result = new Search(wmeModel(protocol), bound).run({ seconds: 60, bytes: 2 ** 30 })
   return result.violation
 }
 

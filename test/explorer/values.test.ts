@@ -2,7 +2,9 @@ import { describe, expect, it } from 'vitest'
 import { wme1, wme2 } from '../../shared/protocols/wme/wme.ts'
 import { Findings } from './findings.ts'
 import { boundOf } from './options.ts'
+import { Seats } from './seats.ts'
 import { copy, freeze, Numbering, textOf } from './values.ts'
+import { wmeModel } from './wme-model.ts'
 import { Worlds } from './worlds.ts'
 
 describe('textOf', () => {
@@ -44,13 +46,14 @@ describe('copy', () => {
   it.each([wme1, wme2])('does for states of $name what structuredClone does', protocol => {
     const bound = boundOf({ tries: 1, operations: 1, losses: 0, duplicates: 0 })
     const findings = new Findings()
-    const worlds = new Worlds(protocol, bound, findings)
-    const seats = collectSeats(worlds, 20_000)
+    const table = new Seats(wmeModel(protocol), bound, findings)
+    walk(new Worlds(table, bound, findings), 20_000)
+    const { seats } = table
     let compared = 0
     const originals = seats.map(seat => textOf(seat.state))
     for (const seat of seats.filter((_, index) => index % 3 === 0)) {
-      const context = worlds.seats.contexts[seat.participant - 1]!
-      for (const { from, message } of worlds.seats.messages.mails.filter((_, index) => index % 2 === 0)) {
+      const context = table.contexts[seat.participant - 1]!
+      for (const { from, message } of table.messages.mails.filter((_, index) => index % 2 === 0)) {
         if (from === seat.participant) continue
         const shared = copy(seat.state)
         const separate = structuredClone(seat.state)
@@ -84,7 +87,7 @@ function stepOrDefect(step: () => unknown): unknown {
   }
 }
 
-function collectSeats(worlds: Worlds, most: number) {
+function walk(worlds: Worlds, most: number): void {
   const everybody = 2 ** worlds.participants - 1
   const waiting = [worlds.initial()]
   const seen = new Set<string>()
@@ -97,5 +100,4 @@ function collectSeats(worlds: Worlds, most: number) {
       seen.add(key)
     }
   }
-  return worlds.seats.seats
 }

@@ -1,13 +1,12 @@
 /** Searches for one protocol, on a thread of its own: one rung of the ladder after the other. */
 import { parentPort, workerData } from 'node:worker_threads'
-import type { ProtocolName } from '../../shared/protocols/protocol.ts'
-import { wme1, wme2 } from '../../shared/protocols/wme/wme.ts'
 import type { Rung } from './ladder.ts'
+import { type ExploredName, explore } from './models.ts'
 import { outcomeOf, type RungOutcome } from './report.ts'
-import { Search, type SearchProgress } from './search.ts'
+import type { SearchProgress } from './search.ts'
 
 export interface WorkerTask {
-  readonly protocol: ProtocolName
+  readonly protocol: ExploredName
   readonly rungs: readonly Rung[]
   /** For all rungs together. */
   readonly seconds: number
@@ -32,7 +31,7 @@ function run({ protocol, rungs, seconds, bytes }: WorkerTask): void {
     // A rung that there is no time for is not begun.
     if (left <= 0) continue
     let reported = performance.now()
-    const result = new Search(protocol === 'wme-1' ? wme1 : wme2, rung.bound).run({
+    const result = explore(protocol, rung.bound, {
       seconds: left,
       bytes,
       onProgress: progress => {

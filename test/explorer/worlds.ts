@@ -22,9 +22,9 @@
 import { type Bound, Budgets, budgetOf } from './bound.ts'
 import type { Findings } from './findings.ts'
 import { Inboxes } from './mail.ts'
-import { type Menu, menuOf } from './menu.ts'
+import type { Menu } from './menu.ts'
 import { everybodyOf } from './movers.ts'
-import { CRASH, FIRST_MESSAGE, inputOfTimer, RECOVER, Seats, type WmeProtocol } from './seats.ts'
+import { CRASH, FIRST_MESSAGE, inputOfTimer, RECOVER, type SeatTable } from './seats.ts'
 
 /** How a step goes. From 0 on: with a crash before this many of what is sent and said. */
 export const NORMAL = -1
@@ -56,7 +56,7 @@ const NOTHING: readonly number[] = []
 export type StepFilter = (participant: number, input: number, how: number) => boolean
 
 export class Worlds {
-  readonly seats: Seats
+  readonly seats: SeatTable
   readonly inboxes: Inboxes
   readonly budgets: Budgets
   readonly participants: number
@@ -77,13 +77,13 @@ export class Worlds {
   private isLagFree = false
   private isWanted: StepFilter | null = null
 
-  constructor(protocol: WmeProtocol, bound: Bound, findings: Findings) {
+  constructor(seats: SeatTable, bound: Bound, findings: Findings) {
     this.findings = findings
     this.participants = bound.participants
     this.width = 2 * bound.participants + 1
     this.lag = bound.lag
     this.budgets = new Budgets(bound)
-    this.seats = new Seats(protocol, bound, findings)
+    this.seats = seats
     this.areLinksOrdered = bound.order === 'link'
     this.inboxes = new Inboxes(this.seats.messages, this.areLinksOrdered)
   }
@@ -144,7 +144,7 @@ export class Worlds {
   menuOf(seat: number): Menu {
     const known = this.menus[seat]
     if (known !== undefined) return known
-    const menu = menuOf(this.seats.seats[seat]!)
+    const menu = this.seats.menuOf(seat)
     this.menus[seat] = menu
     return menu
   }

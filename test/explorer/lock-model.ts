@@ -1,0 +1,141 @@
+/**
+ * A protocol that guards no state as the explorer sees it: its three parts and its view, nothing else. *Always*: mutual
+ * exclusion and increasing fences, of any two participants; what counts as durable is stored; each user is told what its automaton
+ * allows (user.ts); from every quiet world all users come through (settle.ts).
+ *
+ * Who is inside at the same time is a matter of the whole world, so every world is visited.
+ */
+import type { Context, Effect, Input, Protocol, ProtocolOptions } from '../../shared/protocols/protocol.ts'
+import { budgetOf } from './bound.ts'
+import type { Findings } from './findings.ts'
+import type { AnyMessage } from './mail.ts'
+import type { Menu } from './menu.ts'
+import type { Model } from './model.ts'
+import type { Seat } from './seat.ts'
+import { inputOfAction } from './seats.ts'
+import { actionsOf } from './user.ts'
+import { textOf } from './values.ts'
+
+/** The parts that a protocol's state has by convention. */
+export interface LockState {
+  durable: object
+  derived?: object
+  soft: { repeatAttempts: number; timers: { readonly [timer: string]: true | undefined } }
+}
+
+export const LOCK_SOMETIMES = [
+  'a user in the critical section',
+  'somebody waits while another is inside',
+  'a message that changes nothing',
+  'somebody asks again',
+  'a crash between a save and what is sent',
+  'recovered in the critical section',
+] as const
+
+export type LockSometimes = (typeof LOCK_SOMETIMES)[number]
+
+const WITHDRAWALS = budgetOf('withdrawals')
+
+export function lockModel<State extends LockState, Message extends AnyMessage>(
+  protocol: Protocol<State, Message>,
+  options?: ProtocolOptions,
+): Model<State, Message> {
+  /** A view depends on the context only by what is the same in all of them, and is asked for often. */
+  const contexts = new Map<number, Context>()
+  const viewOf = ({ participant, state }: Seat<State>) => protocol.view(contexts.get(participant)!, state)
+
+  function checkPair(findings: Findings, one: Seat<State>, other: Seat<State>): void {
+    const inside = [...viewOf(one).holders, ...viewOf(other).holders]
+    if (viewOf(one).holders.length > 0 && viewOf(other).holders.length > 0) {
+      const names = inside.map(({ user, fence }) => `${user} with fence ${fence}`).join(' and ')
+      findings.violate('nobody is inside together with another', names)
+    }
+    checkFences(findings, one, other)
+    checkFences(findings, other, one)
+    const waits = (seat: Seat<State>) => viewOf(seat).waiters.length > 0
+    if (inside.length > 0 && (waits(one) || waits(other)))
+      findings.reach('somebody waits while another is inside')
+  }
+
+  /** Whoever else was let in, was let in before who is inside now. */
+  function checkFences(findings: Findings, one: Seat<State>, other: Seat<State>): void {
+    for (const { fence, user } of viewOf(one).holders) {
+      const later = other.user?.fences.find(given => given >= fence)
+      if (later !== undefined)
+        findings.violate('fences increase in the order of entering', `${user} has ${fence} after ${later}`)
+    }
+  }
+
+  function checkSeat(findings: Findings, context: Context, seat: Seat<State>): void {
+    contexts.set(seat.participant, context)
+    const recovered = protocol.recover(context, seat.storage.records)
+    for (const part of ['durable', 'derived'] as const) {
+      const stored = textOf(recovered[part])
+      const held = textOf(seat.state[part])
+      if (stored === held) continue
+      findings.violate('what counts as durable is stored (I20)', `${part}: ${stored} for ${held}`)
+    }
+  }
+
+  function noteStep(
+    findings: Findings,
+    context: Context,
+    seat: Seat<State>,
+    input: Input<Message>,
+    state: State,
+    effects: readonly Effect<Message>[],
+  ): void {
+    const { holders } = protocol.view(context, state)
+    if (holders.length > 0) findings.reach('a user in the critical section')
+    if (holders.length > 0 && input.type === 'start') findings.reach('recovered in the critical section')
+    if (input.type === 'timer' && effects.some(({ type }) => type === 'send'))
+      findings.reach('somebody asks again')
+    const isSame = input.type === 'message' && effects.length === 0
+    if (isSame && textOf(seat.state) === textOf(state)) findings.reach('a message that changes nothing')
+  }
+
+  return {
+    protocol,
+    ...(options && { options }),
+    mayReduce: false,
+    sometimes: LOCK_SOMETIMES,
+    recorded: record => record,
+    // It is read only to compute the interval of a timer, and here a timer may fire whenever the search allows it.
+    normalise: (_context, { soft }) => {
+      soft.repeatAttempts = 0
+    },
+    checkStep: (findings, context, _seat, _input, _state, effects) =>
+      checkEffects(findings, context, effects),
+    noteStep,
+    checkSeat,
+    checkPair,
+    menuOf,
+  }
+}
+
+function checkEffects(findings: Findings, { config }: Context, effects: readonly Effect<unknown>[]): void {
+  for (const [index, effect] of effects.entries()) {
+    if (effect.type === 'save' && index > 0) findings.violate('a save comes first', `it comes at ${index}`)
+    if (effect.type === 'send' && (effect.to === config.self || effect.to > config.participants))
+      findings.violate('messages go to others', `${config.self} sends to ${effect.to}`)
+  }
+}
+
+function menuOf({ isUp, state, user }: Seat<LockState>): Menu {
+  const { timers } = state.soft
+  const actions = user === null ? [] : actionsOf(user).filter(action => action !== 'issue')
+  return {
+    isUp,
+    user: actions.map(action => ({
+      input: inputOfAction(action),
+      budget: action === 'withdraw' ? WITHDRAWALS : -1,
+    })),
+    canFlush: false,
+    canSuspect: false,
+    isAsked: false,
+    canExpire: timers.ttl === true,
+    canRepeat: timers.repeat === true,
+    canPropose: false,
+    canBeat: false,
+  }
+}

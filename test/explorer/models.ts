@@ -1,0 +1,33 @@
+/** The protocols that can be explored, and how each is searched. */
+import { maekawa } from '../../shared/protocols/maekawa/maekawa.ts'
+import type { LockOnlyName, WmeName } from '../../shared/protocols/protocol.ts'
+import { ricartAgrawala } from '../../shared/protocols/ricart-agrawala/ricart-agrawala.ts'
+import { wme1, wme2 } from '../../shared/protocols/wme/wme.ts'
+import type { Bound } from './bound.ts'
+import { LOCK_SOMETIMES, lockModel } from './lock-model.ts'
+import { Search, type SearchOptions, type SearchResult } from './search.ts'
+import { SOMETIMES } from './sometimes.ts'
+import { wmeModel } from './wme-model.ts'
+
+export type ExploredName = WmeName | LockOnlyName
+
+export const WME_NAMES: readonly ExploredName[] = ['wme-1', 'wme-2']
+export const LOCK_ONLY_NAMES: readonly ExploredName[] = ['ricart-agrawala', 'maekawa']
+
+export const isLockOnly = (name: ExploredName): boolean => LOCK_ONLY_NAMES.includes(name)
+
+export const sometimesOf = (name: ExploredName): readonly string[] =>
+  isLockOnly(name) ? LOCK_SOMETIMES : SOMETIMES
+
+export function explore(name: ExploredName, bound: Bound, options: SearchOptions): SearchResult {
+  switch (name) {
+    case 'wme-1':
+      return new Search(wmeModel(wme1), bound).run(options)
+    case 'wme-2':
+      return new Search(wmeModel(wme2), bound).run(options)
+    case 'ricart-agrawala':
+      return new Search(lockModel(ricartAgrawala), bound).run(options)
+    case 'maekawa':
+      return new Search(lockModel(maekawa), bound).run(options)
+  }
+}

@@ -1,0 +1,27 @@
+/** Weak mutual exclusion as the explorer sees it. */
+import type { Protocol } from '../../shared/protocols/protocol.ts'
+import type { WmeMessage } from '../../shared/protocols/wme/messages.ts'
+import type { WmeState } from '../../shared/protocols/wme/state.ts'
+import { checkPair } from './always-pair.ts'
+import { checkSeat } from './always-seat.ts'
+import { checkStep } from './always-step.ts'
+import { menuOf } from './menu.ts'
+import type { Model } from './model.ts'
+import { normalise } from './normalise.ts'
+import { recorded } from './seat.ts'
+import { noteStep, SOMETIMES } from './sometimes.ts'
+
+export type WmeProtocol = Protocol<WmeState, WmeMessage>
+
+export const wmeModel = (protocol: WmeProtocol): Model<WmeState, WmeMessage> => ({
+  protocol,
+  mayReduce: true,
+  sometimes: SOMETIMES,
+  recorded,
+  normalise: (context, state) => normalise(protocol.name, context, state),
+  checkStep,
+  noteStep,
+  checkSeat: (findings, context, seat) => checkSeat(findings, context, protocol, seat),
+  checkPair,
+  menuOf,
+})
