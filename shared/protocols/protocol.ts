@@ -10,6 +10,7 @@
  */
 import type { EjectionReason } from '../history/events.ts'
 import type { Json } from '../json.ts'
+import type { Invocation, Replica } from '../resource/replica.ts'
 import type { CellChange, Cells, Resource } from '../resource/resource.ts'
 
 /** Participants of a lock are numbered 1..N. */
@@ -87,8 +88,11 @@ export type UserInput =
   /** A linearizable read: `readable` follows once this replica has everything that was committed before. */
   | { readonly type: 'read'; readonly request: string }
   | { readonly type: 'cancel-read'; readonly request: string }
-  /** An operator forces the present holder out, wherever it is. `request` names the answer. */
-  | { readonly type: 'eject'; readonly request: string }
+  /**
+   * An operator forces the present holder out, wherever it is. `request` names the answer. With a `fence`: only the holder
+   * that has it. (A protocol that guards state may leave it to its interpreter to look at `latestFence` first.)
+   */
+  | { readonly type: 'eject'; readonly request: string; readonly fence?: number }
   /** An operator lets this participant leave the group, or come back. `request` names the answer. */
   | { readonly type: 'membership'; readonly request: string; readonly wish: 'leave' | 'join' }
 
@@ -327,6 +331,19 @@ export interface HoldingUser {
   readonly isIssuing: boolean
 }
 
+/** What a participant has of the state that the lock guards. It is made anew at each call and must not be changed. */
+export interface GuardedState {
+  readonly replica: Replica
+  /** Everything up to here is on a majority and applied to the replica. */
+  readonly committed: number
+  /** The place in the log of what would be appended next. */
+  readonly nextSequence: number
+  /** Operations of the log that are not applied here yet, in their order. */
+  onTheWay(): Invocation[]
+  /** The fence of the last grant that this participant knows of; -1 if there was none, `null` if that is forgotten. */
+  latestFence(): number | null
+}
+
 export interface Protocol<State, Message> {
   readonly name: ProtocolName
   /** The state as a function of storage alone (invariant I20). `records` are those saved and not deleted since. */
@@ -334,6 +351,8 @@ export interface Protocol<State, Message> {
   /** Changes `state` in place and returns what the interpreter must do. */
   step(context: Context, state: State, input: Input<Message>): Effect<Message>[]
   view(context: Context, state: State): View
+  /** `null` for a lock that guards no state. */
+  guarded(state: State): GuardedState | null
 }
 
 export const DEFAULT_TIMING: Timing = {

@@ -21,6 +21,10 @@ export type OperatorMessage =
 export interface Ejection {
   readonly request: string
   readonly round: Round
+  /** The grant that is meant; `null`: whichever there is. */
+  readonly fence: number | null
+  /** The grant that is meant was inside. */
+  isFound: boolean
   /** By participant: `null` until it has said who is inside there; then the grants that must end. */
   readonly open: { [participant: string]: readonly number[] | null }
 }
@@ -47,11 +51,15 @@ export function onEject(
   if (operators.ejections.length >= step.context.config.limits.waiters) {
     return refuse(step, event.request, 'eject', { code: 'too-many-waiters' })
   }
-  for (const holder of [...step.desk.holders]) eject(step, holder, 'operator')
   operators.rounds++
+  const fence = event.fence ?? null
+  const here = step.desk.holders.filter(holder => fence === null || holder.fence === fence)
+  for (const holder of here) eject(step, holder, 'operator')
   const ejection: Ejection = {
     request: event.request,
     round: `${operators.life}/${operators.rounds}`,
+    fence,
+    isFound: here.length > 0,
     open: Object.fromEntries(others.map(peer => [peer, null])),
   }
   operators.ejections.push(ejection)
@@ -89,9 +97,11 @@ export function onOperatorMessage(step: OperatorStep, from: ParticipantId, messa
     case 'inside': {
       const ejection = step.operators.ejections.find(asked => asked.round === round)
       if (ejection?.open[from] !== null) return
-      if (message.fences.length === 0) return settle(step, ejection, from)
-      ejection.open[from] = message.fences
-      return send<OperatorMessage>(step, from, { type: 'eject', round, fences: message.fences })
+      const fences = message.fences.filter(fence => ejection.fence === null || ejection.fence === fence)
+      if (fences.length === 0) return settle(step, ejection, from)
+      ejection.isFound = true
+      ejection.open[from] = fences
+      return send<OperatorMessage>(step, from, { type: 'eject', round, fences })
     }
     case 'eject':
       for (const holder of [...step.desk.holders]) {
@@ -122,8 +132,10 @@ const isSettled = (open: Ejection['open']): boolean => Object.keys(open).length 
 
 function finishEjections(step: OperatorStep): void {
   const { operators } = step
-  for (const { request, open } of operators.ejections) {
-    if (isSettled(open)) emit(step, { type: 'eject-done', request, epoch: 0 })
+  for (const { request, open, fence, isFound } of operators.ejections) {
+    if (!isSettled(open)) continue
+    if (fence !== null && !isFound) refuse(step, request, 'eject', { code: 'conflict' })
+    else emit(step, { type: 'eject-done', request, epoch: 0 })
   }
   operators.ejections = operators.ejections.filter(({ open }) => !isSettled(open))
 }

@@ -52,6 +52,7 @@ export const maekawa: Protocol<MaekawaState, MaekawaMessage> = {
     return takeEffects(step)
   },
   view,
+  guarded: () => null,
 }
 
 const isMember = (step: Step): boolean => step.state.durable.membership.status === 'member'

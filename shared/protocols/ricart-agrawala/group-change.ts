@@ -4,18 +4,18 @@
  *   1. it writes the new group down, with a fence as its number, and tells all members; each takes it over if its number is
  *      the larger, and answers with the highest sequence number that it has seen or used;
  *   2. when all have acknowledged, the subject is told: `welcome` with the highest of those numbers, or `farewell`;
- *   3. when the subject has acknowledged, the sponsor releases.
+ *   3. when a new node has acknowledged its welcome, or at once if somebody left, the sponsor releases.
  *
  * The whole group is told, not the difference: a sponsor that is wiped on the way leaves some with the new group and some with
  * the old one, and the next sponsor's, with a larger number, takes the place of both. The subject of the half-made change has
  * not been told yet, and asks again. A member that is itself about to join acknowledges and takes nothing over: it gets the
- * group with its own welcome.
+ * group with its own welcome. What this does not survive is that all whom a node knows lose their storage at once: then nobody
+ * is left to tell it that the group has gone on without it.
  */
 import type { ParticipantId } from '../protocol.ts'
 import { fenceOf, GRANTS_PER_REQUEST } from './fence.ts'
 import { endSponsoring, isOutOfDate, setGroup } from './group.ts'
-import type { ChangeAckMessage, ChangeMessage, Group, SettledMessage } from './messages.ts'
-import { becomeExpelled } from './section-7-2-insertion.ts'
+import type { ChangeAckMessage, ChangeMessage, Group, WelcomeAckMessage } from './messages.ts'
 import type { Change } from './state.ts'
 import {
   assert,
@@ -79,19 +79,15 @@ export function awaitedBySponsor(step: Step): ParticipantId[] {
   return open.length > 0 ? open : [sponsoring.change.participant]
 }
 
-/** What is due now: the change to those who have not acknowledged it, or the last word to the subject. */
+/** What is due now: the change to those who have not acknowledged it, or the welcome. */
 export function sendChange(step: Step): void {
-  const { durable } = step.state
-  const { sponsoring, group } = durable
+  const { sponsoring, group, highest } = step.state.durable
   if (sponsoring === null) return
-  const { number, change } = sponsoring
   const open = unacknowledged(step)
   for (const peer of open) send(step, peer, { type: 'change', group })
   if (open.length > 0) return
-  const { participant, incarnation } = change
-  if (change.type === 'remove') return send(step, participant, { type: 'farewell', number, incarnation })
-  const highest = durable.highest.request
-  send(step, participant, { type: 'welcome', group, highest, incarnation })
+  const { participant, incarnation } = sponsoring.change
+  send(step, participant, { type: 'welcome', group, highest: highest.request, incarnation })
 }
 
 /** "Ask all other nodes for their Highest_Sequence_Number and use the largest" (7.2.3). */
@@ -105,20 +101,21 @@ export function onChangeAck(step: Step, from: ParticipantId, message: ChangeAckM
   if (!concludeChange(step)) sendChange(step)
 }
 
-/** Who was declared dead is told once, in case it is not; a new node that died before its welcome is not waited for. */
+/**
+ * Whoever is out is told, and not waited for: if it does not hear it, it asks again. A new node is waited for, since everybody
+ * now needs its REPLYs; unless it has died before its welcome.
+ */
 export function concludeChange(step: Step): boolean {
   const { sponsoring } = step.state.durable
   if (sponsoring === null || unacknowledged(step).length > 0) return false
-  const { number, change } = sponsoring
-  const { participant, incarnation } = change
-  const isDeclaredDead = change.type === 'remove' && change.isDead
-  if (isDeclaredDead) send(step, participant, { type: 'farewell', number, incarnation })
-  if (!isDeclaredDead && !step.state.soft.dead[participant]) return false
+  const { type, participant, incarnation } = sponsoring.change
+  if (type === 'remove') send(step, participant, { type: 'farewell', incarnation })
+  else if (!step.state.soft.dead[participant]) return false
   endSponsoring(step)
   return true
 }
 
-export function onSettled(step: Step, from: ParticipantId, message: SettledMessage): void {
+export function onWelcomeAck(step: Step, from: ParticipantId, message: WelcomeAckMessage): void {
   const { sponsoring } = step.state.durable
   if (sponsoring?.number === message.number && sponsoring.change.participant === from) endSponsoring(step)
 }
@@ -129,8 +126,8 @@ export function onChange(step: Step, from: ParticipantId, { group }: ChangeMessa
   const { durable } = step.state
   const { number, members } = group
   if (isActive(step)) {
-    if (number < durable.group.number) return
-    if (members[step.self] === undefined) return becomeExpelled(step)
+    // What comes late is out of date; and who is not in the group is not asked to acknowledge it.
+    if (number < durable.group.number || members[step.self] === undefined) return
     if (number > durable.group.number) setGroup(step, group)
   }
   send(step, from, { type: 'change-ack', number, highest: durable.highest.request })

@@ -95,13 +95,12 @@ export interface WelcomeMessage {
 /** Everybody has acknowledged: the leaver is out. */
 export interface FarewellMessage {
   readonly type: 'farewell'
-  readonly number: number
   readonly incarnation: number
 }
 
-/** Of a welcome or a farewell: the sponsor may release. */
-export interface SettledMessage {
-  readonly type: 'settled'
+/** The new node has begun: the sponsor may release. */
+export interface WelcomeAckMessage {
+  readonly type: 'welcome-ack'
   readonly number: number
 }
 
@@ -133,5 +132,5 @@ export type RicartAgrawalaMessage =
   | ChangeAckMessage
   | WelcomeMessage
   | FarewellMessage
-  | SettledMessage
+  | WelcomeAckMessage
   | OperatorMessage

@@ -39,6 +39,7 @@ export const ricartAgrawala: Protocol<RicartAgrawalaState, RicartAgrawalaMessage
     return takeEffects(step) as Effect<RicartAgrawalaMessage>[]
   },
   view,
+  guarded: () => null,
 }
 
 function dispatch(step: Step, input: Input<RicartAgrawalaMessage>): void {
@@ -103,9 +104,9 @@ function onMessage(step: Step, from: ParticipantId, message: RicartAgrawalaMessa
     case 'welcome':
       return insertion.onWelcome(step, from, message)
     case 'farewell':
-      return removal.onFarewell(step, from, message)
-    case 'settled':
-      return groupChange.onSettled(step, from, message)
+      return removal.onFarewell(step, message)
+    case 'welcome-ack':
+      return groupChange.onWelcomeAck(step, from, message)
     default:
       return onOperatorMessage(step, from, message)
   }

@@ -47,17 +47,18 @@ export function startJoining(step: Step, incarnation: number, request: string | 
 export function sendJoin(step: Step): void {
   const { membership } = step.state.durable
   if (membership.status !== 'joining') return
-  const { participants } = step.context.config
-  const candidates: ParticipantId[] = []
-  for (let peer = 1; peer <= participants; peer++) if (peer !== step.self) candidates.push(peer)
-  const sponsor = nextSponsor(step, candidates)
-  if (sponsor === undefined) return
+  const sponsor = nextSponsor(step)
+  if (sponsor === null) return
   const { incarnation } = membership
   send(step, sponsor, { type: 'join', incarnation, name: nameOf(step.context, step.self) })
 }
 
-export function nextSponsor(step: Step, candidates: readonly ParticipantId[]): ParticipantId | undefined {
-  return candidates[step.state.soft.sponsorsTried++ % candidates.length]
+/** One participant after the other; who is no member does not answer. */
+export function nextSponsor(step: Step): ParticipantId | null {
+  const { participants } = step.context.config
+  if (participants === 1) return null
+  const turn = step.state.soft.sponsorsTried++ % (participants - 1)
+  return turn + 1 < step.self ? turn + 1 : turn + 2
 }
 
 export function onWelcome(step: Step, from: ParticipantId, message: WelcomeMessage): void {
@@ -71,7 +72,7 @@ export function onWelcome(step: Step, from: ParticipantId, message: WelcomeMessa
     const { request } = membership
     if (request !== null) emit(step, { type: 'membership-done', request, wish: 'join' })
   } else if (!isActive(step)) return
-  send(step, from, { type: 'settled', number: group.number })
+  send(step, from, { type: 'welcome-ack', number: group.number })
 }
 
 // ---------------------------------------------------------------- who sponsors

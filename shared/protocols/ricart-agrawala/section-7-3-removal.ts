@@ -1,6 +1,6 @@
 /**
  * Section 7.3: a node leaves the group. It takes no new users and serves those it has; then, neither requesting nor inside,
- * it asks one member after the other to take it out (group-change.ts), and goes on answering requests, also when it is out.
+ * it asks one member after the other to take it out (group-change.ts), and goes on answering requests until it is out.
  * The paper lets the leaver tell everybody itself; with a sponsor the group has one number after the other, and it is sure
  * that the leaver is not inside when it is taken out, because the sponsor is.
  */
@@ -18,7 +18,7 @@ import {
   stopSponsoring,
 } from './section-7-2-insertion.ts'
 import type { Change } from './state.ts'
-import { emit, isActive, others, restartRepeats, type Step, send } from './step.ts'
+import { assert, emit, isActive, others, restartRepeats, type Step, send } from './step.ts'
 
 export function onMembershipWish(step: Step, event: Extract<UserInput, { type: 'membership' }>): void {
   const { membership } = step.state.durable
@@ -70,27 +70,25 @@ export function isDrained(step: Step): boolean {
 export function sendLeave(step: Step): void {
   const { membership } = step.state.durable
   if (membership.status !== 'leaving' || !isDrained(step)) return
-  const sponsor = nextSponsor(step, others(step))
-  if (sponsor !== undefined) send(step, sponsor, { type: 'leave', incarnation: membership.incarnation })
+  const sponsor = nextSponsor(step)
+  if (sponsor !== null) send(step, sponsor, { type: 'leave', incarnation: membership.incarnation })
 }
 
 export function onLeave(step: Step, from: ParticipantId, { incarnation }: LeaveMessage): void {
   const { group, sponsoring } = step.state.durable
   if (!isActive(step) || !mayGroupChange(step)) return
   // A leaver that is out already has not heard it: it is told once more, by a change that changes nothing.
-  const wish: Change = { type: 'remove', participant: from, incarnation, isDead: false }
+  const wish: Change = { type: 'remove', participant: from, incarnation }
   if (!isOutOfDate(group, wish) && sponsoring?.change.participant !== from) addWish(step, wish)
 }
 
-export function onFarewell(step: Step, from: ParticipantId, { number, incarnation }: FarewellMessage): void {
-  const { membership, own } = step.state.durable
+export function onFarewell(step: Step, { incarnation }: FarewellMessage): void {
+  const { membership } = step.state.durable
   if (membership.status === 'blank' || membership.incarnation !== incarnation) return
-  if (membership.status === 'leaving') {
-    if (step.desk.waiters.length > 0 || own.phase === 'inside') return
-    stopSponsoring(step)
-    setMembership(step, { status: 'left', incarnation })
-    emit(step, { type: 'membership-done', request: membership.request, wish: 'leave' })
-  } else if (membership.status === 'member') return becomeExpelled(step)
-  else if (membership.status !== 'left') return
-  send(step, from, { type: 'settled', number })
+  if (membership.status === 'member') return becomeExpelled(step)
+  if (membership.status !== 'leaving') return
+  stopSponsoring(step)
+  assert(step.state.durable.own.phase === 'idle', 'nobody is taken out who is inside, for its sponsor was')
+  setMembership(step, { status: 'left', incarnation })
+  emit(step, { type: 'membership-done', request: membership.request, wish: 'leave' })
 }

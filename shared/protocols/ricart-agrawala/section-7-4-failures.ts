@@ -49,7 +49,7 @@ export function noteAsked(step: Step, peers: readonly ParticipantId[]): void {
   for (const peer of peers) silentSince[peer] ??= step.now
 }
 
-/** At the end of each step: nobody is silent that is not awaited. */
+/** At the end of each step: nobody is silent that is not awaited, and whoever is awaited is a member. */
 export function watchSilent(step: Step, awaited: readonly ParticipantId[]): void {
   const { silentSince } = step.state.soft
   for (const peer of Object.keys(silentSince)) if (!awaited.includes(Number(peer))) delete silentSince[peer]
@@ -74,5 +74,5 @@ export function onDeadTimer(step: Step): void {
 function declareDead(step: Step, peer: ParticipantId, incarnation: number): void {
   step.state.soft.dead[peer] = true
   forgetMember(step, peer)
-  addWish(step, { type: 'remove', participant: peer, incarnation, isDead: true })
+  addWish(step, { type: 'remove', participant: peer, incarnation })
 }

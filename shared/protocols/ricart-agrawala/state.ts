@@ -72,8 +72,6 @@ export type Change =
       readonly type: 'remove'
       readonly participant: ParticipantId
       readonly incarnation: number
-      /** Declared dead (7.4): nobody waits for its answer. */
-      readonly isDead: boolean
     }
 
 export interface Sponsoring {

@@ -10,12 +10,14 @@
  *
  * `config.localHandoffs` has no meaning here: every entry is decided, and the queue is the same for all.
  */
+
 import { emptyReplica } from '../../resource/replica.ts'
 import type { Context, Effect, Input, ParticipantId, Protocol, UserInput } from '../protocol.ts'
 import { MESSAGE_FORMAT } from '../protocol.ts'
 import * as ballots from './ballots.ts'
 import * as catchUp from './catch-up.ts'
 import { setWaitTimer } from './grants.ts'
+import { guarded } from './guarded.ts'
 import * as instances from './instances.ts'
 import type { ConsensusMessage } from './messages.ts'
 import * as operators from './operators.ts'
@@ -39,6 +41,7 @@ export const wmeConsensus: Protocol<ConsensusState, ConsensusMessage> = {
     return takeEffects(step)
   },
   view,
+  guarded,
 }
 
 const isMember = (step: Step): boolean => step.state.durable.membership.status === 'member'

@@ -6,6 +6,7 @@
  * detector's use (pre-vote.ts), reliable channels (repeat.ts, catch-up.ts), processes that never come back (records.ts,
  * membership.ts), one user per stub (users.ts, grants.ts).
  */
+
 import type { Context, Effect, Input, ParticipantId, Protocol, UserInput } from '../protocol.ts'
 import { MESSAGE_FORMAT } from '../protocol.ts'
 import type { Acknowledgement } from './acknowledgement.ts'
@@ -17,6 +18,7 @@ import * as termination from './figure-2-termination.ts'
 import { inCriticalSection } from './figure-3-states.ts'
 import { centralisedAcknowledgement } from './figure-4-acknowledgement.ts'
 import { setWaitTimer } from './grants.ts'
+import { guarded } from './guarded.ts'
 import * as membership from './membership.ts'
 import type { WmeMessage } from './messages.ts'
 import { onReject } from './paxos.ts'
@@ -43,6 +45,7 @@ function createWme(variant: Acknowledgement): Protocol<WmeState, WmeMessage> {
       return takeEffects(step)
     },
     view,
+    guarded,
   }
 }
 
