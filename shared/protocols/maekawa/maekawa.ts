@@ -125,7 +125,7 @@ function onMessage(step: Step, from: ParticipantId, message: MaekawaMessage): vo
     case 'request':
       return onRequest(step, from, message)
     case 'relinquish':
-      return onRelinquish(step, from, message)
+      return onRelinquish(step, message)
     case 'release':
       return onRelease(step, from, message)
     case 'locked':

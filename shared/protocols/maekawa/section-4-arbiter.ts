@@ -65,12 +65,11 @@ function answerAgain(step: Step, request: Request, locker: Request): void {
   send(step, locker.node, { type: 'are-you-there', sequence: locker.sequence })
 }
 
-/** Step (4). A lock that was given back once already, or is another one by now, is not meant. */
-export function onRelinquish(step: Step, from: ParticipantId, { sequence, round }: RelinquishMessage): void {
+/** Step (4). Each lock has its round: one that was given back once already, or has ended since, is not meant. */
+export function onRelinquish(step: Step, { round }: RelinquishMessage): void {
   const { arbiter } = step.state.durable
-  const { locker } = arbiter
-  if (locker === null || !isSame(locker, { node: from, sequence }) || arbiter.round !== round) return
-  wait(step, locker)
+  if (arbiter.locker === null || arbiter.round !== round) return
+  wait(step, arbiter.locker)
   lockFirst(step)
 }
 

@@ -43,6 +43,18 @@ describe('FAILED to a waiting request that is displaced', () => {
     expect(emptyWithoutRepeats(table)).toEqual([4, 3, 7])
   })
 
+  it('is sent also to the last of several that all precede the locker', () => {
+    const table = thirteen()
+    const sent = follow(table)
+    const request = (sequence: number) => ({ type: 'request', sequence, fence: 0 }) as const
+    say(table, 11, 13, request(9))
+    say(table, 3, 13, request(1))
+    say(table, 7, 13, request(2))
+    expect(sent()).toEqual(['13 → 11 locked', '13 → 11 inquire', '13 → 7 failed'])
+    say(table, 8, 13, request(3))
+    expect(sent()).toEqual(['13 → 8 failed'])
+  })
+
   it('is not sent to one that has been told already', () => {
     const table = thirteen()
     for (const node of [3, 7, 11]) table.try(node)
