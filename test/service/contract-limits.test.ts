@@ -7,7 +7,7 @@ import { DEFAULT_LIMITS } from '../../shared/protocols/protocol.ts'
 import { openWatch, type TestWatch } from './event-stream.ts'
 import { eventually } from './eventually.ts'
 import { itKeepsEveryPromise, useService } from './harness.ts'
-import { expectStatus, granted, type TestLock } from './lock.ts'
+import { expectStatus, type TestLock } from './lock.ts'
 import { openSession, type TestSession } from './session-socket.ts'
 
 const service = useService()
@@ -108,29 +108,6 @@ describe('429 too_many with Retry-After', () => {
       const stream = await openWatch(`${lock.url}/watch`)
       stream.close()
     })
-  })
-
-  it('for one more call than a participant has under way, except for what makes room', async () => {
-    const lock = service.lock()
-    const holder = await lock.granted({ ttlMs: 600_000 })
-    const { id } = await lock.queued()
-    const waiting = Array.from({ length: API_LIMITS.callsInFlight }, () => lock.ticket(id, 25_000))
-    // Nothing tells how many have arrived but that there is no room any more.
-    await eventually(async () => {
-      expect([(await lock.get('n', '?at=1')).body.code]).toEqual(['too_many'])
-    })
-    const refused = await lock.transact([{ increment: 'n' }], { at: 1 })
-    expect([refused.body.code, refused.body.outcome]).toEqual(['too_many', 'not-applied'])
-    expect((await lock.ops(holder, [{ increment: 'n' }])).body.outcome).toBe('not-applied')
-    expect((await lock.status()).body.holder).toMatchObject({ fence: holder.fence })
-    expectStatus(await lock.keepAlive(holder), 200)
-    await lock.released(holder)
-    const grants = new Set((await Promise.all(waiting)).map(answer => granted(answer).id))
-    expect(grants.size).toBe(1)
-    const [grant] = grants
-    await lock.applied({ id: grant! }, [{ increment: 'n' }])
-    await lock.released({ id: grant! })
-    expect(await lock.value('n')).toBe(1)
   })
 })
 

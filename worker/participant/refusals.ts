@@ -21,7 +21,7 @@ export function refusalProblem(refusal: Refusal, opId?: string): ProblemAnswer {
       }
     case 'too-many-waiters':
       return {
-        ...tooMany('Too many users wait for this lock at this participant.'),
+        ...tooMany('Too many wait at this participant of the lock: users, linearizable reads or operators.'),
         ...(opId !== undefined && { outcome: 'not-applied' }),
       }
     case 'not-a-member':
