@@ -106,8 +106,8 @@ class Operations {
   readonly #serial: SerialCopy
   /** By user: the operation that it has asked for last. */
   readonly #asked = new Map<string, string>()
-  /** By user: the operation that its stub has taken up. */
-  readonly #pending = new Map<string, string>()
+  /** By user: the operation that its stub has taken up, and under which grant. */
+  readonly #pending = new Map<string, { readonly opId: string; readonly fence: number }>()
 
   constructor(serial: SerialCopy) {
     this.#serial = serial
@@ -121,10 +121,10 @@ class Operations {
     switch (event.type) {
       case 'outcome':
         this.#serial.outcome(participant, event.opId, event.sequence, event.result)
-        if (this.#pending.get(event.user) === event.opId) this.#pending.delete(event.user)
+        if (this.#pending.get(event.user)?.opId === event.opId) this.#pending.delete(event.user)
         return
       case 'ejected': {
-        const pending = this.#pending.get(event.user)
+        const pending = this.#pending.get(event.user)?.opId
         if (event.pending?.opId !== pending)
           violate(
             'I10',
@@ -136,18 +136,19 @@ class Operations {
         return
       }
       case 'rem':
-        if (this.#pending.has(event.user))
-          violate('I10', `${event.user} has left, but ${this.#pending.get(event.user)} is pending`)
+        // A release that is said twice is answered twice, also when its user is inside again.
+        if (this.#pending.get(event.user)?.fence === event.fence)
+          violate('I10', `${event.user} has left, but ${this.#pending.get(event.user)!.opId} is pending`)
     }
   }
 
   followed({ holders }: View): void {
-    for (const { user, isIssuing } of holders) {
+    for (const { user, fence, isIssuing } of holders) {
       if (isIssuing === this.#pending.has(user)) continue
       const opId = this.#asked.get(user)
       if (!isIssuing || opId === undefined)
-        violate('I10', `the operation ${this.#pending.get(user)} of ${user} was never answered`)
-      this.#pending.set(user, opId)
+        violate('I10', `the operation ${this.#pending.get(user)?.opId} of ${user} was never answered`)
+      this.#pending.set(user, { opId, fence })
     }
   }
 }
