@@ -4,6 +4,8 @@ export interface Bound {
   readonly participants: number
   /** The participants that have a user each. */
   readonly users: readonly number[]
+  /** Those of them whose user is a reader, where the protocol has readers. */
+  readonly readers: readonly number[]
   /** How often each user tries. */
   readonly tries: number
   /** Operations of all users together. */
@@ -38,6 +40,7 @@ export interface Bound {
 export const DEFAULT_BOUND: Bound = {
   participants: 3,
   users: [1, 2],
+  readers: [],
   tries: 2,
   operations: 2,
   order: 'link',

@@ -1,6 +1,6 @@
 /**
  * A protocol that guards no state as the explorer sees it: its three parts and its view, nothing else. *Always*: mutual
- * exclusion and increasing fences, of any two participants; what counts as durable is stored; each user is told what its automaton
+ * exclusion and increasing fences, of any two participants, unless both have readers; what counts as durable is stored; each user is told what its automaton
  * allows (user.ts); from every quiet world all users come through (settle.ts).
  *
  * Who is inside at the same time is a matter of the whole world, so every world is visited.
@@ -34,6 +34,12 @@ export const LOCK_SOMETIMES = [
 
 export type LockSometimes = (typeof LOCK_SOMETIMES)[number]
 
+/** Only where there are readers. */
+export const READERS_TOGETHER = 'readers are inside together'
+
+const areReaders = (one: Seat<unknown>, other: Seat<unknown>): boolean =>
+  one.user?.mode === 'shared' && other.user?.mode === 'shared'
+
 const WITHDRAWALS = budgetOf('withdrawals')
 
 export function lockModel<State extends LockState, Message extends AnyMessage>(
@@ -46,12 +52,16 @@ export function lockModel<State extends LockState, Message extends AnyMessage>(
 
   function checkPair(findings: Findings, one: Seat<State>, other: Seat<State>): void {
     const inside = [...viewOf(one).holders, ...viewOf(other).holders]
-    if (viewOf(one).holders.length > 0 && viewOf(other).holders.length > 0) {
+    const areTogether = viewOf(one).holders.length > 0 && viewOf(other).holders.length > 0
+    if (areTogether && areReaders(one, other)) findings.reach(READERS_TOGETHER)
+    else if (areTogether) {
       const names = inside.map(({ user, fence }) => `${user} with fence ${fence}`).join(' and ')
       findings.violate('nobody is inside together with another', names)
     }
-    checkFences(findings, one, other)
-    checkFences(findings, other, one)
+    if (!areReaders(one, other)) {
+      checkFences(findings, one, other)
+      checkFences(findings, other, one)
+    }
     const waits = (seat: Seat<State>) => viewOf(seat).waiters.length > 0
     if (inside.length > 0 && (waits(one) || waits(other)))
       findings.reach('somebody waits while another is inside')

@@ -5,7 +5,7 @@ import type { Effect, Input, Protocol } from '../../shared/protocols/protocol.ts
 import { ricartAgrawala } from '../../shared/protocols/ricart-agrawala/ricart-agrawala.ts'
 import type { Bound } from './bound.ts'
 import { LOCK_LADDER } from './ladder.ts'
-import { LOCK_SOMETIMES, type LockState, lockModel } from './lock-model.ts'
+import { LOCK_SOMETIMES, type LockState, lockModel, READERS_TOGETHER } from './lock-model.ts'
 import type { AnyMessage } from './mail.ts'
 import { explore } from './models.ts'
 import { boundOf } from './options.ts'
@@ -48,6 +48,15 @@ it.each(['waiting', 'marking'] as const)('all runs of ricart-agrawala around a r
     const result = new Search(model, boundOf({ ...SMALL, ...changes })).run(LIMITS)
     expect(result.violation).toBeNull()
     expect(result.complete).toBe(true)
+  }
+})
+
+it('all runs of ricart-agrawala with two readers and a writer', () => {
+  for (const changes of [{}, { losses: 1, order: 'none' as const }]) {
+    const result = search(ricartAgrawala, { users: [1, 2, 3], readers: [2, 3], ...changes })
+    expect(result.violation).toBeNull()
+    expect(result.complete).toBe(true)
+    expect(result.reached).toContain(READERS_TOGETHER)
   }
 })
 
@@ -147,6 +156,22 @@ describe('the explorer finds', () => {
         ),
     })
     expect(search(doubled, {}).violation?.property).toBe('each user is told what its automaton allows')
+  })
+
+  it('a reader that does not wait for a writer', () => {
+    const rude = changed(ricartAgrawala, {
+      effects: (effects, input) => {
+        if (input.type !== 'message' || input.message.body.type !== 'request') return effects
+        const { request, incarnation, mode } = input.message.body
+        if (mode !== 'shared') return effects
+        const message = { ...input.message, body: { type: 'reply', request, incarnation } as const }
+        return [...effects, { type: 'send', to: input.from, message }]
+      },
+    })
+    expect(search(rude, {}).violation).toBeNull()
+    expect(search(rude, { readers: [1, 2] }).violation).toBeNull()
+    const { violation } = search(rude, { readers: [2] })
+    expect(violation?.property).toBe('nobody is inside together with another')
   })
 
   it('a message to nobody', () => {

@@ -32,6 +32,7 @@ describe('the options', () => {
     ['crashes'],
     ['--order', 'any'],
     ['--users', '4'],
+    ['--readers', '3'],
   ])('are refused when they make no sense: %s %s', (...args) => {
     expect(() => parseOptions(args)).toThrow()
   })

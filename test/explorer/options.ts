@@ -27,6 +27,7 @@ the bound:
   --crashes 1  --suspicions 1  --losses 1  --duplicates 1  --faults 4 (in one run)
   --order link|none        whether links keep the order of messages
   --lag 0                  messages that may wait on one link; 0: any number
+  --readers 2,3            those of the users who share (ricart-agrawala)
   --stragglers 0  --hurries 0  --expiries 0  --withdrawals 0`
 
 export function parseOptions(args: readonly string[]): Options {
@@ -76,6 +77,8 @@ function takeBound(take: (name: string) => string | undefined): Bound {
   }
   const users = take('users')
   if (users !== undefined) changes.users = users.split(',').map(user => numberOf('users', user))
+  const readers = take('readers')
+  if (readers !== undefined) changes.readers = readers.split(',').map(user => numberOf('readers', user))
   const order = take('order')
   if (order !== undefined) {
     if (order !== 'link' && order !== 'none') throw new Error(`--order is link or none, not ${order}`)
@@ -88,6 +91,7 @@ function takeBound(take: (name: string) => string | undefined): Bound {
 export function boundOf(changes: Partial<Bound>): Bound {
   const bound = { ...DEFAULT_BOUND, ...changes }
   const faults = FAULTS.reduce((sum, name) => sum + bound[name], 0)
+  if (bound.readers.some(reader => !bound.users.includes(reader))) throw new Error('a reader without user')
   if (bound.users.some(user => user < 1 || user > bound.participants))
     throw new Error('a user without participant')
   return { ...bound, faults: Math.min(changes.faults ?? faults, faults) }

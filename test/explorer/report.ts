@@ -111,11 +111,12 @@ export function reportOf(
 // ---------------------------------------------------------------- text
 
 export function describeBound(bound: Bound): string {
-  const { participants, users, tries, operations, order, lag } = bound
+  const { participants, users, readers, tries, operations, order, lag } = bound
   const faults = FAULTS.filter(name => bound[name] > 0).map(name => `${name} ${bound[name]}`)
   return [
     `N = ${participants}`,
     `users at ${users.join(' and ')}`,
+    ...(readers.length === 0 ? [] : [`readers at ${readers.join(' and ')}`]),
     `tries ${tries}`,
     `operations ${operations}`,
     ...(faults.length === 0 ? ['no faults'] : faults),

@@ -98,7 +98,9 @@ export class Seats<State, Message extends AnyMessage> implements SeatTable {
   born(participant: number): Result {
     const storage = numbered(new Map(), this.storages)
     const state = this.model.protocol.recover(this.context(participant), storage.records)
-    const user = this.bound.users.includes(participant) ? newUser(participant, this.bound.tries) : null
+    const { users, readers, tries } = this.bound
+    const mode = readers.includes(participant) ? 'shared' : 'exclusive'
+    const user = users.includes(participant) ? newUser(participant, tries, mode) : null
     const seat = { participant, isUp: true, state, storage, user, record: EMPTY_RECORD }
     return this.finish(this.run(seat, user, { type: 'start', now: 0, genesis: true, incarnation: 1 }))
   }

@@ -4,10 +4,11 @@
  * When its participant crashes, a user may miss answers. It then is in `doubt`: what it still waits for it asks for again, once
  * the participant is back, and it may learn of an end that it was not told of. Out of doubt it must be told everything.
  */
-import type { Emitted, UserInput, UserOutput } from '../../shared/protocols/protocol.ts'
+import type { Emitted, Mode, UserInput, UserOutput } from '../../shared/protocols/protocol.ts'
 
 export interface User {
   readonly name: string
+  readonly mode: Mode
   readonly phase: 'out' | 'waiting' | 'in' | 'issuing' | 'leaving'
   readonly triesLeft: number
   /** Of the grant that the user has; 0 when it has none. */
@@ -29,8 +30,9 @@ export interface UserOperation {
 
 export type UserAction = 'try' | 'issue' | 'exit' | 'withdraw' | 'repeat'
 
-export const newUser = (participant: number, tries: number): User => ({
+export const newUser = (participant: number, tries: number, mode: Mode = 'exclusive'): User => ({
   name: `u${participant}`,
+  mode,
   phase: 'out',
   triesLeft: tries,
   fence: 0,
@@ -84,7 +86,12 @@ export function speak(user: User, action: UserAction): { user: User; event: User
 }
 
 /** A time to live of 0 ends at the instant at which all worlds stand still: the `ttl` timer may fire at any moment. */
-const tryOf = (user: User): UserInput => ({ type: 'try', user: user.name, ttlMs: 0 })
+const tryOf = ({ name, mode }: User): UserInput => ({
+  type: 'try',
+  user: name,
+  ttlMs: 0,
+  ...(mode === 'shared' && { mode }),
+})
 
 /** Appending makes the order of the operations visible in the replica. */
 const issueOf = (user: User, opId: string): UserInput => ({
