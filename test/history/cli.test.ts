@@ -20,6 +20,8 @@ function checkHistory(...argv: string[]): { status: number | null; stdout: strin
 const BROKEN_PROPERTY: { readonly [name: string]: PropertyName } = {
   'bad-1cs-operation-left-out.jsonl': '1CS',
   'bad-1cs-state.jsonl': '1CS',
+  'bad-increasing-fences.jsonl': 'increasing fences',
+  'bad-mutual-exclusion.jsonl': 'mutual exclusion',
   'bad-operation-progress.jsonl': 'operation progress',
   'bad-release-progress.jsonl': 'CS-release progress',
   'bad-starvation-freedom.jsonl': 'starvation-freedom',
@@ -55,6 +57,13 @@ describe('a bad history', () => {
 })
 
 describe('a good history', () => {
+  test('of a lock that guards no state is judged by its own properties', () => {
+    const { status, stdout } = checkHistory(fixture('ok-readers-and-a-writer.jsonl'))
+    expect(status).toBe(0)
+    expect(stdout).toMatch(/^valid {4}mutual exclusion$/m)
+    expect(stdout).not.toContain('WME')
+  })
+
   test('with the marks is valid', () => {
     const { status, stdout, stderr } = checkHistory(fixture('ok-two-users.jsonl'))
     expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
