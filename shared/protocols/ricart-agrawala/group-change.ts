@@ -1,10 +1,11 @@
 /**
- * How the group changes (7.2.2, 7.3): by a sponsor, under mutual exclusion, as the paper has it for insertions. Whoever wants in
- * or out asks a member; that member asks for the critical section as a writer, and when it is inside
+ * How the group changes (7.2.2, 7.3, 7.4): by a sponsor, under mutual exclusion, as the paper has it for insertions. Whoever
+ * wants in asks a member; whoever wants out, or has declared somebody dead, is the sponsor itself. The sponsor asks for the
+ * critical section as a writer, and when it is inside
  *   1. it writes the new group down, with a fence as its number, and tells all members; each takes it over if its number is
  *      the larger, and answers with the highest sequence number that it has seen or used;
- *   2. when all have acknowledged, the subject is told: `welcome` with the highest of those numbers, or `farewell`;
- *   3. when a new node has acknowledged its welcome, or at once if somebody left, the sponsor releases.
+ *   2. when all have acknowledged, a new node gets its `welcome`, with the highest of those numbers;
+ *   3. when it has acknowledged that, or at once if somebody was taken out, the sponsor releases.
  *
  * The whole group is told, not the difference: a sponsor that is wiped on the way leaves some with the new group and some with
  * the old one, and the next sponsor's, with a larger number, takes the place of both. The subject of the half-made change has
@@ -16,6 +17,8 @@ import type { ParticipantId } from '../protocol.ts'
 import { fenceOf, GRANTS_PER_REQUEST } from './fence.ts'
 import { endSponsoring, isOutOfDate, setGroup } from './group.ts'
 import type { ChangeAckMessage, ChangeMessage, Group, WelcomeAckMessage } from './messages.ts'
+import { joiningOf } from './section-7-2-insertion.ts'
+import { departOrStay } from './section-7-3-removal.ts'
 import type { Change } from './state.ts'
 import {
   assert,
@@ -31,19 +34,19 @@ import {
 
 // ---------------------------------------------------------------- the sponsor
 
-/** Inside, and nobody else is: the first wish becomes the group. */
-export function beginChange(step: Step): void {
+/** Inside, and nobody else is. */
+export function beginChange(step: Step, change: Change): void {
   const { durable, soft } = step.state
   const { own } = durable
   assert(own.phase === 'inside' && own.mode === 'exclusive', 'a group changes under mutual exclusion')
-  const change = soft.wishes.shift()
-  assert(change !== undefined, 'somebody wants in or out')
   if (isOutOfDate(durable.group, change)) return
-  const number = drawFence(step)
-  setGroup(step, changed(durable.group, change, number))
-  durable.sponsoring = { number, change }
+  const group = changed(durable.group, change, drawFence(step))
+  durable.sponsoring = { change, group }
   save(step, 'sponsoring', durable.sponsoring)
+  // Who takes itself out is in its own group until the others have acknowledged.
+  if (change.participant !== step.self) setGroup(step, group)
   soft.acknowledged = {}
+  soft.joiners = []
   restartRepeats(step)
   if (!concludeChange(step)) sendChange(step)
 }
@@ -81,20 +84,22 @@ export function awaitedBySponsor(step: Step): ParticipantId[] {
 
 /** What is due now: the change to those who have not acknowledged it, or the welcome. */
 export function sendChange(step: Step): void {
-  const { sponsoring, group, highest } = step.state.durable
+  const { sponsoring, highest } = step.state.durable
   if (sponsoring === null) return
+  const { change, group } = sponsoring
   const open = unacknowledged(step)
   for (const peer of open) send(step, peer, { type: 'change', group })
   if (open.length > 0) return
-  const { participant, incarnation } = sponsoring.change
+  const { participant, incarnation } = change
   send(step, participant, { type: 'welcome', group, highest: highest.request, incarnation })
 }
 
 /** "Ask all other nodes for their Highest_Sequence_Number and use the largest" (7.2.3). */
 export function onChangeAck(step: Step, from: ParticipantId, message: ChangeAckMessage): void {
   const { durable, soft } = step.state
-  if (durable.sponsoring?.number !== message.number || soft.acknowledged[from]) return
+  if (durable.sponsoring?.group.number !== message.number || soft.acknowledged[from]) return
   soft.acknowledged[from] = true
+  if (message.joining !== null) soft.joiners.push({ type: 'add', participant: from, ...message.joining })
   noteHighest(step, message.highest)
   if (unacknowledged(step).length > 0) return
   restartRepeats(step)
@@ -102,33 +107,39 @@ export function onChangeAck(step: Step, from: ParticipantId, message: ChangeAckM
 }
 
 /**
- * Whoever is out is told, and not waited for: if it does not hear it, it asks again. A new node is waited for, since everybody
- * now needs its REPLYs; unless it has died before its welcome.
+ * Who was declared dead is told, in case it is not, and not waited for. A new node is waited for, since everybody needs its
+ * REPLYs from now on; unless it has died before its welcome.
  */
 export function concludeChange(step: Step): boolean {
   const { sponsoring } = step.state.durable
   if (sponsoring === null || unacknowledged(step).length > 0) return false
   const { type, participant, incarnation } = sponsoring.change
-  if (type === 'remove') send(step, participant, { type: 'farewell', incarnation })
-  else if (!step.state.soft.dead[participant]) return false
+  if (type === 'add' && !step.state.soft.dead[participant]) return false
+  if (participant === step.self) {
+    departOrStay(step)
+    return true
+  }
+  if (type === 'remove') send(step, participant, { type: 'not-a-member', incarnation, known: incarnation })
   endSponsoring(step)
   return true
 }
 
 export function onWelcomeAck(step: Step, from: ParticipantId, message: WelcomeAckMessage): void {
   const { sponsoring } = step.state.durable
-  if (sponsoring?.number === message.number && sponsoring.change.participant === from) endSponsoring(step)
+  if (sponsoring?.group.number === message.number && sponsoring.change.participant === from)
+    endSponsoring(step)
 }
 
 // ---------------------------------------------------------------- the members
 
+/**
+ * A member that has a later group acknowledges, too. That happens if somebody takes itself out: whoever has heard it goes on
+ * without it, and may be the next sponsor while others have not heard it yet; the later group is without the leaver as well.
+ */
 export function onChange(step: Step, from: ParticipantId, { group }: ChangeMessage): void {
   const { durable } = step.state
   const { number, members } = group
-  if (isActive(step)) {
-    // What comes late is out of date; and who is not in the group is not asked to acknowledge it.
-    if (number < durable.group.number || members[step.self] === undefined) return
-    if (number > durable.group.number) setGroup(step, group)
-  }
-  send(step, from, { type: 'change-ack', number, highest: durable.highest.request })
+  if (isActive(step) && members[step.self] === undefined) return
+  if (isActive(step) && number > durable.group.number) setGroup(step, group)
+  send(step, from, { type: 'change-ack', number, highest: durable.highest.request, joining: joiningOf(step) })
 }

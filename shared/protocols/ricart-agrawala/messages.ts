@@ -59,16 +59,8 @@ export interface NotAMemberMessage {
 }
 
 /** 7.2: a new, or wiped, or returning node asks a sponsor. */
-export interface JoinMessage {
+export interface JoinMessage extends Joining {
   readonly type: 'join'
-  readonly incarnation: number
-  readonly name: number
-}
-
-/** 7.3: a node that neither asks nor is inside asks a sponsor to take it out. */
-export interface LeaveMessage {
-  readonly type: 'leave'
-  readonly incarnation: number
 }
 
 /** The sponsor, inside its critical section, tells the new group. */
@@ -82,6 +74,13 @@ export interface ChangeAckMessage {
   readonly type: 'change-ack'
   readonly number: number
   readonly highest: number
+  /** The sender is not in the group, but on its way in. */
+  readonly joining: Joining | null
+}
+
+export interface Joining {
+  readonly incarnation: number
+  readonly name: number
 }
 
 /** Everybody has acknowledged: the new node may begin. */
@@ -89,12 +88,6 @@ export interface WelcomeMessage {
   readonly type: 'welcome'
   readonly group: Group
   readonly highest: number
-  readonly incarnation: number
-}
-
-/** Everybody has acknowledged: the leaver is out. */
-export interface FarewellMessage {
-  readonly type: 'farewell'
   readonly incarnation: number
 }
 
@@ -127,10 +120,8 @@ export type RicartAgrawalaMessage =
   | YesIAmHereMessage
   | NotAMemberMessage
   | JoinMessage
-  | LeaveMessage
   | ChangeMessage
   | ChangeAckMessage
   | WelcomeMessage
-  | FarewellMessage
   | WelcomeAckMessage
   | OperatorMessage

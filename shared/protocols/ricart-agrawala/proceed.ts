@@ -5,9 +5,12 @@
 import { admitFirst, wantedMode } from '../lock-only/users.ts'
 import type { Mode } from '../protocol.ts'
 import { GRANTS_PER_REQUEST } from './fence.ts'
+import { dropWish } from './group.ts'
 import { beginChange, concludeChange, drawFence } from './group-change.ts'
 import { invoke, isPermitted, leave } from './section-2-algorithm.ts'
 import { mayGiveUp } from './section-6-4-numbers.ts'
+import { ownRemoval } from './section-7-3-removal.ts'
+import type { Change } from './state.ts'
 import { changeOwn, isActive, type Step } from './step.ts'
 
 export function proceed(step: Step): void {
@@ -36,8 +39,10 @@ function advance(step: Step): boolean {
   }
 }
 
-const modeNeeded = (step: Step): Mode | null =>
-  step.state.soft.wishes.length > 0 ? 'exclusive' : wantedMode(step)
+const modeNeeded = (step: Step): Mode | null => (changeNeeded(step) === null ? wantedMode(step) : 'exclusive')
+
+/** What the group wants of this node, or this node of the group. */
+const changeNeeded = (step: Step): Change | null => step.state.soft.wishes[0] ?? ownRemoval(step)
 
 /** Somebody needs the request, and what it asks for is enough: a writer may stand where a reader was when it was made. */
 function isOfUse(step: Step): boolean {
@@ -47,12 +52,14 @@ function isOfUse(step: Step): boolean {
 
 /** Inside: a change of the group, the next user, or out. */
 function serve(step: Step): boolean {
-  const { durable, soft } = step.state
+  const { durable } = step.state
   if (durable.sponsoring !== null) return concludeChange(step)
   const isEmpty = step.desk.holders.length === 0
   const { mode, grants } = durable.own
-  if (isEmpty && soft.wishes.length > 0 && mode === 'exclusive' && grants < GRANTS_PER_REQUEST) {
-    beginChange(step)
+  const change = changeNeeded(step)
+  if (isEmpty && change !== null && mode === 'exclusive' && grants < GRANTS_PER_REQUEST) {
+    dropWish(step, change.participant)
+    beginChange(step, change)
     return true
   }
   if (mayAdmit(step)) {

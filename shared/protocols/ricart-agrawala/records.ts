@@ -29,6 +29,7 @@ function createSoft(): Soft {
     dead: {},
     wishes: [],
     acknowledged: {},
+    joiners: [],
     sponsorsTried: 0,
     operators: noOperators(),
     repeatAttempts: 0,

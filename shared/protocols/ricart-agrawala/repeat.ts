@@ -7,7 +7,6 @@ import type { ParticipantId } from '../protocol.ts'
 import { awaitedBySponsor, sendChange } from './group-change.ts'
 import { awaitedToSpeak } from './section-6-1-implicit-reply.ts'
 import { sendJoin } from './section-7-2-insertion.ts'
-import { isDrained, sendLeave } from './section-7-3-removal.ts'
 import { askWhetherThere, noteAsked, watchSilent } from './section-7-4-failures.ts'
 import { cancelTimer, type Step, setTimer } from './step.ts'
 
@@ -20,11 +19,7 @@ export function armRepeatTimer(step: Step): void {
   if (!isUnanswered(step)) {
     soft.repeatAttempts = 0
     cancelTimer(step, 'repeat')
-  } else if (!soft.timers.repeat) {
-    // Whatever it was that served its last user: the leaver asks at once, and again with every repeat.
-    sendLeave(step)
-    setTimer(step, 'repeat', intervalMs(step))
-  }
+  } else if (!soft.timers.repeat) setTimer(step, 'repeat', intervalMs(step))
 }
 
 function intervalMs(step: Step): number {
@@ -35,7 +30,7 @@ function intervalMs(step: Step): number {
 const awaitedPeers = (step: Step): ParticipantId[] => [...awaitedToSpeak(step), ...awaitedBySponsor(step)]
 
 function isUnanswered(step: Step): boolean {
-  if (step.state.durable.membership.status === 'joining' || isDrained(step)) return true
+  if (step.state.durable.membership.status === 'joining') return true
   return awaitedPeers(step).length > 0 || hasEjections(step)
 }
 

@@ -95,16 +95,12 @@ function onMessage(step: Step, from: ParticipantId, message: RicartAgrawalaMessa
       return insertion.onNotAMember(step, message)
     case 'join':
       return insertion.onJoin(step, from, message)
-    case 'leave':
-      return removal.onLeave(step, from, message)
     case 'change':
       return groupChange.onChange(step, from, message)
     case 'change-ack':
       return groupChange.onChangeAck(step, from, message)
     case 'welcome':
       return insertion.onWelcome(step, from, message)
-    case 'farewell':
-      return removal.onFarewell(step, message)
     case 'welcome-ack':
       return groupChange.onWelcomeAck(step, from, message)
     default:

@@ -44,15 +44,14 @@ export function sendReply(step: Step, to: ParticipantId, { request, incarnation 
 /**
  * Whether the request is one of a member's present life. Who is not in the group is told so (7.4). A node that is on its way in
  * has no group to look at, and lets everybody pass: it is not requesting. A node that has left is needed by nobody, or it
- * would not have left: who asks it still does not know that it is out itself.
+ * would not have left: who still asks it has missed what has happened since.
  */
 export function isValid(step: Step, maker: ParticipantId, { request, incarnation }: RequestName): boolean {
   if (isOutdated(step, request)) return false
   if (!isActive(step)) return step.state.durable.membership.status === 'joining'
-  const member = step.state.durable.group.members[maker]
-  if (member !== undefined) return member.incarnation === incarnation
-  send(step, maker, { type: 'not-a-member', incarnation, known: incarnation })
-  return false
+  const known = step.state.durable.group.members[maker]?.incarnation ?? -1
+  if (known < incarnation) send(step, maker, { type: 'not-a-member', incarnation, known })
+  return known === incarnation
 }
 
 // ---------------------------------------------------------------- one's own

@@ -12,7 +12,7 @@ import { eject } from '../lock-only/users.ts'
 import type { Context, ParticipantId } from '../protocol.ts'
 import { NAMES } from './fence.ts'
 import { addWish, endSponsoring, isOutOfDate, mayGroupChange, setGroup } from './group.ts'
-import type { JoinMessage, Members, NotAMemberMessage, WelcomeMessage } from './messages.ts'
+import type { Joining, JoinMessage, Members, NotAMemberMessage, WelcomeMessage } from './messages.ts'
 import { leave } from './section-2-algorithm.ts'
 import type { Change, Membership } from './state.ts'
 import { emit, isActive, noteHighest, restartRepeats, type Step, save, send } from './step.ts'
@@ -45,16 +45,19 @@ export function startJoining(step: Step, incarnation: number, request: string | 
 
 /** To one sponsor at a time. */
 export function sendJoin(step: Step): void {
+  const joining = joiningOf(step)
+  const sponsor = joining === null ? null : nextSponsor(step)
+  if (joining !== null && sponsor !== null) send(step, sponsor, { type: 'join', ...joining })
+}
+
+export function joiningOf(step: Step): Joining | null {
   const { membership } = step.state.durable
-  if (membership.status !== 'joining') return
-  const sponsor = nextSponsor(step)
-  if (sponsor === null) return
-  const { incarnation } = membership
-  send(step, sponsor, { type: 'join', incarnation, name: nameOf(step.context, step.self) })
+  if (membership.status !== 'joining') return null
+  return { incarnation: membership.incarnation, name: nameOf(step.context, step.self) }
 }
 
 /** One participant after the other; who is no member does not answer. */
-export function nextSponsor(step: Step): ParticipantId | null {
+function nextSponsor(step: Step): ParticipantId | null {
   const { participants } = step.context.config
   if (participants === 1) return null
   const turn = step.state.soft.sponsorsTried++ % (participants - 1)
@@ -87,7 +90,7 @@ export function onJoin(step: Step, from: ParticipantId, { incarnation, name }: J
   }
   if (sponsoring?.change.participant === from) {
     if (sponsoring.change.incarnation === incarnation) return
-    // The life that was to be welcomed, or taken out, is over: it will not answer.
+    // The life that was to be welcomed is over: it will not answer.
     endSponsoring(step)
   }
   addWish(step, wish)
@@ -105,24 +108,14 @@ function isFree(step: Step, participant: ParticipantId, name: number): boolean {
 export function onNotAMember(step: Step, message: NotAMemberMessage): void {
   const { membership } = step.state.durable
   if (membership.status === 'blank' || membership.incarnation !== message.incarnation) return
-  if (membership.status === 'member') becomeExpelled(step)
-  // It is out, but was not told so: it wanted to sponsor somebody, and must stop asking before it can ask again to leave.
-  if (membership.status === 'leaving') stopSponsoring(step)
+  if (isActive(step)) becomeExpelled(step)
   if (membership.status === 'joining')
     startJoining(step, Math.max(membership.incarnation, message.known) + 1, membership.request)
 }
 
-/** Whoever wanted to be sponsored asks the next one. */
-export function stopSponsoring(step: Step): void {
-  step.state.soft.wishes = []
-  if (step.desk.waiters.length === 0 && step.state.durable.own.phase === 'requesting') leave(step)
-}
-
 /** It was declared dead. Who waits here goes on waiting; who is inside is so no longer. */
-export function becomeExpelled(step: Step): void {
+function becomeExpelled(step: Step): void {
   const { durable, soft } = step.state
-  const { membership } = durable
-  if (membership.status !== 'member' && membership.status !== 'leaving') return
   for (const holder of [...step.desk.holders]) eject(step, holder, 'suspected')
   if (durable.own.phase !== 'idle') leave(step)
   if (durable.sponsoring !== null) endSponsoring(step)

@@ -1,24 +1,17 @@
 /**
- * Section 7.3: a node leaves the group. It takes no new users and serves those it has; then, neither requesting nor inside,
- * it asks one member after the other to take it out (group-change.ts), and goes on answering requests until it is out.
- * The paper lets the leaver tell everybody itself; with a sponsor the group has one number after the other, and it is sure
- * that the leaver is not inside when it is taken out, because the sponsor is.
+ * Section 7.3: a node leaves the group. It takes no new users and serves those it has. Then it tells all others that it goes, and
+ * is out when they have acknowledged; those who wait for its REPLY pretend that it came. The paper does not say what happens if two
+ * nodes leave, or one leaves and one comes, at the same time: so the leaver does this as the sponsor of its own removal, inside
+ * the critical section, with nobody in it (group-change.ts). Outside it is neither requesting nor inside, and answers nobody:
+ * nobody needs it any more.
  */
-
 import { refuse } from '../lock-only/users.ts'
-import type { ParticipantId, UserInput } from '../protocol.ts'
-import { addWish, isOutOfDate, mayGroupChange } from './group.ts'
-import type { FarewellMessage, LeaveMessage } from './messages.ts'
-import {
-  becomeExpelled,
-  nextIncarnation,
-  nextSponsor,
-  setMembership,
-  startJoining,
-  stopSponsoring,
-} from './section-7-2-insertion.ts'
+import type { UserInput } from '../protocol.ts'
+import { addWish, endSponsoring, mayGroupChange } from './group.ts'
+import { leave } from './section-2-algorithm.ts'
+import { nextIncarnation, setMembership, startJoining } from './section-7-2-insertion.ts'
 import type { Change } from './state.ts'
-import { assert, emit, isActive, others, restartRepeats, type Step, send } from './step.ts'
+import { assert, emit, others, type Step } from './step.ts'
 
 export function onMembershipWish(step: Step, event: Extract<UserInput, { type: 'membership' }>): void {
   const { membership } = step.state.durable
@@ -50,7 +43,6 @@ function startLeaving(step: Step, request: string): void {
   if (membership.status !== 'member' && membership.status !== 'leaving') return
   if (others(step).length === 0) return refuse(step, request, 'membership', { code: 'not-supported' })
   setMembership(step, { status: 'leaving', incarnation: membership.incarnation, request })
-  restartRepeats(step)
 }
 
 /** At the end of each step: of those who leave at the same time, the last one stays. */
@@ -61,34 +53,27 @@ export function stayIfAlone(step: Step): void {
   refuse(step, membership.request, 'membership', { code: 'not-supported' })
 }
 
-/** Neither requesting nor inside: the others may be told. It may still sponsor somebody else, or nobody would if all leave. */
-export function isDrained(step: Step): boolean {
-  const { membership, own } = step.state.durable
-  return membership.status === 'leaving' && own.phase === 'idle' && step.desk.waiters.length === 0
-}
-
-export function sendLeave(step: Step): void {
+/** What a node that has served its last user wants. */
+export function ownRemoval(step: Step): Change | null {
   const { membership } = step.state.durable
-  if (membership.status !== 'leaving' || !isDrained(step)) return
-  const sponsor = nextSponsor(step)
-  if (sponsor !== null) send(step, sponsor, { type: 'leave', incarnation: membership.incarnation })
+  const { waiters, holders } = step.desk
+  if (membership.status !== 'leaving' || waiters.length + holders.length > 0) return null
+  if (others(step).length === 0) return null
+  return { type: 'remove', participant: step.self, incarnation: membership.incarnation }
 }
 
-export function onLeave(step: Step, from: ParticipantId, { incarnation }: LeaveMessage): void {
-  const { group, sponsoring } = step.state.durable
-  if (!isActive(step) || !mayGroupChange(step)) return
-  // A leaver that is out already has not heard it: it is told once more, by a change that changes nothing.
-  const wish: Change = { type: 'remove', participant: from, incarnation }
-  if (!isOutOfDate(group, wish) && sponsoring?.change.participant !== from) addWish(step, wish)
-}
-
-export function onFarewell(step: Step, { incarnation }: FarewellMessage): void {
-  const { membership } = step.state.durable
-  if (membership.status === 'blank' || membership.incarnation !== incarnation) return
-  if (membership.status === 'member') return becomeExpelled(step)
-  if (membership.status !== 'leaving') return
-  stopSponsoring(step)
-  assert(step.state.durable.own.phase === 'idle', 'nobody is taken out who is inside, for its sponsor was')
-  setMembership(step, { status: 'left', incarnation })
+/** All have acknowledged. But if all of them have lost their storage, nobody else knows the group: they come back first. */
+export function departOrStay(step: Step): void {
+  const { durable, soft } = step.state
+  const { membership } = durable
+  assert(membership.status === 'leaving', 'only who wants to leave does')
+  endSponsoring(step)
+  if (soft.joiners.length === others(step).length) {
+    for (const joiner of soft.joiners) addWish(step, joiner)
+    return
+  }
+  soft.wishes = []
+  leave(step)
+  setMembership(step, { status: 'left', incarnation: membership.incarnation })
   emit(step, { type: 'membership-done', request: membership.request, wish: 'leave' })
 }

@@ -28,7 +28,7 @@ export type Membership =
   /** Never started. */
   | { readonly status: 'blank' }
   | { readonly status: 'member'; readonly incarnation: number }
-  /** A member that serves the users it has, takes no others, and then asks to be taken out (7.3). */
+  /** A member that serves the users it has, takes no others, and then takes itself out (7.3). */
   | { readonly status: 'leaving'; readonly incarnation: number; readonly request: string }
   | { readonly status: 'left'; readonly incarnation: number }
   /** New, wiped, declared dead, or on its way back: it answers, but may not ask (7.2.3, trap D2). */
@@ -75,9 +75,9 @@ export type Change =
     }
 
 export interface Sponsoring {
-  /** The number of the group that it makes. */
-  readonly number: number
   readonly change: Change
+  /** The group that it makes. */
+  readonly group: Group
 }
 
 // ---------------------------------------------------------------- soft
@@ -100,6 +100,8 @@ export interface Soft {
   wishes: Change[]
   /** Who has acknowledged the change that this node sponsors. */
   acknowledged: Participants
+  /** Those of them that are not in the group, but on their way in. */
+  joiners: Change[]
   /** Counts the sponsors that were tried. */
   sponsorsTried: number
   operators: Operators

@@ -32,6 +32,21 @@ describe('declareDeadAfterMs', () => {
     expect(cluster.timers(1)).toEqual([])
   })
 
+  it('each has its own time', () => {
+    const cluster = create()
+    cluster.try(2)
+    cluster.deliver()
+    cluster.crash(3)
+    cluster.try(1)
+    // Node 2 is inside, and answers; it falls silent later than node 3.
+    cluster.run(6_000)
+    expect(cluster.view(1).suspects).toEqual([3])
+    cluster.crash(2)
+    cluster.run(5_000)
+    expect(cluster.state(1).soft.dead).toEqual({ 3: true })
+    expect(cluster.inside()).toEqual([])
+  })
+
   it('the time in the critical section is no limit: YES_I_AM_HERE', () => {
     const cluster = create()
     cluster.try(1)

@@ -14,9 +14,12 @@ describe('7.2: insertion', () => {
     cluster.try(3)
     cluster.deliver()
     cluster.exit(3)
-    cluster.try(3)
-    cluster.take(() => true)
-    cluster.user(3, { type: 'withdraw', user: 'u' })
+    // Node 3 has used numbers that nobody else has seen.
+    for (let round = 0; round < 5; round++) {
+      cluster.try(3)
+      cluster.user(3, { type: 'withdraw', user: 'u' })
+      cluster.take(() => true)
+    }
     const highest = cluster.state(3).durable.highest.request
     expect(cluster.state(1).durable.highest.request).toBeLessThan(highest)
 
@@ -50,7 +53,7 @@ describe('7.2: insertion', () => {
     cluster.deliver(along(2, 1))
     expect(cluster.view(node).membership).toBe('joining')
     cluster.deliver(along(3, 1))
-    cluster.deliver(sent => !ofType('settled')(sent))
+    cluster.deliver(sent => !ofType('welcome-ack')(sent))
     expect(cluster.view(node).membership).toBe('member')
     expect(cluster.state(1).durable.own.phase).toBe('inside')
     cluster.deliver()
@@ -125,6 +128,8 @@ describe('7.2.1: a node that was there before', () => {
     const { incarnation } = cluster.state(1).durable.group.members[3]!
     expect(incarnation).toBeGreaterThan(0)
     expect(cluster.state(2).durable.group.members[3]!.incarnation).toBe(incarnation)
+    // Nobody owes the earlier life a REPLY.
+    for (const node of [1, 2]) expect(cluster.state(node).durable.deferred).toEqual({})
     // A REQUEST of the earlier life comes late: nobody defers it, nobody answers it.
     cluster.try(1)
     cluster.deliver()
@@ -165,6 +170,50 @@ describe('7.2.1: a node that was there before', () => {
   })
 })
 
+describe('what comes late', () => {
+  it('a JOIN of a life that has left since is not carried out', () => {
+    const cluster = create(3)
+    cluster.wipe(3)
+    cluster.start(3)
+    const [join] = cluster.network.filter(ofType('join'))
+    cluster.run(5_000)
+    cluster.user(3, { type: 'membership', request: 'm', wish: 'leave' })
+    cluster.run(5_000)
+    expect(cluster.view(3).membership).toBe('left')
+    cluster.hand(join!)
+    cluster.run(5_000)
+    expect(cluster.view(3).membership).toBe('left')
+    for (const node of [1, 2]) expect(membersOf(cluster, node)).toEqual([1, 2])
+  })
+
+  it('a JOIN of a life that was followed by another is not carried out, also if it was noted before', () => {
+    const cluster = create(3)
+    cluster.try(1)
+    cluster.deliver()
+    cluster.wipe(3)
+    cluster.start(3)
+    // Node 2 wants to sponsor this life, but node 1 is inside.
+    const [join] = cluster.take(ofType('join'))
+    cluster.hand({ ...join!, to: 2 })
+    expect(cluster.state(2).soft.wishes).toHaveLength(1)
+    const wish = cluster.state(2).soft.wishes[0]!
+    cluster.lose(from(2))
+    cluster.wipe(3)
+    cluster.start(3)
+    cluster.take(ofType('join'))
+    cluster.lose(() => false)
+    cluster.exit(1)
+    cluster.run(60_000)
+    const { incarnation } = cluster.state(1).durable.group.members[3]!
+    expect(incarnation).toBeGreaterThan(wish.incarnation)
+    expect(cluster.state(3).durable.membership).toEqual({ status: 'member', incarnation })
+    cluster.hand({ ...join!, to: 2 })
+    cluster.run(5_000)
+    expect(cluster.state(2).durable.group.members[3]!.incarnation).toBe(incarnation)
+    for (const node of [1, 2, 3]) expect(cluster.timers(node)).toEqual([])
+  })
+})
+
 describe('7.3: removal', () => {
   const leave = (cluster: Cluster, node: number) =>
     cluster.user(node, { type: 'membership', request: 'm', wish: 'leave' })
@@ -198,11 +247,65 @@ describe('7.3: removal', () => {
   it('who waits for its REPLY pretends that it came', () => {
     const cluster = create(3)
     leave(cluster, 3)
+    cluster.deliver(sent => !ofType('change')(sent))
     cluster.try(2)
-    cluster.lose(along(3, 2))
+    cluster.lose(sent => along(3, 2)(sent) && ofType('reply')(sent))
+    cluster.deliver(sent => !ofType('change')(sent))
+    expect(Object.keys(cluster.state(3).durable.deferred)).toEqual(['2'])
+    expect(cluster.inside()).toEqual([])
+    cluster.deliver(along(3, 2))
+    expect(cluster.inside()).toEqual(['2:u'])
     cluster.run(20_000)
     expect(cluster.view(3).membership).toBe('left')
-    expect(cluster.inside()).toEqual(['2:u'])
+  })
+
+  it('goes on where it was when the leaver is restarted, and is undone when it is wiped', () => {
+    for (const isWiped of [false, true]) {
+      const cluster = create(3)
+      leave(cluster, 3)
+      cluster.deliver(sent => !ofType('change')(sent) || to(1)(sent))
+      expect([membersOf(cluster, 1), membersOf(cluster, 2)]).toEqual([
+        [1, 2],
+        [1, 2, 3],
+      ])
+      if (isWiped) cluster.wipe(3)
+      else cluster.crash(3)
+      cluster.take(() => true)
+      cluster.start(3)
+      cluster.run(60_000)
+      for (const node of [1, 2]) expect(membersOf(cluster, node)).toEqual(isWiped ? [1, 2, 3] : [1, 2])
+      expect(cluster.view(3).membership).toBe(isWiped ? 'member' : 'left')
+      for (const node of [1, 2, 3]) expect(cluster.timers(node)).toEqual([])
+    }
+  })
+
+  it('who has heard it goes on, and may be the next sponsor before all have heard it', () => {
+    const cluster = create(3)
+    leave(cluster, 3)
+    cluster.lose(sent => ofType('change')(sent) && along(3, 2)(sent))
+    cluster.deliver()
+    const node = cluster.add()
+    cluster.run(2_000)
+    expect(cluster.view(node).membership).toBe('member')
+    expect(cluster.view(3).phase).toBe('inside')
+    expect(membersOf(cluster, 2)).toEqual([1, 2, 4])
+    cluster.lose(() => false)
+    cluster.run(10_000)
+    expect(cluster.view(3).membership).toBe('left')
+    for (const member of [1, 2, node]) expect(membersOf(cluster, member)).toEqual([1, 2, 4])
+  })
+
+  it('does not leave a group that nobody else remembers: those who lost it come back first', () => {
+    const cluster = create(2)
+    leave(cluster, 2)
+    cluster.deliver(sent => !ofType('change')(sent))
+    expect(cluster.view(2).phase).toBe('inside')
+    cluster.wipe(1)
+    cluster.start(1)
+    cluster.run(20_000)
+    expect(cluster.view(1).membership).toBe('member')
+    expect(cluster.view(2).membership).toBe('left')
+    expect(membersOf(cluster, 1)).toEqual([1])
   })
 
   it('it may come back', () => {

@@ -71,6 +71,24 @@ describe('6.4: modulo M', () => {
     expect(cluster.inside()).toEqual([])
   })
 
+  it('a request that comes again when it is long over is not taken for a new one', () => {
+    const cluster = new Cluster({ participants: 2, localHandoffs: 0, options: { modulus: 3 } })
+    cluster.try(2)
+    const [late] = cluster.network
+    cluster.deliver()
+    cluster.exit(2)
+    for (let round = 0; round < 3; round++) {
+      cluster.try(1)
+      cluster.deliver()
+      cluster.exit(1)
+    }
+    // Number 1 has the residue that number 4 has, which node 1 used last: it would be next to come.
+    cluster.try(1)
+    cluster.hand(late!)
+    expect(cluster.state(1).durable.deferred).toEqual({})
+    expect(cluster.network.filter(sent => sent.from === 1 && sent.message.body.type === 'reply')).toEqual([])
+  })
+
   it('there are no readers, and nobody leaves or comes back', () => {
     const cluster = new Cluster({ participants: 2, options: { modulus: 3 } })
     const refusal = { code: 'not-supported' }

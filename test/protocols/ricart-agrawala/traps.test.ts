@@ -142,6 +142,22 @@ describe('messages', () => {
     expect(cluster.state(1).durable.highest.request).toBe(0)
   })
 
+  it('that were overtaken do not take the place of later ones', () => {
+    const cluster = create(2)
+    cluster.try(1)
+    cluster.deliver()
+    cluster.try(2)
+    const [first] = cluster.take(to(1))
+    cluster.user(2, { type: 'withdraw', user: 'u' })
+    cluster.try(2)
+    cluster.deliver()
+    cluster.hand(first!)
+    expect(cluster.state(1).durable.deferred).toMatchObject({ 2: { request: 3 } })
+    cluster.exit(1)
+    cluster.deliver()
+    expect(cluster.inside()).toEqual(['2:u'])
+  })
+
   it('that come twice change nothing: a deferral is noted once', () => {
     const cluster = create(2)
     cluster.try(1)
