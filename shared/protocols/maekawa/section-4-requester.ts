@@ -12,7 +12,7 @@ import { changeOwn, raiseFence, type Step, send } from './step.ts'
 export function invoke(step: Step): void {
   const { derived } = step.state
   derived.highest++
-  changeOwn(step, { phase: 'requesting', sequence: derived.highest, relinquished: {}, handoffs: 0 })
+  changeOwn(step, { phase: 'requesting', sequence: derived.highest })
   step.state.soft.repeatAttempts = 0
   sendRequests(step)
 }
@@ -61,14 +61,10 @@ function onLocked(step: Step, member: ParticipantId, { round, fence }: LockedMes
   // It was given back. If the arbiter still says so, the RELINQUISH was lost.
   if (round <= (durable.own.relinquished[member] ?? 0)) return sendRelinquish(step, member, round)
   soft.locked[member] = { round, fence }
-  delete soft.failed[member]
 }
 
-/** One that comes after its LOCKED is late: what this node holds, and has not given back, nobody else can have. */
 function onFailed(step: Step, member: ParticipantId): void {
-  const { soft } = step.state
-  if (soft.locked[member] !== undefined) return
-  soft.failed[member] = true
+  step.state.soft.failed[member] = true
   answerInquiries(step)
 }
 
@@ -88,7 +84,10 @@ function answerInquiries(step: Step): void {
   for (const [member, round] of Object.entries(soft.inquired)) relinquish(step, Number(member), round)
 }
 
-/** A member that was given back has failed like one that never was locked, until it is locked again. */
+/**
+ * A member that was given back has failed like one that never was locked, until it is locked again. A FAILED that comes after
+ * the LOCKED is late: what this node holds, and has not given back, nobody else can have.
+ */
 function hasFailed(step: Step, member: ParticipantId): boolean {
   const { durable, soft } = step.state
   if (soft.locked[member] !== undefined) return false
@@ -115,14 +114,13 @@ function noteThatSomebodyWaits(step: Step): void {
 // ---------------------------------------------------------------- in and out
 
 /**
- * Step (5). Every grant before this one was under a request that shares a member with this one; that member was told its fence
- * before it was locked for this one.
+ * Step (5). Every grant before this one, also this node's own last one, was under a request that shares a member with this one;
+ * that member was told its fence before it was locked for this one.
  */
 export function enter(step: Step): void {
-  const { durable, soft } = step.state
-  const fences = Object.values(soft.locked).map(({ fence }) => fence)
+  const fences = Object.values(step.state.soft.locked).map(({ fence }) => fence)
   changeOwn(step, { phase: 'inside' })
-  admit(step, Math.max(durable.fence.fence, ...fences) + 1)
+  admit(step, Math.max(...fences) + 1)
 }
 
 function admit(step: Step, fence: number): void {
@@ -147,7 +145,7 @@ export function handOver(step: Step): void {
   admit(step, fence.fence + 1)
 }
 
-/** Step (6); also when nobody wants the critical section any longer before it was reached. */
+/** Step (6); also when nobody wants the critical section any longer before it was reached. The next request begins afresh. */
 export function leave(step: Step): void {
   const { durable, derived, soft } = step.state
   changeOwn(step, { phase: 'idle', relinquished: {}, handoffs: 0 })

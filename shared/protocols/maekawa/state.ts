@@ -72,7 +72,7 @@ export interface Lock {
 export interface Soft {
   /** The LOCKED of each member of S_i that has sent one for the present request, unless it was given back. */
   locked: { [member: string]: Lock }
-  /** The members whose last word was FAILED. */
+  /** The members that have sent FAILED. One that has sent LOCKED since counts as locked. */
   failed: { [member: string]: true }
   /** The round of each INQUIRE that waits for an answer. Also of one whose LOCKED has not arrived yet. */
   inquired: { [member: string]: number }

@@ -224,6 +224,9 @@ describe('the repeat timer', () => {
     table.exit(1)
     table.deliver()
     for (const node of table.nodes) expect(table.timers(node)).toEqual([])
+    // The next request begins with the shortest interval again.
+    table.try(1)
+    expect(table.timerAt(1, 'repeat')! - table.now).toBe(250)
   })
 
   it('asks only those again whose LOCKED is missing', () => {

@@ -124,6 +124,15 @@ describe('an INQUIRE', () => {
     expect(sent()).toEqual(['7 → 2 relinquish'])
   })
 
+  it('that comes again is answered again', () => {
+    const { table, sent } = requesting7()
+    say(table, 2, 7, locked(1))
+    say(table, 10, 7, failed())
+    say(table, 2, 7, inquire(1))
+    say(table, 2, 7, inquire(1))
+    expect(sent()).toEqual(['7 → 2 relinquish', '7 → 2 relinquish'])
+  })
+
   it('that arrives before its LOCKED is remembered', () => {
     const { table, sent } = requesting7()
     say(table, 2, 7, inquire(1))
@@ -176,6 +185,24 @@ describe('a message about a request that is over', () => {
     say(table, 10, 7, locked(1, 2))
     say(table, 13, 7, locked(1, 2))
     expect(insideAt(table)).toEqual([])
+  })
+
+  it('none of its failures counts for the next request', () => {
+    const { table, sent } = requesting7()
+    say(table, 10, 7, failed())
+    table.withdraw(7)
+    table.try(7)
+    sent()
+    say(table, 2, 7, inquire(1, 2))
+    expect(sent()).toEqual([])
+    // Nor does what it gave back.
+    say(table, 10, 7, failed(2))
+    expect(sent()).toEqual(['7 → 2 relinquish'])
+    table.withdraw(7)
+    table.try(7)
+    sent()
+    say(table, 13, 7, inquire(1, 3))
+    expect(sent()).toEqual([])
   })
 
   it('FAILED is ignored', () => {

@@ -63,6 +63,24 @@ describe('local users', () => {
     expect(insideAt(table)).toEqual([5])
   })
 
+  it('that come later are not held back by who waited then', () => {
+    const quiet = new Table({ participants: 7, localHandoffs: 0 })
+    quiet.try(1, 'a')
+    quiet.deliver()
+    quiet.try(5)
+    quiet.deliver()
+    quiet.fire(5, 'repeat')
+    quiet.deliver()
+    quiet.exit(1, 'a')
+    quiet.deliver()
+    quiet.exit(5)
+    quiet.deliver()
+    for (const user of ['b', 'c']) quiet.try(1, user)
+    quiet.deliver()
+    quiet.exit(1, 'b')
+    expect([...quiet.inside.keys()]).toEqual(['1/c'])
+  })
+
   it('learn it also from an INQUIRE that came before they were in', () => {
     const alone = new Table({ participants: 7, localHandoffs: 0 })
     for (const user of ['a', 'b']) alone.try(5, user)
