@@ -35,14 +35,15 @@ export class Askers<State, Message> {
   }
 
   /** Asks until there is an answer. Returns the name of the last question, which the world will know as answered. */
-  insist(type: 'read' | 'eject', at: ParticipantId): void {
+  insist(type: 'read' | 'eject' | 'join', at: ParticipantId): void {
     const world = this.#world
     const question = `${type}-${++this.#requests}`
     world.unanswered.add(question)
     let attempts = 0
     const ask = () => {
       if (!world.unanswered.has(question)) return
-      world.tell(at, { type, request: attempts === 0 ? question : `${question}/${attempts}` })
+      const request = attempts === 0 ? question : `${question}/${attempts}`
+      world.tell(at, type === 'join' ? { type: 'membership', request, wish: type } : { type, request })
       attempts++
       world.after(ASK_AGAIN_MS, ask)
     }

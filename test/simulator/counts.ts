@@ -44,6 +44,7 @@ export const COUNT_NAMES = [
   'keepAlives',
   'refusals',
   'mischief',
+  'groupChanges',
   // healing
   'brokenAfterHealing',
   'quiescences',

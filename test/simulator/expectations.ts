@@ -91,6 +91,7 @@ export const EXPECTATIONS: readonly Expectation[] = [
   ofAll('clientCrashes', 1, 'client-crashes'),
   ofAll('clientRetries', 1),
   ofReplicated('operationsAskedAgain', 1, 'client-crashes', 'operator', 'expiries'),
+  expectOf(['ricart-agrawala'])('groupChanges', 2, 'leavers'),
   // The seeds of wme-1 and wme-2 are without (variant.ts).
   expectOf(['wme-consensus', ...LOCK_ONLY])('mischief', 1, 'mischief'),
 ]

@@ -26,6 +26,7 @@ export class FaultInjector<State, Message> {
     this.#repeat('delays', 7, random => this.#slowDown(random))
     this.#repeat('operator', 8, random => this.#eject(random))
     this.#repeat('mischief', 9, random => this.#mischief.play(random))
+    this.#repeat('leavers', 10, random => this.#changeGroup(random))
   }
 
   /** Each kind of fault has its own stream of chance: without one, the others come as they did. */
@@ -150,6 +151,14 @@ export class FaultInjector<State, Message> {
     world.counts.delaySpikes++
     world.network.slowDown(victim, extraMs)
     this.#endAfter(random.logUniform(30, 800), () => world.network.slowDown(victim, -extraMs))
+  }
+
+  /** Somebody is to leave the group, or to come back to it. */
+  #changeGroup(random: Random): void {
+    const participant = this.#anyone(random)
+    const wish = random.chance(0.5) ? 'leave' : 'join'
+    if (participant.isUp)
+      this.#world.tell(participant.id, { type: 'membership', request: `m${++this.#operators}`, wish })
   }
 
   #eject(random: Random): void {

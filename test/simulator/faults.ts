@@ -17,6 +17,7 @@ export const FAULTS = [
   'expiries',
   'operator',
   'mischief',
+  'leavers',
 ] as const
 
 export type Fault = (typeof FAULTS)[number]
@@ -26,7 +27,7 @@ const GROUPS: { readonly [group: string]: readonly Fault[] } = {
   none: [],
   clients: ['client-crashes', 'withdrawals', 'expiries', 'operator', 'mischief'],
   network: ['loss', 'duplication', 'reordering', 'delays', 'partitions', 'one-way'],
-  processes: ['pauses', 'crashes', 'wipes', 'suspicions', 'skew'],
+  processes: ['pauses', 'crashes', 'wipes', 'suspicions', 'skew', 'leavers'],
 }
 
 export const FAULT_GROUPS = Object.keys(GROUPS)

@@ -114,10 +114,14 @@ export class Healing<State, Message> {
     if (breakage === 'dead') participant.process++
   }
 
-  /** An operator wants the holder out, and somebody wants to read: both ask until they have an answer. */
+  /**
+   * An operator wants the holder out, another wants those back who have left, and somebody wants to read: all ask until
+   * they have an answer.
+   */
   #ask(): void {
     const world = this.#world
-    const { operator } = world.scenario.meanMs
+    const { operator, leavers } = world.scenario.meanMs
+    if (leavers !== Number.POSITIVE_INFINITY) for (const id of this.healed) this.#askers.insist('join', id)
     if (operator !== Number.POSITIVE_INFINITY) this.#askers.insist('eject', this.#random.pick(this.healed))
     if (world.scenario.readMs !== Number.POSITIVE_INFINITY)
       this.#askers.insist('read', this.#random.pick(this.healed))

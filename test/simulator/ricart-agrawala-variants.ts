@@ -6,7 +6,12 @@ import type { ProtocolOptions } from '../../shared/protocols/protocol.ts'
 import type { Random } from './random.ts'
 import { type Claims, LOCK_ONLY_CLAIMS, type Variant, without } from './variant.ts'
 
-const PLAIN: Claims = { ...LOCK_ONLY_CLAIMS, readers: true }
+/** Participants may leave the group and come back (7.2, 7.3). */
+const PLAIN: Claims = {
+  ...LOCK_ONLY_CLAIMS,
+  faults: [...LOCK_ONLY_CLAIMS.faults, 'leavers'],
+  readers: true,
+}
 
 /** Nothing is lost or late, nobody stands still: silence means what it is taken for. */
 const IN_TIME = without(PLAIN, 'loss', 'delays', 'partitions', 'one-way', 'pauses')

@@ -53,6 +53,7 @@ export type TimedFault =
   | 'delays'
   | 'operator'
   | 'mischief'
+  | 'leavers'
 
 export interface NetworkScenario {
   readonly loss: number
@@ -117,6 +118,7 @@ export const STREAM = {
   askers: 7,
   variant: 8,
   mischief: 9,
+  leavers: 10,
 } as const
 
 const STRICT_EVERY = 32
@@ -183,7 +185,8 @@ export function drawScenario(options: RunOptions, seed: number, variant: Variant
       suspicions: meanMs('suspicions', 4_000, 200),
       delays: meanMs('delays', 4_000, 400),
       operator: meanMs('operator', 8_000, 800),
-      mischief: isOn('mischief') ? drawMischief(seed) : Number.POSITIVE_INFINITY,
+      mischief: isOn('mischief') ? drawMean(seed, STREAM.mischief, 2_000) : Number.POSITIVE_INFINITY,
+      leavers: isOn('leavers') ? drawMean(seed, STREAM.leavers, 6_000) : Number.POSITIVE_INFINITY,
     },
     crashAfterSave: probability('crashes', 0.0003, 0.01),
     clocks,
@@ -210,9 +213,9 @@ function drawReads(random: Random, guardsState: boolean): number {
 }
 
 /** What not all protocols know has chance of its own, so that the runs of the others stay what they were. */
-function drawMischief(seed: number): number {
-  const random = new Random(seed, STREAM.mischief)
-  return random.chance(0.7) ? random.logUniform(50, 2_000) : Number.POSITIVE_INFINITY
+function drawMean(seed: number, stream: number, most: number): number {
+  const random = new Random(seed, stream)
+  return random.chance(0.7) ? random.logUniform(most / 40, most) : Number.POSITIVE_INFINITY
 }
 
 function drawReaders(seed: number): number {

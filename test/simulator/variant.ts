@@ -30,9 +30,11 @@ export const without = (claims: Claims, ...gone: readonly Fault[]): Claims => ({
 
 export const plainOf = ({ plain }: Variant): Variant => ({ options: null, claims: plain, plain })
 
+const allBut = (...others: readonly Fault[]): Fault[] => FAULTS.filter(fault => !others.includes(fault))
+
 /** Clients of wme-1 and wme-2 that say what they should not are in the tests of their service; these seeds stay what they were. */
 const WME_CLAIMS: Claims = {
-  faults: FAULTS.filter(fault => fault !== 'mischief'),
+  faults: allBut('mischief', 'leavers'),
   needsEverybody: false,
   guardsState: true,
   readers: false,
@@ -42,7 +44,7 @@ export const WME_VARIANT: Variant = { options: null, claims: WME_CLAIMS, plain: 
 
 /** The state is replicated, but whoever loses its storage is lost to the consensus. */
 export const CONSENSUS_CLAIMS: Claims = {
-  faults: FAULTS.filter(fault => fault !== 'wipes'),
+  faults: allBut('wipes', 'leavers'),
   needsEverybody: false,
   guardsState: true,
   readers: false,
@@ -50,7 +52,7 @@ export const CONSENSUS_CLAIMS: Claims = {
 
 /** A lock and nothing else: everybody is asked, so everybody must come back, with all that it had stored. */
 export const LOCK_ONLY_CLAIMS: Claims = {
-  faults: FAULTS.filter(fault => fault !== 'wipes'),
+  faults: allBut('wipes', 'leavers'),
   needsEverybody: true,
   guardsState: false,
   readers: false,

@@ -23,8 +23,9 @@ export class LockCounts {
   }
 
   told(event: UserOutput): void {
-    if (event.type !== 'ejected') return
     const counts = this.#counts
+    if (event.type === 'membership-done') counts.groupChanges++
+    if (event.type !== 'ejected') return
     counts.ejections++
     if (event.reason === 'suspected') counts.suspectedEjections++
     else if (event.reason === 'expired') counts.expiries++
