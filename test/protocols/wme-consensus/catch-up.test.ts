@@ -9,6 +9,7 @@ import {
   FORMS,
   holder,
   issue,
+  ofType,
   REPLACEMENT_MS,
   toldTo,
   valueAt,
@@ -61,6 +62,26 @@ describe.each(FORMS)('%s', consensus => {
     table.start(3)
     expect(hashAt(table, 3)).toBe(hashAt(table, 1))
     expect(table.state(3).durable.replica).toEqual(table.state(1).durable.replica)
+  })
+
+  it('a snapshot leaves what was accepted after it', () => {
+    const table = new Table({ participants: 5, consensus, limits: { logKept: 1 } })
+    keepBusy(table, 3)
+    const before = table.state(3).durable.machine.applied
+    wish(table, 1, 'ann')
+    table.user(1, { type: 'read', request: 'r1' })
+    const [first, second] = [2, 3].map(to => table.take(sent => sent.to === to && ofType('propose')(sent)))
+    table.hand(first![0]!)
+    table.hand(second![0]!)
+    table.deliver(({ to }) => to === 1)
+    expect(toldTo(table, 'ann')).toEqual(['crit'])
+    table.hand(second![1]!)
+    expect(table.view(3)).toMatchObject({ committed: before, sequence: before + 2 })
+    const body = { type: 'catch-up-request', decided: 0 } as const
+    table.hand({ from: 3, to: 1, message: { format: 1, configuration: 1, body } })
+    table.deliver(ofType('catch-up'))
+    expect(eventsOf(table, 3, 'restored')).toMatchObject([{ sequence: before + 1 }])
+    expect(table.view(3)).toMatchObject({ committed: before + 1, sequence: before + 2 })
   })
 
   it('who jumped over the end of its grant is told once, and knows of its operation by the results', () => {

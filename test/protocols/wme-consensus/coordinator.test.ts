@@ -15,10 +15,24 @@ import {
   valueAt,
   wish,
 } from './scenes.ts'
-import { Table } from './table.ts'
+import { type Sent, Table } from './table.ts'
 
 const coordinatorAt = (table: Table, participant: number): number =>
   coordinatorOf(table.state(participant).durable.acceptor.promised)
+
+/** Time passes and everything arrives, until something of this kind is in flight. */
+function deliverUntil(table: Table, matches: (sent: Sent) => boolean): void {
+  for (let round = 0; round < 200 && !table.network.some(matches); round++) {
+    if (table.network.length === 0) {
+      const { timer, participant } = table.nextTimer()!
+      table.fire(participant, timer)
+    } else {
+      const [sent] = table.network.splice(0, 1)
+      if (table.isUp(sent!.to)) table.hand(sent!)
+    }
+  }
+  expect(table.network.some(matches)).toBe(true)
+}
 
 describe.each(FORMS)('%s', consensus => {
   it('the first coordinator is the first owner, without a prepare phase', () => {
@@ -136,6 +150,71 @@ describe.each(FORMS)('%s', consensus => {
     table.run(1_000)
     expect([...toldTo(table, 'ann'), ...toldTo(table, 'bob')].sort()).toEqual(['crit', 'crit', 'rem'])
     for (const id of [2, 3, 4, 5]) expect(table.view(id).epoch).toBeLessThanOrEqual(2)
+  })
+
+  it('of two commands that were accepted for one instance the one of the higher ballot is proposed again', () => {
+    const table = new Table({ participants: 3, consensus })
+    // Only participant 1 accepts the operation of ann, in the first ballot.
+    const ann = enter(table, 1, 'ann')
+    table.isolate(1)
+    issue(table, ann, 'op-1')
+    // In the second ballot something else is decided there, and only participant 2 knows.
+    wish(table, 2, 'bob')
+    table.user(3, { type: 'read', request: 'r1' })
+    deliverUntil(table, sent => ofType('propose')(sent) && sent.from === 2)
+    table.take(ofType('propose')).map(sent => table.hand(sent))
+    table.take(({ to }) => to === 2).map(sent => table.hand(sent))
+    const { applied } = table.state(2).durable.machine
+    expect(table.state(1).durable.log.length).toBe(2)
+    expect(applied).toBeGreaterThanOrEqual(2)
+    const decided = table.state(2).durable.log.map(({ command }) => command)
+    table.crash(2)
+    table.take(() => true)
+    table.reconnect(1)
+    table.run(2 * REPLACEMENT_MS)
+    expect(table.state(3).durable.machine.applied).toBeGreaterThanOrEqual(applied)
+    for (const id of [1, 3]) {
+      const commands = table.state(id).durable.log.map(({ command }) => command)
+      expect(commands.slice(0, applied)).toEqual(decided.slice(0, applied))
+    }
+  })
+
+  it('a candidate that finds out in its prepare phase that more is decided learns that first', () => {
+    const table = new Table({ participants: 5, consensus })
+    const ann = enter(table, 2, 'ann')
+    issue(table, ann, 'op-1')
+    table.deliver(ofType('request'))
+    table.deliver(sent => ofType('propose')(sent) && sent.to <= 3)
+    table.deliver(({ to }) => to === 1)
+    const late = table.take(() => true).filter(({ to }) => to === 2 || to === 3)
+    expect(appliedAt(table, 1)).toEqual(['op-1'])
+    table.crash(1)
+    wish(table, 5, 'bob')
+    deliverUntil(table, ofType('prepare'))
+    expect(appliedAt(table, 3)).toEqual([])
+    for (const sent of late) table.hand(sent)
+    expect([...appliedAt(table, 2), ...appliedAt(table, 3)]).toEqual(['op-1', 'op-1'])
+    table.run(REPLACEMENT_MS)
+    for (const id of [2, 3, 4, 5]) {
+      expect(appliedAt(table, id)).toEqual(['op-1'])
+      expect(table.state(id).durable.machine).toEqual(table.state(5).durable.machine)
+    }
+  })
+
+  it('a minority that does not hear the coordinator replaces nobody', () => {
+    const table = new Table({ participants: 5, consensus })
+    const isCut = ({ from, to }: Sent) => (from === 1 && to > 3) || (to === 1 && from > 3)
+    wish(table, 5, 'eve')
+    wish(table, 4, 'dan')
+    for (let round = 0; round < 60; round++) {
+      const { timer, participant } = table.nextTimer()!
+      table.fire(participant, timer)
+      table.deliver(sent => !isCut(sent))
+      table.take(isCut)
+    }
+    for (const id of [1, 2, 3]) expect(coordinatorAt(table, id)).toBe(1)
+    expect(table.view(4).suspects).toEqual([1])
+    expect([...toldTo(table, 'dan'), ...toldTo(table, 'eve')]).toEqual(['crit'])
   })
 
   it('one participant that hears nobody does not disturb the others (B10)', () => {

@@ -128,6 +128,39 @@ describe.each(FORMS)('%s', consensus => {
     expect(toldTo(table, 'bob')).toEqual(['crit'])
   })
 
+  it('time that runs out, and the others eject the holder before they hear of it', () => {
+    const table = new Table({ participants: 5, consensus })
+    enter(table, 4, 'ann', { ttlMs: 1_000 })
+    table.isolate(4)
+    wish(table, 2, 'bob')
+    table.run(REPLACEMENT_MS)
+    expect(toldTo(table, 'ann')).toEqual(['crit', 'ejected'])
+    exit(table, holder(table, 2, 'bob'))
+    table.reconnect(4)
+    wish(table, 4, 'dan')
+    table.run(REPLACEMENT_MS)
+    issue(table, holder(table, 4, 'dan'), 'op-1')
+    table.run(1_000)
+    expect(toldTo(table, 'dan')).toEqual(['crit', 'outcome'])
+    expect(toldTo(table, 'ann')).toEqual(['crit', 'ejected'])
+  })
+
+  it('what was to be decided for a grant that is over does not keep the next user from its operations', () => {
+    const table = new Table({ participants: 5, consensus })
+    enter(table, 4, 'ann', { ttlMs: 1_000 })
+    wish(table, 4, 'dan')
+    table.deliver()
+    table.fire(4, 'ttl')
+    expect(toldTo(table, 'ann')).toEqual(['crit', 'ejected'])
+    // That ann has left is not heard by anybody; an operator forces her out before it is repeated.
+    table.take(({ from }) => from === 4)
+    table.user(2, { type: 'eject', request: 'r1' })
+    table.deliver()
+    issue(table, holder(table, 4, 'dan'), 'op-1')
+    table.deliver()
+    expect(toldTo(table, 'dan')).toEqual(['crit', 'outcome'])
+  })
+
   it('time that runs out while an operation is pending: outcome first', () => {
     const table = new Table({ participants: 3, consensus })
     const ann = enter(table, 2, 'ann', { ttlMs: 1_000 })
