@@ -140,6 +140,21 @@ it('an operator forces the holder out, wherever it is', () => {
   expect(table.timers(7)).toEqual([])
 })
 
+it('an operator is heard though a message of every kind was lost', () => {
+  table.try(1)
+  table.deliver()
+  table.user(7, { type: 'eject', request: 'force' })
+  for (const type of ['who-is-inside', 'inside', 'eject', 'ejected']) {
+    table.deliver(({ message }) => message.body.type !== type)
+    expect(table.take(() => true)).not.toEqual([])
+    table.fire(7, 'repeat')
+  }
+  table.deliver()
+  expect(table.emitted.at(-1)).toMatchObject({ node: 7, event: { type: 'eject-done', request: 'force' } })
+  expect(table.inside.size).toBe(0)
+  expect(table.timers(7)).toEqual([])
+})
+
 describe('who must not take part', () => {
   it('a node that has lost its storage is silent and refuses its users: it does not know whom it is locked for', () => {
     table.try(1)
