@@ -71,6 +71,7 @@ function onStart(step: Step, genesis: boolean, incarnation: number): void {
     return
   }
   users.startDesk(step)
+  failures.assumeDeclaredDead(step)
   repeat.repeatAll(step)
 }
 

@@ -8,7 +8,7 @@
  * normally"): it is not requesting, so its REPLY is true, and without it its sponsor would never be inside. A user that was
  * inside at a node whose storage is gone is ejected by that loss; the fences of those who follow are larger (fence.ts).
  */
-import { eject } from '../lock-only/users.ts'
+import { eject, refuse } from '../lock-only/users.ts'
 import type { Context, ParticipantId } from '../protocol.ts'
 import { NAMES } from './fence.ts'
 import { addWish, endSponsoring, isOutOfDate, mayGroupChange, setGroup } from './group.ts'
@@ -106,21 +106,30 @@ function isFree(step: Step, participant: ParticipantId, name: number): boolean {
 
 /** 7.4: "it should restart itself and use the insertion protocol". */
 export function onNotAMember(step: Step, message: NotAMemberMessage): void {
-  const { membership } = step.state.durable
+  const { membership, sponsoring } = step.state.durable
   if (membership.status === 'blank' || membership.incarnation !== message.incarnation) return
-  if (isActive(step)) becomeExpelled(step)
+  // Who takes itself out knows that it is no member for those who have heard it.
+  if (isActive(step) && sponsoring?.change.participant !== step.self) becomeExpelled(step)
   if (membership.status === 'joining')
     startJoining(step, Math.max(membership.incarnation, message.known) + 1, membership.request)
 }
 
 /** It was declared dead. Who waits here goes on waiting; who is inside is so no longer. */
 function becomeExpelled(step: Step): void {
-  const { durable, soft } = step.state
-  for (const holder of [...step.desk.holders]) eject(step, holder, 'suspected')
-  if (durable.own.phase !== 'idle') leave(step)
-  if (durable.sponsoring !== null) endSponsoring(step)
-  soft.wishes = []
+  const { membership } = step.state.durable
+  giveUpAll(step)
+  step.state.soft.wishes = []
+  if (membership.status === 'leaving')
+    refuse(step, membership.request, 'membership', { code: 'not-a-member' })
   startJoining(step, nextIncarnation(step), null)
+}
+
+/** Nobody is inside here any longer, and nothing is asked for. */
+export function giveUpAll(step: Step): void {
+  const { durable } = step.state
+  for (const holder of [...step.desk.holders]) eject(step, holder, 'suspected')
+  if (durable.sponsoring !== null) endSponsoring(step)
+  if (durable.own.phase !== 'idle') leave(step)
 }
 
 /** Higher than that of every life before. */

@@ -9,13 +9,15 @@
  * Declaring a node dead is unsafe as soon as silence may have another reason, such as a network that is split: the silent
  * node may be inside. So it is off unless `declareDeadAfterMs` is set. A node that was declared dead and is not learns it from
  * the sponsor of its removal, or from the first member that it asks (`not-a-member`); its users inside are ejected, and it comes
- * back as a new node (7.2). Until it learns it, its users may follow each other, but with fences that are out of date.
+ * back as a new node (7.2). Until it learns it, its users may follow each other, but with fences that are out of date. A node
+ * that restarts cannot know whether it was declared dead: it ejects its users and asks anew ("it should restart itself").
  */
 import { forgetMember } from '../lock-only/operators.ts'
 import type { ParticipantId } from '../protocol.ts'
 import { addWish, dropWish } from './group.ts'
 import type { AreYouThereMessage } from './messages.ts'
 import { defer, defersTo, isValid, ownName, sendReply } from './section-2-rule.ts'
+import { giveUpAll } from './section-7-2-insertion.ts'
 import { cancelTimer, noteHighest, type Step, send, setTimer } from './step.ts'
 
 export function askWhetherThere(step: Step, peers: readonly ParticipantId[]): void {
@@ -39,6 +41,11 @@ export function onSignOfLife(step: Step, from: ParticipantId): void {
   if (!soft.dead[from]) return
   delete soft.dead[from]
   dropWish(step, from)
+}
+
+/** At a restart. */
+export function assumeDeclaredDead(step: Step): void {
+  if (step.options.declareDeadAfterMs !== undefined) giveUpAll(step)
 }
 
 // ---------------------------------------------------------------- the second timer

@@ -128,8 +128,9 @@ export class Chaos {
   }
 
   private restart(node: number): void {
-    this.down.delete(node)
     this.cluster.start(node)
+    // It may have been about to crash once more.
+    if (this.cluster.isUp(node)) this.down.delete(node)
   }
 
   /** Everybody is there, nothing is lost, everybody inside leaves: whoever waits gets in, and then all is silent. */

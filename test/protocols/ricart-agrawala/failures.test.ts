@@ -57,23 +57,39 @@ describe('declareDeadAfterMs', () => {
     expect(cluster.sent.filter(ofType('yes-i-am-here')).length).toBeGreaterThan(10)
   })
 
-  it('a node that comes back is told, and joins as a new one', () => {
+  it('a node that comes back ejects its users, is told, and joins as a new one', () => {
     const cluster = create()
     cluster.try(3, 'before')
     cluster.deliver()
     cluster.crash(3)
+    // It does not run, so its user is no danger but to itself.
     cluster.grants.wiped(3)
     cluster.try(1)
     cluster.run(12_000)
     expect(cluster.inside()).toEqual(['1:u'])
-    cluster.exit(1)
     cluster.start(3)
-    cluster.exit(3, 'before')
+    expect(cluster.inside()).toEqual(['1:u'])
+    expect(cluster.emitted).toContainEqual({
+      participant: 3,
+      event: expect.objectContaining({ type: 'ejected', user: 'before', reason: 'suspected' }),
+    })
+    cluster.exit(1)
     cluster.try(3, 'after')
     cluster.run(20_000)
     expect(cluster.view(3).membership).toBe('member')
     expect(cluster.state(1).durable.group.members[3]!.incarnation).toBeGreaterThan(0)
     expect(cluster.inside()).toEqual(['3:after'])
+  })
+
+  it('all may restart at once: who was not declared dead is a member as before', () => {
+    const cluster = create()
+    cluster.try(1)
+    cluster.deliver()
+    for (const node of [1, 2, 3]) cluster.crash(node)
+    for (const node of [1, 2, 3]) cluster.start(node)
+    cluster.try(2)
+    cluster.deliver()
+    expect(cluster.inside()).toEqual(['2:u'])
   })
 
   it('its users that are still inside are ejected when it is told', () => {
