@@ -84,6 +84,39 @@ describe.each(FORMS)('%s', consensus => {
     expect(table.view(3)).toMatchObject({ committed: before + 1, sequence: before + 2 })
   })
 
+  it('the coordinator learns that somebody has caught up, and needs it for its majority', () => {
+    const table = new Table({ participants: 3, consensus, limits: { logKept: 1 } })
+    keepBusy(table, 1)
+    table.isolate(3)
+    keepBusy(table, 5)
+    table.reconnect(3)
+    table.crash(2)
+    wish(table, 1, 'ann')
+    table.run(2_000)
+    expect(eventsOf(table, 3, 'restored')).toHaveLength(1)
+    expect(toldTo(table, 'ann')).toEqual(['crit'])
+  })
+
+  it('who learns a decision has promised its ballot, or it would confirm something else in an older one', () => {
+    const table = new Table({ participants: 5, consensus })
+    table.isolate(1, 5)
+    wish(table, 2, 'ann')
+    table.run(REPLACEMENT_MS)
+    table.reconnect(1, 5)
+    const { promised } = table.state(2).durable.acceptor
+    expect(table.state(5).durable.acceptor.promised).toBeLessThan(promised)
+    const body = { type: 'catch-up-request', decided: 0 } as const
+    table.hand({ from: 5, to: 2, message: { format: 1, configuration: 1, body } })
+    table.deliver(ofType('catch-up'))
+    expect(table.view(5).committed).toBe(table.view(2).committed)
+    expect(table.state(5).durable.acceptor.promised).toBe(promised)
+    // The old coordinator cannot count on it any more.
+    wish(table, 1, 'bob')
+    table.deliver(sent => ofType('propose')(sent) && sent.to === 5)
+    const answers = table.take(sent => sent.from === 5 && sent.to === 1).map(({ message }) => message.body)
+    expect(answers).toEqual([{ type: 'reject', promised }])
+  })
+
   it('who jumped over the end of its grant is told once, and knows of its operation by the results', () => {
     for (const isDecided of [true, false]) {
       const table = new Table({ participants: 5, consensus, limits: { logKept: 4 } })

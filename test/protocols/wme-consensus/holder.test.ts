@@ -107,6 +107,7 @@ describe.each(FORMS)('%s', consensus => {
     table.run(REPLACEMENT_MS)
     expect(toldTo(table, 'bob')).toEqual(['crit'])
     expect(table.state(1).durable.machine.queue).toEqual([])
+    expect(table.state(1).durable.log.filter(({ command }) => command.kind === 'eject')).toHaveLength(1)
     table.reconnect(4)
     table.run(REPLACEMENT_MS)
     exit(table, holder(table, 2, 'bob'))
