@@ -16,6 +16,6 @@ export function guarded({ durable }: ConsensusState): GuardedState {
           ? [{ sequence: position, opId: command.opId, operation: command.operation }]
           : [],
       ),
-    latestFence: () => machine.holder?.fence ?? -1,
+    latestFence: () => machine.latestFence,
   }
 }

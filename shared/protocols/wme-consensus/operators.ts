@@ -8,12 +8,14 @@ import { refuse } from './users.ts'
 /** The holder that the log as it is known here gives. */
 export function onEject(step: Step, event: Extract<UserInput, { type: 'eject' }>): void {
   const { durable, soft } = step.state
-  const { holder } = durable.machine
-  const { request } = event
+  const { holder, latestFence } = durable.machine
+  const { request, fence = holder?.fence ?? latestFence } = event
   if (soft.ejects.length >= step.context.config.limits.waiters) {
     return refuse(step, request, 'eject', { code: 'too-many-waiters' })
   }
-  soft.ejects.push({ request, fence: holder?.fence ?? 0 })
+  // Another holder than the one that is meant stays.
+  if (fence !== (holder?.fence ?? latestFence)) return refuse(step, request, 'eject', { code: 'conflict' })
+  soft.ejects.push({ request, fence })
   if (holder === null) return
   if (holder.participant === step.context.config.self) ejectOnceSettled(step, 'operator')
   else submitEjection(step, { kind: 'eject', fence: holder.fence, reason: 'operator' })

@@ -25,6 +25,7 @@ export function initialDurable(config: ParticipantConfig, replica: Replica): Dur
     machine: {
       applied: 0,
       holder: null,
+      latestFence: -1,
       queue: [],
       numbers: { asking: zeros, inside: zeros, reading: zeros },
       droppedThrough: 0,

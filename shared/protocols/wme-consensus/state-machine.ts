@@ -101,7 +101,7 @@ function grantNext(step: Step, position: number): void {
   const { holder, queue } = step.state.durable.machine
   const [first, ...rest] = queue
   if (holder !== null || first === undefined) return
-  change(step, { holder: { ...first, fence: position }, queue: rest })
+  change(step, { holder: { ...first, fence: position }, latestFence: position, queue: rest })
   emit(step, { type: 'granted', sequence: position, fence: position, to: first.participant })
 }
 

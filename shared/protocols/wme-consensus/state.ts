@@ -63,6 +63,8 @@ export interface Machine {
   /** All instances up to here are decided and applied. */
   readonly applied: number
   readonly holder: Holder | null
+  /** Of the last grant, over or not; -1 before the first. */
+  readonly latestFence: number
   /** At most one for each participant. */
   readonly queue: readonly Request[]
   /** The last command that was decided, by lane and participant. */

@@ -213,4 +213,20 @@ describe.each(FORMS)('%s', consensus => {
     ])
     expect(table.state(1).durable.machine.holder).toBeNull()
   })
+
+  it('an operator that names a grant forces no other out', () => {
+    const table = new Table({ participants: 3, consensus })
+    const ann = enter(table, 2, 'ann')
+    const eject = (request: string, fence: number) => table.user(3, { type: 'eject', request, fence })
+    expect(eject('r1', ann.fence - 1)).toMatchObject([{ type: 'refused', refusal: { code: 'conflict' } }])
+    exit(table, ann)
+    table.deliver()
+    // It is out already.
+    expect(eject('r2', ann.fence)).toMatchObject([{ type: 'eject-done', request: 'r2' }])
+    const bob = enter(table, 1, 'bob')
+    expect(eject('r3', ann.fence)).toMatchObject([{ type: 'refused', refusal: { code: 'conflict' } }])
+    eject('r4', bob.fence)
+    table.deliver()
+    expect(toldTo(table, 'bob')).toEqual(['crit', 'ejected'])
+  })
 })
