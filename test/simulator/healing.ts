@@ -66,8 +66,11 @@ export class Healing<State, Message> {
   run(): void {
     this.#heal()
     const world = this.#world
+    const { leavers } = world.scenario.meanMs
+    if (leavers !== Number.POSITIVE_INFINITY) for (const id of this.healed) this.#askers.insist('join', id)
     // Everybody has repeated what it wants once more by then.
     world.runUntil(world.now + HEARING_MS)
+    if (world.scenario.variant.claims.needsEverybody) this.#awaitMembers()
     world.record({ at: world.now, type: 'healed', participants: this.healed })
     this.#ask()
     world.runUntil(world.now + SETTLING_MS)
@@ -77,6 +80,14 @@ export class Healing<State, Message> {
     this.#requireProgress()
     world.record({ at: world.now, type: 'end' })
     this.#requireSilence()
+  }
+
+  /** Who is on its way back does not wait in turn with the others yet. */
+  #awaitMembers(): void {
+    const world = this.#world
+    const deadline = world.now + PROGRESS_MS
+    const isMember = (id: ParticipantId) => world.subject.isMember(world.participant(id))
+    while (world.now < deadline && !this.healed.every(isMember)) world.runUntil(world.now + LOOK_EVERY_MS)
   }
 
   #heal(): void {
@@ -114,14 +125,10 @@ export class Healing<State, Message> {
     if (breakage === 'dead') participant.process++
   }
 
-  /**
-   * An operator wants the holder out, another wants those back who have left, and somebody wants to read: all ask until
-   * they have an answer.
-   */
+  /** An operator wants the holder out, and somebody wants to read: both ask until they have an answer. */
   #ask(): void {
     const world = this.#world
-    const { operator, leavers } = world.scenario.meanMs
-    if (leavers !== Number.POSITIVE_INFINITY) for (const id of this.healed) this.#askers.insist('join', id)
+    const { operator } = world.scenario.meanMs
     if (operator !== Number.POSITIVE_INFINITY) this.#askers.insist('eject', this.#random.pick(this.healed))
     if (world.scenario.readMs !== Number.POSITIVE_INFINITY)
       this.#askers.insist('read', this.#random.pick(this.healed))

@@ -126,4 +126,6 @@ it('the longest part of a state is found wherever it is', () => {
     path: 'state.durable.a',
     size: 3,
   })
+  const cells = { list: [1, 2, 3, 4] }
+  expect(longestPart({ cells, queue: [1, 2, 3] }, cells).path).toBe('state.queue')
 })

@@ -30,16 +30,18 @@ export function checkRecovered<State extends StateInParts, Message>(
   }
 }
 
-/** The longest list or table in a plain value, and where it is. */
-export function longestPart(
-  value: unknown,
-  path = 'state',
-): { readonly path: string; readonly size: number } {
-  if (typeof value !== 'object' || value === null) return { path, size: 0 }
+export interface Part {
+  readonly path: string
+  readonly size: number
+}
+
+/** The longest list or table in a plain value, and where it is. What users have put into the guarded state is theirs. */
+export function longestPart(value: unknown, cells: unknown = null, path = 'state'): Part {
+  if (typeof value !== 'object' || value === null || value === cells) return { path, size: 0 }
   const parts = Object.entries(value)
   let longest = { path, size: parts.length }
   for (const [name, part] of parts) {
-    const inside = longestPart(part, `${path}.${name}`)
+    const inside = longestPart(part, cells, `${path}.${name}`)
     if (inside.size > longest.size) longest = inside
   }
   return longest

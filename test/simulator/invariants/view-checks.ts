@@ -103,7 +103,7 @@ export class ViewChecks<State extends StateInParts, Message> {
       log,
       isLog ? limits.resultsKept : 0,
     )
-    const { path, size } = longestPart(state)
+    const { path, size } = longestPart(state, view.cells)
     if (size > most) exceeded(id, path, size, most)
     const guarded = isLog ? log + limits.resultsKept + Object.keys(view.cells!).length : 0
     const records = FIELDS + participants + waiters.length + holders.length + guarded
