@@ -158,17 +158,17 @@ describe.each(FORMS)('%s', consensus => {
   })
 
   it('a decision that got lost is asked for, and after a while nobody says anything', () => {
-    const table = new Table({ participants: 3, consensus })
+    const table = new Table({ participants: 5, consensus })
     const ann = enter(table, 1, 'ann')
     issue(table, ann, 'op-1')
-    table.deliver(({ message }) => message.body.type === 'propose')
+    table.deliver(ofType('propose'))
     table.deliver(({ to }) => to === 1)
     table.take(() => true)
-    exit(table, ann)
+    expect([1, 2, 3, 4, 5].map(id => appliedAt(table, id).length)).toEqual([1, 0, 0, 0, 0])
     table.run(20_000)
-    for (const id of [1, 2, 3]) {
+    for (const id of [1, 2, 3, 4, 5]) {
       expect(appliedAt(table, id)).toEqual(['op-1'])
-      expect(table.timers(id)).toEqual([])
+      expect(table.timers(id)).toEqual(id === 1 ? ['ttl'] : [])
     }
   })
 

@@ -139,6 +139,16 @@ describe.each(FORMS)('%s', consensus => {
     for (let id = 1; id <= 5; id++) expect(appliedAt(table, id)).toEqual(['op-2'])
   })
 
+  it('a prepare that got lost is said again', () => {
+    const table = new Table({ participants: 3, consensus })
+    table.crash(1)
+    wish(table, 2, 'ann')
+    deliverUntil(table, ofType('prepare'))
+    table.take(ofType('prepare'))
+    table.run(2_000)
+    expect(toldTo(table, 'ann')).toEqual(['crit'])
+  })
+
   it('of two that take a ballot at once one wins, and nobody keeps trying', () => {
     const table = new Table({ participants: 5, consensus })
     table.crash(1)
