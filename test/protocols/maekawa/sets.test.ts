@@ -100,8 +100,7 @@ describe('the sets for every number of nodes up to 200', () => {
     const { mean, largest, leastLoad, greatestLoad, bound, perRoot } = measure(sets)
     expect(perRoot).toBeLessThanOrEqual(participants < 20 ? 1.5 : 1.3)
     // Against the least K of sets that satisfy (c) and (d).
-    expect(largest - bound).toBeLessThanOrEqual(3)
-    expect(mean - bound).toBeLessThanOrEqual(3)
+    expect(largest - bound).toBeLessThanOrEqual(2)
     if (projectivePlane(participants) !== null) expect([mean, largest]).toEqual([bound, bound])
     expect(greatestLoad).toBeLessThanOrEqual(1.35 * mean)
     expect(leastLoad).toBeGreaterThanOrEqual(0.7 * mean)
@@ -119,14 +118,15 @@ describe('the sets for every number of nodes up to 200', () => {
     expect(memberSets(100)).toBe(memberSets(100))
   })
 
-  it('are made in time for the start of a participant', () => {
-    cyclicSets(199)
-    const slowest = [133, 182, 183, 200].map(participants => {
+  it.each([133, 182, 183, 200])('are made in time for the start of a participant: %i', participants => {
+    // The best of a few: the machine may be doing other things.
+    const times = upTo(5).map(() => {
       const started = performance.now()
-      problemOf(projectivePlane(participants) ?? cyclicSets(participants))
+      const planes = projectivePlane(participants) ?? truncatedPlane(participants, memberSets)
+      problemOf(planes ?? cyclicSets(participants))
       return performance.now() - started
     })
-    expect(Math.min(...slowest)).toBeLessThan(20)
+    expect(Math.min(...times)).toBeLessThan(20)
   })
 
   it('come from a cover without a superfluous step', () => {

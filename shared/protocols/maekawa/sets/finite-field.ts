@@ -32,33 +32,18 @@ function smallestFactor(number: number): number {
 function fieldOf(prime: number, degree: number): FiniteField {
   const order = prime ** degree
   const modulus = irreducible(prime, degree)
-  const add = (a: number, b: number): number => toNumber(plus(toDigits(a), toDigits(b), 1), prime)
-  const negate = (a: number): number => toNumber(plus([], toDigits(a), prime - 1), prime)
-  const multiply = (a: number, b: number): number =>
-    toNumber(remainder(times(toDigits(a), toDigits(b)), modulus, prime), prime)
-
-  function toDigits(value: number): Polynomial {
-    return digits(value, prime)
+  const elements = Array.from({ length: order }, (_, element) => digits(element, prime))
+  const table = (operation: (a: Polynomial, b: Polynomial) => Polynomial): number[][] =>
+    elements.map(a => elements.map(b => toNumber(operation(a, b), prime)))
+  const sums = table((a, b) => sum(a, b, prime))
+  const products = table((a, b) => remainder(product(a, b, prime), modulus, prime))
+  return {
+    order,
+    add: (a, b) => sums[a]![b]!,
+    negate: a => sums[a]!.indexOf(0),
+    multiply: (a, b) => products[a]![b]!,
+    invert: a => products[a]!.indexOf(1),
   }
-  /** a + factor · b */
-  function plus(a: Polynomial, b: Polynomial, factor: number): Polynomial {
-    const length = Math.max(a.length, b.length)
-    return Array.from({ length }, (_, power) => ((a[power] ?? 0) + factor * (b[power] ?? 0)) % prime)
-  }
-  function times(a: Polynomial, b: Polynomial): Polynomial {
-    const product: number[] = new Array(a.length + b.length).fill(0)
-    for (const [i, x] of a.entries()) {
-      for (const [j, y] of b.entries()) product[i + j] = (product[i + j]! + x * y) % prime
-    }
-    return product
-  }
-  /** The non-zero elements are a group of order - 1 elements, so a^(order - 2) is the inverse of a. */
-  function invert(a: number): number {
-    let power = 1
-    for (let i = 0; i < order - 2; i++) power = multiply(power, a)
-    return power
-  }
-  return { order, add, negate, multiply, invert }
 }
 
 // ---------------------------------------------------------------- polynomials over the integers modulo p
@@ -74,6 +59,19 @@ function digits(value: number, prime: number): number[] {
 
 const toNumber = (polynomial: Polynomial, prime: number): number =>
   polynomial.reduceRight((value, coefficient) => value * prime + coefficient, 0)
+
+function sum(a: Polynomial, b: Polynomial, prime: number): number[] {
+  const length = Math.max(a.length, b.length)
+  return Array.from({ length }, (_, power) => ((a[power] ?? 0) + (b[power] ?? 0)) % prime)
+}
+
+function product(a: Polynomial, b: Polynomial, prime: number): number[] {
+  const terms: number[] = new Array(a.length + b.length).fill(0)
+  for (const [i, x] of a.entries()) {
+    for (const [j, y] of b.entries()) terms[i + j] = (terms[i + j]! + x * y) % prime
+  }
+  return terms
+}
 
 /** What is left of a polynomial after division by one whose highest coefficient is 1. */
 function remainder(dividend: Polynomial, divisor: Polynomial, prime: number): number[] {

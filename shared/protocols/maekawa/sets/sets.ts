@@ -11,7 +11,8 @@ export function memberSets(participants: number): MemberSets {
   const known = made.get(participants)
   if (known !== undefined) return known
   const sets = projectivePlane(participants) ?? bestOfOthers(participants)
-  assert(problemOf(sets) === null, `the sets for ${participants} nodes: ${problemOf(sets)}`)
+  const problem = problemOf(sets)
+  assert(problem === null, `the sets for ${participants} nodes: ${problem}`)
   made.set(participants, sets)
   return sets
 }

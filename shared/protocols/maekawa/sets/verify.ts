@@ -7,20 +7,20 @@ export type MemberSets = readonly (readonly ParticipantId[])[]
 /** `null`, or why these are no sets to exclude each other with: properties (a) and (b), and that they are sets of nodes. */
 export function problemOf(sets: MemberSets): string | null {
   const nodes = sets.length
-  const contains = sets.map(set => {
-    const flags = new Uint8Array(nodes + 1)
-    for (const member of set) flags[member] = 1
-    return flags
-  })
+  /** By node: the sets that it is in, so that the sets that meet S_i are found without looking at all pairs. */
+  const containing: number[][] = Array.from({ length: nodes + 1 }, () => [])
   for (const [index, set] of sets.entries()) {
     const node = index + 1
     const isSet = set.every((member, at) => Number.isInteger(member) && member > (set[at - 1] ?? 0))
     if (!isSet || (set.at(-1) ?? 0) > nodes) return `S_${node} is no increasing list of nodes`
     if (!set.includes(node)) return `S_${node} does not contain ${node}`
-    for (let other = 0; other < index; other++) {
-      if (!set.some(member => contains[other]![member] === 1))
-        return `S_${other + 1} and S_${node} have no member in common`
-    }
+    for (const member of set) containing[member]!.push(index)
+  }
+  for (const [index, set] of sets.entries()) {
+    const meets = new Uint8Array(nodes)
+    for (const member of set) for (const other of containing[member]!) meets[other] = 1
+    const apart = meets.indexOf(0)
+    if (apart !== -1) return `S_${index + 1} and S_${apart + 1} have no member in common`
   }
   return null
 }
