@@ -1,6 +1,6 @@
 /** What a deployment sets: bindings, variables and secrets, and what they mean when they are absent. */
 import type { LockConfiguration, ParticipantPlace } from '../shared/api/configuration.ts'
-import { DEFAULT_TIMING, type WmeName } from '../shared/protocols/protocol.ts'
+import { DEFAULT_TIMING, type ProtocolName } from '../shared/protocols/protocol.ts'
 import type { DirectoryEnvironment } from './directory.ts'
 
 export interface BatonEnvironment extends DirectoryEnvironment {
@@ -40,7 +40,7 @@ export function defaultConfiguration(
 ): LockConfiguration {
   return {
     number: 1,
-    protocol: (env.BATON_PROTOCOL as WmeName | undefined) ?? 'wme-2',
+    protocol: (env.BATON_PROTOCOL as ProtocolName | undefined) ?? 'wme-2',
     participants: defaultPlaces(env),
     firstOwner,
     ttlMs: DEFAULT_TTL_MS,

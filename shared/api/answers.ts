@@ -78,6 +78,7 @@ export const configurationAnswer = component(
     ttlMs,
     detector: z.object({ heartbeatMs: z.int(), timeoutMs: z.int() }),
     localHandoffs,
+    options: z.looseObject({}).optional().describe("The lock's choice among the variants of its protocol."),
   }),
 )
 

@@ -1,10 +1,10 @@
 /** What a lock is made of. Decided once, when the lock is born, and known to each of its participants. */
-import type { WmeName } from '../protocols/protocol.ts'
+import type { ProtocolName, ProtocolOptions } from '../protocols/protocol.ts'
 
 export interface LockConfiguration {
   /** Counts the changes of the member set; 1 at birth. Every message between participants carries it. */
   readonly number: number
-  readonly protocol: WmeName
+  readonly protocol: ProtocolName
   readonly participants: readonly ParticipantPlace[]
   /** Who has the token at first: whoever the lock was born at, so that its first user need not wait. */
   readonly firstOwner: number
@@ -12,6 +12,8 @@ export interface LockConfiguration {
   readonly ttlMs: number
   readonly detector: DetectorOptions
   readonly localHandoffs: number
+  /** The lock's choice among the variants of its protocol. */
+  readonly options?: ProtocolOptions
   /** The name of the resource that the lock guards. */
   readonly resource: string
 }

@@ -21,6 +21,7 @@ import {
   ttlMs,
   waitMs,
 } from './primitives.ts'
+import { protocolName, protocolOptions } from './protocol-options.ts'
 
 // ---------------------------------------------------------------- paths
 
@@ -75,7 +76,8 @@ export const NUMERIC_PARAMETERS: ReadonlySet<string> = new Set(['waitMs', 'limit
 export const configureBody = component(
   'Configure',
   z.strictObject({
-    protocol: z.enum(['wme-1', 'wme-2']).optional(),
+    protocol: protocolName.optional(),
+    options: protocolOptions.optional(),
     participants: z
       .array(z.strictObject({ location: location.optional() }))
       .min(API_LIMITS.participants.least)

@@ -2,9 +2,11 @@
  * What the service takes and answers, as the public contract has it. Written by hand, so that the client carries no
  * schemas with it, not even in its types; a test holds them against the schemas of the service.
  */
+
 import type { WatchEvents } from '../api/watch.ts'
 import type { StubResourceEvent, UserStubEvent } from '../history/events.ts'
 import type { Json } from '../json.ts'
+import type { ProtocolName, ProtocolOptions } from '../protocols/protocol.ts'
 
 export interface Grant {
   /** Whoever knows it can use the grant. */
@@ -55,7 +57,9 @@ export interface Page<Value extends Json = Json> {
 
 /** What is left out has the service's default. */
 export interface LockOptions {
-  readonly protocol?: 'wme-1' | 'wme-2'
+  readonly protocol?: ProtocolName
+  /** The lock's choice among the variants of its protocol. */
+  readonly options?: ProtocolOptions
   /** One for each participant, with a Cloudflare location hint. */
   readonly participants?: readonly { readonly location?: string | null }[]
   /** How long a grant lasts without a keep-alive, unless its `acquire` says. */
@@ -77,6 +81,7 @@ export interface LockConfiguration {
   readonly ttlMs: number
   readonly detector: { readonly heartbeatMs: number; readonly timeoutMs: number }
   readonly localHandoffs: number
+  readonly options?: { readonly [option: string]: unknown } | undefined
 }
 
 export interface Status {

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import { Cluster } from './cluster.ts'
 import { countByType, ofType } from './matchers.ts'
-import { appliedAt, enter, eventsOf, exit, holder, isIn, issue, logAt, protocols } from './scenes.ts'
+import { appliedAt, ejectHolder, enter, eventsOf, exit, holder, isIn, issue, logAt, protocols } from './scenes.ts'
 
 const timing = { confirmMs: 20 }
 
@@ -102,6 +102,25 @@ describe.each(protocols)('re-entry %s', (_name, protocol) => {
     cluster.fire(1, 'repeat')
     cluster.deliver()
     expect(logAt(cluster, 2)).toEqual(logAt(cluster, 1))
+  })
+
+  it('regression: an operator elsewhere forces out a holder of whose re-entry nobody has heard, and nobody after it', () => {
+    const cluster = settled()
+    cluster.try(1, 'a')
+    ejectHolder(cluster, 2, 'e')
+    const [question] = cluster.take(ofType('eject'))
+    cluster.hand(question!)
+    const [answer] = cluster.take(ofType('eject-done'))
+    cluster.hand(answer!)
+    expect(eventsOf(cluster, 2, 'eject-done')).toEqual([])
+    cluster.deliver()
+    expect(eventsOf(cluster, 1, 'ejected')).toMatchObject([{ user: 'a', reason: 'operator' }])
+    expect(eventsOf(cluster, 2, 'eject-done')).toHaveLength(1)
+    cluster.try(1, 'b')
+    cluster.hand(question!)
+    cluster.hand(answer!)
+    cluster.deliver()
+    expect(isIn(cluster, 1, 'b')).toBe(true)
   })
 
   it('regression: the token came with a snapshot, so the log does not have what was sent to everybody', () => {

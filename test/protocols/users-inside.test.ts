@@ -125,17 +125,21 @@ describe.each(protocols)('users inside %s', (_name, protocol) => {
       expect(enter(cluster, 1, 'a').sequence).toBe(1)
     })
 
-    it('eject: the next holder is not meant', () => {
+    it('eject: whoever is in when the owner hears of it is meant, and nobody after that', () => {
       const cluster = createCluster()
       const first = enter(cluster, 1, 'a')
       ejectHolder(cluster, 3, 'now')
       const late = cluster.take(all(ofType('eject'), from(3), to(1)))
       exit(cluster, first)
-      const next = enter(cluster, 1, 'b')
+      enter(cluster, 1, 'b')
       cluster.hand(late[0]!)
       cluster.deliver()
-      expect(next.fence).toBeGreaterThan(first.fence)
-      expect(isIn(cluster, 1, 'b')).toBe(true)
+      expect(eventsOf(cluster, 1, 'ejected')).toMatchObject([{ user: 'b', reason: 'operator' }])
+      expect(eventsOf(cluster, 3, 'eject-done')).toHaveLength(1)
+      enter(cluster, 1, 'c')
+      cluster.hand(late[0]!)
+      cluster.deliver()
+      expect(isIn(cluster, 1, 'c')).toBe(true)
       expect(eventsOf(cluster, 3, 'eject-done')).toHaveLength(1)
     })
 

@@ -209,14 +209,6 @@ describe('what a participant refuses', () => {
 })
 
 describe('what the protocols cannot do', () => {
-  it('shared grants: 501', async () => {
-    const { send, participants } = createHarness()
-    const response = await send('POST', '/v1/locks/orders/acquire', { mode: 'shared' })
-    expect(response.status).toBe(501)
-    expect(await problemOf(response)).toMatchObject({ code: 'not_supported', retryable: false })
-    expect(participants.asked).toEqual([])
-  })
-
   it.each([{ add: { location: 'weur' } }, { add: {} }, { remove: 2 }, { replace: 2, location: 'oc' }])(
     'another set of participants: 501 for %j',
     async body => {

@@ -2,18 +2,15 @@
 import { formatGrantId, formatTicketId } from '../../shared/api/ids.ts'
 import { API_LIMITS } from '../../shared/api/limits.ts'
 import type { Json } from '../../shared/json.ts'
-import type { UserOutput } from '../../shared/protocols/protocol.ts'
-import { inCriticalSection } from '../../shared/protocols/wme/figure-3-states.ts'
-import { lengthOf } from '../../shared/protocols/wme/log.ts'
-import { reportedPhase } from '../../shared/protocols/wme/wme.ts'
+import type { GuardedState, Mode, UserOutput } from '../../shared/protocols/protocol.ts'
 import type { Consistency, ParticipantAnswer, ParticipantCall, ParticipantStatus } from './calls.ts'
 import { boundToConnection } from './connections.ts'
-import { latestFence } from './latest-fence.ts'
 import { outcomeBody } from './outcome.ts'
 import type { BatonParticipant } from './participant.ts'
 import { readOne, readPage, snapshotEvent } from './reading.ts'
 import {
   anotherHolder,
+  guardsNothing,
   holderUnknown,
   noSuchTicket,
   opIdConflict,
@@ -26,9 +23,38 @@ import {
 import type { WatchEvent } from './storage.ts'
 
 type Call<Type extends ParticipantCall['type']> = Extract<ParticipantCall, { type: Type }>
+interface Entering {
+  readonly user: string
+  /** How long the answer may take. */
+  readonly waitMs: number
+  /** How long the user may wait in the queue. */
+  readonly queueMs: number
+  /** `null`: the lock's default. */
+  readonly ttlMs: number | null
+  readonly confirm: boolean
+  readonly mode: Mode
+  /** The user goes on waiting when the answer is that it does. */
+  readonly staysQueued: boolean
+  readonly signal: AbortSignal | null
+}
+
 type Event<Type extends UserOutput['type']> = Extract<UserOutput, { type: Type }>
 
 const { ticketMs: TICKET_MS } = API_LIMITS
+
+/** A user with a ticket has said all this when it came. */
+const AS_BEFORE = {
+  ttlMs: null,
+  queueMs: TICKET_MS,
+  confirm: false,
+  mode: 'exclusive',
+  staysQueued: true,
+  signal: null,
+} as const
+
+/** What is asked of the guarded state. */
+const OF_STATE: ReadonlySet<ParticipantCall['type']> = new Set(['ops', 'transact', 'get', 'list'])
+
 /** How long an operation, a read or an operator's request may take before its fate is called unknown. */
 const SETTLE_MS = 10_000
 /** The grant of a `transact` lasts as long as the call could. */
@@ -58,6 +84,9 @@ export class Answers {
     if (this.inFlight >= API_LIMITS.callsInFlight && !ALWAYS_TAKEN.has(call.type)) {
       const outcome = 'opId' in call ? { outcome: 'not-applied' as const } : {}
       return { ...tooMany('This participant has too many calls to answer.'), ...outcome }
+    }
+    if (OF_STATE.has(call.type) && this.participant.running.guarded === null) {
+      return 'opId' in call ? { ...guardsNothing, outcome: 'not-applied' } : guardsNothing
     }
     this.inFlight++
     try {
@@ -104,15 +133,18 @@ export class Answers {
 
   private async acquire(call: Call<'acquire'>, signal: AbortSignal): Promise<ParticipantAnswer> {
     const { user, waitMs, ticket } = call
-    const event = await this.enter(
+    const { ttlMs, confirm, mode = 'exclusive' } = call
+    const queueMs = ticket ? TICKET_MS : waitMs
+    const event = await this.enter({
       user,
       waitMs,
-      call.ttlMs,
-      ticket ? TICKET_MS : waitMs,
-      call.confirm,
-      ticket,
+      ttlMs,
+      queueMs,
+      confirm,
+      mode,
+      staysQueued: ticket,
       signal,
-    )
+    })
     if (event?.type === 'crit') return done(200, { grant: this.describeGrant(event) })
     if (event?.type === 'refused') return refusalProblem(event.refusal)
     if (event === null && ticket) return this.waitingTicket(user)
@@ -120,19 +152,14 @@ export class Answers {
   }
 
   /** `try`, and what comes of it within `waitMs`: `crit`, a refusal, or nothing yet (`null`). */
-  private async enter(
-    user: string,
-    waitMs: number,
-    ttlMs: number | null,
-    queueMs: number,
-    confirm: boolean,
-    staysQueued: boolean,
-    signal: AbortSignal | null,
-  ): Promise<UserOutput | null> {
+  private async enter(asked: Entering): Promise<UserOutput | null> {
+    const { user, waitMs, queueMs, confirm, mode, staysQueued, signal } = asked
     const { waiting, running, configuration } = this.participant
     const isAnswer = (event: UserOutput) => ['crit', 'withdrawn', 'refused'].includes(event.type)
     const answer = waiting.next(user, Date.now() + waitMs, isAnswer)
-    running.user({ type: 'try', user, ttlMs: ttlMs ?? configuration!.ttlMs, waitMs: queueMs, confirm })
+    const ttlMs = asked.ttlMs ?? configuration!.ttlMs
+    const shared = mode === 'shared' ? { mode } : {}
+    running.user({ type: 'try', user, ttlMs, waitMs: queueMs, confirm, ...shared })
     const giveUp = () => {
       this.participant.leave(user)
       this.participant.finishEvent()
@@ -146,16 +173,21 @@ export class Answers {
     return event
   }
 
+  /** It waits or is inside. */
+  private isKnown(user: string): boolean {
+    const { holders, waiters } = this.participant.running.view
+    return [...holders, ...waiters].some(known => known.user === user)
+  }
+
   private withdrawIfWaiting(user: string): void {
     const { running } = this.participant
-    if (running.state.durable.waiters.some(waiter => waiter.user === user))
-      running.user({ type: 'withdraw', user })
+    if (running.view.waiters.some(waiter => waiter.user === user)) running.user({ type: 'withdraw', user })
   }
 
   private describeGrant(event: Event<'crit'>): Json {
     const participant = this.participant.identity.id
     const { fence, epoch, expiresAt, user } = event
-    const { ttlMs } = this.participant.running.state.durable.stub.grant!
+    const { ttlMs } = this.participant.running.view.holders.find(holder => holder.user === user)!
     return {
       id: formatGrantId(participant, fence, user),
       fence,
@@ -167,7 +199,7 @@ export class Answers {
   }
 
   private waitingTicket(user: string): ParticipantAnswer {
-    const { waiters } = this.participant.running.state.durable
+    const { waiters } = this.participant.running.view
     const place = waiters.findIndex(waiter => waiter.user === user)
     const waiter = waiters[place]
     if (waiter === undefined) return noSuchTicket
@@ -178,25 +210,20 @@ export class Answers {
 
   private async ticket(call: Call<'ticket'>): Promise<ParticipantAnswer> {
     const { user, waitMs } = call
-    const { stub, waiters } = this.participant.running.state.durable
-    const isKnown = stub.grant?.user === user || waiters.some(waiter => waiter.user === user)
-    if (!isKnown) return this.endedTicket(user)
-    const event = await this.enter(user, waitMs, null, TICKET_MS, false, true, null)
+    if (!this.isKnown(user)) return this.endedTicket(user)
+    const event = await this.enter({ ...AS_BEFORE, user, waitMs })
     if (event?.type === 'crit') return done(200, { grant: this.describeGrant(event) })
     return event === null ? this.waitingTicket(user) : noSuchTicket
   }
 
   private endedTicket(user: string): ParticipantAnswer {
-    const ending = this.participant.running.state.durable.stub.endings.find(ended => ended.user === user)
+    const ending = this.participant.running.view.endings.find(ended => ended.user === user)
     return ending === undefined ? noSuchTicket : overProblem(ending, undefined)
   }
 
   private async withdraw(call: Call<'withdraw'>): Promise<ParticipantAnswer> {
-    const { stub, waiters } = this.participant.running.state.durable
-    const isKnown = (user: string) =>
-      stub.grant?.user === user || waiters.some(waiter => waiter.user === user)
     // A client has the id of a ticket or a grant; the router also knows the user of a `transact` that it gave up.
-    const user = [call.user, boundToConnection(call.user)].find(isKnown)
+    const user = [call.user, boundToConnection(call.user)].find(name => this.isKnown(name))
     if (user === undefined) return noSuchTicket
     this.participant.leave(user)
     return done(204, null)
@@ -262,8 +289,8 @@ export class Answers {
   private async keepAlive(call: Call<'keepalive'>): Promise<ParticipantAnswer> {
     const { user, fence } = call
     const { running, waiting, configuration } = this.participant
-    const { grant } = running.state.durable.stub
-    const ttlMs = call.ttlMs ?? grant?.ttlMs ?? configuration!.ttlMs
+    const holder = running.view.holders.find(inside => inside.user === user)
+    const ttlMs = call.ttlMs ?? holder?.ttlMs ?? configuration!.ttlMs
     const answer = waiting.next(user, Date.now(), ({ type }) => type === 'kept' || type === 'refused')
     running.user({ type: 'keep-alive', user, fence, ttlMs })
     const event = await answer
@@ -354,8 +381,8 @@ export class Answers {
 
   /** The guarded state as this participant has it, and how far it has come. */
   private get state() {
-    const { durable, soft } = this.participant.running.state
-    return { cells: durable.replica.cells, sequence: soft.committed }
+    const { replica, committed } = this.participant.running.guarded!
+    return { cells: replica.cells, sequence: committed }
   }
 
   private async awaitConsistency(consistency: Consistency): Promise<ParticipantAnswer | null> {
@@ -380,18 +407,16 @@ export class Answers {
 
   status(): ParticipantStatus {
     const { running, identity, configuration } = this.participant
-    const { durable, derived, soft } = running.state
-    const { grant, phase } = durable.stub
-    const isHeld = grant !== null && inCriticalSection(phase)
+    const { phase, epoch, sequence, owner, suspects, waiters, holders } = running.view
+    const [holder] = holders
     return {
       configuration: configuration!,
-      phase:
-        durable.membership.status === 'joining' ? 'joining' : reportedPhase(running.context, running.state),
-      epoch: durable.epoch.epoch,
-      sequence: lengthOf(durable),
-      owner: derived.owner,
-      queue: durable.waiters.length,
-      suspects: soft.detector.suspected.flatMap((suspected, peer) => (suspected ? [peer] : [])),
+      phase,
+      epoch,
+      sequence,
+      owner,
+      queue: waiters.length,
+      suspects,
       peerRequests: this.participant.peerRequests,
       counters: { ...this.participant.counters },
       gauges: {
@@ -400,9 +425,10 @@ export class Answers {
         sessions: this.participant.sessions.size,
         stateWeight: this.participant.stateWeight,
       },
-      holder: isHeld
-        ? { participant: identity.id, fence: grant.fence, expiresAt: iso(grant.expiresAt) }
-        : null,
+      holder:
+        holder === undefined
+          ? null
+          : { participant: identity.id, fence: holder.fence, expiresAt: iso(holder.expiresAt) },
     }
   }
 
@@ -420,36 +446,38 @@ export class Answers {
   private async eject(call: Call<'eject'>): Promise<ParticipantAnswer> {
     const fence = call.fence ?? null
     const { running, waiting } = this.participant
-    if (fence !== null && !this.hasHeardOf(fence)) {
-      const problem = await this.awaitConsistency('linearizable')
-      if (problem !== null) return problem
+    const { guarded } = running
+    if (fence !== null && guarded !== null) {
+      if (!hasHeardOf(guarded, fence)) {
+        const problem = await this.awaitConsistency('linearizable')
+        if (problem !== null) return problem
+      }
+      // Found and done in one go: whoever is granted the lock later has a higher fence, and stays.
+      const refusal = this.refusalToEject(running.guarded!, fence)
+      if (refusal !== null) return refusal
     }
-    // Found and done in one go: whoever is granted the lock later has a higher fence, and stays.
-    const refusal = fence === null ? null : this.refusalToEject(fence)
-    if (refusal !== null) return refusal
     const request = `eject/${++this.requests}`
     const answer = waiting.next(request, Date.now() + SETTLE_MS, () => true)
-    running.user({ type: 'eject', request })
+    running.user({ type: 'eject', request, ...(fence !== null && { fence }) })
     this.participant.finishEvent()
     const event = await answer
     if (event?.type === 'eject-done') return done(200, { epoch: event.epoch })
-    return event?.type === 'refused' ? refusalProblem(event.refusal) : unsettled
-  }
-
-  /** Whether this participant knows of the grant with this fence, or of a later one. */
-  private hasHeardOf(fence: number): boolean {
-    return (latestFence(this.participant.running.state) ?? -1) >= fence
+    if (event?.type !== 'refused') return unsettled
+    return event.refusal.code === 'conflict' ? anotherHolder : refusalProblem(event.refusal)
   }
 
   /** Why the holder with this fence is not to be ejected from here; `null` if it is. */
-  private refusalToEject(fence: number): ParticipantAnswer | null {
+  private refusalToEject(guarded: GuardedState, fence: number): ParticipantAnswer | null {
     const { running, identity } = this.participant
-    if (latestFence(running.state) === fence) return null
+    if (guarded.latestFence() === fence) return null
     // Only the owner knows of a grant that no majority has heard of yet.
-    const isCertain = this.hasHeardOf(fence) || running.state.derived.owner === identity.id
+    const isCertain = hasHeardOf(guarded, fence) || running.view.owner === identity.id
     return isCertain ? anotherHolder : holderUnknown
   }
 }
+
+/** Whether this participant knows of the grant with this fence, or of a later one. */
+const hasHeardOf = (guarded: GuardedState, fence: number): boolean => (guarded.latestFence() ?? -1) >= fence
 
 const done = (status: 200 | 201 | 202 | 204, body: Json): ParticipantAnswer => ({
   type: 'done',

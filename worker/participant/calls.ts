@@ -12,6 +12,7 @@
 import type { LockConfiguration } from '../../shared/api/configuration.ts'
 import type { ProblemCode } from '../../shared/api/problems.ts'
 import type { Json } from '../../shared/json.ts'
+import type { Mode } from '../../shared/protocols/protocol.ts'
 
 export interface ParticipantRequest {
   readonly call: ParticipantCall
@@ -27,6 +28,8 @@ export type ParticipantCall =
       readonly ttlMs: number | null
       readonly ticket: boolean
       readonly confirm: boolean
+      /** Absent (also from a router of before): exclusive. */
+      readonly mode?: Mode
     }
   /** Waits up to `waitMs` for a ticket to become a grant. */
   | { readonly type: 'ticket'; readonly user: string; readonly waitMs: number }
@@ -91,7 +94,7 @@ export interface ParticipantStatus {
   readonly phase: string
   readonly epoch: number
   readonly sequence: number
-  readonly owner: number
+  readonly owner: number | null
   /** Local users that wait. */
   readonly queue: number
   readonly suspects: readonly number[]

@@ -3,7 +3,7 @@
  * the object lives it hears when a connection ends. An instance that begins anew (after a crash, a deploy) has no
  * connection but the hibernating sockets: whoever else was connected is gone, and must keep nobody waiting until its time is over.
  */
-import type { WmeState } from '../../shared/protocols/wme/state.ts'
+import type { View } from '../../shared/protocols/protocol.ts'
 import type { Storage } from './storage.ts'
 
 const BOUND = '~'
@@ -34,11 +34,11 @@ export class Connections {
   }
 
   /** At the beginning of an instance: who was left behind by the one before. */
-  lostUsers({ durable }: WmeState, hasSocket: (user: string) => boolean): string[] {
+  lostUsers({ waiters, holders }: View, hasSocket: (user: string) => boolean): string[] {
     const isBound = (user: string) => user.startsWith(BOUND) && !hasSocket(user)
-    const waiting = durable.waiters.map(({ user }) => user)
+    const waiting = waiters.map(({ user }) => user)
     const lost = waiting.filter(user => (user.startsWith(BOUND) ? isBound(user) : !this.tickets.has(user)))
-    const holder = durable.stub.grant?.user
-    return holder !== undefined && isBound(holder) && !lost.includes(holder) ? [...lost, holder] : lost
+    const inside = holders.map(({ user }) => user).filter(user => isBound(user) && !lost.includes(user))
+    return [...lost, ...inside]
   }
 }

@@ -4,28 +4,27 @@
  * cache of storage: an eviction at any moment changes nothing.
  */
 import type { LockConfiguration } from '../../shared/api/configuration.ts'
+import {
+  type AnyEnvelope,
+  type AnyProtocol,
+  type OpaqueMessage,
+  type OpaqueState,
+  protocolNamed,
+} from '../../shared/protocols/all.ts'
 import type {
   Effect,
   Emitted,
-  Envelope,
+  GuardedState,
   Input,
-  Protocol,
   UserInput,
+  View,
 } from '../../shared/protocols/protocol.ts'
 import { type Context, DEFAULT_LIMITS, DEFAULT_TIMING } from '../../shared/protocols/protocol.ts'
-import type { WmeMessage } from '../../shared/protocols/wme/messages.ts'
-import type { WmeState } from '../../shared/protocols/wme/state.ts'
-import { wme1, wme2 } from '../../shared/protocols/wme/wme.ts'
 import type { Resource } from '../../shared/resource/resource.ts'
 import type { Deadlines } from './deadlines.ts'
 import type { Storage } from './storage.ts'
 
-const PROTOCOLS: { readonly [name in LockConfiguration['protocol']]: Protocol<WmeState, WmeMessage> } = {
-  'wme-1': wme1,
-  'wme-2': wme2,
-}
-
-export type Message = Envelope<WmeMessage>
+export type Message = AnyEnvelope
 
 export interface EngineHost {
   readonly storage: Storage
@@ -41,15 +40,15 @@ const TIMER = 'timer/'
 
 export class Engine {
   readonly context: Context
-  readonly state: WmeState
-  private readonly protocol: Protocol<WmeState, WmeMessage>
+  private readonly state: OpaqueState
+  private readonly protocol: AnyProtocol
   private readonly host: EngineHost
   private outbox = new Map<number, Message[]>()
 
   constructor(host: EngineHost, self: number, configuration: LockConfiguration, resource: Resource) {
     const { detector } = configuration
     this.host = host
-    this.protocol = PROTOCOLS[configuration.protocol]
+    this.protocol = protocolNamed(configuration.protocol)
     this.context = {
       config: {
         self,
@@ -57,6 +56,7 @@ export class Engine {
         configuration: configuration.number,
         firstOwner: configuration.firstOwner,
         localHandoffs: configuration.localHandoffs,
+        ...(configuration.options && { options: configuration.options }),
         timing: { ...DEFAULT_TIMING, heartbeatMs: detector.heartbeatMs, timeoutMs: detector.timeoutMs },
         limits: DEFAULT_LIMITS,
       },
@@ -89,6 +89,19 @@ export class Engine {
     return true
   }
 
+  private knownView: View | null = null
+
+  /** Good until the next step. */
+  get view(): View {
+    this.knownView ??= this.protocol.view(this.context, this.state)
+    return this.knownView
+  }
+
+  /** Good until the next step; `null` for a lock that guards no state. */
+  get guarded(): GuardedState | null {
+    return this.protocol.guarded(this.state)
+  }
+
   /** What the steps since the last call want to be sent, by receiver: one request each. */
   takeOutbox(): Map<number, Message[]> {
     const { outbox } = this
@@ -96,8 +109,9 @@ export class Engine {
     return outbox
   }
 
-  private step(input: Input<WmeMessage>): void {
+  private step(input: Input<OpaqueMessage>): void {
     const emitted: Emitted[] = []
+    this.knownView = null
     const effects = this.stepOrStop(input)
     for (const effect of effects) {
       if (effect.type === 'save' && effect !== effects[0])
@@ -109,7 +123,7 @@ export class Engine {
   }
 
   /** A defect may have changed the state half-way: this instance must not go on with it. Storage is as it was before. */
-  private stepOrStop(input: Input<WmeMessage>): Effect<WmeMessage>[] {
+  private stepOrStop(input: Input<OpaqueMessage>): Effect<OpaqueMessage>[] {
     try {
       return this.protocol.step(this.context, this.state, input)
     } catch (error) {
@@ -118,7 +132,7 @@ export class Engine {
     }
   }
 
-  private perform(effect: Exclude<Effect<WmeMessage>, { type: 'emit' }>, now: number): void {
+  private perform(effect: Exclude<Effect<OpaqueMessage>, { type: 'emit' }>, now: number): void {
     const { storage, deadlines } = this.host
     switch (effect.type) {
       case 'save':

@@ -9,7 +9,6 @@ import { accept, NEW_REGISTRAR, prepare, type RegistrarRecord } from '../../shar
 import type { HistoryEvent } from '../../shared/history/events.ts'
 import type { Json } from '../../shared/json.ts'
 import type { Emitted, UserInput } from '../../shared/protocols/protocol.ts'
-import { entriesAfter, lengthOf } from '../../shared/protocols/wme/log.ts'
 import { resourceByName } from '../../shared/resource/registry.ts'
 import { resultOf } from '../../shared/resource/replica.ts'
 import type { Resource } from '../../shared/resource/resource.ts'
@@ -23,7 +22,7 @@ import { Deadlines } from './deadlines.ts'
 import { Engine, type Message } from './engine.ts'
 import { callPeer, type PeerAnswer, type PeerRequest } from './peers.ts'
 import { type Glimpse, recordStep } from './recorder.ts'
-import { tooMany } from './refusals.ts'
+import { guardsNothing, tooMany } from './refusals.ts'
 import { ReplicaSize } from './replica-size.ts'
 import { Sessions } from './sessions.ts'
 import { Storage } from './storage.ts'
@@ -62,7 +61,7 @@ export class BatonParticipant extends DurableObject<BatonEnvironment> {
     this.connections = new Connections(this.storage)
     if (this.storage.get('membership') !== undefined) {
       this.startEngine(false)
-      const lost = this.connections.lostUsers(this.running.state, user => this.sessions.has(user))
+      const lost = this.connections.lostUsers(this.running.view, user => this.sessions.has(user))
       for (const user of lost) this.leave(user)
     }
   }
@@ -243,7 +242,8 @@ export class BatonParticipant extends DurableObject<BatonEnvironment> {
       resource,
     )
     this.glimpse = this.glance()
-    this.size = new ReplicaSize(resource, () => this.running.state.durable.replica)
+    if (this.engine.guarded !== null)
+      this.size = new ReplicaSize(resource, () => this.running.guarded!.replica)
     this.engine.start(genesis)
   }
 
@@ -259,23 +259,24 @@ export class BatonParticipant extends DurableObject<BatonEnvironment> {
   /** The client of this user is gone: it neither waits nor holds any longer. */
   leave(user: string): void {
     const { running } = this
-    const { stub, waiters } = running.state.durable
+    const { holders, waiters } = running.view
+    const holder = holders.find(inside => inside.user === user)
     if (waiters.some(waiter => waiter.user === user)) running.user({ type: 'withdraw', user })
-    else if (stub.grant?.user === user && stub.phase === 'cs-issuing') this.leaving.add(user)
-    else if (stub.grant?.user === user) running.user({ type: 'exit', user, fence: stub.grant.fence })
+    else if (holder?.isIssuing) this.leaving.add(user)
+    else if (holder !== undefined) running.user({ type: 'exit', user, fence: holder.fence })
   }
 
   /** Whether this would be issued now, as something new, and is more than the lock may hold. */
   isTooMuch(user: string, fence: number, opId: string, operation: Json): boolean {
-    if (!this.size!.isNearLimit) return false
-    const { durable, soft } = this.running.state
-    const { stub, replica } = durable
-    const isNow = stub.phase === 'cs-idle' && stub.grant?.user === user && stub.grant.fence === fence
-    if (!isNow || resultOf(replica, opId) !== undefined) return false
-    const onTheWay = entriesAfter(durable, soft.committed).filter(entry => entry.kind === 'operation')
+    const { guarded, view } = this.running
+    if (guarded === null || this.size === null || !this.size.isNearLimit) return false
+    const holder = view.holders.find(inside => inside.user === user && inside.fence === fence)
+    const isNow = holder !== undefined && !holder.isIssuing
+    if (!isNow || resultOf(guarded.replica, opId) !== undefined) return false
+    const onTheWay = guarded.onTheWay()
     // Said before, and on its way: it will be answered like the first time.
     if (onTheWay.some(entry => entry.opId === opId)) return false
-    return this.size!.isTooMuch({ sequence: lengthOf(durable) + 1, opId, operation }, onTheWay)
+    return this.size.isTooMuch({ sequence: guarded.nextSequence, opId, operation }, onTheWay)
   }
 
   get running(): Engine {
@@ -319,8 +320,9 @@ export class BatonParticipant extends DurableObject<BatonEnvironment> {
   }
 
   private status(): PeerAnswer {
-    const status = this.engine?.state.durable.membership.status ?? 'blank'
-    return { type: 'status', status }
+    const membership = this.engine?.view.membership ?? 'blank'
+    // Who has left the group still has its storage, and its place.
+    return { type: 'status', status: membership === 'left' ? 'member' : membership }
   }
 
   /** What the steps answer to the sender rides in the response. */
@@ -381,16 +383,16 @@ export class BatonParticipant extends DurableObject<BatonEnvironment> {
   private glimpse: Glimpse | null = null
 
   private glance(): Glimpse {
-    const { stub, waiters } = this.running.state.durable
-    return { stub, waiters: [...waiters] }
+    const { holders, waiters } = this.running.view
+    return { holders: [...holders], waiters: [...waiters] }
   }
 
   private onStep(emitted: readonly Emitted[], cause: UserInput | null): void {
-    const { state, context } = this.running
+    const { running } = this
     const before = this.glimpse!
     this.glimpse = this.glance()
     if (emitted.length > 0 || cause !== null) {
-      const hash = () => context.resource.hash(state.durable.replica.cells)
+      const hash = () => running.context.resource.hash(running.guarded!.replica.cells)
       const { history, changes } = recordStep(this.identity.id, Date.now(), before, cause, emitted, hash)
       if (history.length > 0 || changes.length > 0) this.storage.record(history, changes)
       for (const { type } of history) this.count(type)
@@ -424,6 +426,7 @@ export class BatonParticipant extends DurableObject<BatonEnvironment> {
   }
 
   private watch(since: number | null): Response | ParticipantAnswer {
+    if (this.running.guarded === null) return guardsNothing
     if (this.watchers.size >= API_LIMITS.watchersPerParticipant) {
       return tooMany('Too many watch this lock at this participant.')
     }

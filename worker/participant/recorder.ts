@@ -5,17 +5,13 @@
  */
 import type { HistoryEvent } from '../../shared/history/events.ts'
 import type { Json } from '../../shared/json.ts'
-import type { Emitted, UserInput, UserOutput } from '../../shared/protocols/protocol.ts'
-import type { StubRecord, Waiter } from '../../shared/protocols/wme/state.ts'
+import type { Emitted, HoldingUser, UserInput, UserOutput, View } from '../../shared/protocols/protocol.ts'
 import { keyOfCell } from '../../shared/resource/key-value.ts'
 import type { CellChange } from '../../shared/resource/resource.ts'
 import type { WatchEvent } from './storage.ts'
 
 /** What of the state tells whether a user event was taken up or answered from memory. */
-export interface Glimpse {
-  readonly stub: StubRecord
-  readonly waiters: readonly Waiter[]
-}
+export type Glimpse = Pick<View, 'holders' | 'waiters'>
 
 export interface Recorded {
   readonly history: HistoryEvent[]
@@ -93,7 +89,7 @@ function isAnsweredAgain(before: Glimpse, cause: UserInput | null, event: UserOu
   if (cause === null || !('user' in cause) || !('user' in event) || cause.user !== event.user) return false
   switch (event.type) {
     case 'crit':
-      return cause.type === 'try' && before.stub.grant?.user === cause.user
+      return cause.type === 'try' && isHolder(before, cause.user)
     case 'outcome':
       return cause.type === 'issue'
     case 'rem':
@@ -110,34 +106,34 @@ function openingEvent(
   before: Glimpse,
   cause: UserInput,
 ): HistoryEvent | null {
-  const { stub, waiters } = before
   switch (cause.type) {
     case 'try': {
-      const { user } = cause
-      const isKnown = stub.grant?.user === user || waiters.some(waiter => waiter.user === user)
-      return isKnown ? null : { at, participant, type: 'try', user: nameOf(participant, user) }
+      const { user, mode } = cause
+      const isKnown = isHolder(before, user) || before.waiters.some(waiter => waiter.user === user)
+      if (isKnown) return null
+      return { at, participant, type: 'try', user: nameOf(participant, user), ...(mode && { mode }) }
     }
     case 'issue': {
       const { fence, opId, operation } = cause
       const user = nameOf(participant, cause.user)
-      return isInside(stub, cause) ? { at, participant, type: 'issue', user, fence, opId, operation } : null
+      return isInside(before, cause) ? { at, participant, type: 'issue', user, fence, opId, operation } : null
     }
     case 'exit': {
       const { fence } = cause
       const user = nameOf(participant, cause.user)
-      return isInside(stub, cause) ? { at, participant, type: 'exit', user, fence } : null
+      return isInside(before, cause) ? { at, participant, type: 'exit', user, fence } : null
     }
     default:
       return null
   }
 }
 
-function isInside(
-  { phase, grant }: StubRecord,
-  cause: { readonly user: string; readonly fence: number },
-): boolean {
-  return phase === 'cs-idle' && grant?.fence === cause.fence && grant.user === cause.user
+function isInside(before: Glimpse, cause: { readonly user: string; readonly fence: number }): boolean {
+  const isIt = ({ user, fence }: HoldingUser) => user === cause.user && fence === cause.fence
+  return before.holders.some(holder => isIt(holder) && !holder.isIssuing)
 }
+
+const isHolder = ({ holders }: Glimpse, user: string): boolean => holders.some(holder => holder.user === user)
 
 /**
  * A user in the history. The same client may have tried at another participant before: there it was another user. And whoever

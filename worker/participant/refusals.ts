@@ -46,6 +46,13 @@ export function refusalProblem(refusal: Refusal, opId?: string): ProblemAnswer {
   }
 }
 
+/** A protocol without a log: there is no state, and nobody can tell the order of events elsewhere. */
+export const guardsNothing: ProblemAnswer = {
+  type: 'problem',
+  code: 'not_supported',
+  detail: 'The protocol of this lock guards no state: there is nothing to operate on, to read or to watch.',
+}
+
 export const tooMany = (detail: string): ProblemAnswer => ({
   type: 'problem',
   code: 'too_many',

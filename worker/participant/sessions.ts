@@ -41,9 +41,8 @@ export class Sessions {
     const parsed = parseSessionMessage(message, configuration!.resource)
     if (!parsed.ok) return this.say(socket, { type: 'error', code: parsed.code, detail: parsed.detail })
     const user = this.userOf(socket)
-    const { stub, waiters } = running.state.durable
-    const { grant } = stub
-    const held = grant?.user === user ? grant : null
+    const { holders, waiters } = running.view
+    const held = holders.find(holder => holder.user === user) ?? null
     const event = parsed.message
     if (event.type === 'try') {
       if (held !== null)
@@ -82,10 +81,10 @@ export class Sessions {
   keepsAlive(deadline: string): boolean {
     if (deadline !== 'timer/ttl') return false
     const { running } = this.participant
-    const { grant } = running.state.durable.stub
-    if (grant === null || this.socketOf(grant.user) === undefined) return false
-    running.user({ type: 'keep-alive', user: grant.user, fence: grant.fence, ttlMs: grant.ttlMs })
-    return true
+    const { holders } = running.view
+    const open = holders.filter(({ user }) => this.has(user))
+    for (const { user, fence, ttlMs } of open) running.user({ type: 'keep-alive', user, fence, ttlMs })
+    return open.length > 0 && open.length === holders.length
   }
 
   has(user: string): boolean {

@@ -1,6 +1,9 @@
 /** The configuration of a lock: from what a client asks for, and back to what it is told. */
 import type { LockConfiguration } from '../../shared/api/configuration.ts'
 import type { ConfigurationAnswer, ConfigureRequest } from '../../shared/api/types.ts'
+import type { Json } from '../../shared/json.ts'
+import type { ProtocolOptions } from '../../shared/protocols/protocol.ts'
+import { canonical } from '../../shared/resource/canonical.ts'
 import { byNearness, type Coordinates } from './nearest.ts'
 
 /** What is left out has its default. A participant of the default with a URL of its own keeps it. */
@@ -9,7 +12,7 @@ export function configurationFrom(
   request: ConfigureRequest,
   from: Coordinates | null,
 ): LockConfiguration {
-  const { protocol, participants, ttlMs, detector, localHandoffs } = request
+  const { protocol, participants, ttlMs, detector, localHandoffs, options } = request
   const places =
     participants?.map(({ location }, index) => {
       const url = defaults.participants.find(({ id }) => id === index + 1)?.url ?? null
@@ -26,11 +29,12 @@ export function configurationFrom(
       timeoutMs: detector?.timeoutMs ?? defaults.detector.timeoutMs,
     },
     localHandoffs: localHandoffs ?? defaults.localHandoffs,
+    ...(options !== undefined && Object.keys(options).length > 0 && { options: options as ProtocolOptions }),
   }
 }
 
 export function describeConfiguration(lock: string, configuration: LockConfiguration): ConfigurationAnswer {
-  const { protocol, participants, ttlMs, detector, localHandoffs } = configuration
+  const { protocol, participants, ttlMs, detector, localHandoffs, options } = configuration
   const { heartbeatMs, timeoutMs } = detector
   return {
     lock,
@@ -39,6 +43,7 @@ export function describeConfiguration(lock: string, configuration: LockConfigura
     ttlMs,
     detector: { heartbeatMs, timeoutMs },
     localHandoffs,
+    ...(options && { options: { ...options } }),
   }
 }
 
@@ -51,7 +56,7 @@ export function differences(wanted: LockConfiguration, actual: LockConfiguration
 }
 
 function aspects(configuration: LockConfiguration): { readonly [name: string]: string } {
-  const { protocol, participants, ttlMs, detector, localHandoffs, resource } = configuration
+  const { protocol, participants, ttlMs, detector, localHandoffs, options, resource } = configuration
   return {
     protocol,
     participants: JSON.stringify(participants.map(({ location }) => (location === null ? {} : { location }))),
@@ -59,6 +64,7 @@ function aspects(configuration: LockConfiguration): { readonly [name: string]: s
     'detector.heartbeatMs': String(detector.heartbeatMs),
     'detector.timeoutMs': String(detector.timeoutMs),
     localHandoffs: String(localHandoffs),
+    options: canonical((options ?? {}) as Json),
     resource,
   }
 }

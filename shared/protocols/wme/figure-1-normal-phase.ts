@@ -29,6 +29,7 @@ export function onTry(step: Step, event: UserEvent<'try'>): void {
   }
   const waiting = waiters.find(waiter => waiter.user === event.user)
   if (waiting !== undefined) return waitLonger(step, waiting, event.waitMs)
+  if (event.mode === 'shared') return refuse(step, event.user, 'try', { code: 'not-supported' })
   if (waiters.length >= step.context.config.limits.waiters) {
     return refuse(step, event.user, 'try', { code: 'too-many-waiters' })
   }

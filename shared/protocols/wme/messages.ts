@@ -217,6 +217,8 @@ export interface EjectDoneMessage {
   readonly type: 'eject-done'
   readonly epoch: number
   readonly fence: number
+  /** The fence of whoever is inside now. */
+  readonly holder: number | null
 }
 
 /** How far must a replica be to have everything that is committed now? Asked of all for a linearizable read. */

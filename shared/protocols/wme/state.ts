@@ -187,7 +187,7 @@ export interface Soft {
   /** Wiped participants that ask to be taken back. */
   joins: { [participant: string]: number }
   /** Operators' requests to eject, waiting for the owner's answer. */
-  ejects: { request: string; fence: number; owner: ParticipantId }[]
+  ejects: Eject[]
   /** Linearizable reads that wait for a majority's answers, or for what those answers say to be applied here. */
   reads: Read[]
   /** The request that was last broadcast, and in which epoch: it is not broadcast at every step. */
@@ -200,6 +200,16 @@ export interface Soft {
   told: number
   /** The timers that are set. */
   timers: { [timer in TimerName]?: true }
+}
+
+export interface Eject {
+  request: string
+  /** Whoever was granted the token up to this is meant. */
+  fence: number
+  /** Who had the token when it was asked for. */
+  owner: ParticipantId
+  /** The owner has said who the present holder is. */
+  isSettled: boolean
 }
 
 export interface Read {

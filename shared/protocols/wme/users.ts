@@ -6,7 +6,7 @@ import { ejectOnceSettled, forgetWaiter, setWaitTimer } from './grants.ts'
 import { lengthOf } from './log.ts'
 import type { EjectDoneMessage, EjectMessage } from './messages.ts'
 import { restartRepeats } from './repeat.ts'
-import type { Waiter } from './state.ts'
+import type { Eject, Waiter } from './state.ts'
 import { changeStub, emit, type Step, send, setTimer } from './step.ts'
 
 export function refuse(step: Step, user: string, event: UserInput['type'], refusal: Refusal): void {
@@ -94,7 +94,7 @@ export function onEject(step: Step, event: Extract<UserInput, { type: 'eject' }>
     return refuse(step, event.request, 'eject', { code: 'too-many-waiters' })
   }
   if (derived.owner === step.context.config.self) ejectOnceSettled(step, 'operator')
-  soft.ejects.push({ request: event.request, fence, owner: derived.owner })
+  soft.ejects.push({ request: event.request, fence, owner: derived.owner, isSettled: false })
   restartRepeats(step)
   sendEjects(step)
 }
@@ -112,7 +112,9 @@ export function onEjectMessage(step: Step, from: ParticipantId, message: EjectMe
   const { grant } = durable.stub
   if (grant !== null && grant.fence <= message.fence) ejectOnceSettled(step, 'operator')
   if (!holderRemains(step, message.fence)) {
-    send(step, from, { type: 'eject-done', epoch: durable.epoch.epoch, fence: message.fence })
+    const { phase } = durable.stub
+    const holder = inCriticalSection(phase) ? durable.stub.grant!.fence : null
+    send(step, from, { type: 'eject-done', epoch: durable.epoch.epoch, fence: message.fence, holder })
   }
 }
 
@@ -122,8 +124,23 @@ function holderRemains(step: Step, fence: number): boolean {
   return grant !== null && grant.fence <= fence && inCriticalSection(phase)
 }
 
+/**
+ * Whoever was meant is out. But a re-entry that nobody had heard of yet makes another the present holder: then that one is
+ * meant, once and for good, so that an answer that comes again forces nobody out that came in later.
+ */
 export function onEjectDone(step: Step, message: EjectDoneMessage): void {
-  finishEjects(step, eject => eject.fence <= message.fence)
+  const { soft } = step.state
+  const { fence, holder } = message
+  const isUnheardOf = (eject: Eject) => !eject.isSettled && holder !== null && holder > eject.fence
+  const answered = soft.ejects.filter(eject => eject.fence <= fence)
+  const again = answered.filter(isUnheardOf)
+  finishEjects(step, eject => answered.includes(eject) && !again.includes(eject))
+  if (again.length === 0) return
+  const renewed = new Set(again.map(({ request }) => request))
+  soft.ejects = soft.ejects.map(eject =>
+    renewed.has(eject.request) ? { ...eject, fence: holder!, isSettled: true } : eject,
+  )
+  sendEjects(step)
 }
 
 /** Also done: the token has moved on, or the holder that was here is out. */
@@ -137,7 +154,7 @@ export function settleEjects(step: Step): void {
   )
 }
 
-function finishEjects(step: Step, isDone: (eject: { fence: number; owner: ParticipantId }) => boolean): void {
+function finishEjects(step: Step, isDone: (eject: Eject) => boolean): void {
   const { soft, durable } = step.state
   for (const eject of soft.ejects) {
     if (isDone(eject)) emit(step, { type: 'eject-done', request: eject.request, epoch: durable.epoch.epoch })

@@ -10,18 +10,10 @@ import type { Plan } from '../routing.ts'
 
 export const grantHandlers = {
   acquire: async ({ c, services, parameters: { lock }, body }) => {
-    if (body.mode === 'shared') {
-      const { protocol } = services.routing.configurationOf(lock)
-      return problemResponse(
-        c,
-        'not_supported',
-        `The protocol ${protocol} grants the lock to one holder at a time.`,
-      )
-    }
-    const { at, waitMs, ticket, confirm, ttlMs = null } = body
+    const { at, waitMs, ticket, confirm, mode, ttlMs = null } = body
     const user = services.randomUser()
     const call = (leftMs: number): ParticipantCall => {
-      return { type: 'acquire', user, waitMs: leftMs, ttlMs, ticket, confirm }
+      return { type: 'acquire', user, waitMs: leftMs, ttlMs, ticket, confirm, mode }
     }
     return enter(c, services, lock, { user, at, waitMs, call, isOperation: false })
   },

@@ -1,6 +1,8 @@
 /** A lock as a whole: its configuration, the views of its participants, and what operators do to it. */
 import type { LockConfiguration, ParticipantPlace } from '../../../shared/api/configuration.ts'
 import type { HistoryAnswer, ParticipantView, StatusAnswer } from '../../../shared/api/types.ts'
+import type { Json } from '../../../shared/json.ts'
+import { checkOptions } from '../../../shared/protocols/all.ts'
 import type { ParticipantCall, ParticipantStatus } from '../../participant/calls.ts'
 import { json, malformed, pass, problemResponse } from '../answers.ts'
 import { configurationFrom, describeConfiguration, differences } from '../configuration.ts'
@@ -17,6 +19,8 @@ export const lockHandlers = {
     if (wanted.detector.timeoutMs <= wanted.detector.heartbeatMs) {
       return malformed(c, [{ in: 'body', path: 'detector.timeoutMs', message: 'not above heartbeatMs' }])
     }
+    const problem = checkOptions(wanted.protocol, wanted.options ?? {}, wanted.participants.length)
+    if (problem !== null) return malformed(c, [{ in: 'body', path: 'options', message: problem }])
     let told: LockConfiguration | null = null
     const answer = await routing.anyone({
       lock,
@@ -40,7 +44,7 @@ export const lockHandlers = {
     routing.learn(lock, configuration)
     const different = differences(wanted, configuration)
     if (different.length > 0) {
-      const more = { configuration: describeConfiguration(lock, configuration) }
+      const more = { configuration: describeConfiguration(lock, configuration) as unknown as Json }
       return problemResponse(c, 'conflict', `The lock is configured otherwise: ${different.join('; ')}.`, {
         more,
       })
