@@ -119,6 +119,32 @@ describe('fences', () => {
   })
 })
 
+describe('starvation-freedom', () => {
+  /** A reader stays long, a writer waits for it, and other readers come and go; then again without the first. */
+  const history = (after: number) => {
+    const builder = lock().try('r', 1, 'shared').crit('r', 1).try('w', 2).healed(1, 2, 3).settled()
+    let fence = 1
+    const visit = (times: number) => {
+      for (let count = 0; count < times; count++) {
+        fence++
+        builder.try('s', 3, 'shared').crit('s', fence, 3).leave('s', fence, 3)
+      }
+    }
+    visit(20)
+    builder.leave('r', 1)
+    visit(after)
+    return builder
+      .crit('w', fence + 1, 2)
+      .leave('w', fence + 1, 2)
+      .end()
+  }
+
+  test('counts grants once the readers have left that were inside', () => {
+    expect(violations(history(9))).toEqual([])
+    expect(violations(history(10))).toEqual(['starvation-freedom'])
+  })
+})
+
 describe('what is said', () => {
   test('an operation, and a word to a replica, are no part of such a history', () => {
     const operation = { sequence: 1, fence: 1, opId: 'op', add: 1 }

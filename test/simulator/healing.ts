@@ -70,7 +70,7 @@ export class Healing<State, Message> {
     if (leavers !== Number.POSITIVE_INFINITY) for (const id of this.healed) this.#askers.insist('join', id)
     // Everybody has repeated what it wants once more by then.
     world.runUntil(world.now + HEARING_MS)
-    if (world.scenario.variant.claims.needsEverybody) this.#awaitMembers()
+    if (world.scenario.variant.claims.needsEverybody) this.#awaitTurns()
     world.record({ at: world.now, type: 'healed', participants: this.healed })
     this.#ask()
     world.runUntil(world.now + SETTLING_MS)
@@ -82,12 +82,20 @@ export class Healing<State, Message> {
     this.#requireSilence()
   }
 
-  /** Who is on its way back does not wait in turn with the others yet. */
-  #awaitMembers(): void {
+  /**
+   * From when it can be counted how often others go first: who is on its way back does not wait in turn with the others
+   * yet, and a reader that is gone, and inside until its time is over, holds up its own participant alone.
+   */
+  #awaitTurns(): void {
     const world = this.#world
+    const { protocol, isMember } = world.subject
     const deadline = world.now + PROGRESS_MS
-    const isMember = (id: ParticipantId) => world.subject.isMember(world.participant(id))
-    while (world.now < deadline && !this.healed.every(isMember)) world.runUntil(world.now + LOOK_EVERY_MS)
+    const isInTurn = (id: ParticipantId) => {
+      const participant = world.participant(id)
+      const { holders } = protocol.view(participant.context, participant.state)
+      return isMember(participant) && holders.every(({ user }) => world.users.has(user))
+    }
+    while (world.now < deadline && !this.healed.every(isInTurn)) world.runUntil(world.now + LOOK_EVERY_MS)
   }
 
   #heal(): void {
