@@ -95,6 +95,7 @@ function createSoft({ participants, timing }: ParticipantConfig, durable: Durabl
     reads: [],
     detector: createDetector(participants, timing),
     watched: [],
+    silent: [],
     heardAt: new Array(participants + 1).fill(0),
     inquiries: {},
     voters: {},

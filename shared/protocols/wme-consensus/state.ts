@@ -150,6 +150,8 @@ export interface Soft {
   reads: { request: string; barrier: number | null }[]
   detector: Detector
   watched: ParticipantId[]
+  /** Those of them that have been silent for too long, in this watch: an older suspicion may be out of date. */
+  silent: ParticipantId[]
   /** When a watched participant was last heard, or first watched. */
   heardAt: number[]
   /** Own questions whether a majority finds a participant silent: about whom, and who agreed. */

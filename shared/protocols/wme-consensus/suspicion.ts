@@ -40,11 +40,10 @@ export function updateWatch(step: Step): void {
   const needed = neededPeers(step)
   const watched = [...new Set([...needed, ...Object.keys(soft.voters).map(Number)])]
   for (const peer of watched) {
-    if (soft.watched.includes(peer)) continue
-    soft.heardAt[peer] = step.now
-    if (needed.includes(peer) && detector.isSuspected(soft.detector, peer)) inquire(step, peer)
+    if (!soft.watched.includes(peer)) soft.heardAt[peer] = step.now
   }
   soft.watched = watched
+  soft.silent = soft.silent.filter(peer => watched.includes(peer))
   for (const about of Object.keys(soft.inquiries)) {
     if (!needed.includes(Number(about))) delete soft.inquiries[about]
   }
@@ -57,7 +56,7 @@ export function onHeartbeatTimer(step: Step): void {
   for (const peer of soft.watched) {
     sendPing(step, peer)
     const silentMs = step.now - soft.heardAt[peer]!
-    if (detector.isSuspected(soft.detector, peer) || silentMs >= detector.timeoutOf(soft.detector, peer))
+    if (soft.silent.includes(peer) || silentMs >= detector.timeoutOf(soft.detector, peer))
       becomeSilent(step, peer)
   }
 }
@@ -89,6 +88,7 @@ export function onAlive(step: Step, from: ParticipantId, message: AliveMessage):
   learn(step, from, message)
   detector.heard(soft.detector, from, step.context.config.timing)
   soft.heardAt[from] = step.now
+  soft.silent = soft.silent.filter(peer => peer !== from)
   delete soft.inquiries[from]
   for (const voter of Object.keys(soft.voters[from] ?? {})) passOn(step, Number(voter), from)
   delete soft.voters[from]
@@ -105,6 +105,7 @@ function learn(step: Step, from: ParticipantId, message: { ballot: number; decid
 function becomeSilent(step: Step, peer: ParticipantId): void {
   const { soft } = step.state
   detector.suspect(soft.detector, peer)
+  if (!soft.silent.includes(peer)) soft.silent.push(peer)
   for (const [voter, round] of Object.entries(soft.voters[peer] ?? {}))
     agree(step, Number(voter), peer, round)
   delete soft.voters[peer]
@@ -137,7 +138,7 @@ export function onInquiry(step: Step, from: ParticipantId, message: InquiryMessa
   if (message.ballot > own.ballot || message.decided > own.decided) return
   if (message.ballot < own.ballot || message.decided < own.decided) return sendAlive(step, from)
   if (about === step.context.config.self) return sendAlive(step, from)
-  if (detector.isSuspected(soft.detector, about)) agree(step, from, about, round)
+  if (soft.silent.includes(about)) agree(step, from, about, round)
   else soft.voters[about] = { ...soft.voters[about], [from]: round }
   // Whoever is asked about somebody finds out how it is.
   sendPing(step, about)

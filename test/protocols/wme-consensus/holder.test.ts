@@ -95,6 +95,31 @@ describe.each(FORMS)('%s', consensus => {
     expect(toldTo(table, 'ann')).toEqual(['crit', 'rem'])
   })
 
+  it('a suspicion from before does not eject a holder that is there', () => {
+    const table = new Table({ participants: 5, consensus })
+    const ann = enter(table, 4, 'ann')
+    table.isolate(4)
+    wish(table, 2, 'bob')
+    wish(table, 3, 'cid')
+    table.run(REPLACEMENT_MS)
+    table.reconnect(4)
+    table.run(20)
+    for (const [id, user] of [
+      [2, 'bob'],
+      [3, 'cid'],
+    ] as const) {
+      exit(table, holder(table, id, user))
+      table.deliver()
+    }
+    // Those who found participant 4 silent have not had a reason to ask again.
+    expect(table.view(2).suspects).toEqual([4])
+    const dan = enter(table, 4, 'dan')
+    for (const id of [1, 2, 3, 5]) wish(table, id, `user-${id}`)
+    table.run(REPLACEMENT_MS)
+    expect(toldTo(table, 'dan')).toEqual(['crit'])
+    expect(dan.fence).toBeGreaterThan(ann.fence)
+  })
+
   it('a suspected participant loses its place in the queue, and asks for another one', () => {
     const table = new Table({ participants: 5, consensus })
     enter(table, 4, 'ann')
