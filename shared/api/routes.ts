@@ -191,7 +191,7 @@ export const ROUTES = {
     query: requests.watchQuery,
     body: null,
     answers: { 200: { description: 'Server-Sent Events.', mediaType: 'text/event-stream' } },
-    problems: [],
+    problems: ['not_supported'],
   },
   session: {
     method: 'get',
