@@ -15,9 +15,10 @@ export class FaultInjector<State, Message> {
   constructor(world: World<State, Message>) {
     this.#world = world
     this.#mischief = new Mischief(world)
-    this.#repeat('crashes', 1, random =>
-      world.life.crashAndRestart(world.participant(this.#victim(random, this.#anyone(random)))),
-    )
+    this.#repeat('crashes', 1, random => {
+      const victim = this.#victim(random, this.#anyone(random))
+      if (world.mayCrash(victim)) world.life.crashAndRestart(world.participant(victim))
+    })
     this.#repeat('wipes', 2, random => this.#wipe(random))
     this.#repeat('pauses', 3, random => this.#pause(random))
     this.#repeat('partitions', 4, random => this.#partition(random))

@@ -71,7 +71,8 @@ export class Interpreter<State, Message> {
     const { random, recorder, scenario, subject } = world
     const effects = subject.protocol.step(participant.context, participant.state, input)
     world.transcript.step(world.now, participant.id, input, effects)
-    const isCrashing = world.hasFaults && effects.length > 0 && random.chance(scenario.crashAfterSave)
+    const mayCrash = world.hasFaults && effects.length > 0 && world.mayCrash(participant.id)
+    const isCrashing = mayCrash && random.chance(scenario.crashAfterSave)
     // How many effects happen before the crash. The save is made in any case: crashing before it is crashing before the input.
     const performed = isCrashing ? random.below(effects.length) : effects.length
     for (let index = 0; index < effects.length; index++) {

@@ -62,10 +62,14 @@ function drawNumbers(random: Random, participants: number): Pick<ProtocolOptions
 const drawNames = (random: Random, participants: number): number[] =>
   random.shuffled(Array.from({ length: participants }, (_, index) => 1 + 7 * index))
 
-/** With bounded numbers all are writers (6.4); a silent participant that only crashed holds what it holds (6.1). */
+/**
+ * With bounded numbers all are writers (6.4). A silent participant that only crashed holds what it holds (6.1). Who was
+ * declared dead (7.4) learns it from those who know the group: if all of them were down when it comes back, it would declare
+ * them dead in turn.
+ */
 function claimsOf({ implicitReply, declareDeadAfterMs, modulus }: ProtocolOptions): Claims {
   if (implicitReply !== undefined) return readersIf(modulus === undefined, without(IN_TIME, 'crashes'))
-  if (declareDeadAfterMs !== undefined) return IN_TIME
+  if (declareDeadAfterMs !== undefined) return { ...IN_TIME, mostNeverCrash: true }
   return readersIf(modulus === undefined, PLAIN)
 }
 

@@ -21,6 +21,8 @@ export interface Claims {
   readonly guardsState: boolean
   /** Users may share the lock with each other. */
   readonly readers: boolean
+  /** Only a minority crashes, and always the same. */
+  readonly mostNeverCrash?: boolean
 }
 
 export const without = (claims: Claims, ...gone: readonly Fault[]): Claims => ({

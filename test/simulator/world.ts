@@ -4,6 +4,7 @@
  */
 import type { HistoryEvent } from '../../shared/history/events.ts'
 import type { Context, ParticipantId, UserInput, UserOutput } from '../../shared/protocols/protocol.ts'
+import { majority } from '../../shared/protocols/quorum.ts'
 import type { Resource } from '../../shared/resource/resource.ts'
 import { questionOf } from './askers.ts'
 import type { Client } from './client.ts'
@@ -80,6 +81,13 @@ export class World<State, Message> {
 
   participant(id: ParticipantId): Participant<State, Message> {
     return this.participants[id]!
+  }
+
+  mayCrash(id: ParticipantId): boolean {
+    const { options, variant } = this.scenario
+    return (
+      variant.claims.mostNeverCrash !== true || id <= options.participants - majority(options.participants)
+    )
   }
 
   // ---------------------------------------------------------------- time
