@@ -3,7 +3,7 @@ import type { ParticipantPlace } from '../shared/api/configuration.ts'
 import { signed } from './signature.ts'
 
 export interface ParticipantDirectory {
-  /** The path of the request says what is asked of the participant, see participant/calls.ts. */
+  /** The path of the request, which is the caller's own, says what is asked of the participant: see participant/calls.ts. */
   fetch(lock: string, place: ParticipantPlace, request: Request): Promise<Response>
 }
 
@@ -20,15 +20,14 @@ export const objectName = (lock: string, id: number): string => `${lock}/${id}`
 export function createDirectory(env: DirectoryEnvironment): ParticipantDirectory {
   return {
     async fetch(lock, place, request) {
-      const headers = new Headers(request.headers)
-      headers.set('x-baton-lock', lock)
-      headers.set('x-baton-participant', String(place.id))
-      if (place.url === null) return stubOf(env, lock, place).fetch(new Request(request, { headers }))
+      request.headers.set('x-baton-lock', lock)
+      request.headers.set('x-baton-participant', String(place.id))
+      if (place.url === null) return stubOf(env, lock, place).fetch(request)
       if (!env.BATON_PEER_SECRET)
         throw new Error('a participant behind a URL needs the secret BATON_PEER_SECRET')
       const { pathname, search } = new URL(request.url)
       const url = `${place.url.replace(/\/$/, '')}${PARTICIPANT_PATH}${pathname}${search}`
-      const outgoing = new Request(url, new Request(request, { headers }))
+      const outgoing = new Request(url, request)
       return fetch(await signed(outgoing, env.BATON_PEER_SECRET, Date.now()))
     },
   }

@@ -113,12 +113,12 @@ describe.each(GUARDING)('%s guards state', (_name, configuration) => {
   it('operations, transactions and reads', async () => {
     const lock = await configured(configuration)
     const grant = await lock.granted({ at: 2 })
-    expect((await lock.applied(grant, [{ increment: 'n' }])).results[0].value).toBe(1)
+    expect((await lock.applied(grant, [{ increment: 'n' }])).results).toMatchObject([{ value: 1 }])
     await lock.released(grant)
     const sold = await Promise.all(
       [1, 2, 3, 1, 2, 3].map(at => lock.transacted([{ increment: 'n' }], { at })),
     )
-    expect(sold.map(({ results }) => results[0].value).sort()).toEqual([2, 3, 4, 5, 6, 7])
+    expect(sold.map(({ results }) => results[0]?.value).sort()).toEqual([2, 3, 4, 5, 6, 7])
     for (const at of [1, 2, 3]) expect(await lock.value('n', `?at=${at}`)).toBe(7)
   })
 
