@@ -1,5 +1,6 @@
 /** The same seed and options give the same run; without that no violation could be looked at twice. */
 import { describe, expect, it } from 'vitest'
+import { PROTOCOLS } from './command-line.ts'
 import { EventQueue, type Scheduled } from './event-queue.ts'
 import { OPTIONS } from './fixtures.ts'
 import { Random } from './random.ts'
@@ -7,11 +8,14 @@ import { runSeed } from './run.ts'
 
 describe('a run', () => {
   it('is the same for the same seed, with and without a transcript', () => {
-    for (const seed of [1, 2, 32]) {
-      const first = runSeed(OPTIONS, seed)
-      const second = runSeed(OPTIONS, seed)
+    const all = PROTOCOLS.flatMap(protocol =>
+      [1, 2, 32].map(seed => [{ ...OPTIONS, protocol }, seed] as const),
+    )
+    for (const [options, seed] of all) {
+      const first = runSeed(options, seed)
+      const second = runSeed(options, seed)
       const lines: string[] = []
-      const printed = runSeed(OPTIONS, seed, line => lines.push(line))
+      const printed = runSeed(options, seed, line => lines.push(line))
       expect(JSON.stringify(second)).toBe(JSON.stringify(first))
       expect(printed.transcriptHash).toBe(first.transcriptHash)
       expect(lines.length).toBeGreaterThan(first.steps)
@@ -22,7 +26,11 @@ describe('a run', () => {
     const others = [
       runSeed(OPTIONS, 1),
       runSeed(OPTIONS, 2),
-      runSeed({ ...OPTIONS, protocol: 'wme-2' }, 1),
+      ...PROTOCOLS.filter(name => name !== OPTIONS.protocol).map(protocol =>
+        runSeed({ ...OPTIONS, protocol }, 1),
+      ),
+      runSeed({ ...OPTIONS, protocol: 'ricart-agrawala' }, 3),
+      runSeed({ ...OPTIONS, protocol: 'ricart-agrawala', plain: true }, 3),
       runSeed({ ...OPTIONS, participants: 4 }, 1),
       runSeed({ ...OPTIONS, faults: [] }, 1),
     ]
