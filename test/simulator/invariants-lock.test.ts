@@ -1,9 +1,13 @@
 /** Each check of a lock that guards no state notices hand-made events that break it. */
 import { describe, expect, it } from 'vitest'
+import type { Json } from '../../shared/json.ts'
+import type { MaekawaMessage } from '../../shared/protocols/maekawa/messages.ts'
 import type { Mode, UserOutput } from '../../shared/protocols/protocol.ts'
+import type { RicartAgrawalaMessage } from '../../shared/protocols/ricart-agrawala/messages.ts'
 import { expectViolation } from './fixtures.ts'
 import { Conversations, type Grant } from './invariants/conversations.ts'
 import { Exclusion } from './invariants/exclusion.ts'
+import { missingForMaekawa, missingForRicartAgrawala } from './invariants/lock-messages.ts'
 import { longestPart } from './invariants/state-parts.ts'
 
 const grant = (participant: number, fence: number, mode: Mode = 'exclusive'): Grant => ({
@@ -118,6 +122,45 @@ describe('conversations', () => {
     expect([...conversations.insideAt(1).keys()]).toEqual(['u'])
     conversations.told(1, { type: 'ejected', user: 'u', fence: 1, reason: 'expired' })
     expect(conversations.insideAt(1).size).toBe(0)
+  })
+})
+
+describe('I17: what a message says is stored', () => {
+  const storage = (records: { readonly [key: string]: Json }) => new Map(Object.entries(records))
+
+  it('of Maekawa', () => {
+    const own = (phase: string, relinquished = {}) => ({ phase, sequence: 5, relinquished, handoffs: 0 })
+    const missing = (records: { readonly [key: string]: Json }, message: MaekawaMessage) =>
+      missingForMaekawa(storage(records), 2, message)
+    const request = { type: 'request', sequence: 5, fence: 0 } as const
+    expect(missing({ own: own('requesting') }, request)).toBeNull()
+    expect(missing({ own: own('idle') }, request)).not.toBeNull()
+    expect(missing({}, request)).not.toBeNull()
+    const locked = { type: 'locked', sequence: 7, round: 3, fence: 0 } as const
+    const arbiter = (node: number, round = 3) => ({ round, locker: { node, sequence: 7 } })
+    expect(missing({ arbiter: arbiter(2) }, locked)).toBeNull()
+    expect(missing({ arbiter: arbiter(3) }, locked)).not.toBeNull()
+    expect(missing({ arbiter: arbiter(2, 2) }, locked)).not.toBeNull()
+    expect(missing({ arbiter: { round: 3, locker: null } }, locked)).not.toBeNull()
+    const relinquish = { type: 'relinquish', sequence: 5, round: 3 } as const
+    expect(missing({ own: own('requesting', { 2: 3 }) }, relinquish)).toBeNull()
+    expect(missing({ own: own('requesting', { 2: 2 }) }, relinquish)).not.toBeNull()
+    const release = { type: 'release', sequence: 5, fence: 0 } as const
+    expect(missing({ own: own('idle') }, release)).toBeNull()
+    expect(missing({ own: own('inside') }, release)).not.toBeNull()
+  })
+
+  it('of Ricart and Agrawala', () => {
+    const missing = (records: { readonly [key: string]: Json }, message: RicartAgrawalaMessage) =>
+      missingForRicartAgrawala(storage(records), 2, message)
+    const own = { phase: 'requesting', request: 5 }
+    const request = { type: 'request', request: 5, incarnation: 0, mode: 'exclusive' } as const
+    expect(missing({ own, highest: { request: 5 } }, request)).toBeNull()
+    expect(missing({ own, highest: { request: 4 } }, request)).not.toBeNull()
+    expect(missing({ own: { ...own, request: 4 }, highest: { request: 5 } }, request)).not.toBeNull()
+    const reply = { type: 'reply', request: 7, incarnation: 0 } as const
+    expect(missing({ highest: { request: 7 } }, reply)).toBeNull()
+    expect(missing({ highest: { request: 6 } }, reply)).not.toBeNull()
   })
 })
 

@@ -1,15 +1,29 @@
-/** A protocol that guards no state as the subject of a simulation. */
+/** Protocols that guard no state as subjects of a simulation. */
+import { maekawa } from '../../shared/protocols/maekawa/maekawa.ts'
 import type { Protocol, View } from '../../shared/protocols/protocol.ts'
+import { ricartAgrawala } from '../../shared/protocols/ricart-agrawala/ricart-agrawala.ts'
 import { LockInvariants } from './invariants/lock-invariants.ts'
+import {
+  type MissingBefore,
+  missingForMaekawa,
+  missingForRicartAgrawala,
+} from './invariants/lock-messages.ts'
 import type { StateInParts } from './invariants/state-parts.ts'
 import type { Participant } from './participant.ts'
+import { drawRicartAgrawala } from './ricart-agrawala-variants.ts'
 import type { Subject } from './subject.ts'
 import { LOCK_ONLY_CLAIMS, type Variant } from './variant.ts'
 
 const PLAIN: Variant = { options: null, claims: LOCK_ONLY_CLAIMS, plain: LOCK_ONLY_CLAIMS }
 
-export function lockOnlySubject<State extends StateInParts, Message>(
+export const maekawaSubject = () => lockOnlySubject(maekawa, missingForMaekawa)
+
+export const ricartAgrawalaSubject = () =>
+  lockOnlySubject(ricartAgrawala, missingForRicartAgrawala, drawRicartAgrawala)
+
+function lockOnlySubject<State extends StateInParts, Message>(
   protocol: Protocol<State, Message>,
+  missingBefore: MissingBefore<Message>,
   drawVariant: Subject<State, Message>['drawVariant'] = () => PLAIN,
 ): Subject<State, Message> {
   const viewOf = ({ context, state }: Participant<State, Message>): View => protocol.view(context, state)
@@ -28,6 +42,6 @@ export function lockOnlySubject<State extends StateInParts, Message>(
     cellsOf: ({ id }) => {
       throw new Error(`p${id} has no replica`)
     },
-    createChecks: world => new LockInvariants(world),
+    createChecks: world => new LockInvariants(world, missingBefore),
   }
 }

@@ -1,8 +1,6 @@
 /** One run: the phase with faults, healing, progress, silence, and the judge. The same options and seed give the same run. */
 import type { History } from '../../shared/history/events.ts'
 import { judge } from '../../shared/history/judge.ts'
-import { maekawa } from '../../shared/protocols/maekawa/maekawa.ts'
-import { ricartAgrawala } from '../../shared/protocols/ricart-agrawala/ricart-agrawala.ts'
 import { wmeConsensus } from '../../shared/protocols/wme-consensus/wme-consensus.ts'
 import { keyValue } from '../../shared/resource/key-value.ts'
 import { Askers } from './askers.ts'
@@ -11,9 +9,8 @@ import { consensusSubject } from './consensus-subject.ts'
 import { type Counts, zeroCounts } from './counts.ts'
 import { FaultInjector } from './fault-injector.ts'
 import { Healing } from './healing.ts'
-import { lockOnlySubject } from './lock-only-subject.ts'
+import { maekawaSubject, ricartAgrawalaSubject } from './lock-only-subject.ts'
 import { Random } from './random.ts'
-import { drawRicartAgrawala } from './ricart-agrawala-variants.ts'
 import { drawScenario, type RunOptions, STREAM } from './scenario.ts'
 import type { Subject } from './subject.ts'
 import { type Print, Transcript } from './transcript.ts'
@@ -49,9 +46,9 @@ export function runSeed(options: RunOptions, seed: number, print: Print | null =
     case 'wme-consensus':
       return runSubject(consensusSubject(wmeConsensus), options, seed, print)
     case 'ricart-agrawala':
-      return runSubject(lockOnlySubject(ricartAgrawala, drawRicartAgrawala), options, seed, print)
+      return runSubject(ricartAgrawalaSubject(), options, seed, print)
     case 'maekawa':
-      return runSubject(lockOnlySubject(maekawa), options, seed, print)
+      return runSubject(maekawaSubject(), options, seed, print)
   }
 }
 

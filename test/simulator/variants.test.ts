@@ -1,14 +1,11 @@
 /** Scenarios are drawn within what a protocol claims to survive; all variants come, and none that the protocol refuses. */
 import { describe, expect, it } from 'vitest'
-import { maekawa } from '../../shared/protocols/maekawa/maekawa.ts'
 import type { ProtocolOptions } from '../../shared/protocols/protocol.ts'
 import { checkOptions } from '../../shared/protocols/ricart-agrawala/options.ts'
-import { ricartAgrawala } from '../../shared/protocols/ricart-agrawala/ricart-agrawala.ts'
 import { wmeConsensus } from '../../shared/protocols/wme-consensus/wme-consensus.ts'
 import { consensusSubject } from './consensus-subject.ts'
 import { OPTIONS } from './fixtures.ts'
-import { lockOnlySubject } from './lock-only-subject.ts'
-import { drawRicartAgrawala } from './ricart-agrawala-variants.ts'
+import { maekawaSubject, ricartAgrawalaSubject } from './lock-only-subject.ts'
 import { runSeed, variantOf } from './run.ts'
 import { drawScenario, type Scenario } from './scenario.ts'
 import type { Subject } from './subject.ts'
@@ -25,8 +22,9 @@ function scenariosOf<State, Message>(subject: Subject<State, Message>, participa
 const never = Number.POSITIVE_INFINITY
 
 describe('scenarios of ricart-agrawala', () => {
-  const subject = lockOnlySubject(ricartAgrawala, drawRicartAgrawala)
-  const scenarios = [1, 2, 3, 4, 5, 7, 13].flatMap(participants => scenariosOf(subject, participants))
+  const scenarios = [1, 2, 3, 4, 5, 7, 13].flatMap(participants =>
+    scenariosOf(ricartAgrawalaSubject(), participants),
+  )
 
   it('have options that the protocol takes, and each of them now and then', () => {
     const seen = new Set<string>()
@@ -64,7 +62,7 @@ describe('scenarios of ricart-agrawala', () => {
 
 describe('scenarios of the others', () => {
   it('are never wiped, and those of a lock alone have no operations and no reads', () => {
-    const locks = scenariosOf(lockOnlySubject(maekawa), 3)
+    const locks = scenariosOf(maekawaSubject(), 3)
     const machines = scenariosOf(consensusSubject(wmeConsensus), 3)
     for (const { meanMs } of [...locks, ...machines]) expect(meanMs.wipes).toBe(never)
     for (const { clients, readMs } of locks)

@@ -14,6 +14,7 @@ import type { World } from '../world.ts'
 import { Conversations } from './conversations.ts'
 import { Exclusion } from './exclusion.ts'
 import { LockCounts } from './lock-counts.ts'
+import type { MissingBefore } from './lock-messages.ts'
 import type { StateInParts } from './state-parts.ts'
 import { ViewChecks } from './view-checks.ts'
 
@@ -25,8 +26,10 @@ export class LockInvariants<State extends StateInParts, Message> implements Chec
   readonly #conversations: Conversations
   readonly #view: ViewChecks<State, Message>
   readonly #counts: LockCounts
+  readonly #missingBefore: MissingBefore<Message>
 
-  constructor(world: World<State, Message>) {
+  constructor(world: World<State, Message>, missingBefore: MissingBefore<Message>) {
+    this.#missingBefore = missingBefore
     const { options, variant } = world.scenario
     const areDeadForgotten = variant.options?.declareDeadAfterMs !== undefined
     this.#exclusion = new Exclusion(id => !areDeadForgotten || world.participant(id).isUp)
@@ -52,6 +55,12 @@ export class LockInvariants<State extends StateInParts, Message> implements Chec
 
   sent(participant: Participant<State, Message>, to: ParticipantId, message: Envelope<Message>): void {
     this.#view.sent(participant, to, message)
+    const missing = this.#missingBefore(participant.storage, to, message.body)
+    if (missing !== null)
+      violate(
+        'I17',
+        `p${participant.id} sends ${JSON.stringify(message.body)}, and has not stored ${missing}`,
+      )
   }
 
   emitted(participant: Participant<State, Message>, event: Emitted, _isLost: boolean): void {
