@@ -1,15 +1,23 @@
 /**
- * The catalogue of mutants: for each trap of the protocol, and each line of its durability table, at least one small edit of the
+ * The catalogue of mutants: for each trap of a protocol, and each line of its durability table, at least one small edit of the
  * source that takes the correction away. Whoever changes a line that a mutant names changes the mutant, too.
  */
 import { durabilityMutants } from './catalogue-durability.ts'
 import { livenessMutants } from './catalogue-liveness.ts'
+import { lockOnlyMutants } from './catalogue-lock-only.ts'
 import { lossMutants } from './catalogue-loss.ts'
+import { maekawaMutants } from './catalogue-maekawa.ts'
+import { ricartAgrawalaMutants } from './catalogue-ricart-agrawala.ts'
+import { ricartAgrawalaGroupMutants } from './catalogue-ricart-agrawala-group.ts'
 import { safetyMutants } from './catalogue-safety.ts'
+import { wmeConsensusMutants } from './catalogue-wme-consensus.ts'
 
 export interface Mutant {
   readonly id: string
-  /** The trap that it leads into, like `A4`, the line of the durability table, like `durable: NEWEP`, or the subject, like `fence`. */
+  /**
+   * The trap that it leads into, like `A4`, the line of the durability table, like `durable: NEWEP`, the section of the paper
+   * or the correction to it, or the subject, like `fence`.
+   */
   readonly trap: string
   readonly title: string
   readonly file: string
@@ -20,4 +28,23 @@ export interface Mutant {
   readonly equivalent?: string
 }
 
-export const mutants: Mutant[] = [...safetyMutants, ...livenessMutants, ...lossMutants, ...durabilityMutants]
+export const SUBJECTS = ['wme', 'wme-consensus', 'ricart-agrawala', 'maekawa', 'lock-only'] as const
+
+/** Whose source it is; `lock-only` is the desk that two protocols share. */
+export type Subject = (typeof SUBJECTS)[number]
+
+/** What is common to all protocols is mutated for the sake of the first. */
+export const subjectOf = ({ file }: Mutant): Subject =>
+  SUBJECTS.find(subject => file.startsWith(`shared/protocols/${subject}/`)) ?? 'wme'
+
+export const mutants: Mutant[] = [
+  ...safetyMutants,
+  ...livenessMutants,
+  ...lossMutants,
+  ...durabilityMutants,
+  ...wmeConsensusMutants,
+  ...ricartAgrawalaMutants,
+  ...ricartAgrawalaGroupMutants,
+  ...maekawaMutants,
+  ...lockOnlyMutants,
+]

@@ -3,20 +3,21 @@
  * suites must notice each of them. Without a mutant they must all be content, or their verdicts mean nothing.
  */
 import { parseArgs } from 'node:util'
-import { type Mutant, mutants } from './catalogue.ts'
+import { type Mutant, mutants, SUBJECTS, type Subject, subjectOf } from './catalogue.ts'
 import { Copy } from './copy.ts'
-import { type Killer, killers, runKiller } from './killers.ts'
+import { killersOf, runKiller } from './killers.ts'
 
 const HELP = `npm run mutants -- [options]
   --seeds N      seeds for each simulation (default 300)
-  --only ID,ID   only these mutants (ids or traps)
+  --only NAMES   only these mutants: protocols, ids or traps, separated by commas
   --workers N    how many at a time (default 2)
   --skip-check   do not check first that the unchanged source survives
   --verbose      show what each killer printed
-  --json         print one JSON object: {killed, total, seeds, mutants: [{id, trap, killedBy}]}`
+  --json         print one JSON object: {killed, total, seeds, mutants: [{id, subject, trap, killedBy}]}`
 
 interface Result {
   readonly id: string
+  readonly subject: Subject
   readonly trap: string
   readonly killedBy: string | null
   readonly equivalent?: string
@@ -42,18 +43,24 @@ if (options.help) {
 const say = (line: string) => console.error(line)
 const only = options.only?.split(',')
 const chosen = mutants.filter(
-  ({ id, trap }) => only === undefined || only.includes(id) || only.includes(trap),
+  mutant =>
+    only === undefined || [mutant.id, mutant.trap, subjectOf(mutant)].some(name => only.includes(name)),
 )
-const line = killers(Number(options.seeds))
-say(`${chosen.length} mutants; killers in their order: ${line.map(killer => killer.name).join('; ')}`)
+if (chosen.length === 0) throw new Error(`--only: there is no such mutant: ${options.only}`)
+const subjects = SUBJECTS.filter(subject => chosen.some(mutant => subjectOf(mutant) === subject))
+const seeds = Number(options.seeds)
+for (const subject of subjects) {
+  const names = killersOf(subject, seeds).map(killer => killer.name)
+  const count = chosen.filter(mutant => subjectOf(mutant) === subject).length
+  say(`${count} mutants of ${subject}; killers in their order: ${names.join('; ')}`)
+}
 
-if (!options['skip-check']) await checkUnchanged(line)
-const results = await runAll(chosen, line)
-report(results)
+if (!options['skip-check']) await checkUnchanged()
+report(await runAll(chosen))
 
-async function checkUnchanged(line: readonly Killer[]): Promise<void> {
+async function checkUnchanged(): Promise<void> {
   const copy = new Copy()
-  for (const killer of line) {
+  for (const killer of subjects.flatMap(subject => killersOf(subject, seeds))) {
     const { killed, output } = await runKiller(copy.folder, killer)
     if (!killed) continue
     copy.remove()
@@ -64,13 +71,13 @@ async function checkUnchanged(line: readonly Killer[]): Promise<void> {
   say('the unchanged source survives all of them')
 }
 
-async function runAll(queue: readonly Mutant[], line: readonly Killer[]): Promise<Result[]> {
+async function runAll(queue: readonly Mutant[]): Promise<Result[]> {
   const results: Result[] = []
   const waiting = [...queue]
   const work = async () => {
     const copy = new Copy()
     for (let mutant = waiting.shift(); mutant !== undefined; mutant = waiting.shift()) {
-      const result = await judgeMutant(copy, mutant, line)
+      const result = await judgeMutant(copy, mutant)
       results.push(result)
       say(
         `${results.length}/${queue.length}  ${mutant.id}  ${result.killedBy ?? 'SURVIVED'}  ${mutant.title}`,
@@ -86,16 +93,17 @@ function order(id: string): number {
   return mutants.findIndex(mutant => mutant.id === id)
 }
 
-async function judgeMutant(copy: Copy, mutant: Mutant, line: readonly Killer[]): Promise<Result> {
+async function judgeMutant(copy: Copy, mutant: Mutant): Promise<Result> {
   const { id, trap, equivalent } = mutant
+  const subject = subjectOf(mutant)
   const undo = copy.apply(mutant)
   try {
-    for (const killer of line) {
+    for (const killer of killersOf(subject, seeds)) {
       const { killed, output } = await runKiller(copy.folder, killer)
       if (killed && options.verbose) say(output)
-      if (killed) return { id, trap, killedBy: killer.name }
+      if (killed) return { id, subject, trap, killedBy: killer.name }
     }
-    return { id, trap, killedBy: null, ...(equivalent === undefined ? {} : { equivalent }) }
+    return { id, subject, trap, killedBy: null, ...(equivalent === undefined ? {} : { equivalent }) }
   } finally {
     undo()
   }
@@ -107,10 +115,13 @@ function report(results: readonly Result[]): void {
   for (const { id, equivalent } of survivors)
     say(`survivor ${id}: ${equivalent ?? 'and no reason why it would be equivalent'}`)
   if (options.json) {
-    console.log(
-      JSON.stringify({ killed, total: results.length, seeds: Number(options.seeds), mutants: results }),
-    )
+    console.log(JSON.stringify({ killed, total: results.length, seeds, mutants: results }))
   } else {
+    for (const subject of subjects) {
+      const ofSubject = results.filter(result => result.subject === subject)
+      const by = Map.groupBy(ofSubject, result => result.killedBy ?? 'nobody')
+      console.log(`${subject}: ${[...by].map(([name, list]) => `${list.length} by ${name}`).join('; ')}`)
+    }
     console.log(`killed ${killed}/${results.length}`)
   }
   process.exitCode = survivors.some(({ equivalent }) => equivalent === undefined) ? 1 : 0

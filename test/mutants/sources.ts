@@ -23,4 +23,67 @@ export const WME = {
   wme: `${folder}/wme.ts`,
 } as const
 
+const consensus = 'shared/protocols/wme-consensus'
+
+export const CONSENSUS = {
+  ballots: `${consensus}/ballots.ts`,
+  catchUp: `${consensus}/catch-up.ts`,
+  commands: `${consensus}/commands.ts`,
+  grants: `${consensus}/grants.ts`,
+  instances: `${consensus}/instances.ts`,
+  log: `${consensus}/log.ts`,
+  operators: `${consensus}/operators.ts`,
+  reads: `${consensus}/reads.ts`,
+  repeat: `${consensus}/repeat.ts`,
+  requests: `${consensus}/requests.ts`,
+  machine: `${consensus}/state-machine.ts`,
+  step: `${consensus}/step.ts`,
+  suspicion: `${consensus}/suspicion.ts`,
+  users: `${consensus}/users.ts`,
+  main: `${consensus}/wme-consensus.ts`,
+} as const
+
+const ricartAgrawala = 'shared/protocols/ricart-agrawala'
+
+export const RICART_AGRAWALA = {
+  fence: `${ricartAgrawala}/fence.ts`,
+  group: `${ricartAgrawala}/group.ts`,
+  change: `${ricartAgrawala}/group-change.ts`,
+  proceed: `${ricartAgrawala}/proceed.ts`,
+  repeat: `${ricartAgrawala}/repeat.ts`,
+  main: `${ricartAgrawala}/ricart-agrawala.ts`,
+  algorithm: `${ricartAgrawala}/section-2-algorithm.ts`,
+  rule: `${ricartAgrawala}/section-2-rule.ts`,
+  implicit: `${ricartAgrawala}/section-6-1-implicit-reply.ts`,
+  ring: `${ricartAgrawala}/section-6-3-ring.ts`,
+  numbers: `${ricartAgrawala}/section-6-4-numbers.ts`,
+  insertion: `${ricartAgrawala}/section-7-2-insertion.ts`,
+  removal: `${ricartAgrawala}/section-7-3-removal.ts`,
+  failures: `${ricartAgrawala}/section-7-4-failures.ts`,
+  step: `${ricartAgrawala}/step.ts`,
+} as const
+
+const maekawa = 'shared/protocols/maekawa'
+
+export const MAEKAWA = {
+  degenerate: `${maekawa}/sets/degenerate.ts`,
+  main: `${maekawa}/maekawa.ts`,
+  plane: `${maekawa}/sets/projective-plane.ts`,
+  precedence: `${maekawa}/precedence.ts`,
+  records: `${maekawa}/records.ts`,
+  repeat: `${maekawa}/repeat.ts`,
+  arbiter: `${maekawa}/section-4-arbiter.ts`,
+  requester: `${maekawa}/section-4-requester.ts`,
+  step: `${maekawa}/step.ts`,
+  verify: `${maekawa}/sets/verify.ts`,
+} as const
+
+const lockOnly = 'shared/protocols/lock-only'
+
+export const LOCK_ONLY = {
+  desk: `${lockOnly}/desk.ts`,
+  operators: `${lockOnly}/operators.ts`,
+  users: `${lockOnly}/users.ts`,
+} as const
+
 export const lines = (...text: string[]): string => text.join('\n')
