@@ -400,14 +400,21 @@ export class BatonParticipant extends DurableObject<BatonEnvironment> {
       if (restored !== undefined) this.storage.missThrough(restored.sequence)
       this.watchers.publish(restored === undefined ? changes : [this.answers.snapshot()])
     }
+    this.measure(emitted)
     this.waiting.tell(emitted)
     this.sessions.tell(emitted)
     for (const event of emitted) {
-      if (event.type === 'applied') this.size!.applied(event.opId, event.changes)
-      if (event.type === 'restored') this.size!.measureAll()
       if (event.type === 'crit' || event.type === 'withdrawn') this.connections.takeTicket(event.user)
       if (event.type === 'ejected') this.leaving.delete(event.user)
       if (event.type === 'outcome' && this.leaving.delete(event.user)) this.leave(event.user)
+    }
+  }
+
+  /** Before anybody is told: who is let in by this step may issue at once, and is measured by what the step applied. */
+  private measure(emitted: readonly Emitted[]): void {
+    for (const event of emitted) {
+      if (event.type === 'applied') this.size!.applied(event.opId, event.changes)
+      if (event.type === 'restored') this.size!.measureAll()
     }
   }
 
