@@ -8,6 +8,8 @@ import type { Random } from './random.ts'
 import type { World } from './world.ts'
 
 const TTL_MS = 60
+/** Who happens to keep a grant of its own alive does not do so for ever. */
+const KEPT_MS = 1_000
 
 export class Mischief<State, Message> {
   readonly #world: World<State, Message>
@@ -40,7 +42,7 @@ export class Mischief<State, Message> {
       case 1:
         return { type: 'exit', user: somebody, fence: this.#notOf(at, somebody, fence) }
       case 2:
-        return { type: 'keep-alive', user, fence, ttlMs: 1_000_000 }
+        return { type: 'keep-alive', user, fence, ttlMs: KEPT_MS }
       case 3:
         return { type: 'withdraw', user: nobody }
       case 4:
