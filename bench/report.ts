@@ -29,6 +29,47 @@ export function table(rows: readonly Row[]): string {
   return [...head, ...body].join('\n')
 }
 
+interface Aim {
+  readonly what: string
+  readonly most: number
+  measured(rows: readonly Row[]): number
+}
+
+const rowOf = (rows: readonly Row[], protocol: string, participants: number, name: string): Row =>
+  rows.find(row => row.protocol === protocol && row.participants === participants && row.name === name)!
+
+const AIMS: readonly Aim[] = [
+  {
+    what: "taking the lock again (acquire and release), to the plain object's",
+    most: 1.2,
+    measured: rows => quantile(rowOf(rows, 'wme-2', 3, 'acquire, token here').ratios, 0.5),
+  },
+  {
+    what: "one operation, N = 3, to the plain object's durable write",
+    most: 2,
+    measured: rows => quantile(rowOf(rows, 'wme-2', 3, 'one operation').ratios, 0.5),
+  },
+  {
+    what: 'requests between objects per operation, wme-2, N = 3, steady',
+    most: 2,
+    measured: rows => quantile(rowOf(rows, 'wme-2', 3, 'one operation').requests, 0.5),
+  },
+  {
+    what: 'requests between objects per operation, wme-2, N = 5, steady',
+    most: 4,
+    measured: rows => quantile(rowOf(rows, 'wme-2', 5, 'one operation').requests, 0.5),
+  },
+]
+
+/** What we want, beside what was measured. */
+export function aims(rows: readonly Row[]): string {
+  const lines = AIMS.map(({ what, most, measured }) => {
+    const value = measured(rows)
+    return `| ${what} | ${most} | ${value.toFixed(2)} | ${value <= most ? 'met' : 'not met'} |`
+  })
+  return ['| aim | at most | measured | |', '|---|---|---|---|', ...lines].join('\n')
+}
+
 const BAR = 16
 const LEFT = 300
 const WIDTH = 760

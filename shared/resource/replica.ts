@@ -13,6 +13,8 @@ export interface StoredResult {
   /** Of the operation, to notice the same `opId` with another operation. */
   readonly digest: string
   readonly result: Json
+  /** Of the grant under which it was applied, so that it can be answered again word for word. */
+  readonly fence?: number
 }
 
 /** Plain JSON. Mutated in place by `invoke` and `restoreReplica` alone. */
@@ -30,6 +32,7 @@ export interface Invocation {
   readonly sequence: number
   readonly opId: string
   readonly operation: Json
+  readonly fence?: number
 }
 
 export interface Response {
@@ -64,7 +67,7 @@ export function invoke(
   resultsKept: number,
   invocation: Invocation,
 ): Response {
-  const { sequence, opId, operation } = invocation
+  const { sequence, opId, operation, fence } = invocation
   const earlier = resultOf(replica, opId)
   const operationDigest = digest(operation)
   if (earlier !== undefined) {
@@ -73,7 +76,7 @@ export function invoke(
   }
   const { result, changes } = applySafely(resource, replica.cells, operation, sequence)
   for (const change of changes) changeCell(replica.cells, change)
-  const stored = { opId, sequence, digest: operationDigest, result }
+  const stored = { opId, sequence, digest: operationDigest, result, ...(fence !== undefined && { fence }) }
   return { sequence, result, changes, stored, dropped: remember(replica, stored, resultsKept) }
 }
 

@@ -37,8 +37,17 @@ describe('transact', () => {
     const all = await Promise.all(
       [1, 2, 3, 1, 2, 3].map(at => lock.transacted([{ increment: 'n' }], { opId: 'once', at })),
     )
-    expect(new Set(all.map(({ sequence }) => sequence)).size).toBe(1)
+    for (const answer of all) expect(answer).toEqual(all[0])
     expect(await lock.value('n')).toBe(1)
+  })
+
+  it('under a grant and then by transact: the fence is that of the grant', async () => {
+    const lock = service.lock()
+    const grant = await lock.granted({ at: 2 })
+    const { sequence, results } = await lock.applied(grant, [{ increment: 'n' }], 'once')
+    await lock.released(grant)
+    const again = await lock.transacted([{ increment: 'n' }], { opId: 'once', at: 3 })
+    expect(again).toMatchObject({ fence: grant.fence, sequence, results })
   })
 
   it('200 with applied: false if a condition fails', async () => {

@@ -3,6 +3,7 @@ import { formatGrantId, formatTicketId } from '../../shared/api/ids.ts'
 import { API_LIMITS } from '../../shared/api/limits.ts'
 import type { Json } from '../../shared/json.ts'
 import type { GuardedState, Mode, UserOutput } from '../../shared/protocols/protocol.ts'
+import { resultOf } from '../../shared/resource/replica.ts'
 import type { Consistency, ParticipantAnswer, ParticipantCall, ParticipantStatus } from './calls.ts'
 import { boundToConnection } from './connections.ts'
 import { outcomeBody } from './outcome.ts'
@@ -356,8 +357,10 @@ export class Answers {
     return event === null ? unsettled : ({ ...this.locked(), outcome: 'not-applied' } as ParticipantAnswer)
   }
 
-  private transacted(event: Event<'outcome'>, fence: number): ParticipantAnswer {
+  /** Said again, it is answered with the fence of the first time too. */
+  private transacted(event: Event<'outcome'>, ownFence: number): ParticipantAnswer {
     const answer = this.outcome(event)
+    const fence = resultOf(this.participant.running.guarded!.replica, event.opId)?.fence ?? ownFence
     return answer.type === 'done'
       ? done(200, { fence, ...(answer.body as { [member: string]: Json }) })
       : answer

@@ -113,7 +113,7 @@ function applyOperation(step: Step, sequence: number, command: OperationCommand)
   const { fence, opId, operation } = command
   if (machine.holder?.fence !== fence) return
   const { resultsKept } = step.context.config.limits
-  const response = invoke(step.context.resource, replica, resultsKept, { sequence, opId, operation })
+  const response = invoke(step.context.resource, replica, resultsKept, { sequence, opId, operation, fence })
   for (const { cell, value } of response.changes)
     save(step, `cell/${cell}`, value === null ? null : { value })
   if (response.stored !== null) save(step, `result/${opId}`, response.stored)
