@@ -195,4 +195,20 @@ export const lossMutants: Mutant[] = [
     find: '  for (const stored of snapshot.replica.results) save(',
     replace: '  for (const stored of snapshot.replica.results.slice(0, 0)) save(',
   },
+  {
+    id: 'eject-misses-a-re-entry',
+    trap: 'operator',
+    title: 'a re-entry that nobody had heard of is not forced out',
+    file: WME.users,
+    find: '  const again = answered.filter(isUnheardOf)',
+    replace: '  const again = answered.filter(eject => !isUnheardOf(eject) && eject.fence < 0)',
+  },
+  {
+    id: 'eject-follows-the-holders',
+    trap: 'operator',
+    title: 'each answer to an ejection forces the next holder out',
+    file: WME.users,
+    find: '{ ...eject, fence: holder!, isSettled: true }',
+    replace: '{ ...eject, fence: holder!, isSettled: false }',
+  },
 ]

@@ -1,6 +1,6 @@
 /** The catalogue does not rot: each mutant still has its place in the source, and each trap still has its mutant. */
 import { describe, expect, it } from 'vitest'
-import { mutants } from './catalogue.ts'
+import { mutants, type Subject, subjectOf } from './catalogue.ts'
 import { mutate, readSource } from './copy.ts'
 
 const range = (letter: string, last: number): string[] =>
@@ -27,9 +27,87 @@ const DURABLE = [
   'outcome',
 ]
 
+/** What protocol.md adds to the printed algorithms (sections 5 and 6), and what a baseline by consensus must not do. */
+const CORRECTIONS: readonly (readonly [Subject, readonly string[]])[] = [
+  [
+    'maekawa',
+    [
+      'FAILED to every displaced waiter',
+      'a relinquished member counts as failed',
+      'deferred INQUIREs',
+      'stale messages',
+      'INQUIRE before LOCKED',
+      'locker and queue durable',
+      'retransmission',
+      'sets (a)',
+      'sets (b)',
+      'fence',
+      'durable: REQUEST',
+      'durable: RELINQUISH',
+      'durable: crit',
+      'A11',
+      'D2',
+    ],
+  ],
+  [
+    'ricart-agrawala',
+    [
+      '2.2: the deferral is one step',
+      '2.2: REPLYs are a set',
+      '2.2: the highest number',
+      '2.2: the decision',
+      '2.2: withdrawn',
+      '6.1',
+      '6.3',
+      '6.4',
+      '6.6',
+      '7.1',
+      '7.2.1: incarnations',
+      '7.2.2: JOIN acknowledged by all',
+      '7.2.3',
+      '7.3: a leaver is not inside',
+      '7.4: ARE_YOU_THERE',
+      'numbered membership',
+      'fence',
+      'durable: REQUEST',
+      'durable: REPLY',
+      'durable: JOIN',
+      'D2',
+    ],
+  ],
+  [
+    'wme-consensus',
+    [
+      'Paxos',
+      'decided twice',
+      'applied in order',
+      'outcome before the decision',
+      'eject through the log',
+      'reads',
+      'durable: promise',
+      'durable: accepted',
+      'durable: outcome',
+      'durable: crit',
+      'durable: REQUEST',
+      'A4',
+      'A7',
+      'A8',
+      'B2',
+      'B10',
+      'C5',
+      'C6',
+      'D2',
+    ],
+  ],
+  ['lock-only', ['desk: durable', 'desk: TTL', 'desk: waiting', 'desk: inside', 'operator']],
+]
+
+const trapsOf = (subject: Subject): string[] =>
+  mutants.filter(mutant => subjectOf(mutant) === subject).map(({ trap }) => trap)
+
 describe('the catalogue of mutants', () => {
-  it('has at least 35, each with its own id', () => {
-    expect(mutants.length).toBeGreaterThanOrEqual(35)
+  it('has at least 35 for the first protocol, each with its own id', () => {
+    expect(trapsOf('wme').length).toBeGreaterThanOrEqual(35)
     expect(new Set(mutants.map(mutant => mutant.id)).size).toBe(mutants.length)
   })
 
@@ -42,12 +120,20 @@ describe('the catalogue of mutants', () => {
   )
 
   it('has one for each trap', () => {
-    const covered = mutants.flatMap(mutant => mutant.trap.split(/[ ,]+/))
+    const covered = trapsOf('wme').flatMap(trap => trap.split(/[ ,]+/))
     expect(TRAPS.filter(trap => !covered.includes(trap))).toEqual([])
   })
 
   it('has one for each line of the table of what is durable', () => {
-    const lines = mutants.filter(mutant => mutant.trap.startsWith('durable')).map(mutant => mutant.trap)
+    const lines = trapsOf('wme').filter(trap => trap.startsWith('durable'))
     expect(DURABLE.filter(line => !lines.some(trap => trap.includes(line)))).toEqual([])
   })
+
+  it.each(CORRECTIONS)(
+    'of %s has one for each correction of the printed algorithm',
+    (subject, corrections) => {
+      const covered = trapsOf(subject)
+      expect(corrections.filter(correction => !covered.includes(correction))).toEqual([])
+    },
+  )
 })

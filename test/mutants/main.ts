@@ -118,9 +118,12 @@ function report(results: readonly Result[]): void {
     console.log(JSON.stringify({ killed, total: results.length, seeds, mutants: results }))
   } else {
     for (const subject of subjects) {
-      const ofSubject = results.filter(result => result.subject === subject)
-      const by = Map.groupBy(ofSubject, result => result.killedBy ?? 'nobody')
-      console.log(`${subject}: ${[...by].map(([name, list]) => `${list.length} by ${name}`).join('; ')}`)
+      const counts = new Map<string, number>()
+      for (const result of results) {
+        const by = result.killedBy ?? 'nobody'
+        if (result.subject === subject) counts.set(by, (counts.get(by) ?? 0) + 1)
+      }
+      console.log(`${subject}: ${[...counts].map(([by, count]) => `${count} by ${by}`).join('; ')}`)
     }
     console.log(`killed ${killed}/${results.length}`)
   }
