@@ -366,7 +366,7 @@ export const DEFAULT_TIMING: Timing = {
   repeatMaxMs: 5_000,
   proposeMs: 500,
   flushMs: 20,
-  confirmMs: 20,
+  confirmMs: 250,
 }
 
 export const DEFAULT_LIMITS: Limits = {
