@@ -58,4 +58,7 @@ export const LOCK_LADDER: readonly Rung[] = [
   lockRung('three, loss', { users: [1, 2, 3], losses: 1 }),
   lockRung('three, duplicate', { users: [1, 2, 3], duplicates: 1 }),
   lockRung('three, crash', { users: [1, 2, 3], crashes: 1 }),
+  // From four on Maekawa's sets are such that INQUIRE and RELINQUISH are needed.
+  lockRung('four', { participants: 4, users: [1, 2, 3] }),
+  lockRung('four, loss', { participants: 4, users: [1, 2, 3], losses: 1 }),
 ]

@@ -15,7 +15,7 @@ const LIMITS = { seconds: 280, bytes: 2 ** 30 } as const
 const TIMEOUT_MS = 300_000
 const SMALL = { tries: 1, operations: 0, crashes: 0, suspicions: 0, losses: 0, duplicates: 0 } as const
 /** Too many runs for a test of seconds; `npm run explore` visits them. */
-const LONG = ['three, loss', 'three, duplicate', 'three, crash']
+const LONG = ['three, loss', 'three, duplicate', 'three, crash', 'four', 'four, loss']
 
 const search = <State extends LockState, Message extends AnyMessage>(
   protocol: Protocol<State, Message>,
@@ -40,6 +40,12 @@ describe.each(['ricart-agrawala', 'maekawa'] as const)('all runs of %s', name =>
   it('have seen what there is to see', () => {
     expect([...reached].sort()).toEqual([...LOCK_SOMETIMES].sort())
   })
+})
+
+it('all runs of maekawa with INQUIRE and RELINQUISH', () => {
+  const result = search(maekawa, { participants: 4, users: [1, 2, 3] })
+  expect(result.violation).toBeNull()
+  expect(result.complete).toBe(true)
 })
 
 it.each(['waiting', 'marking'] as const)('all runs of ricart-agrawala around a ring: %s', ring => {
