@@ -1,0 +1,32 @@
+/** `npm run tables`: steps, messages, requests and price of every protocol, side by side with the papers. */
+import { writeFile } from 'node:fs/promises'
+import { parseArgs } from 'node:util'
+import { chart } from './chart.ts'
+import { measureCycles } from './cost.ts'
+import { NOTES } from './papers.ts'
+import { report } from './report.ts'
+import { Measurements, measureRows, unexpected, unexplained } from './table.ts'
+
+const { values: options } = parseArgs({
+  options: {
+    write: { type: 'boolean', default: false },
+    json: { type: 'boolean', default: false },
+    help: { type: 'boolean', default: false },
+  },
+})
+
+if (options.help) {
+  console.log('npm run tables -- [--write: docs/tables.md and docs/messages.svg] [--json]')
+} else {
+  const measurements = new Measurements()
+  const rows = measureRows(measurements)
+  const cycles = measureCycles(measurements)
+  if (options.write) {
+    await writeFile(new URL('../../docs/tables.md', import.meta.url), report(rows, cycles))
+    await writeFile(new URL('../../docs/messages.svg', import.meta.url), chart(cycles))
+  }
+  console.log(options.json ? JSON.stringify({ notes: NOTES, rows, cycles }, null, 2) : report(rows, cycles))
+  const problems = [...unexplained(rows), ...unexpected(rows)]
+  for (const problem of problems) console.error(problem)
+  if (problems.length > 0) process.exitCode = 1
+}
