@@ -46,10 +46,10 @@ export const ricartAgrawalaGroupMutants: Mutant[] = [
   {
     id: 'ra-incarnation-again',
     trap: '7.2.1: incarnations',
-    title: 'who comes back comes as the one that left',
+    title: 'who is told that its life is over tries to come in with the same one again',
     file: RA.insertion,
-    find: '  return Math.max(step.operators.life, last + 1)',
-    replace: '  return last',
+    find: 'Math.max(membership.incarnation, message.known) + 1',
+    replace: 'membership.incarnation',
   },
   {
     id: 'ra-not-a-member-not-told',
@@ -190,10 +190,10 @@ export const ricartAgrawalaGroupMutants: Mutant[] = [
   {
     id: 'ra-leaver-inside',
     trap: '7.3: a leaver is not inside',
-    title: 'a node leaves though a user is inside',
-    file: RA.proceed,
-    find: '  if (isEmpty && change !== null',
-    replace: '  if (change !== null',
+    title: 'a node leaves at once, though a user is inside',
+    file: RA.removal,
+    find: "  setMembership(step, { status: 'leaving', incarnation: membership.incarnation, request })",
+    replace: "  setMembership(step, { status: 'left', incarnation: membership.incarnation })",
   },
   {
     id: 'ra-leaver-forgets-who-waits',

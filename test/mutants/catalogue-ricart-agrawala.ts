@@ -256,10 +256,10 @@ const forms: Mutant[] = [
   {
     id: 'ra-implicit-after-restart',
     trap: '6.1',
-    title: 'silence counts though the REQUESTs may never have been sent',
-    file: RA.implicit,
-    find: '  if (!soft.isSilenceCounted) return\n',
-    replace: '',
+    title: 'after a restart silence is waited for, though the REQUESTs may never have been sent',
+    file: RA.records,
+    find: '    isSilenceCounted: false,\n',
+    replace: '    isSilenceCounted: true,\n',
   },
   {
     id: 'ra-ring-mark-is-a-pass',

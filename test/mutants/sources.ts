@@ -50,6 +50,7 @@ export const RICART_AGRAWALA = {
   group: `${ricartAgrawala}/group.ts`,
   change: `${ricartAgrawala}/group-change.ts`,
   proceed: `${ricartAgrawala}/proceed.ts`,
+  records: `${ricartAgrawala}/records.ts`,
   repeat: `${ricartAgrawala}/repeat.ts`,
   main: `${ricartAgrawala}/ricart-agrawala.ts`,
   algorithm: `${ricartAgrawala}/section-2-algorithm.ts`,
