@@ -38,6 +38,26 @@ describe('7.3: removal', () => {
     expect(cluster.sent.length - before).toBe(2)
   })
 
+  it('a leaver serves also those who wait, inside or not when it wants to leave', () => {
+    for (const isInside of [true, false]) {
+      const cluster = create(3)
+      cluster.try(3, 'a')
+      cluster.try(3, 'b')
+      if (isInside) cluster.deliver()
+      leave(cluster, 3)
+      cluster.run(5_000)
+      expect(cluster.inside()).toEqual(['3:a'])
+      cluster.exit(3, 'a')
+      cluster.run(5_000)
+      expect(cluster.inside()).toEqual(['3:b'])
+      expect(cluster.emitted).not.toContainEqual(done(3, 'leave'))
+      cluster.exit(3, 'b')
+      cluster.run(5_000)
+      expect(cluster.emitted).toContainEqual(done(3, 'leave'))
+      expect(cluster.view(3)).toMatchObject({ membership: 'left', waiters: [] })
+    }
+  })
+
   it('who waits for its REPLY pretends that it came', () => {
     const cluster = create(3)
     leave(cluster, 3)
