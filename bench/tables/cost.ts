@@ -4,7 +4,7 @@
  * messages, and docs/deploy.md counts them on the runtime.
  */
 import { fullPrice, usageOfMillion } from '../../test/deploy/prices.ts'
-import type { ScenarioName } from './papers.ts'
+import type { ScenarioName } from './row.ts'
 import { guardsState, SIZES, type VariantName } from './subjects.ts'
 import type { Measurements } from './table.ts'
 

@@ -3,8 +3,8 @@ import { writeFile } from 'node:fs/promises'
 import { parseArgs } from 'node:util'
 import { chart } from './chart.ts'
 import { measureCycles } from './cost.ts'
-import { NOTES } from './papers.ts'
 import { report } from './report.ts'
+import { NOTES } from './row.ts'
 import { Measurements, measureRows, unexpected, unexplained } from './table.ts'
 
 const { values: options } = parseArgs({

@@ -1,6 +1,6 @@
 /** docs/tables.md. */
 import type { CycleCost, MeasuredCycle } from './cost.ts'
-import { NOTES, type NoteName, type Row } from './papers.ts'
+import { NOTES, type NoteName, type Row } from './row.ts'
 import { SIZES, type VariantName } from './subjects.ts'
 import type { Cell, MeasuredRow } from './table.ts'
 
@@ -59,10 +59,11 @@ export function report(rows: readonly MeasuredRow[], cycles: readonly MeasuredCy
     'does. For what to choose, see [which-protocol.md](which-protocol.md).',
     '',
     'Counted in nice runs of the shipped code: no faults, every message takes one delay, a step of a participant takes no time. *Steps* are',
-    'message delays until the user is told; *messages* are counted until the lock is quiet again.',
+    'message delays until the user is told; *messages* are counted until the lock is quiet again. *Everybody at once*: all want in at the same time, and leave',
+    'as soon as they are in, without an operation.',
     '',
     'Each cell is what was counted, and the paper’s number: `6 = 6` equal, `6 < 8` **better**, `7 > 4` **worse**, with the letter of the reason. The',
-    'papers’ orders of magnitude are replaced by the exact counts that their pseudo-code gives (`bench/tables/papers.ts` derives each).',
+    'papers’ orders of magnitude are replaced by the exact counts that their pseudo-code gives (`bench/tables/table-1.ts` derives each).',
     `Of ${marks.length} cells ${count('equal')} are equal, ${count('better')} better and ${count('worse')} worse.`,
     '',
     ...noteNames.map(note => `- **${letterOf(note)}** ${NOTES[note].replaceAll('\n', '\n  ')}`),

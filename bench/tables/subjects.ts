@@ -1,8 +1,8 @@
 /** The protocols and their variants, as they are measured. */
 import { type AnyProtocol, protocolNamed } from '../../shared/protocols/all.ts'
 import type { Mode, ProtocolName, ProtocolOptions } from '../../shared/protocols/protocol.ts'
+import type { Subject } from './measure.ts'
 import { DELAY_MS } from './nice-run.ts'
-import type { Subject } from './scenarios.ts'
 
 export const SIZES = [3, 4, 5, 7, 9, 13, 21] as const
 

@@ -1,8 +1,10 @@
 /** Measures every row for every number of participants and holds it against the papers. */
 import { memberSets } from '../../shared/protocols/maekawa/sets/sets.ts'
 import { evaluate, type Size } from './formula.ts'
-import { type NoteName, ROWS, type Row, type ScenarioName } from './papers.ts'
-import { type Figure, type Figures, SCENARIOS } from './scenarios.ts'
+import type { Figure, Figures } from './measure.ts'
+import { ROWS } from './papers.ts'
+import type { NoteName, Row, ScenarioName } from './row.ts'
+import { SCENARIOS } from './scenarios.ts'
 import { type ProtocolOf, SIZES, subjectOf, type VariantName } from './subjects.ts'
 
 /** Fewer steps or messages than the paper's are better. */
