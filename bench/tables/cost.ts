@@ -3,7 +3,7 @@
  * time in memory. Not counted are alarms, rows read, and bringing a participant back into memory: they are no matter of the protocol's
  * messages, and docs/deploy.md counts them on the runtime.
  */
-import { fullPrice, usageOfMillion } from '../../test/deploy/prices.ts'
+import { fullPrice, usageOfMillion } from '../prices.ts'
 import type { ScenarioName } from './row.ts'
 import { guardsState, SIZES, type VariantName } from './subjects.ts'
 import type { Measurements } from './table.ts'

@@ -1,6 +1,6 @@
 /** What is measured: each scenario is a nice run of its own. */
 import type { ParticipantId } from '../../shared/protocols/protocol.ts'
-import { broadcastCounts } from '../../test/protocols/ricart-agrawala/broadcast-counts.ts'
+import { broadcastCounts } from './broadcast-counts.ts'
 import {
   each,
   type Figures,

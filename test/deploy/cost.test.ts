@@ -1,8 +1,8 @@
 /** docs/deploy.md tells what a lock cycle costs: its counts are held against the runtime, its dollars against its counts. */
 import { describe, expect, it } from 'vitest'
+import { billOfMonth, fullPrice, usageOfMillion } from '../../bench/prices.ts'
 import { pageAt } from '../readme/markdown.ts'
 import { countApart } from './count.ts'
-import { billOfMonth, fullPrice, usageOfMillion } from './prices.ts'
 
 type Row = readonly number[]
 const page = pageAt('docs/deploy.md').text

@@ -1,5 +1,6 @@
 /** Steps and messages of the shipped code, held against the papers. */
 import { describe, expect, it } from 'vitest'
+import { fullPrice, priceOf, usageOfMillion } from '../../bench/prices.ts'
 import { measureCycles } from '../../bench/tables/cost.ts'
 import { NOTES, type Row } from '../../bench/tables/row.ts'
 import { SIZES, VARIANTS, type VariantName } from '../../bench/tables/subjects.ts'
@@ -14,7 +15,6 @@ import {
 } from '../../bench/tables/table.ts'
 import { PROTOCOL_NAMES } from '../../shared/protocols/all.ts'
 import { memberSets } from '../../shared/protocols/maekawa/sets/sets.ts'
-import { fullPrice, priceOf, usageOfMillion } from '../deploy/prices.ts'
 import { pageAt } from '../readme/markdown.ts'
 
 const measurements = new Measurements()

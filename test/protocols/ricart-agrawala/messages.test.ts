@@ -1,7 +1,7 @@
 /** Section 4, and what 6.1, 6.2 and 6.3 say about the number of messages, for two to nine nodes. */
 import { describe, expect, it } from 'vitest'
+import { broadcastCounts } from '../../../bench/tables/broadcast-counts.ts'
 import type { ProtocolOptions } from '../../../shared/protocols/protocol.ts'
-import { broadcastCounts } from './broadcast-counts.ts'
 import { Cluster } from './cluster.ts'
 import { countByType } from './matchers.ts'
 

@@ -4,7 +4,13 @@
  * (6.2.2) so are the REPLYs that a node sends in one step to all whom it had deferred, with a list of their recipients.
  * A medium that orders the requests itself (6.2.1) needs no sequence numbers: that is another algorithm, and is not counted.
  */
-import type { Sent } from './cluster.ts'
+import type { Envelope } from '../../shared/protocols/protocol.ts'
+import type { RicartAgrawalaMessage } from '../../shared/protocols/ricart-agrawala/messages.ts'
+
+interface Sent {
+  readonly from: number
+  readonly message: Envelope<RicartAgrawalaMessage>
+}
 
 export interface BroadcastCounts {
   readonly requests: number
