@@ -44,7 +44,8 @@ export const missingForRicartAgrawala: MissingBefore<RicartAgrawalaMessage> = (s
   switch (message.type) {
     case 'request':
     case 'are-you-there': {
-      const isOwn = own?.phase === 'requesting' && own.request === message.request
+      // A participant that restarts may ask, and find in the same step that nobody needs the answer any more.
+      const isOwn = own !== undefined && own.request >= message.request
       return isOwn && highest >= message.request ? null : 'the request'
     }
     case 'reply':
