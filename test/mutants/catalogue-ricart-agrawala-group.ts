@@ -212,14 +212,6 @@ export const ricartAgrawalaGroupMutants: Mutant[] = [
     replace: '  if (!isActive(step) && !isKnown)',
   },
   {
-    id: 'ra-leaver-not-acknowledged',
-    trap: '7.3',
-    title: 'a node that has left does not release',
-    file: RA.removal,
-    find: lines('  soft.wishes = []', '  leave(step)'),
-    replace: '  soft.wishes = []',
-  },
-  {
     id: 'ra-last-one-leaves',
     trap: '7.3',
     title: 'those who leave at the same time all leave',
@@ -248,8 +240,8 @@ export const ricartAgrawalaGroupMutants: Mutant[] = [
     trap: '7.4: the second timer',
     title: "a silent node is never declared dead, though the lock's options say so",
     file: RA.failures,
-    find: '    declareDead(step, Number(peer), member.incarnation)\n',
-    replace: '',
+    find: '  if (declareDeadAfterMs === undefined || since.length === 0) cancelTimer',
+    replace: '  if (declareDeadAfterMs === undefined || since.length >= 0) cancelTimer',
   },
   {
     id: 'ra-dead-stays-dead',

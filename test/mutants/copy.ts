@@ -6,7 +6,16 @@ import { fileURLToPath } from 'node:url'
 import type { Mutant } from './catalogue.ts'
 
 const PROJECT = fileURLToPath(new URL('../..', import.meta.url))
-const COPIED = ['bench', 'docs', 'shared', 'test', 'worker', 'package.json', 'tsconfig.json', 'vitest.config.ts']
+const COPIED = [
+  'bench',
+  'docs',
+  'shared',
+  'test',
+  'worker',
+  'package.json',
+  'tsconfig.json',
+  'vitest.config.ts',
+]
 
 export class Copy {
   readonly folder: string
