@@ -64,8 +64,8 @@ export const lockOnlyMutants: Mutant[] = [
     trap: 'desk: TTL',
     title: 'a grant whose time is over goes on',
     file: LOCK_ONLY.users,
-    find: "    if (holder.expiresAt <= step.now) eject(step, holder, 'expired')\n",
-    replace: '    {}\n',
+    find: "  if (ends.length === 0) cancelTimer(step, 'ttl')",
+    replace: "  if (ends.length >= 0) cancelTimer(step, 'ttl')",
   },
   {
     id: 'desk-ttl-not-after-restart',
@@ -88,8 +88,8 @@ export const lockOnlyMutants: Mutant[] = [
     trap: 'desk: waiting',
     title: 'a user whose time to wait is over goes on waiting',
     file: LOCK_ONLY.users,
-    find: "withdraw(step, waiter, 'timeout')\n",
-    replace: '{}\n',
+    find: "  if (ends.length === 0) cancelTimer(step, 'wait')",
+    replace: "  if (ends.length >= 0) cancelTimer(step, 'wait')",
   },
   {
     id: 'desk-withdraws-another',

@@ -56,7 +56,7 @@ const JUDGES: { readonly [subject in Subject]: Judges } = {
     explorer: LOCKS,
   },
   'lock-only': {
-    suites: ['test/protocols/maekawa', 'test/protocols/ricart-agrawala'],
+    suites: ['test/protocols/lock-only', 'test/protocols/maekawa', 'test/protocols/ricart-agrawala'],
     protocols: 'maekawa,ricart-agrawala',
     participants: [3],
     explorer: LOCKS,

@@ -1,7 +1,7 @@
 /** Section 7.4: declaring a node dead, if the lock's options ask for it. ARE_YOU_THERE itself is in traps.test.ts. */
 import { describe, expect, it } from 'vitest'
 import { Cluster } from './cluster.ts'
-import { from, ofType, to } from './matchers.ts'
+import { along, from, ofType, to } from './matchers.ts'
 
 const create = () =>
   new Cluster({ participants: 3, localHandoffs: 0, options: { declareDeadAfterMs: 10_000 } })
@@ -45,6 +45,29 @@ describe('declareDeadAfterMs', () => {
     cluster.run(5_000)
     expect(cluster.state(1).soft.dead).toEqual({ 3: true })
     expect(cluster.inside()).toEqual([])
+  })
+
+  it('who is heard before the group has learned that it is dead is not, and must answer', () => {
+    const cluster = create()
+    for (const node of [3, 2]) {
+      cluster.try(node)
+      cluster.deliver()
+    }
+    // Node 1 hears nothing of node 3, which is inside. It waits for node 2, too.
+    cluster.lose(along(3, 1))
+    cluster.try(1)
+    cluster.run(12_000)
+    expect(cluster.state(1).soft).toMatchObject({ dead: { 3: true }, wishes: [{ participant: 3 }] })
+    cluster.lose(() => false)
+    cluster.hand(cluster.sent.findLast(along(3, 1))!)
+    expect(cluster.state(1).soft).toMatchObject({ dead: {}, wishes: [] })
+    cluster.user(2, { type: 'withdraw', user: 'u' })
+    cluster.run(2_000)
+    expect(cluster.inside()).toEqual(['3:u'])
+    cluster.exit(3)
+    cluster.run(2_000)
+    expect(cluster.inside()).toEqual(['1:u'])
+    expect(Object.keys(cluster.state(1).durable.group.members)).toEqual(['1', '2', '3'])
   })
 
   it('the time in the critical section is no limit: YES_I_AM_HERE', () => {

@@ -1,0 +1,32 @@
+/** The desk after a restart, whichever protocol it serves. */
+import { expect, it } from 'vitest'
+import { maekawa } from '../../../shared/protocols/maekawa/maekawa.ts'
+import { Table } from '../maekawa/table.ts'
+
+const USERS = Array.from({ length: 12 }, (_, index) => `user-${index + 1}`)
+
+it('the queue is first come first also if storage gives its records back in the order of their keys', () => {
+  const table = new Table({ participants: 3 })
+  table.try(2, 'holder')
+  table.deliver()
+  for (const user of USERS) table.try(2, user)
+  // As text, waiter/10 comes before waiter/2.
+  const records = [...table.storage(2)].sort(([a], [b]) => (a < b ? -1 : 1))
+  const { durable } = maekawa.recover(table.context(2), records)
+  expect(durable.desk.waiters.map(({ user }) => user)).toEqual(USERS)
+  expect(durable).toEqual(table.state(2).durable)
+})
+
+it('a grant that was kept alive is so after a restart', () => {
+  const table = new Table({ participants: 3 })
+  table.try(1, 'ann', { ttlMs: 1_000 })
+  table.deliver()
+  const { fence } = table.state(1).durable.desk.holders[0]!
+  table.now = 900
+  const kept = { type: 'kept', user: 'ann', fence, expiresAt: 10_900 }
+  expect(table.user(1, { type: 'keep-alive', user: 'ann', fence, ttlMs: 10_000 })).toEqual([kept])
+  table.crash(1)
+  table.start(1)
+  expect(table.timerAt(1, 'ttl')).toBe(10_900)
+  expect(table.fire(1, 'ttl')).toMatchObject([{ type: 'ejected', user: 'ann', reason: 'expired' }])
+})
