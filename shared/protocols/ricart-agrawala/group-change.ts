@@ -141,5 +141,7 @@ export function onChange(step: Step, from: ParticipantId, { group }: ChangeMessa
   const { number, members } = group
   if (isActive(step) && members[step.self] === undefined) return
   if (isActive(step) && number > durable.group.number) setGroup(step, group)
-  send(step, from, { type: 'change-ack', number, highest: durable.highest.request, joining: joiningOf(step) })
+  // Who left a later group, and is on its way back, has lost nothing: it must not be taken in by somebody who is out itself.
+  const joining = number > durable.group.number ? joiningOf(step) : null
+  send(step, from, { type: 'change-ack', number, highest: durable.highest.request, joining })
 }

@@ -1,6 +1,6 @@
 /** Section 7.3: nodes leave the group. */
 import { describe, expect, it } from 'vitest'
-import { Cluster } from './cluster.ts'
+import { Cluster, type Sent } from './cluster.ts'
 import { along, ofType, to } from './matchers.ts'
 
 const create = (participants: number) => new Cluster({ participants, localHandoffs: 0 })
@@ -167,5 +167,35 @@ describe('7.3: removal', () => {
     expect(statuses.sort()).toEqual(['left', 'left', 'member'])
     expect(cluster.emitted.filter(({ event }) => event.type === 'refused')).toHaveLength(1)
     for (const node of [1, 2, 3]) expect(cluster.timers(node)).toEqual([])
+  })
+
+  it('regression: who left a later group and comes back is not taken for one that lost its storage', () => {
+    const cluster = create(3)
+    const join = (node: number) => cluster.user(node, { type: 'membership', request: 'm', wish: 'join' })
+    const isOf1 = (sent: Sent) => sent.from === 1 || sent.to === 1
+    leave(cluster, 3)
+    cluster.run(5_000)
+    leave(cluster, 1)
+    cluster.deliver(sent => !ofType('change-ack')(sent))
+    // Node 2 goes on alone; node 1 does not hear that it is out.
+    cluster.lose(isOf1)
+    expect(membersOf(cluster, 2)).toEqual([2])
+    join(3)
+    cluster.run(5_000)
+    leave(cluster, 2)
+    cluster.run(5_000)
+    expect(membersOf(cluster, 3)).toEqual([3])
+    cluster.try(3)
+    join(2)
+    cluster.take(() => true)
+    // Now node 1 repeats what node 2 has acknowledged long ago.
+    cluster.lose(() => false)
+    cluster.fire(1, 'repeat')
+    cluster.deliver(isOf1)
+    expect(cluster.view(1).membership).toBe('left')
+    expect(cluster.view(2).membership).toBe('joining')
+    cluster.exit(3)
+    cluster.run(5_000)
+    expect(membersOf(cluster, 2)).toEqual([2, 3])
   })
 })
