@@ -32,8 +32,15 @@ const paxos: Mutant[] = [
     trap: 'Paxos',
     title: 'a lower ballot than the promised one is promised',
     file: CONSENSUS.ballots,
-    find: "  if (message.ballot < promised) return send(step, from, { type: 'reject', promised })\n",
-    replace: '',
+    find: lines(
+      "  if (message.ballot < promised) return send(step, from, { type: 'reject', promised })",
+      '  promise(step, message.ballot)',
+      '  send(step, from, promiseOf(step))',
+    ),
+    replace: lines(
+      '  promise(step, Math.max(message.ballot, promised))',
+      '  send(step, from, { ...promiseOf(step), ballot: message.ballot })',
+    ),
   },
   {
     id: 'consensus-ignores-accepted',
