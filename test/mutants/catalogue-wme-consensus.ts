@@ -133,11 +133,10 @@ const paxos: Mutant[] = [
   {
     id: 'consensus-gap',
     trap: 'applied in order',
-    title: 'a proposal behind a gap is accepted in the place of what is missing',
+    title: 'a proposal behind a gap is accepted',
     file: CONSENSUS.instances,
-    find: '  let position = previous\n  for (const command of commands) {\n    position++\n    if (position > before &&',
-    replace:
-      '  let position = Math.min(previous, lengthOf(durable))\n  for (const command of commands) {\n    position++\n    if (position > before &&',
+    find: '  if (previous > lengthOf(durable)) return false\n',
+    replace: '',
   },
   {
     id: 'consensus-ballot-of-two',

@@ -2,7 +2,18 @@
 import { describe, expect, it } from 'vitest'
 import { Cluster } from './cluster.ts'
 import { countByType, ofType } from './matchers.ts'
-import { appliedAt, ejectHolder, enter, eventsOf, exit, holder, isIn, issue, logAt, protocols } from './scenes.ts'
+import {
+  appliedAt,
+  ejectHolder,
+  enter,
+  eventsOf,
+  exit,
+  holder,
+  isIn,
+  issue,
+  logAt,
+  protocols,
+} from './scenes.ts'
 
 const timing = { confirmMs: 20 }
 
@@ -120,6 +131,23 @@ describe.each(protocols)('re-entry %s', (_name, protocol) => {
     cluster.hand(question!)
     cluster.hand(answer!)
     cluster.deliver()
+    expect(isIn(cluster, 1, 'b')).toBe(true)
+  })
+
+  it('an operator whose answer was lost, and who asks again, forces nobody out that came in since', () => {
+    const cluster = settled()
+    cluster.try(1, 'a')
+    ejectHolder(cluster, 2, 'e')
+    cluster.deliver(ofType('eject'))
+    cluster.deliver(ofType('eject-done'))
+    cluster.deliver(ofType('eject'))
+    expect(eventsOf(cluster, 1, 'ejected')).toMatchObject([{ user: 'a', reason: 'operator' }])
+    cluster.take(ofType('eject-done'))
+    cluster.try(1, 'b')
+    expect(eventsOf(cluster, 2, 'eject-done')).toEqual([])
+    cluster.fire(2, 'repeat')
+    cluster.deliver()
+    expect(eventsOf(cluster, 2, 'eject-done')).toHaveLength(1)
     expect(isIn(cluster, 1, 'b')).toBe(true)
   })
 
