@@ -46,7 +46,14 @@ export class Mischief<State, Message> {
       case 3:
         return { type: 'withdraw', user: nobody }
       case 4:
-        return { type: 'issue', user, fence, opId: nobody, operation: [{ increment: 'evil' }] }
+        // With its own it would be an operation like any other, of a user that is not in the history.
+        return {
+          type: 'issue',
+          user,
+          fence: this.#notOf(at, user, fence),
+          opId: nobody,
+          operation: [{ increment: 'evil' }],
+        }
       case 5:
         return { type: 'cancel-read', request: nobody }
       case 6:
