@@ -4,7 +4,7 @@ import { MESSAGE_FORMAT } from '../../../shared/protocols/protocol.ts'
 import type { Command } from '../../../shared/protocols/wme-consensus/commands.ts'
 import { ballotAbove, firstBallot } from '../../../shared/protocols/wme-consensus/log.ts'
 import type { ConsensusMessage } from '../../../shared/protocols/wme-consensus/messages.ts'
-import { ofType, wish } from './scenes.ts'
+import { ofType, REPLACEMENT_MS, toldTo, wish } from './scenes.ts'
 import { Table } from './table.ts'
 
 const FIRST = firstBallot(1)
@@ -62,6 +62,19 @@ describe('a promise', () => {
     expect(isCoordinator(table)).toBe(false)
     for (const from of [3, 4]) say(table, from, 2, { type: 'promise', ballot, decided: 0, entries: [] })
     expect(isCoordinator(table)).toBe(true)
+  })
+
+  it('is asked for anew by one that was stopped before it had those of a majority', () => {
+    const { table, ballot } = candidate()
+    for (const to of [3, 4, 5]) say(table, 2, to, { type: 'prepare', ballot })
+    table.take(() => true)
+    table.crash(2)
+    table.start(2)
+    // Everybody takes it for the coordinator, and it answers every ping.
+    wish(table, 3, 'bob')
+    table.run(REPLACEMENT_MS)
+    expect(isCoordinator(table)).toBe(true)
+    expect([...toldTo(table, 'ann'), ...toldTo(table, 'bob')]).toEqual(['crit'])
   })
 
   it('is not given to a lower ballot than one that was promised, also not after a restart', () => {
