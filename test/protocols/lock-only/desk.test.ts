@@ -30,3 +30,15 @@ it('a grant that was kept alive is so after a restart', () => {
   expect(table.timerAt(1, 'ttl')).toBe(10_900)
   expect(table.fire(1, 'ttl')).toMatchObject([{ type: 'ejected', user: 'ann', reason: 'expired' }])
 })
+
+it('who waits has as long to wait after a restart as before', () => {
+  const table = new Table({ participants: 3 })
+  table.try(1, 'ann')
+  table.deliver()
+  table.try(1, 'bob', { waitMs: 500 })
+  table.now = 200
+  table.crash(1)
+  table.start(1)
+  expect(table.timerAt(1, 'wait')).toBe(500)
+  expect(table.fire(1, 'wait')).toEqual([{ type: 'withdrawn', user: 'bob', reason: 'timeout' }])
+})
