@@ -42,3 +42,17 @@ it('who waits has as long to wait after a restart as before', () => {
   expect(table.timerAt(1, 'wait')).toBe(500)
   expect(table.fire(1, 'wait')).toEqual([{ type: 'withdrawn', user: 'bob', reason: 'timeout' }])
 })
+
+it('whoever withdraws takes nobody else out of the queue, and whoever asks again waits once', () => {
+  const table = new Table({ participants: 3 })
+  table.try(1, 'ann')
+  table.deliver()
+  for (const user of ['bob', 'cid', 'bob', 'dan']) table.try(1, user)
+  const waiting = () => table.state(1).durable.desk.waiters.map(({ user }) => user)
+  expect(waiting()).toEqual(['bob', 'cid', 'dan'])
+  expect(table.withdraw(1, 'cid')).toEqual([{ type: 'withdrawn', user: 'cid', reason: 'asked' }])
+  expect(waiting()).toEqual(['bob', 'dan'])
+  const refused = { type: 'refused', user: 'eve', event: 'withdraw', refusal: { code: 'not-waiting' } }
+  expect(table.withdraw(1, 'eve')).toEqual([refused])
+  expect(waiting()).toEqual(['bob', 'dan'])
+})
