@@ -49,3 +49,48 @@ it.each([1, 2])('an operator at node %i that means an old grant forces nobody ou
   expect(isInside(table, 1)).toEqual([])
   expect(table.emitted.at(-1)).toMatchObject({ node, event: { type: 'eject-done', request: 'f' } })
 })
+
+it('an operator whose message comes late forces nobody out that came in since', () => {
+  const { table } = twice()
+  table.user(2, { type: 'eject', request: 'e' })
+  table.deliver(({ message }) => message.body.type !== 'eject')
+  table.exit(1, 'ann')
+  table.try(1, 'bob')
+  table.deliver(({ message }) => message.body.type !== 'eject')
+  expect(isInside(table, 1)).toEqual(['bob'])
+  table.deliver()
+  expect(isInside(table, 1)).toEqual(['bob'])
+})
+
+const isDone = (table: Table): boolean => table.emitted.some(({ event }) => event.type === 'eject-done')
+
+it('an ejection is done when everybody has answered; who did not is asked again', () => {
+  const { table } = twice()
+  table.user(2, { type: 'eject', request: 'e' })
+  table.take(({ to }) => to === 1)
+  table.deliver()
+  expect(isDone(table)).toBe(false)
+  table.fire(2, 'repeat')
+  table.deliver()
+  expect(isDone(table)).toBe(true)
+  expect(isInside(table, 1)).toEqual([])
+})
+
+it('a late answer to a question of an earlier life is none to a question of this', () => {
+  const { table } = twice()
+  table.user(2, { type: 'eject', request: 'e' })
+  table.deliver(({ to }) => to !== 2)
+  // What node 1 said is made to be that nobody was inside there then.
+  const late = table.take(({ from, to }) => from === 1 && to === 2)
+  table.take(() => true)
+  table.crash(2)
+  table.start(2)
+  table.user(2, { type: 'eject', request: 'f' })
+  for (const sent of late) {
+    const body = { ...sent.message.body, fences: [] } as typeof sent.message.body
+    table.hand({ ...sent, message: { ...sent.message, body } })
+  }
+  expect(late).toHaveLength(1)
+  table.deliver()
+  expect(isInside(table, 1)).toEqual([])
+})
