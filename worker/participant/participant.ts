@@ -83,9 +83,8 @@ export class BatonParticipant extends DurableObject<BatonEnvironment> {
 
   // ---- entries
 
-  /** Bodies are read in between: what comes with one touches storage once more when it is there. */
+  /** A body comes later than its request: `call` and `peer` touch storage when it is there, and nothing is done before. */
   override async fetch(request: Request): Promise<Response> {
-    this.storage.touch()
     this.remember(request)
     const { pathname, searchParams } = new URL(request.url)
     switch (pathname) {
@@ -428,6 +427,7 @@ export class BatonParticipant extends DurableObject<BatonEnvironment> {
 
   /** A stream or a WebSocket, or why there is none. */
   private async open(run: () => Response | ParticipantAnswer): Promise<Response> {
+    this.storage.touch()
     const opened = await this.asMember(this.defaults, run)
     return opened instanceof Response ? opened : Response.json(opened)
   }

@@ -54,7 +54,7 @@ export class Storage {
 
   /** A superseded instance of the object finds out by touching its storage; every handler begins with this. */
   touch(): void {
-    this.sql.exec('SELECT 1')
+    this.sql.exec('SELECT 1').one()
   }
 
   get(key: string): Json | undefined {
