@@ -397,7 +397,9 @@ export class BatonParticipant extends DurableObject<BatonEnvironment> {
       for (const { type } of history) this.count(type)
       const restored = emitted.find(event => event.type === 'restored')
       if (restored !== undefined) this.storage.missThrough(restored.sequence)
-      this.watchers.publish(restored === undefined ? changes : [this.answers.snapshot()])
+      if (this.watchers.size > 0) {
+        this.watchers.publish(restored === undefined ? changes : [this.answers.snapshot()])
+      }
     }
     this.measure(emitted)
     this.waiting.tell(emitted)
