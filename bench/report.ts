@@ -86,7 +86,7 @@ export function chart(rows: readonly Row[]): string {
     const label = `${row.protocol}, N = ${row.participants}: ${row.name}`
     return `<text x="${LEFT - 8}" y="${y + 12}" text-anchor="end">${label}</text>
 <rect x="${LEFT}" y="${y}" width="${width.toFixed(1)}" height="${BAR}" fill="${color}"/>
-<text x="${LEFT + width + 4}" y="${y + 12}">${ratios[index]!.toFixed(2)}</text>`
+<text x="${LEFT + Math.max(width, scale) + 4}" y="${y + 12}">${ratios[index]!.toFixed(2)}</text>`
   })
   const one = LEFT + scale
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${height}" font-family="sans-serif" font-size="12">
