@@ -11,8 +11,8 @@ export type Fault =
   | 'cut-answer'
   /** Nothing arrives, and nobody is told. */
   | 'hang'
-  /** The answer is a stream that breaks off after so many chunks. */
-  | { readonly cutAfterChunks: number }
+  /** The answer is a stream of events that breaks off after so many blocks, each of which ends with an empty line. */
+  | { readonly cutAfterBlocks: number }
   /** The service refuses. */
   | { readonly refuse: ProblemCode; readonly retryAfterSeconds?: number }
   /** Something in front of the service answers. */
@@ -72,7 +72,7 @@ export class FaultyNetwork {
       throw new TypeError('the answer was lost')
     }
     if (fault === 'cut-answer') return cutAnswer(response)
-    return cutStream(response, fault.cutAfterChunks)
+    return cutStream(response, fault.cutAfterBlocks)
   }
 }
 
@@ -104,15 +104,27 @@ async function cutAnswer(response: Response): Promise<Response> {
   return new Response(text.slice(0, text.length / 2), { status, headers })
 }
 
-function cutStream(response: Response, chunks: number): Response {
+const NEW_LINE = 10
+
+/** Into which chunks the blocks are put is the runtime's affair. */
+function cutStream(response: Response, blocks: number): Response {
   const reader = response.body!.getReader()
-  let rest = chunks
+  let rest = blocks
+  let before = 0
   const stream = new ReadableStream<Uint8Array>({
     pull: async controller => {
-      const { done, value } = rest-- > 0 ? await reader.read() : { done: true, value: undefined }
-      if (value !== undefined) return controller.enqueue(value)
-      await reader.cancel()
-      if (done) controller.error(new TypeError('the connection was lost'))
+      const { value } = rest > 0 ? await reader.read() : { value: undefined }
+      if (value === undefined) {
+        await reader.cancel()
+        return controller.error(new TypeError('the connection was lost'))
+      }
+      let end = 0
+      while (end < value.length && rest > 0) {
+        const byte = value[end++]!
+        if (byte === NEW_LINE && before === NEW_LINE) rest--
+        before = byte
+      }
+      controller.enqueue(value.subarray(0, end))
     },
     cancel: () => reader.cancel(),
   })

@@ -34,9 +34,9 @@ export function describeWatching(bench: GetBench): void {
       network.plan = (request, before) => {
         if (!request.path.startsWith('watch') || before > 6) return undefined
         return [
-          { cutAfterChunks: 2 },
+          { cutAfterBlocks: 2 },
           { status: 502 } as const,
-          { cutAfterChunks: 4 },
+          { cutAfterBlocks: 4 },
           'lose-answer' as const,
         ][before % 4]
       }
