@@ -1,10 +1,9 @@
 /** What an interpreter of effects may rely on, asserted while it interprets them. */
 import type { Json } from '../../shared/json.ts'
 import type { Effect } from '../../shared/protocols/protocol.ts'
-import type { WmeMessage } from '../../shared/protocols/wme/messages.ts'
 
 /** What every interpreter asserts: what is said rests on what is written, so the one save comes first. */
-export function assertSaveFirst(effects: readonly Effect<WmeMessage>[]): void {
+export function assertSaveFirst(effects: readonly Effect<unknown>[]): void {
   const late = effects.findIndex((effect, place) => effect.type === 'save' && place > 0)
   if (late !== -1) throw new Error('a step saves after its first effect')
 }

@@ -42,12 +42,12 @@ it.each([1, 2])('an operator at node %i that means an old grant forces nobody ou
   const conflict = { type: 'refused', user: 'e', event: 'eject', refusal: { code: 'conflict' } }
   table.user(node, { type: 'eject', request: 'e', fence: old })
   table.deliver()
-  expect(table.emitted.at(-1)).toEqual({ node, event: conflict })
+  expect(table.emitted.at(-1)).toEqual({ participant: node, event: conflict })
   expect(isInside(table, 1)).toEqual(['ann'])
   table.user(node, { type: 'eject', request: 'f', fence: present })
   table.deliver()
   expect(isInside(table, 1)).toEqual([])
-  expect(table.emitted.at(-1)).toMatchObject({ node, event: { type: 'eject-done', request: 'f' } })
+  expect(table.emitted.at(-1)).toMatchObject({ participant: node, event: { type: 'eject-done', request: 'f' } })
 })
 
 it('an operator whose message comes late forces nobody out that came in since', () => {

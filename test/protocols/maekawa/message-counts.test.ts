@@ -13,7 +13,7 @@ const linkOf = ({ from, to }: Sent): string => `${from}/${to}`
 /** Everybody wants the critical section `times` times, once at a time; `choose` says what comes next. */
 function contend(participants: number, times: number, choose: (among: number) => number): Table {
   const table = new Table({ participants, localHandoffs: 0 })
-  const wishes = table.nodes.flatMap(node => new Array<number>(times).fill(node))
+  const wishes = table.everybody.flatMap(node => new Array<number>(times).fill(node))
   let users = 0
   const isIdle = (node: number): boolean => table.state(node).durable.own.phase === 'idle'
   for (;;) {
@@ -47,7 +47,7 @@ describe.each([
 ])('%i nodes, K = %i', (participants, size) => {
   it('alone: exactly 3(K - 1) messages', () => {
     const table = new Table({ participants })
-    for (const node of table.nodes) {
+    for (const node of table.everybody) {
       expect(memberSets(participants)[node - 1]).toHaveLength(size)
       const before = table.sent.length
       table.try(node)

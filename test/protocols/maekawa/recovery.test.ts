@@ -54,7 +54,7 @@ describe('a message that is lost', () => {
       } else {
         const next = all.nextTimer()
         expect(next, 'somebody waits and asks again').not.toBeNull()
-        all.fire(next!.node, next!.timer)
+        all.fire(next!.participant, next!.timer)
       }
       expect(turns).toBeLessThan(50)
     }
@@ -126,7 +126,7 @@ describe('RELEASE', () => {
     table.try(5)
     table.deliver()
     askAgain(5)
-    expect(table.emitted.at(-1)).toMatchObject({ node: 5, event: { type: 'crit', fence: 2 } })
+    expect(table.emitted.at(-1)).toMatchObject({ participant: 5, event: { type: 'crit', fence: 2 } })
   })
 
   it('ends also what waits: a request that nobody waits for any longer leaves the queues', () => {
@@ -223,7 +223,7 @@ describe('the repeat timer', () => {
     expect(table.timers(1)).toEqual(['ttl'])
     table.exit(1)
     table.deliver()
-    for (const node of table.nodes) expect(table.timers(node)).toEqual([])
+    for (const node of table.everybody) expect(table.timers(node)).toEqual([])
     // The next request begins with the shortest interval again.
     table.try(1)
     expect(table.timerAt(1, 'repeat')! - table.now).toBe(250)

@@ -32,7 +32,7 @@ export function run({ participants, localHandoffs, decisions }: Schedule): Outco
 function decide(table: Table, decision: number, user: string): boolean {
   const what = decision % 32
   const which = Math.floor(decision / 32)
-  const node = (which % table.nodes.length) + 1
+  const node = (which % table.everybody.length) + 1
   if (!table.isUp(node) && what >= 20) {
     table.start(node)
     return false
@@ -79,11 +79,11 @@ function giveUp(table: Table, node: number): void {
 
 /** Nothing is lost any longer: within a few repeats of each, everybody who waits gets in and leaves, and all fall silent. */
 function heal(table: Table): void {
-  for (const node of table.nodes) if (!table.isUp(node)) table.start(node)
+  for (const node of table.everybody) if (!table.isUp(node)) table.start(node)
   let repeats = 0
   for (;;) {
     table.deliver()
-    const holding = table.nodes.find(node => table.state(node).durable.desk.holders.length > 0)
+    const holding = table.everybody.find(node => table.state(node).durable.desk.holders.length > 0)
     if (holding !== undefined) {
       const { user, fence } = table.state(holding).durable.desk.holders[0]!
       table.user(holding, { type: 'exit', user, fence })
@@ -91,10 +91,10 @@ function heal(table: Table): void {
     }
     const next = table.nextTimer()
     if (next === null) break
-    table.fire(next.node, next.timer)
-    if (++repeats > 500 * table.nodes.length) throw new Error('somebody waits for ever')
+    table.fire(next.participant, next.timer)
+    if (++repeats > 500 * table.everybody.length) throw new Error('somebody waits for ever')
   }
-  for (const node of table.nodes) {
+  for (const node of table.everybody) {
     if (table.state(node).durable.desk.waiters.length > 0)
       throw new Error(`node ${node} has users that wait, and no timer`)
   }

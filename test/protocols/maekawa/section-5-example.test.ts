@@ -64,7 +64,7 @@ describe('Figure 2', () => {
     table.exit(11)
     table.deliver()
     expect(table.sent.filter(({ message }) => message.body.type === 'are-you-there')).toEqual([])
-    for (const node of table.nodes) {
+    for (const node of table.everybody) {
       expect(table.state(node).durable.arbiter.locker).toBeNull()
       expect(table.state(node).durable.waiting).toEqual([])
       expect(table.timers(node)).toEqual([])

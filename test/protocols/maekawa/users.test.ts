@@ -101,7 +101,7 @@ describe('local users', () => {
     expect(sent()).toEqual(['1 → 2 release', '1 → 3 release'])
     table.deliver()
     expect(table.inside.size).toBe(0)
-    for (const node of table.nodes) expect(table.state(node).durable.arbiter.locker).toBeNull()
+    for (const node of table.everybody) expect(table.state(node).durable.arbiter.locker).toBeNull()
   })
 
   it('whose time is over are out, and the next node is in', () => {
@@ -135,7 +135,7 @@ it('an operator forces the holder out, wherever it is', () => {
   table.deliver()
   table.user(7, { type: 'eject', request: 'force' })
   table.deliver()
-  const events = table.emitted.map(({ node, event }) => `${node} ${event.type}`)
+  const events = table.emitted.map(({ participant, event }) => `${participant} ${event.type}`)
   expect(events).toEqual(['1 crit', '1 ejected', '7 eject-done', '2 crit'])
   expect(table.timers(7)).toEqual([])
 })
@@ -150,7 +150,10 @@ it('an operator is heard though a message of every kind was lost', () => {
     table.fire(7, 'repeat')
   }
   table.deliver()
-  expect(table.emitted.at(-1)).toMatchObject({ node: 7, event: { type: 'eject-done', request: 'force' } })
+  expect(table.emitted.at(-1)).toMatchObject({
+    participant: 7,
+    event: { type: 'eject-done', request: 'force' },
+  })
   expect(table.inside.size).toBe(0)
   expect(table.timers(7)).toEqual([])
 })
