@@ -43,6 +43,8 @@ export interface LedgerQuestion {
   readonly generation: number
   /** Durable in the object before it asks. The ledger lists the lock with it, once. */
   readonly token: string
+  /** The incarnation of this process as others know it: if it is higher than the ledger's own, the ledger heals once more. */
+  readonly incarnation: number
 }
 
 export interface LedgerAnswer {
@@ -99,7 +101,13 @@ export type LedgerMessage =
   /** A process that is not founded is here. */
   | { readonly type: 'hello' }
   /** What the sender was founded with, and what it knows. */
-  | { readonly type: 'founded'; readonly founding: Founding; readonly known: Incarnations }
+  | {
+      readonly type: 'founded'
+      readonly founding: Founding
+      readonly known: Incarnations
+      /** The sender has forgotten nothing: it was never replaced, or is healed. */
+      readonly isSure: boolean
+    }
   /** The sender's process has this incarnation now. */
   | {
       readonly type: 'note'
@@ -114,10 +122,16 @@ export type LedgerMessage =
       readonly known: Incarnations
     }
   /** The locks after this name that the receiver has voted in or lost. */
-  | { readonly type: 'list'; readonly nonce: string; readonly after: string }
+  | {
+      readonly type: 'list'
+      readonly nonce: string
+      readonly incarnation: number
+      readonly after: string
+    }
   | {
       readonly type: 'index'
       readonly nonce: string
+      readonly incarnation: number
       readonly after: string
       readonly entries: readonly (readonly [lock: string, generation: number])[]
       readonly isLast: boolean

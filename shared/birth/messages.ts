@@ -56,5 +56,5 @@ export type BirthMessage =
   | { readonly type: 'what'; readonly digest: string }
   /** The sender has no vote. */
   | { readonly type: 'unable'; readonly reason: 'lost' | 'not-ready' }
-  /** The envelope says it all: what the receiver sent belongs to a generation that has ended (rule 9). */
-  | { readonly type: 'generation' }
+  /** The envelope says it all: what the receiver sent belongs to a generation that has ended (rule 9), or to an earlier life. */
+  | { readonly type: 'outdated' }
