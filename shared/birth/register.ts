@@ -26,7 +26,7 @@ import {
   type Vote,
 } from './lock-state.ts'
 import type { AcceptedBallot } from './messages.ts'
-import { allowsBallotZero, EPOCHS_OF_A_BALLOT, isMember, isSame, type LockValue } from './value.ts'
+import { allowsBallotZero, EPOCHS_OF_A_BALLOT, isMember, isSame, isWeak, type LockValue } from './value.ts'
 
 /** Ballots of different proposers differ: the proposer's number is the last digit. */
 export const PROPOSERS = 1_024
@@ -167,8 +167,10 @@ function concludePromises(step: Step): void {
   if (proposal === null || proposal.value !== null) return
   const voters = validVotes(proposal.promises)
   if (voters.length < majority(registrars.length)) return
-  proposal.value = adopted(proposal, voters) ?? ownValue(step, proposal, voters)
-  const { ballot, value } = proposal
+  const value = adopted(proposal, voters) ?? ownValue(step, proposal, voters)
+  if (value === null) return
+  proposal.value = value
+  const { ballot } = proposal
   tellRegistrars(step, { type: 'accept', ballot, value })
   if (isEntitled(step)) onAccept(step, self, ballot, value)
   concludeAcceptances(step)
@@ -185,17 +187,25 @@ function adopted({ promises }: Proposal, voters: readonly ParticipantId[]): Lock
 }
 
 /** Nobody acts on it before it is chosen, so anybody who has not lost its storage can be the first owner. */
-function ownValue(step: Step, proposal: Proposal, voters: readonly ParticipantId[]): LockValue {
+function ownValue(step: Step, proposal: Proposal, voters: readonly ParticipantId[]): LockValue | null {
   const { context, state } = step
   const configure = state.soft.configures[0]
-  proposal.request = configure?.request ?? null
   const configuration = configure?.configuration ?? context.defaults
+  if (!isWeak(configuration) && !isFirstOwnerBound(step, voters)) return null
+  proposal.request = configure?.request ?? null
   const startEpoch = state.birth.startEpoch + EPOCHS_OF_A_BALLOT
   const wanted = configure === undefined ? context.self : configuration.firstOwner
   const able = [wanted, context.self, ...voters].find(
     candidate => voters.includes(candidate) && isMember({ configuration, startEpoch }, candidate),
   )
   return { configuration: { ...configuration, firstOwner: able ?? 1 }, startEpoch }
+}
+
+/** Whether the first owner can no longer begin alone with a lock whose grants are weak. */
+function isFirstOwnerBound({ context, state }: Step, voters: readonly ParticipantId[]): boolean {
+  if (!isWeak(context.defaults) || !allowsBallotZero(context.defaults, context.registrars.length)) return true
+  const first = firstOwner(context)
+  return voters.includes(first) || incarnationIn(state.birth.known, first) > 1
 }
 
 export function onAccepted(step: Step, from: ParticipantId, vote: Vote, ballot: number): void {

@@ -52,6 +52,13 @@ export function allowsBallotZero(configuration: LockConfiguration, registrars: n
   return configuration.protocol !== 'ricart-agrawala' || configuration.options === undefined
 }
 
+/**
+ * Whether a grant of this protocol may be one that others do not know of. Such a grant ends once its holder hears of the others; the
+ * other protocols promise that there is none, so whoever could give one in ballot 0 must know of the lock first.
+ */
+export const isWeak = ({ protocol }: LockConfiguration): boolean =>
+  protocol === 'wme-1' || protocol === 'wme-2'
+
 export const isMember = (value: LockValue, participant: ParticipantId): boolean =>
   participant >= 1 && participant <= value.configuration.participants.length
 
