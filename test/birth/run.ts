@@ -52,7 +52,7 @@ function storm(world: World): void {
   for (const { at, process, lock, configuration } of scenario.configures) {
     world.schedule(at, () => {
       const host = participantOf(world, process, lock)
-      world.step(host, { type: 'configure', now: world.now, request: `put-${at}-${process}`, configuration })
+      world.step(host, { type: 'configure', now: world.now, request: `put-${world.steps}`, configuration })
     })
   }
   repeatedly(world, scenario.stopEveryMs, () => stopSomebody(world))

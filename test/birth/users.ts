@@ -84,7 +84,7 @@ export class Users {
     this.operations++
     user.phase = 'issuing'
     user.opId = `op${this.operations}`
-    const operation: Json = [{ type: 'increment', key: 'n', by: 1 }]
+    const operation: Json = [{ increment: 'n', by: 1 }]
     const { opId } = user
     this.record(user, { type: 'issue', fence, opId, operation })
     world.step(host, { type: 'user', now, event: { type: 'issue', user: name, fence, opId, operation } })
@@ -197,7 +197,7 @@ export class Users {
     const { host, name, fence, opId } = user
     if (host.state === null) return
     const now = world.now
-    const operation: Json = [{ type: 'increment', key: 'n', by: 1 }]
+    const operation: Json = [{ increment: 'n', by: 1 }]
     if (user.phase === 'issuing')
       world.step(host, { type: 'user', now, event: { type: 'issue', user: name, fence, opId, operation } })
     if (user.phase === 'leaving')

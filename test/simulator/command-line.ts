@@ -51,6 +51,7 @@ export const HELP = `npm run sim -- [options]
   --no-shrink            do not look for a smaller run with the same violation
   --json                 one JSON object on standard output
   --replay SEED          run one seed again; with --trace print all that happens
+  --birth                the birth of locks instead of a protocol: see --birth --help
   --help
 
 Exit status: 0 no violation, 1 a violation or something that never happened, 2 bad options.
