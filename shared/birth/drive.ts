@@ -36,7 +36,8 @@ export const hasWish = ({ state: { soft } }: Step): boolean =>
 /** Whether the choice is needed here: somebody wants it, or a core waits for it. */
 export function hasReason(step: Step): boolean {
   const { birth, soft } = step.state
-  const isCoreWaiting = modeOf(birth) === 'parked' || (soft.isStuck && birth.core !== null)
+  const mode = modeOf(birth)
+  const isCoreWaiting = mode === 'parked' || mode === 'tentative' || (soft.isStuck && birth.core !== null)
   const isLostAndAwaited = soft.isStuck && isLost(step)
   return hasWish(step) || soft.askers.size > 0 || soft.finishing || isCoreWaiting || isLostAndAwaited
 }

@@ -175,7 +175,6 @@ function foundIfComplete(step: Step): void {
   const nonces = [record.nonce]
   for (let id = 2; id <= registrars; id++) nonces.push(soft.gathered.get(id)!)
   join(step, { collector: record.nonce, nonces })
-  for (const peer of others(step)) sendFounded(step, peer)
 }
 
 /** A process that is new joins; one that was wiped meanwhile finds that it is not among those that founded. */
@@ -209,8 +208,9 @@ function join(step: Step, founding: Founding): void {
     isHealed: false,
     known: {},
   })
-  if (isNew) heal(step, step.state.record as FoundedRecord)
-  else broadcast(step, { type: 'hello' })
+  if (!isNew) return broadcast(step, { type: 'hello' })
+  if (step.context.self === COLLECTOR) for (const peer of others(step)) sendFounded(step, peer)
+  heal(step, step.state.record as FoundedRecord)
 }
 
 // ---------------------------------------------------------------- healing
@@ -233,11 +233,15 @@ function heal(step: Step, record: FoundedRecord): void {
   const { nonce, incarnation } = record
   for (const peer of others(step)) {
     const after = soft.noted.get(peer)
-    if (after === undefined) {
-      send(step, peer, { type: 'note', collector: record.founding.collector, nonce, incarnation })
-    } else if (after !== null) send(step, peer, { type: 'list', nonce, incarnation, after })
+    if (after === undefined) sendNote(step, peer)
+    else if (after !== null) send(step, peer, { type: 'list', nonce, incarnation, after })
   }
   healIfComplete(step)
+}
+
+function sendNote(step: Step, to: ParticipantId): void {
+  const { founding, nonce, incarnation } = step.state.record as FoundedRecord
+  send(step, to, { type: 'note', collector: founding.collector, nonce, incarnation })
 }
 
 function onNote(step: Step, from: ParticipantId, message: LedgerMessage & { type: 'note' }): void {
@@ -249,6 +253,8 @@ function onNote(step: Step, from: ParticipantId, message: LedgerMessage & { type
   const known = raised(record.known, { [from]: incarnation })
   if (known !== record.known) write(step, { ...record, known })
   send(step, from, { type: 'noted', nonce, incarnation, known })
+  // Now it has joined, and can note this one, too.
+  if (!isHealed(step) && !step.state.soft.noted.has(from)) sendNote(step, from)
 }
 
 function onNoted(step: Step, from: ParticipantId, message: LedgerMessage & { type: 'noted' }): void {

@@ -182,7 +182,10 @@ function onTimer(step: Step, timer: string): void {
 
 function onUnreachable(step: Step, peer: ParticipantId): void {
   const { soft } = step.state
-  if (soft.isWaitingForFirst && peer === firstOwner(step.context)) soft.isWaitingForFirst = false
+  if (soft.isWaitingForFirst && peer === firstOwner(step.context)) {
+    soft.isWaitingForFirst = false
+    soft.attempts++
+  }
   if (soft.proposal !== null) soft.unreachable.add(peer)
   stepCore(step, { type: 'unreachable', now: step.now, peer })
 }

@@ -26,6 +26,8 @@ export class Users {
   readonly history = new Map<string, HistoryEvent[]>()
   private readonly byHost = new Map<LockHost, Map<string, User>>()
   private operations = 0
+  /** The sequence that the replica has after a snapshot, while the step that restored it is under way. */
+  private restored: number | null = null
 
   constructor(world: World) {
     this.world = world
@@ -243,16 +245,25 @@ export class Users {
     const at = this.world.now
     const participant = host.process
     const events = this.history.get(host.lock)!
-    const core = host.state!.core!
-    if (event.type === 'restored') {
-      const { cells } = core.protocol.guarded(core.state)!.replica
-      const hash = core.context.resource.hash(cells)
-      events.push({ at, participant, type: 'restore', sequence: event.sequence, hash })
+    if (event.type === 'restored' || this.restored !== null) {
+      this.restored = event.sequence
       return
     }
     const { sequence, fence, opId, operation, result } = event
     events.push({ at, participant, type: 'invoke', sequence, fence, opId, operation })
     events.push({ at, participant, type: 'response', sequence, opId, result })
+  }
+
+  /** The step is over: only now a snapshot's hash can be taken, together with what was applied to it at once. */
+  flush(host: LockHost): void {
+    if (this.restored === null || host.state === null) return
+    const sequence = this.restored
+    this.restored = null
+    const core = host.state.core!
+    const { cells } = core.protocol.guarded(core.state)!.replica
+    const hash = core.context.resource.hash(cells)
+    const at = this.world.now
+    this.history.get(host.lock)!.push({ at, participant: host.process, type: 'restore', sequence, hash })
   }
 
   wiped(host: LockHost): void {

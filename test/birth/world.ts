@@ -216,8 +216,10 @@ export class World {
         throw new Violation('effects', 'a save is not the first effect')
       if (effect.type === 'restart' && index < effects.length - 1)
         throw new Violation('effects', 'a restart is not the last effect')
+      if (effect.type === 'restart') this.users.flush(host)
       if (host.life === life) this.perform(host, effect, index > performed)
     })
+    this.users.flush(host)
     this.checks.stepped(host)
     if (isCrashing && host.life === life) this.crash(host)
   }
