@@ -2,6 +2,7 @@
  * The catalogue of mutants: for each trap of a protocol, and each line of its durability table, at least one small edit of the
  * source that takes the correction away. Whoever changes a line that a mutant names changes the mutant, too.
  */
+import { birthMutants } from './catalogue-birth.ts'
 import { durabilityMutants } from './catalogue-durability.ts'
 import { livenessMutants } from './catalogue-liveness.ts'
 import { lockOnlyMutants } from './catalogue-lock-only.ts'
@@ -28,13 +29,16 @@ export interface Mutant {
   readonly equivalent?: string
 }
 
-export const SUBJECTS = ['wme', 'wme-consensus', 'ricart-agrawala', 'maekawa', 'lock-only'] as const
+export const SUBJECTS = ['wme', 'wme-consensus', 'ricart-agrawala', 'maekawa', 'lock-only', 'birth'] as const
 
 /** Whose source it is; `lock-only` is the desk that two protocols share. */
 export type Subject = (typeof SUBJECTS)[number]
 
 /** What is common to all protocols is mutated for the sake of the first. */
 export const subjectOf = ({ file }: Mutant): Subject =>
+  file.startsWith('shared/birth/') ? 'birth' : protocolOf(file)
+
+const protocolOf = (file: string): Subject =>
   SUBJECTS.find(subject => file.startsWith(`shared/protocols/${subject}/`)) ?? 'wme'
 
 export const mutants: Mutant[] = [
@@ -47,4 +51,5 @@ export const mutants: Mutant[] = [
   ...ricartAgrawalaGroupMutants,
   ...maekawaMutants,
   ...lockOnlyMutants,
+  ...birthMutants,
 ]
