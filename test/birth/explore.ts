@@ -123,10 +123,13 @@ function move(
   states[id] = state
   const net = new Map(position.net)
   for (const effect of machine.step(contexts[id]!, state, input)) {
-    if (effect.type !== 'send') continue
+    // A choice that is told, or asked of a participant that knows it, can lead to no other one.
+    if (effect.type !== 'send' || effect.message.body.type === 'chosen') continue
+    if (states[effect.to]!.birth.chosen !== null) continue
     const letter = { to: effect.to, from: id, message: effect.message }
     net.set(keyOf(letter), letter)
   }
+  if (state.birth.chosen !== null) for (const [key, letter] of net) if (letter.to === id) net.delete(key)
   return { states, net, left }
 }
 

@@ -16,8 +16,8 @@ const register: Mutant[] = [
     trap: 'F alone at ballot 0',
     title: 'a value of ballot 0 is accepted from whoever claims to be the first owner',
     file: BIRTH.register,
-    find: '    value.configuration.firstOwner === firstOwner(context) && value.startEpoch === state.birth.startEpoch',
-    replace: '    value.startEpoch === state.birth.startEpoch && context.registrars.length > 0',
+    find: 'value.configuration.firstOwner === firstOwner(context) &&',
+    replace: 'value.configuration.firstOwner <= context.registrars.length &&',
   },
   {
     id: 'birth-promise-does-not-block',
