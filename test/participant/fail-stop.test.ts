@@ -40,7 +40,7 @@ async function incremented(at: number, times: number): Promise<Transacted[]> {
   return done
 }
 
-const valueOf = (answer: ParticipantAnswer): Json =>
+const numberIn = (answer: ParticipantAnswer): Json =>
   (answer as unknown as { body: { value: Json } }).body.value
 
 /** A participant that is being taken back by the others says so, and is asked again. */
@@ -48,7 +48,7 @@ async function read(at: number): Promise<Json> {
   const call = { type: 'get', key: 'n', consistency: 'linearizable' } as const
   for (let attempt = 0; ; attempt++) {
     const answer = await platform.during(platform.node(at).call(call))
-    if (answer.type === 'done' || attempt === 100) return valueOf(answer)
+    if (answer.type === 'done' || attempt === 100) return numberIn(answer)
     await platform.advance(1_000)
   }
 }
