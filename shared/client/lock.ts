@@ -155,8 +155,8 @@ export class Lock<Resource extends ResourceTypes = KeyValue> {
    * come. The grant lives as long as the socket.
    */
   session({ at }: { readonly at?: number } = {}): Session<Resource['op']> {
-    const { openSocket, newId } = this.#connection
-    return new Session(openSocket({ path: pathOf(this.name, 'session'), query: { at } }), newId)
+    const { openSocket, newId, clock } = this.#connection
+    return new Session(openSocket({ path: pathOf(this.name, 'session'), query: { at } }), newId, clock)
   }
 
   /** How the lock and each of its participants are. A participant that is not reachable is reported as such. */

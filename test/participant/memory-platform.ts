@@ -8,13 +8,14 @@ import { keyValue } from '../../shared/resource/key-value.ts'
 import type { ParticipantAnswer, ParticipantCall } from '../../worker/participant/calls.ts'
 import { Participant } from '../../worker/participant/participant.ts'
 import type { PeerAnswer, PeerRequest } from '../../worker/participant/peers/requests.ts'
-import type { Runtime, Sink, Socket } from '../../worker/participant/runtime.ts'
+import type { Runtime, Sink, Socket, SocketAttachment } from '../../worker/participant/runtime.ts'
 import { MemoryRows } from './memory-rows.ts'
 
 export const LOCK = 'lock'
 
 export class MemoryPlatform {
   now = 1_700_000_000_000
+  ids = 0
   readonly nodes: readonly MemoryNode[]
 
   constructor(participants: number) {
@@ -182,7 +183,7 @@ export class MemoryNode {
       },
       now: () => platform.now,
       random: () => 0.5,
-      randomId: () => '0'.repeat(32),
+      randomId: () => String(++this.platform.ids).padStart(32, '0'),
       background: work => void work.catch(() => {}),
       abort,
       log: () => {},
@@ -197,7 +198,12 @@ interface Instance {
 
 export class MemorySocket implements Socket {
   readonly tag: string
+  readonly sent: { readonly type: string; readonly [member: string]: unknown }[] = []
+  closedWith: number | null = null
+  /** When the platform last answered a ping. */
+  pingAt: number | null = null
   private readonly journal: string[]
+  private attached: SocketAttachment | null = null
 
   constructor(tag: string, journal: string[]) {
     this.tag = tag
@@ -205,12 +211,20 @@ export class MemorySocket implements Socket {
   }
 
   send(text: string): void {
-    this.journal.push(`socket: ${JSON.parse(text).type}`)
+    const message = JSON.parse(text)
+    this.sent.push(message)
+    this.journal.push(`socket: ${message.type}`)
   }
 
-  close(): void {}
+  close(code: number): void {
+    this.closedWith = code
+  }
+
+  attach(attachment: SocketAttachment): void {
+    this.attached = attachment
+  }
+
   bufferedBytes = (): null => null
-  lastPing = (): null => null
-  attachment = (): null => null
-  attach(): void {}
+  lastPing = (): number | null => this.pingAt
+  attachment = (): SocketAttachment | null => this.attached
 }

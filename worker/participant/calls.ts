@@ -66,7 +66,8 @@ export type ParticipantCall =
     }
   /** This participant's own view; the router puts those of all together. */
   | { readonly type: 'status' }
-  | { readonly type: 'history' }
+  /** A page of at most `limit` events from `cursor` on, as `{events, cursor}`; without a limit, all of them as a list. */
+  | { readonly type: 'history'; readonly limit?: number; readonly cursor?: string | null }
   /** `fence`: only if this is the holder's; absent (also from a router of before) or `null`: whoever it is. */
   | { readonly type: 'eject'; readonly fence?: number | null }
   /** Gives birth to the lock with this configuration unless it has one; answers with the one it has. */

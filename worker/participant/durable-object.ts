@@ -1,5 +1,6 @@
 /** The participant in a Durable Object: a thin shell that gives it what the platform has (runtime.ts). */
 import { DurableObject } from 'cloudflare:workers'
+import { PING, PONG } from '../../shared/api/session.ts'
 import { resourceByName } from '../../shared/resource/registry.ts'
 import type { Resource } from '../../shared/resource/resource.ts'
 import { createDirectory, type ParticipantDirectory } from '../directory.ts'
@@ -100,6 +101,8 @@ function addressOf(request: Request): Address {
 // ---------------------------------------------------------------- the runtime
 
 function runtimeOf(ctx: DurableObjectState, directory: ParticipantDirectory): Runtime {
+  // A ping wakes nobody: the platform answers it, and remembers when it did.
+  ctx.setWebSocketAutoResponse(new WebSocketRequestResponsePair(PING, PONG))
   return {
     rows: new SqlRows(ctx.storage),
     // The write is part of the event's transaction and needs no waiting for.

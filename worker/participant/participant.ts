@@ -96,7 +96,7 @@ export class Participant {
     })
     this.conversations = new Conversations(turns, timers, member)
     this.connections = new Connections(storage)
-    this.sessions = new Sessions(turns, runtime.sockets, member)
+    this.sessions = new Sessions(turns, runtime, member)
     this.watchers = new Watchers({
       runtime,
       turns,

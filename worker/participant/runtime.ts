@@ -109,6 +109,10 @@ export interface SocketAttachment {
   readonly heardAt: number
   /** The time to live that it asked for. */
   readonly ttlMs: number | null
+  /** Bytes that were sent since the client last said that it has read everything. */
+  readonly unreadBytes: number
+  /** The client was asked whether it reads, when so many bytes were unread. */
+  readonly probe: { readonly id: string; readonly unreadBytes: number } | null
 }
 
 /** Where the events for one watcher go. */

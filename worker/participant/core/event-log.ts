@@ -6,6 +6,7 @@ import { API_LIMITS } from '../../../shared/api/limits.ts'
 import type { HistoryEvent } from '../../../shared/history/events.ts'
 import type { Json } from '../../../shared/json.ts'
 import type { EventRow, Rows } from '../runtime.ts'
+import { bytesOf } from './bytes.ts'
 
 /** What watchers are told; see api.md, Watch. */
 export interface WatchEvent {
@@ -177,14 +178,6 @@ const bodyOf = (row: EventRow): Body => JSON.parse(row.body) as Body
 function placeOf(cursor: string | null): readonly [id: number, index: number] {
   const [, id, index] = /^(\d{1,15})\.(\d{1,9})$/.exec(cursor ?? '') ?? []
   return id === undefined ? [1, 0] : [Number(id), Number(index)]
-}
-
-/** As UTF-8. Most text is of letters that are one byte each. */
-function bytesOf(text: string): number {
-  for (let at = 0; at < text.length; at++) {
-    if (text.charCodeAt(at) > 127) return new TextEncoder().encode(text).length
-  }
-  return text.length
 }
 
 function rowWith(history: readonly HistoryEvent[], changes: readonly WatchEvent[]): StagedRow {
