@@ -89,15 +89,6 @@ export const participantMutants: Mutant[] = [
     replace: '    void BOOTS\n',
   },
   {
-    id: 'proof-is-the-same-each-time',
-    trap: 'fail-stop',
-    title: 'the proof of writing counts nothing',
-    file: PARTICIPANT.participant,
-    find: '((this.storage.get(BOOTS) as number | undefined) ?? 0) + 1',
-    replace: '1',
-    equivalent: 'storage in memory takes a write of the same value for a write; on SQLite it costs none',
-  },
-  {
     id: 'page-skips-an-event',
     trap: 'history',
     title: 'a page begins behind the event that the cursor names',
@@ -134,7 +125,7 @@ export const participantMutants: Mutant[] = [
     trap: 'sessions',
     title: 'a ping that the platform answered does not count',
     file: PARTICIPANT.sessions,
-    find: 'Math.max(heardAt, pingAt <= now ? pingAt : 0)',
+    find: 'Math.max(heardAt, socket.lastPing() ?? 0)',
     replace: 'heardAt',
   },
   {
@@ -144,14 +135,6 @@ export const participantMutants: Mutant[] = [
     file: PARTICIPANT.sessions,
     find: '    this.heard(socket, null)\n    // Where',
     replace: '    // Where',
-  },
-  {
-    id: 'life-in-the-future',
-    trap: 'sessions',
-    title: 'after the clock was set back a dead client lives until it has caught up',
-    file: PARTICIPANT.sessions,
-    find: 'pingAt <= now ? pingAt : 0',
-    replace: 'pingAt',
   },
   {
     id: 'ttl-of-the-first-grant',

@@ -1,6 +1,7 @@
 /**
- * Participants of one lock in this process, with storage in memory, a clock that the test moves, and a journal of everything that
- * leaves an instance. An instance that aborts is dead: whoever waits for it gets an error, and the next request finds a new one.
+ * Participants of one lock in this process, with storage in memory, a clock that the test moves, and a
+ * journal of everything that leaves an instance. An instance that aborts is dead: whoever waits for it gets
+ * an error, and the next request finds a new one.
  */
 import type { LockConfiguration } from '../../shared/api/configuration.ts'
 import { DEFAULT_TIMING } from '../../shared/protocols/protocol.ts'
@@ -77,7 +78,9 @@ export class MemoryPlatform {
 export class MemoryNode {
   readonly id: number
   readonly rows = new MemoryRows()
-  /** What has left the instances of this participant: `message`, `answer`, `alarm`, `socket: …`, `watch: …`. */
+  /**
+   * What has left the instances of this participant: `message`, `answer`, `alarm`, `socket: …`, `watch: …`.
+   */
   readonly journal: string[] = []
   readonly sockets: MemorySocket[] = []
   /** Requests find nobody here. */

@@ -24,12 +24,17 @@ export class BatonParticipant extends DurableObject<BatonEnvironment> {
     })
   }
 
-  /** Resources that a lock's configuration may name; a Worker of one's own overrides this to register others. */
+  /**
+   * Resources that a lock's configuration may name; a Worker of one's own overrides this to register others.
+   */
   resourceNamed(name: string): Resource | undefined {
     return resourceByName(name)
   }
 
-  /** What a lock guards that nobody has used before. Decided by its name, once: the lock keeps what it was born with. */
+  /**
+   * What a lock guards that nobody has used before. Decided by its name, once: the lock keeps what it was
+   * born with.
+   */
   resourceNameOf(_lock: string): string {
     return DEFAULT_RESOURCE
   }

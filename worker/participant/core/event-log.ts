@@ -1,6 +1,6 @@
 /**
- * The bounded record of what this participant's steps did: the history, which the checker judges, and the changes, from
- * which watchers resume. The oldest rows are forgotten.
+ * The bounded record of what this participant's steps did: the history, which the checker judges, and the
+ * changes, from which watchers resume. The oldest rows are forgotten.
  */
 import { API_LIMITS } from '../../../shared/api/limits.ts'
 import type { HistoryEvent } from '../../../shared/history/events.ts'
@@ -68,7 +68,10 @@ export class EventLog {
     return this.staged.length > 0 || this.missedThrough > this.writtenMissedThrough
   }
 
-  /** One row for each step, more if it did so much that one would not hold it: a participant that catches up does. */
+  /**
+   * One row for each step, more if it did so much that one would not hold it: a participant that catches up
+   * does.
+   */
   record(history: readonly HistoryEvent[], changes: readonly WatchEvent[]): void {
     if (this.eventsKept > 0) this.staged.push(...this.rowsFor(history, changes))
   }
@@ -115,7 +118,9 @@ export class EventLog {
     return events
   }
 
-  /** At most `limit` events, and fewer if they are long. A page that is not the last has at least one event. */
+  /**
+   * At most `limit` events, and fewer if they are long. A page that is not the last has at least one event.
+   */
   historyPage(limit: number, cursor: string | null): HistoryPage {
     const [firstId, firstIndex] = placeOf(cursor)
     const events: HistoryEvent[] = []
@@ -161,8 +166,8 @@ export class EventLog {
   }
 
   /**
-   * A small batch can change much: by an op for each of many long lists. A watcher that resumes before that begins with a
-   * snapshot.
+   * A small batch can change much: by an op for each of many long lists. A watcher that resumes before that
+   * begins with a snapshot.
    */
   private fits(change: WatchEvent): boolean {
     const text = JSON.stringify(change)

@@ -1,7 +1,8 @@
 /**
- * `session`: a hibernating WebSocket that speaks the paper's events. The socket's tag is its user, so nothing need be kept
- * in memory. When the socket closes the grant is over. While it is open, the grant's time to live counts from the client's
- * last sign of life: a client that stands still loses the lock, however long its connection stays open.
+ * `session`: a hibernating WebSocket that speaks the paper's events. The socket's tag is its user, so nothing
+ * need be kept in memory. When the socket closes the grant is over. While it is open, the grant's time to
+ * live counts from the client's last sign of life: a client that stands still loses the lock, however long
+ * its connection stays open.
  */
 import { API_LIMITS } from '../../../shared/api/limits.ts'
 import type { ProblemCode } from '../../../shared/api/problems.ts'
@@ -105,8 +106,8 @@ export class Sessions {
   }
 
   /**
-   * The time of a grant is over. If it is a session's, and its client has given a sign of life since it began, the grant
-   * goes on until so long after that. `true` if nobody else is inside.
+   * The time of a grant is over. If it is a session's, and its client has given a sign of life since it
+   * began, the grant goes on until so long after that. `true` if nobody else is inside.
    */
   keepAlive(): boolean {
     const { engine, view } = this.member()
@@ -125,13 +126,9 @@ export class Sessions {
   private leftMs(user: string): number {
     const socket = this.runtime.sockets.withTag(user)
     if (socket === undefined) return 0
-    const now = this.runtime.now()
-    // The clock was set back: what was heard is as good as heard now, once, and what lies ahead counts no more.
-    if (attachmentOf(socket).heardAt > now) this.heard(socket, null)
     const { heardAt, ttlMs } = attachmentOf(socket)
-    const pingAt = socket.lastPing() ?? 0
-    const lastSign = Math.max(heardAt, pingAt <= now ? pingAt : 0)
-    return lastSign + (ttlMs ?? this.member().configuration.ttlMs) - now
+    const lastSign = Math.max(heardAt, socket.lastPing() ?? 0)
+    return lastSign + (ttlMs ?? this.member().configuration.ttlMs) - this.runtime.now()
   }
 
   /** The client has said something. `ttlMs`: the time to live that it wants from now on. */
