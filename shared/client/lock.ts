@@ -2,7 +2,7 @@
 import type { Json } from '../json.ts'
 import { type AcquireOptions, acquireGrant } from './acquire.ts'
 import { type Connection, LOCK_NAME, pathOf } from './connection.ts'
-import { BadRequestError, LockedError } from './errors.ts'
+import { BadRequestError, ConflictError, LockedError } from './errors.ts'
 import { Held } from './held.ts'
 import { type TransactOptions, transact } from './operations.ts'
 import type { KeyValue, ResourceTypes, TransactResult } from './ops.ts'
@@ -38,6 +38,8 @@ export interface EjectOptions extends SignalOptions {
 
 /** Time for the token to come from another region: without any, only a lock whose token is near would ever be free. */
 const TRY_WAIT_MS = 1_000
+
+const AFTER_A_LOSS = 'But an earlier request of this call got no answer, and may have ejected it.'
 
 /** `Resource` says what the lock guards; the built-in map unless it says. */
 export class Lock<Resource extends ResourceTypes = KeyValue> {
@@ -191,7 +193,24 @@ export class Lock<Resource extends ResourceTypes = KeyValue> {
       path: pathOf(this.name, 'eject'),
       body: JSON.stringify({ fence }),
     } as const
-    return fence === undefined ? this.#once(call, signal) : this.#repeatable(call, { signal })
+    if (fence === undefined) return this.#once(call, signal)
+    let requests = 0
+    try {
+      const answer = await this.#connection.call(
+        () => {
+          requests++
+          return call
+        },
+        { repeat: 'always' },
+        signal,
+      )
+      return answer.body as unknown as { readonly epoch: number }
+    } catch (error) {
+      // The first request may have forced it out, and the second then found another holder, or none.
+      throw error instanceof ConflictError && requests > 1
+        ? error.with({ detail: `${error.detail} ${AFTER_A_LOSS}`, outcome: 'unknown' })
+        : error
+    }
   }
 
   /** Adds, removes or replaces a participant. Not repeated if the answer gets lost: look at `status()` then. */
