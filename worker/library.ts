@@ -11,6 +11,7 @@ import { Hono } from 'hono'
 import type { Resource } from '../shared/resource/resource.ts'
 import { createDirectory } from './directory.ts'
 import { type BatonEnvironment, DEFAULT_RESOURCE, defaultConfiguration, isOpen } from './environment.ts'
+import { refuseMalformed } from './malformed.ts'
 import { refuseMisconfigured } from './misconfigured.ts'
 import { BatonParticipant } from './participant/participant.ts'
 import { answerPeer } from './peer-door.ts'
@@ -35,6 +36,8 @@ export interface Service {
   readonly Participant: typeof BatonParticipant
   /** Answers the requests of clients and of participants in other processes. */
   readonly fetch: (request: Request, env: BatonEnvironment, ctx: ExecutionContext) => Promise<Response>
+  /** Nothing is behind this service: whoever wants a tunnel (`CONNECT`) finds it closed. Without it, the runtime says 500. */
+  readonly connect: (socket: { close(): unknown }) => void
   /**
    * The way to the locks for the Worker's own code, which needs no key. The nearest participant serves it: nearest to where
    * the request came from that the Worker is answering.
@@ -69,9 +72,13 @@ export function defineBaton(options: ServiceOptions = {}): Service {
     Participant: participantWith(options.resources ?? [], resourceOf),
     fetch: async (request, env, ctx) =>
       refuseMisconfigured(env) ??
+      refuseMalformed(request) ??
       (await answerPeer(request, env, basePath)) ??
       (isOpen(env) ? refuseStrangers(request, originsOf(options)) : null) ??
       publicRouter(env).fetch(request, env, ctx),
+    connect: socket => {
+      socket.close()
+    },
     fetchInside: (env, near) => async request => {
       const refusal = refuseMisconfigured(env)
       if (refusal !== null) return refusal

@@ -6,6 +6,7 @@ import type { FieldError } from '../../shared/api/problems.ts'
 import { NUMERIC_PARAMETERS, ticketPath } from '../../shared/api/requests.ts'
 import type { Route } from '../../shared/api/routes.ts'
 import { check } from '../../shared/api/validation.ts'
+import { readLimited } from '../limited-body.ts'
 import { malformed, oversized, problemResponse } from './answers.ts'
 import type { RouterContext, Services } from './context.ts'
 
@@ -15,7 +16,6 @@ export type CheckedRequest<Value> =
 
 type Fields = { readonly [name: string]: unknown }
 
-const NOTHING = new ArrayBuffer(0)
 const JSON_MEDIA_TYPE = /^application\/(?:[a-z0-9.+-]+\+)?json\s*(?:;|$)/i
 
 // ---------------------------------------------------------------- path
@@ -79,7 +79,14 @@ export async function checkBody(
   lock: string,
 ): Promise<CheckedRequest<unknown>> {
   if (route.body === null) return { ok: true, value: undefined }
-  const bytes = c.req.raw.body === null ? NOTHING : await c.req.arrayBuffer()
+  const bytes = await readBody(c.req.raw)
+  if (bytes === 'too-large') {
+    return refused(
+      oversized(c, [{ in: 'body', path: '', message: `more than ${API_LIMITS.bodyBytes} bytes` }]),
+    )
+  }
+  if (bytes === null)
+    return refused(malformed(c, [{ in: 'body', path: '', message: 'it did not come whole' }]))
   const mediaType = c.req.header('content-type')
   if (mediaType === undefined ? bytes.byteLength > 0 : !JSON_MEDIA_TYPE.test(mediaType)) {
     const detail = 'The body must be JSON, and say so: `Content-Type: application/json`.'
@@ -98,8 +105,17 @@ export async function checkBody(
   return checked.ok ? checked : refused(malformed(c, checked.errors))
 }
 
+/** `null` if it breaks off, or comes in chunks that are none. */
+async function readBody(request: Request): Promise<Uint8Array | 'too-large' | null> {
+  try {
+    return await readLimited(request, API_LIMITS.bodyBytes)
+  } catch {
+    return null
+  }
+}
+
 /** Text that is not UTF-8 would be changed silently: two keys could become one. */
-function parse(bytes: ArrayBuffer): unknown {
+function parse(bytes: Uint8Array): unknown {
   try {
     return JSON.parse(new TextDecoder('utf-8', { fatal: true, ignoreBOM: false }).decode(bytes))
   } catch {
