@@ -22,6 +22,7 @@ import type {
   WatchEvent,
 } from './types.ts'
 import { type WatchOptions, watchLock } from './watch.ts'
+import { writeJson } from './write-json.ts'
 
 export interface HoldOptions extends AcquireOptions {
   /** `false`: the grant ends when its time to live does, without keep-alives. */
@@ -172,11 +173,8 @@ export class Lock<Resource extends ResourceTypes = KeyValue> {
   }
 
   /** Decides what the lock is made of, once. Rejects with a `ConflictError` if it is made of something else already. */
-  configure(lockOptions: LockOptions, options: SignalOptions = {}): Promise<LockConfiguration> {
-    return this.#repeatable(
-      { method: 'PUT', path: pathOf(this.name), body: JSON.stringify(lockOptions) },
-      options,
-    )
+  async configure(lockOptions: LockOptions, options: SignalOptions = {}): Promise<LockConfiguration> {
+    return this.#repeatable({ method: 'PUT', path: pathOf(this.name), body: writeJson(lockOptions) }, options)
   }
 
   /**
@@ -191,7 +189,7 @@ export class Lock<Resource extends ResourceTypes = KeyValue> {
     const call = {
       method: 'POST',
       path: pathOf(this.name, 'eject'),
-      body: JSON.stringify({ fence }),
+      body: writeJson({ fence }),
     } as const
     if (fence === undefined) return this.#once(call, signal)
     let requests = 0
@@ -216,7 +214,7 @@ export class Lock<Resource extends ResourceTypes = KeyValue> {
   /** Adds, removes or replaces a participant. Not repeated if the answer gets lost: look at `status()` then. */
   async changeParticipants(change: ParticipantsChange, { signal }: SignalOptions = {}): Promise<Membership> {
     const path = pathOf(this.name, 'participants')
-    return this.#once({ method: 'POST', path, body: JSON.stringify(change) }, signal)
+    return this.#once({ method: 'POST', path, body: writeJson(change) }, signal)
   }
 
   /** Done twice is the same as done once. */

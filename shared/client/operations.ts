@@ -10,6 +10,7 @@ import type { Outcome } from './errors.ts'
 import { BatonError, LockedError } from './errors.ts'
 import type { RetryLimits } from './retry.ts'
 import type { Answer, Call } from './transport.ts'
+import { writeJson } from './write-json.ts'
 
 export interface ApplyOptions {
   /**
@@ -52,10 +53,10 @@ export async function transact(
   const { clock, retry } = connection
   const until = clock.now() + waitMs
   const operation = new Operation(connection, opId, signal, 'a grant for each request')
-  const opsText = JSON.stringify(ops)
+  const opsText = writeJson(ops)
   const callNow = (): Call => {
     const waitMs = Math.max(0, Math.min(Math.ceil(until - clock.now()), LONGEST_WAIT_MS))
-    const rest = JSON.stringify({ opId, waitMs, at })
+    const rest = writeJson({ opId, waitMs, at })
     const body = `${rest.slice(0, -1)},"ops":${opsText}}`
     return { method: 'POST', path: pathOf(lock, 'transact'), body, waitMs }
   }

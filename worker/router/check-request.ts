@@ -3,6 +3,7 @@ import * as z from 'zod'
 import { API_LIMITS } from '../../shared/api/limits.ts'
 import { findOversized, foreignOps } from '../../shared/api/ops.ts'
 import type { FieldError } from '../../shared/api/problems.ts'
+import { type ReadJson, readJson } from '../../shared/api/read-json.ts'
 import { NUMERIC_PARAMETERS, ticketPath } from '../../shared/api/requests.ts'
 import type { Route } from '../../shared/api/routes.ts'
 import { check } from '../../shared/api/validation.ts'
@@ -16,6 +17,7 @@ export type CheckedRequest<Value> =
 
 type Fields = { readonly [name: string]: unknown }
 
+const EMPTY: ReadJson = { ok: true, value: {} }
 const JSON_MEDIA_TYPE = /^application\/(?:[a-z0-9.+-]+\+)?json\s*(?:;|$)/i
 
 // ---------------------------------------------------------------- path
@@ -67,7 +69,7 @@ export function checkQuery(c: RouterContext, route: Route): CheckedRequest<Field
 
 /** What is not a number stays text, and the schema says so. */
 function asNumber(text: string): number | string {
-  return /^-?[0-9]{1,16}$/.test(text) ? Number(text) : text
+  return /^(?:0|-?[1-9][0-9]{0,15})$/.test(text) ? Number(text) : text
 }
 
 // ---------------------------------------------------------------- body
@@ -92,10 +94,9 @@ export async function checkBody(
     const detail = 'The body must be JSON, and say so: `Content-Type: application/json`.'
     return refused(problemResponse(c, 'unsupported_media_type', detail))
   }
-  const parsed = bytes.byteLength === 0 ? {} : parse(bytes)
-  if (parsed === undefined) {
-    return refused(malformed(c, [{ in: 'body', path: '', message: 'malformed JSON, or not UTF-8' }]))
-  }
+  const read = bytes.byteLength === 0 ? EMPTY : parse(bytes)
+  if (!read.ok) return refused(malformed(c, [{ in: 'body', ...read.mistake }]))
+  const parsed = read.value
   const { resource } = services.routing.configurationOf(lock)
   const isKeyValue = resource === 'key-value'
   const tooLarge = hasOps(route.body) ? findOversized((parsed as Fields | null)?.ops, isKeyValue) : []
@@ -115,11 +116,11 @@ async function readBody(request: Request): Promise<Uint8Array | 'too-large' | nu
 }
 
 /** Text that is not UTF-8 would be changed silently: two keys could become one. */
-function parse(bytes: Uint8Array): unknown {
+function parse(bytes: Uint8Array): ReadJson {
   try {
-    return JSON.parse(new TextDecoder('utf-8', { fatal: true, ignoreBOM: false }).decode(bytes))
+    return readJson(new TextDecoder('utf-8', { fatal: true, ignoreBOM: false }).decode(bytes))
   } catch {
-    return undefined
+    return { ok: false, mistake: { path: '', message: 'not UTF-8' } }
   }
 }
 
