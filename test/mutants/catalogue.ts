@@ -10,6 +10,7 @@ import { maekawaMutants } from './catalogue-maekawa.ts'
 import { ricartAgrawalaMutants } from './catalogue-ricart-agrawala.ts'
 import { ricartAgrawalaGroupMutants } from './catalogue-ricart-agrawala-group.ts'
 import { safetyMutants } from './catalogue-safety.ts'
+import { serviceMutants } from './catalogue-service.ts'
 import { wmeConsensusMutants } from './catalogue-wme-consensus.ts'
 
 export interface Mutant {
@@ -28,14 +29,25 @@ export interface Mutant {
   readonly equivalent?: string
 }
 
-export const SUBJECTS = ['wme', 'wme-consensus', 'ricart-agrawala', 'maekawa', 'lock-only'] as const
+export const SUBJECTS = [
+  'wme',
+  'wme-consensus',
+  'ricart-agrawala',
+  'maekawa',
+  'lock-only',
+  'service',
+] as const
 
-/** Whose source it is; `lock-only` is the desk that two protocols share. */
+/** Whose source it is; `lock-only` is the desk that two protocols share, `service` what stands in front of the participants. */
 export type Subject = (typeof SUBJECTS)[number]
 
 /** What is common to all protocols is mutated for the sake of the first. */
-export const subjectOf = ({ file }: Mutant): Subject =>
-  SUBJECTS.find(subject => file.startsWith(`shared/protocols/${subject}/`)) ?? 'wme'
+export const subjectOf = ({ file }: Mutant): Subject => {
+  if (SERVICE.some(folder => file.startsWith(folder))) return 'service'
+  return SUBJECTS.find(subject => file.startsWith(`shared/protocols/${subject}/`)) ?? 'wme'
+}
+
+const SERVICE = ['worker/', 'shared/client/', 'shared/api/']
 
 export const mutants: Mutant[] = [
   ...safetyMutants,
@@ -47,4 +59,5 @@ export const mutants: Mutant[] = [
   ...ricartAgrawalaGroupMutants,
   ...maekawaMutants,
   ...lockOnlyMutants,
+  ...serviceMutants,
 ]
