@@ -33,6 +33,8 @@ export const API_LIMITS = {
   /** Of the entries on one page of a listing; one that is heavier by itself has a page of its own. */
   listWeight: 1024 * 1024,
   cursorLength: 4_096,
+  /** Events of each participant on one page of a history. */
+  historyLimit: { least: 1, most: 1_000, default: 1_000 },
   /** Of all keys and values that a lock guards. Soft: it is checked against the copy of one participant. */
   stateWeight: 8 * 1024 * 1024,
   /** Operations whose results are remembered, so that each is applied once. */
@@ -47,6 +49,8 @@ export const API_LIMITS = {
   /** A watcher that is this far behind what has happened since it came is disconnected, and can resume. */
   unreadBytes: 1024 * 1024,
   sessionsPerParticipant: 1_000,
+  /** A session that was sent more than this since its client last answered a probe is closed. */
+  unreadSessionBytes: 4 * 1024 * 1024,
   /** Locks whose participants one `GET /metrics` asks. */
   locksPerScrape: 20,
   /** Calls that a participant has taken and not answered yet. */

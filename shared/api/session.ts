@@ -9,7 +9,8 @@ import type { NotApplied, OpError, OpResult } from '../resource/key-value.ts'
 import { API_LIMITS } from './limits.ts'
 import { findOversized, foreignOps, ops } from './ops.ts'
 import { component, opId, sessionWaitMs, ttlMs } from './primitives.ts'
-import type { Outcome, ProblemCode } from './problems.ts'
+import type { FieldError, Outcome, ProblemCode } from './problems.ts'
+import { readJson } from './read-json.ts'
 import { check, summarize } from './validation.ts'
 
 const tryMessage = z.strictObject({
@@ -21,20 +22,38 @@ const tryMessage = z.strictObject({
 const issueMessage = z.strictObject({ type: z.literal('issue'), opId, ops })
 const foreignIssueMessage = z.strictObject({ type: z.literal('issue'), opId, ops: foreignOps })
 const exitMessage = z.strictObject({ type: z.literal('exit') })
+/** The service asks whether the client has read everything up to here; the client sends the same back. */
+const probeMessage = z.strictObject({ type: z.literal('probe'), id: z.string().max(64) })
 
 export const sessionMessage = component(
   'SessionMessage',
-  z.discriminatedUnion('type', [tryMessage, issueMessage, exitMessage]),
+  z.discriminatedUnion('type', [tryMessage, issueMessage, exitMessage, probeMessage]),
 )
-const foreignSessionMessage = z.discriminatedUnion('type', [tryMessage, foreignIssueMessage, exitMessage])
+const foreignSessionMessage = z.discriminatedUnion('type', [
+  tryMessage,
+  foreignIssueMessage,
+  exitMessage,
+  probeMessage,
+])
 
 export type SessionMessage =
   | z.output<typeof tryMessage>
   | { readonly type: 'issue'; readonly opId: string; readonly ops: readonly Json[] }
   | z.output<typeof exitMessage>
+  | SessionProbe
+
+export type SessionProbe = z.output<typeof probeMessage>
+
+/**
+ * Signs of life: a client that says nothing else sends the text `ping` a few times within the time to live of its grant, and
+ * is answered `pong`. Neither is JSON, so that the platform can answer for a participant that sleeps.
+ */
+export const PING = 'ping'
+export const PONG = 'pong'
 
 export type SessionEvent =
-  | { readonly type: 'crit'; readonly fence: number; readonly epoch: number }
+  /** `ttlMs`: the grant is over if the client gives no sign of life for so long. */
+  | { readonly type: 'crit'; readonly fence: number; readonly epoch: number; readonly ttlMs: number }
   | {
       readonly type: 'outcome'
       readonly opId: string
@@ -61,18 +80,18 @@ export function parseSessionMessage(
 ): ParsedSessionMessage {
   if (typeof data !== 'string') return refused('A message is text, not binary.')
   if (data.length > API_LIMITS.bodyBytes) return refused(`longer than ${API_LIMITS.bodyBytes}`, 'too_large')
-  let parsed: unknown
-  try {
-    parsed = JSON.parse(data)
-  } catch {
-    return refused('A message is JSON.')
-  }
+  const read = readJson(data)
+  if (!read.ok)
+    return refused(read.mistake.path === '' ? 'A message is JSON.' : summarize([inBody(read.mistake)]))
+  const parsed = read.value
   const isKeyValue = resource === 'key-value'
   const oversized = findOversized((parsed as { ops?: unknown } | null)?.ops, isKeyValue)
   if (oversized.length > 0) return refused(summarize(oversized), 'too_large')
   const checked = check(isKeyValue ? sessionMessage : foreignSessionMessage, parsed, 'body')
   return checked.ok ? { ok: true, message: checked.value } : refused(summarize(checked.errors))
 }
+
+const inBody = (mistake: Omit<FieldError, 'in'>): FieldError => ({ in: 'body', ...mistake })
 
 function refused(detail: string, code: 'bad_request' | 'too_large' = 'bad_request'): ParsedSessionMessage {
   return { ok: false, code, detail }

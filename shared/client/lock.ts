@@ -2,8 +2,9 @@
 import type { Json } from '../json.ts'
 import { type AcquireOptions, acquireGrant } from './acquire.ts'
 import { type Connection, LOCK_NAME, pathOf } from './connection.ts'
-import { BadRequestError, LockedError } from './errors.ts'
+import { BadRequestError, ConflictError, LockedError } from './errors.ts'
 import { Held } from './held.ts'
+import { type HistoryOptions, historyPages, wholeHistory } from './history.ts'
 import { type TransactOptions, transact } from './operations.ts'
 import type { KeyValue, ResourceTypes, TransactResult } from './ops.ts'
 import { type GetOptions, getKey, type ListOptions, listAll, listKeys } from './reads.ts'
@@ -11,6 +12,7 @@ import { Session } from './session.ts'
 import type { Call } from './transport.ts'
 import type {
   Entry,
+  HistoryPage,
   LockConfiguration,
   LockHistory,
   LockOptions,
@@ -22,6 +24,7 @@ import type {
   WatchEvent,
 } from './types.ts'
 import { type WatchOptions, watchLock } from './watch.ts'
+import { writeJson } from './write-json.ts'
 
 export interface HoldOptions extends AcquireOptions {
   /** `false`: the grant ends when its time to live does, without keep-alives. */
@@ -38,6 +41,8 @@ export interface EjectOptions extends SignalOptions {
 
 /** Time for the token to come from another region: without any, only a lock whose token is near would ever be free. */
 const TRY_WAIT_MS = 1_000
+
+const AFTER_A_LOSS = 'But an earlier request of this call got no answer, and may have ejected it.'
 
 /** `Resource` says what the lock guards; the built-in map unless it says. */
 export class Lock<Resource extends ResourceTypes = KeyValue> {
@@ -152,11 +157,11 @@ export class Lock<Resource extends ResourceTypes = KeyValue> {
 
   /**
    * A WebSocket that speaks the events of a user: `try`, `issue` and `exit` go, `crit`, `outcome`, `rem` and `ejected`
-   * come. The grant lives as long as the socket.
+   * come. The grant lives as long as the socket: the session sends signs of life by itself.
    */
   session({ at }: { readonly at?: number } = {}): Session<Resource['op']> {
-    const { openSocket, newId } = this.#connection
-    return new Session(openSocket({ path: pathOf(this.name, 'session'), query: { at } }), newId)
+    const { openSocket, newId, clock } = this.#connection
+    return new Session(openSocket({ path: pathOf(this.name, 'session'), query: { at } }), newId, clock)
   }
 
   /** How the lock and each of its participants are. A participant that is not reachable is reported as such. */
@@ -164,17 +169,19 @@ export class Lock<Resource extends ResourceTypes = KeyValue> {
     return this.#repeatable({ method: 'GET', path: pathOf(this.name) }, options)
   }
 
-  /** What the participants recorded, for the checker. */
+  /** What the participants recorded, for the checker: all of it. It may be long. */
   history(options: SignalOptions = {}): Promise<LockHistory> {
-    return this.#repeatable({ method: 'GET', path: pathOf(this.name, 'history') }, options)
+    return wholeHistory(this.historyPages(options))
+  }
+
+  /** The same page by page, the oldest events first. */
+  historyPages(options: HistoryOptions = {}): AsyncGenerator<HistoryPage, void, undefined> {
+    return historyPages(this.#connection, this.name, options)
   }
 
   /** Decides what the lock is made of, once. Rejects with a `ConflictError` if it is made of something else already. */
-  configure(lockOptions: LockOptions, options: SignalOptions = {}): Promise<LockConfiguration> {
-    return this.#repeatable(
-      { method: 'PUT', path: pathOf(this.name), body: JSON.stringify(lockOptions) },
-      options,
-    )
+  async configure(lockOptions: LockOptions, options: SignalOptions = {}): Promise<LockConfiguration> {
+    return this.#repeatable({ method: 'PUT', path: pathOf(this.name), body: writeJson(lockOptions) }, options)
   }
 
   /**
@@ -189,15 +196,32 @@ export class Lock<Resource extends ResourceTypes = KeyValue> {
     const call = {
       method: 'POST',
       path: pathOf(this.name, 'eject'),
-      body: JSON.stringify({ fence }),
+      body: writeJson({ fence }),
     } as const
-    return fence === undefined ? this.#once(call, signal) : this.#repeatable(call, { signal })
+    if (fence === undefined) return this.#once(call, signal)
+    let requests = 0
+    try {
+      const answer = await this.#connection.call(
+        () => {
+          requests++
+          return call
+        },
+        { repeat: 'always' },
+        signal,
+      )
+      return answer.body as unknown as { readonly epoch: number }
+    } catch (error) {
+      // The first request may have forced it out, and the second then found another holder, or none.
+      throw error instanceof ConflictError && requests > 1
+        ? error.with({ detail: `${error.detail} ${AFTER_A_LOSS}`, outcome: 'unknown' })
+        : error
+    }
   }
 
   /** Adds, removes or replaces a participant. Not repeated if the answer gets lost: look at `status()` then. */
   async changeParticipants(change: ParticipantsChange, { signal }: SignalOptions = {}): Promise<Membership> {
     const path = pathOf(this.name, 'participants')
-    return this.#once({ method: 'POST', path, body: JSON.stringify(change) }, signal)
+    return this.#once({ method: 'POST', path, body: writeJson(change) }, signal)
   }
 
   /** Done twice is the same as done once. */

@@ -126,6 +126,7 @@ const CORRECTIONS: readonly (readonly [Subject, readonly string[]])[] = [
       'founding',
     ],
   ],
+  ['service', ['outcomes', 'numbers', 'strangers', 'environment', 'waiting', 'malformed', 'history']],
   ['lock-only', ['desk: durable', 'desk: TTL', 'desk: waiting', 'desk: inside', 'operator']],
 ]
 
@@ -157,7 +158,7 @@ describe('the catalogue of mutants', () => {
   })
 
   it.each(CORRECTIONS)(
-    'of %s has one for each correction of the printed algorithm',
+    'of %s has one for each correction of the printed algorithm, and each promise of the service',
     (subject, corrections) => {
       const covered = trapsOf(subject)
       expect(corrections.filter(correction => !covered.includes(correction))).toEqual([])

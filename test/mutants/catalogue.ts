@@ -8,9 +8,11 @@ import { livenessMutants } from './catalogue-liveness.ts'
 import { lockOnlyMutants } from './catalogue-lock-only.ts'
 import { lossMutants } from './catalogue-loss.ts'
 import { maekawaMutants } from './catalogue-maekawa.ts'
+import { participantMutants } from './catalogue-participant.ts'
 import { ricartAgrawalaMutants } from './catalogue-ricart-agrawala.ts'
 import { ricartAgrawalaGroupMutants } from './catalogue-ricart-agrawala-group.ts'
 import { safetyMutants } from './catalogue-safety.ts'
+import { serviceMutants } from './catalogue-service.ts'
 import { wmeConsensusMutants } from './catalogue-wme-consensus.ts'
 
 export interface Mutant {
@@ -29,17 +31,32 @@ export interface Mutant {
   readonly equivalent?: string
 }
 
-export const SUBJECTS = ['wme', 'wme-consensus', 'ricart-agrawala', 'maekawa', 'lock-only', 'birth'] as const
+export const SUBJECTS = [
+  'wme',
+  'wme-consensus',
+  'ricart-agrawala',
+  'maekawa',
+  'lock-only',
+  'birth',
+  'participant',
+  'service',
+] as const
 
-/** Whose source it is; `lock-only` is the desk that two protocols share. */
+/**
+ * Whose source it is: `lock-only` is the desk that two protocols share, `participant` what is around a protocol, `service`
+ * what stands in front of the participants.
+ */
 export type Subject = (typeof SUBJECTS)[number]
 
 /** What is common to all protocols is mutated for the sake of the first. */
-export const subjectOf = ({ file }: Mutant): Subject =>
-  file.startsWith('shared/birth/') ? 'birth' : protocolOf(file)
+export const subjectOf = ({ file }: Mutant): Subject => {
+  if (file.startsWith('shared/birth/')) return 'birth'
+  if (file.startsWith('worker/participant/')) return 'participant'
+  if (SERVICE.some(folder => file.startsWith(folder))) return 'service'
+  return SUBJECTS.find(subject => file.startsWith(`shared/protocols/${subject}/`)) ?? 'wme'
+}
 
-const protocolOf = (file: string): Subject =>
-  SUBJECTS.find(subject => file.startsWith(`shared/protocols/${subject}/`)) ?? 'wme'
+const SERVICE = ['worker/', 'shared/client/', 'shared/api/']
 
 export const mutants: Mutant[] = [
   ...safetyMutants,
@@ -52,4 +69,6 @@ export const mutants: Mutant[] = [
   ...maekawaMutants,
   ...lockOnlyMutants,
   ...birthMutants,
+  ...participantMutants,
+  ...serviceMutants,
 ]

@@ -62,6 +62,18 @@ const JUDGES: { readonly [subject in Subject]: Judges } = {
     explorer: LOCKS,
   },
   birth: { suites: ['test/birth'], protocols: '', participants: [], explorer: [] },
+  participant: {
+    suites: ['test/participant', 'test/service/superseded.test.ts'],
+    protocols: '',
+    participants: [],
+    explorer: [],
+  },
+  service: {
+    suites: ['test/router', 'test/client'],
+    protocols: '',
+    participants: [],
+    explorer: [],
+  },
 }
 
 export function killersOf(subject: Subject, seeds: number): Killer[] {

@@ -1,11 +1,11 @@
 /**
- * What the router asks of one participant, and how it answers: JSON in the body of one `fetch`, the same whether the
- * participant is a Durable Object next door or a process behind a URL. Paths below `/`:
+ * What the router asks of one participant, and how it answers: JSON in the body of one `fetch`, the same
+ * whether the participant is a Durable Object next door or a process behind a URL. Paths below `/`:
  *
  *   POST /call      a `ParticipantRequest`, answered by a `ParticipantAnswer`
  *   POST /peer      messages of the protocol, from another participant
  *   GET  /watch     Server-Sent Events; `?since=`
- *   GET  /session   WebSocket; `?user=` names the session's user
+ *   GET  /session   WebSocket; `?user=` names the session's user, `&client=` its client
  *
  * All of them carry `lock` and `participant` in the headers `x-baton-lock` and `x-baton-participant`.
  */
@@ -18,7 +18,10 @@ export interface ParticipantRequest {
   readonly call: ParticipantCall
 }
 
-/** `user` is a random token that only the client knows: it is part of the ids of its tickets and grants. */
+/**
+ * `user` is a random token that only the client knows: it is part of the ids of its tickets and grants. `client` is the same for
+ * all calls with one key, so that places for waiting can be shared fairly between keys; absent where there are no keys.
+ */
 export type ParticipantCall =
   | {
       readonly type: 'acquire'
@@ -30,9 +33,10 @@ export type ParticipantCall =
       readonly confirm: boolean
       /** Absent (also from a router of before): exclusive. */
       readonly mode?: Mode
+      readonly client?: string
     }
   /** Waits up to `waitMs` for a ticket to become a grant. */
-  | { readonly type: 'ticket'; readonly user: string; readonly waitMs: number }
+  | { readonly type: 'ticket'; readonly user: string; readonly waitMs: number; readonly client?: string }
   | { readonly type: 'withdraw'; readonly user: string }
   | {
       readonly type: 'ops'
@@ -54,6 +58,7 @@ export type ParticipantCall =
       readonly opId: string
       readonly ops: Json
       readonly waitMs: number
+      readonly client?: string
     }
   | { readonly type: 'get'; readonly key: string; readonly consistency: Consistency }
   | {
@@ -66,8 +71,14 @@ export type ParticipantCall =
     }
   /** This participant's own view; the router puts those of all together. */
   | { readonly type: 'status' }
-  | { readonly type: 'history' }
-  /** `fence`: only if this is the holder's; absent (also from a router of before) or `null`: whoever it is. */
+  /**
+   * A page of at most `limit` events from `cursor` on, as `{events, cursor}`; without a limit, all of them as
+   * a list.
+   */
+  | { readonly type: 'history'; readonly limit?: number; readonly cursor?: string | null }
+  /**
+   * `fence`: only if this is the holder's; absent (also from a router of before) or `null`: whoever it is.
+   */
   | { readonly type: 'eject'; readonly fence?: number | null }
   /** Gives birth to the lock with this configuration unless it has one; answers with the one it has. */
   | { readonly type: 'configure'; readonly configuration: LockConfiguration }

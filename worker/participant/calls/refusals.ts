@@ -1,0 +1,136 @@
+/** What a participant refuses, in the words of the public contract. */
+import { API_LIMITS } from '../../../shared/api/limits.ts'
+import type { Ending, Refusal } from '../../../shared/protocols/protocol.ts'
+import type { ParticipantAnswer } from '../calls.ts'
+
+type ProblemAnswer = Extract<ParticipantAnswer, { readonly type: 'problem' }>
+
+/** What the protocol refused. `opId` is that of the operation at stake, if one is. */
+export function refusalProblem(refusal: Refusal, opId?: string): ProblemAnswer {
+  switch (refusal.code) {
+    case 'grant-over':
+      return overProblem(refusal.ending, opId)
+    case 'conflict':
+      return opIdConflict
+    case 'too-large':
+      return {
+        type: 'problem',
+        code: 'too_large',
+        detail: 'The operation is too large.',
+        outcome: 'not-applied',
+      }
+    case 'too-many-waiters':
+      return {
+        ...tooMany('Too many wait at this participant of the lock: users, linearizable reads or operators.'),
+        ...(opId !== undefined && { outcome: 'not-applied' }),
+      }
+    case 'not-a-member':
+      return {
+        type: 'problem',
+        code: 'no_quorum',
+        detail: 'This participant is being taken back by the others. Ask again, or ask another one.',
+        outcome: 'not-applied',
+        retryAfterSeconds: 1,
+      }
+    case 'not-supported':
+      return {
+        type: 'problem',
+        code: 'not_supported',
+        detail: 'The protocol of this lock cannot do this.',
+        ...(opId !== undefined && { outcome: 'not-applied' }),
+      }
+    case 'busy':
+      return unsettled
+    case 'not-waiting':
+      return noSuchTicket
+  }
+}
+
+/** A protocol without a log: there is no state, and nobody can tell the order of events elsewhere. */
+export const guardsNothing: ProblemAnswer = {
+  type: 'problem',
+  code: 'not_supported',
+  detail: 'The protocol of this lock guards no state: there is nothing to operate on, to read or to watch.',
+}
+
+export const tooMany = (detail: string): ProblemAnswer => ({
+  type: 'problem',
+  code: 'too_many',
+  detail,
+  retryAfterSeconds: 1,
+})
+
+/** Said of an operation that was not issued. */
+export const stateTooLarge: ProblemAnswer = {
+  type: 'problem',
+  code: 'too_large',
+  detail:
+    `With this operation the lock would hold more than it may: ${API_LIMITS.stateWeight} in all its keys and values, ` +
+    `${API_LIMITS.resultsWeight} in the results that it remembers.`,
+  outcome: 'not-applied',
+}
+
+export const unsettled: ProblemAnswer = {
+  type: 'problem',
+  code: 'no_quorum',
+  detail:
+    'A majority of the participants did not answer in time. Ask again with the same opId to learn the outcome.',
+  outcome: 'unknown',
+  retryAfterSeconds: 1,
+}
+
+export const noSuchTicket: ProblemAnswer = {
+  type: 'problem',
+  code: 'no_such_ticket',
+  detail: 'There is no such ticket: it was never issued, it was withdrawn, or its time is over.',
+}
+
+export const opIdConflict: ProblemAnswer = {
+  type: 'problem',
+  code: 'conflict',
+  detail: 'This opId was used for another operation.',
+  outcome: 'not-applied',
+}
+
+/** Of an `eject` with a fence. */
+export const anotherHolder: ProblemAnswer = {
+  type: 'problem',
+  code: 'conflict',
+  detail: 'The present holder, if there is one, does not have this fence. Nobody was ejected.',
+}
+
+/** Another participant may know. */
+export const holderUnknown: ProblemAnswer = {
+  type: 'problem',
+  code: 'no_quorum',
+  detail: 'No participant that answers knows whether the holder has this fence. Nobody was ejected.',
+  retryAfterSeconds: 1,
+}
+
+/**
+ * The grant is over. What became of `opId` under it is said: applied operations have their result in the
+ * table already.
+ */
+export function overProblem(ending: Omit<Ending, 'user'> | null, opId: string | undefined): ProblemAnswer {
+  const code = ending === null ? 'ejected' : CODE_OF_ENDING[ending.reason]
+  const pending = ending?.pending?.opId === opId ? ending?.pending?.outcome : undefined
+  const outcome = pending ?? (ending === null ? 'unknown' : 'not-applied')
+  const detail =
+    ending === null ? 'The grant is over; how it ended is no longer known.' : DETAIL_OF_ENDING[ending.reason]
+  return { type: 'problem', code, detail, ...(opId !== undefined && { outcome }) }
+}
+
+const CODE_OF_ENDING = {
+  released: 'released',
+  suspected: 'ejected',
+  operator: 'ejected',
+  expired: 'expired',
+} as const
+
+const DETAIL_OF_ENDING = {
+  released: 'The grant was released.',
+  suspected:
+    'The holder was ejected: its participant was suspected to be gone, and the others went on without it.',
+  operator: 'The holder was ejected by an operator.',
+  expired: 'The grant was not kept alive in time.',
+} as const

@@ -1,0 +1,48 @@
+/**
+ * Users that live no longer than their connection: a session, a `transact`, an `acquire` that waits without a
+ * ticket. While the instance lives it hears when a connection ends. An instance that begins anew (after a
+ * crash, a deploy) has no connection but the hibernating sockets: whoever else was connected is gone, and
+ * must keep nobody waiting until its time is over.
+ */
+import type { Emitted, View } from '../../../shared/protocols/protocol.ts'
+import type { Storage } from './storage.ts'
+
+const BOUND = '~'
+const TICKET = '.ticket/'
+
+/** The name of a session's or a `transact`'s user, which is part of no id that a client has. */
+export const boundToConnection = (user: string): string => BOUND + user
+
+export class Connections {
+  private readonly storage: Storage
+  /** The waiting users that have a ticket: they need no connection. */
+  private readonly tickets: Set<string>
+
+  constructor(storage: Storage) {
+    this.storage = storage
+    this.tickets = new Set(storage.keysFrom(TICKET).map(key => key.slice(TICKET.length)))
+  }
+
+  giveTicket(user: string): void {
+    if (this.tickets.has(user)) return
+    this.tickets.add(user)
+    this.storage.put(TICKET + user, true)
+  }
+
+  /** A user that waits no longer has no ticket. */
+  onStep(emitted: readonly Emitted[]): void {
+    for (const event of emitted) {
+      if (event.type !== 'crit' && event.type !== 'withdrawn') continue
+      if (this.tickets.delete(event.user)) this.storage.delete(TICKET + event.user)
+    }
+  }
+
+  /** At the beginning of an instance: the users that were left behind by the one before. */
+  lostUsers({ waiters, holders }: View, hasSocket: (user: string) => boolean): string[] {
+    const isBound = (user: string) => user.startsWith(BOUND) && !hasSocket(user)
+    const waiting = waiters.map(({ user }) => user)
+    const lost = waiting.filter(user => (user.startsWith(BOUND) ? isBound(user) : !this.tickets.has(user)))
+    const inside = holders.map(({ user }) => user).filter(user => isBound(user) && !lost.includes(user))
+    return [...lost, ...inside]
+  }
+}

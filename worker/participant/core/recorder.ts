@@ -1,0 +1,156 @@
+/**
+ * What one step means for the history (what the checker judges) and for watchers. User events are recorded
+ * when the stub takes them up, once: a retry that is merely answered again, and an event that is refused,
+ * changes nothing and leaves no trace.
+ */
+import type { HistoryEvent } from '../../../shared/history/events.ts'
+import type { Json } from '../../../shared/json.ts'
+import type { Emitted, HoldingUser, UserInput, UserOutput, View } from '../../../shared/protocols/protocol.ts'
+import { keyOfCell } from '../../../shared/resource/key-value.ts'
+import type { CellChange } from '../../../shared/resource/resource.ts'
+import type { WatchEvent } from './event-log.ts'
+
+/**
+ * The users of this participant before a step: they tell whether a user event was taken up or answered from
+ * memory.
+ */
+export type LocalUsers = Pick<View, 'holders' | 'waiters'>
+
+export interface Recorded {
+  readonly history: HistoryEvent[]
+  readonly changes: WatchEvent[]
+}
+
+export function recordStep(
+  participant: number,
+  at: number,
+  before: LocalUsers,
+  cause: UserInput | null,
+  emitted: readonly Emitted[],
+  hash: () => string,
+): Recorded {
+  const history: HistoryEvent[] = []
+  const changes: WatchEvent[] = []
+  const isRefused = emitted.some(event => event.type === 'refused' && event.event === cause?.type)
+  const opening = cause === null || isRefused ? null : openingEvent(participant, at, before, cause)
+  if (opening !== null) history.push(opening)
+  const isRepeat = (event: UserOutput) => opening === null && isAnsweredAgain(before, cause, event)
+  for (const event of emitted) {
+    switch (event.type) {
+      case 'applied': {
+        const { sequence, fence, opId, operation, result } = event
+        history.push({ at, participant, type: 'invoke', sequence, fence, opId, operation })
+        history.push({ at, participant, type: 'response', sequence, opId, result })
+        changes.push({
+          event: 'op',
+          sequence,
+          data: { sequence, fence, opId, changes: describe(event.changes) },
+        })
+        break
+      }
+      case 'granted': {
+        const { sequence, fence, to } = event
+        changes.push({ event: 'holder', sequence, data: { sequence, participant: to, fence } })
+        break
+      }
+      case 'restored':
+        history.push({ at, participant, type: 'restore', sequence: event.sequence, hash: hash() })
+        break
+      case 'crit': {
+        const { fence, epoch } = event
+        const user = nameOf(participant, event.user)
+        if (!isRepeat(event)) history.push({ at, participant, type: 'crit', user, fence, epoch })
+        break
+      }
+      case 'outcome': {
+        const { fence, opId, sequence, result } = event
+        const user = nameOf(participant, event.user)
+        if (!isRepeat(event))
+          history.push({ at, participant, type: 'outcome', user, fence, opId, sequence, result })
+        break
+      }
+      case 'rem': {
+        const user = nameOf(participant, event.user)
+        if (!isRepeat(event)) history.push({ at, participant, type: 'rem', user, fence: event.fence })
+        break
+      }
+      case 'ejected': {
+        const { fence, reason, pending } = event
+        const user = nameOf(participant, event.user)
+        history.push({ at, participant, type: 'ejected', user, fence, reason, ...(pending && { pending }) })
+        break
+      }
+      case 'withdrawn':
+        history.push({ at, participant, type: 'withdrawn', user: nameOf(participant, event.user) })
+    }
+  }
+  return { history, changes }
+}
+
+/** Whether this is the answer to a retry. What the same step says to other users is news to them. */
+function isAnsweredAgain(before: LocalUsers, cause: UserInput | null, event: UserOutput): boolean {
+  if (cause === null || !('user' in cause) || !('user' in event) || cause.user !== event.user) return false
+  switch (event.type) {
+    case 'crit':
+      return cause.type === 'try' && isHolder(before, cause.user)
+    case 'outcome':
+      return cause.type === 'issue'
+    case 'rem':
+      return cause.type === 'exit'
+    default:
+      return false
+  }
+}
+
+/** The user's own event, if the stub took it up. */
+function openingEvent(
+  participant: number,
+  at: number,
+  before: LocalUsers,
+  cause: UserInput,
+): HistoryEvent | null {
+  switch (cause.type) {
+    case 'try': {
+      const { user, mode } = cause
+      const isKnown = isHolder(before, user) || before.waiters.some(waiter => waiter.user === user)
+      if (isKnown) return null
+      return { at, participant, type: 'try', user: nameOf(participant, user), ...(mode && { mode }) }
+    }
+    case 'issue': {
+      const { fence, opId, operation } = cause
+      const user = nameOf(participant, cause.user)
+      return isInside(before, cause) ? { at, participant, type: 'issue', user, fence, opId, operation } : null
+    }
+    case 'exit': {
+      const { fence } = cause
+      const user = nameOf(participant, cause.user)
+      return isInside(before, cause) ? { at, participant, type: 'exit', user, fence } : null
+    }
+    default:
+      return null
+  }
+}
+
+function isInside(before: LocalUsers, cause: { readonly user: string; readonly fence: number }): boolean {
+  const isIt = ({ user, fence }: HoldingUser) => user === cause.user && fence === cause.fence
+  return before.holders.some(holder => isIt(holder) && !holder.isIssuing)
+}
+
+const isHolder = ({ holders }: LocalUsers, user: string): boolean =>
+  holders.some(holder => holder.user === user)
+
+/**
+ * A user in the history. The same client may have tried at another participant before: there it was another
+ * user. And whoever reads the history must not be able to make a grant's id of it, so most of the name stays
+ * a secret.
+ */
+function nameOf(participant: number, user: string): string {
+  return `${participant}/${user.slice(0, 8)}`
+}
+
+function describe(changes: readonly CellChange[]): Json {
+  return changes.map(({ cell, value }) => {
+    const key = keyOfCell(cell)
+    return value === null ? { key, deleted: true } : { key, ...(value as { [member: string]: Json }) }
+  })
+}
