@@ -42,10 +42,9 @@ export const SUBJECTS = [
 export type Subject = (typeof SUBJECTS)[number]
 
 /** What is common to all protocols is mutated for the sake of the first. */
-export const subjectOf = ({ file }: Mutant): Subject => {
-  if (SERVICE.some(folder => file.startsWith(folder))) return 'service'
-  return SUBJECTS.find(subject => file.startsWith(`shared/protocols/${subject}/`)) ?? 'wme'
-}
+export const subjectOf = ({ file }: Mutant): Subject =>
+  SUBJECTS.find(subject => file.startsWith(`shared/protocols/${subject}/`)) ??
+  (SERVICE.some(folder => file.startsWith(folder)) ? 'service' : 'wme')
 
 const SERVICE = ['worker/', 'shared/client/', 'shared/api/']
 
