@@ -38,7 +38,10 @@ export const SUBJECTS = [
   'service',
 ] as const
 
-/** Whose source it is; `lock-only` is the desk that two protocols share, `service` what stands in front of the participants. */
+/**
+ * Whose source it is; `lock-only` is the desk that two protocols share, `service` what stands in front of the
+ * participants.
+ */
 export type Subject = (typeof SUBJECTS)[number]
 
 /** What is common to all protocols is mutated for the sake of the first. */

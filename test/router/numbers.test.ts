@@ -1,4 +1,6 @@
-/** Numbers are checked at every door: what no double can hold is refused, with its path, and there is no -0. */
+/**
+ * Numbers are checked at every door: what no double can hold is refused, with its path, and there is no -0.
+ */
 import { describe, expect, it } from 'vitest'
 import { readJson } from '../../shared/api/read-json.ts'
 import { parseSessionMessage } from '../../shared/api/session.ts'

@@ -19,8 +19,9 @@ export interface ParticipantRequest {
 }
 
 /**
- * `user` is a random token that only the client knows: it is part of the ids of its tickets and grants. `client` is the same for
- * all calls with one key, so that places for waiting can be shared fairly between keys; absent where there are no keys.
+ * `user` is a random token that only the client knows: it is part of the ids of its tickets and grants.
+ * `client` is the same for all calls with one key, so that places for waiting can be shared fairly between
+ * keys; absent where there are no keys.
  */
 export type ParticipantCall =
   | {
@@ -72,8 +73,9 @@ export type ParticipantCall =
   /** This participant's own view; the router puts those of all together. */
   | { readonly type: 'status' }
   /**
-   * The events after `cursor` (`null`: from the oldest), at most `limit` of them, newest last, answered as `{events, cursor}`: the
-   * cursor for those after them, or `null` if there are none. Absent from a router of before: all of them, as a list.
+   * The events after `cursor` (`null`: from the oldest), at most `limit` of them, newest last, answered as
+   * `{events, cursor}`: the cursor for those after them, or `null` if there are none. Absent from a router of
+   * before: all of them, as a list.
    */
   | { readonly type: 'history'; readonly limit?: number; readonly cursor?: string | null }
   /** `fence`: only if this is the holder's; absent (also from a router of before) or `null`: whoever it is. */
