@@ -7,6 +7,7 @@ import { livenessMutants } from './catalogue-liveness.ts'
 import { lockOnlyMutants } from './catalogue-lock-only.ts'
 import { lossMutants } from './catalogue-loss.ts'
 import { maekawaMutants } from './catalogue-maekawa.ts'
+import { participantMutants } from './catalogue-participant.ts'
 import { ricartAgrawalaMutants } from './catalogue-ricart-agrawala.ts'
 import { ricartAgrawalaGroupMutants } from './catalogue-ricart-agrawala-group.ts'
 import { safetyMutants } from './catalogue-safety.ts'
@@ -35,19 +36,22 @@ export const SUBJECTS = [
   'ricart-agrawala',
   'maekawa',
   'lock-only',
+  'participant',
   'service',
 ] as const
 
 /**
- * Whose source it is; `lock-only` is the desk that two protocols share, `service` what stands in front of the
- * participants.
+ * Whose source it is: `lock-only` is the desk that two protocols share, `participant` what is around a
+ * protocol, `service` what stands in front of the participants.
  */
 export type Subject = (typeof SUBJECTS)[number]
 
 /** What is common to all protocols is mutated for the sake of the first. */
-export const subjectOf = ({ file }: Mutant): Subject =>
-  SUBJECTS.find(subject => file.startsWith(`shared/protocols/${subject}/`)) ??
-  (SERVICE.some(folder => file.startsWith(folder)) ? 'service' : 'wme')
+export const subjectOf = ({ file }: Mutant): Subject => {
+  if (file.startsWith('worker/participant/')) return 'participant'
+  if (SERVICE.some(folder => file.startsWith(folder))) return 'service'
+  return SUBJECTS.find(subject => file.startsWith(`shared/protocols/${subject}/`)) ?? 'wme'
+}
 
 const SERVICE = ['worker/', 'shared/client/', 'shared/api/']
 
@@ -61,5 +65,6 @@ export const mutants: Mutant[] = [
   ...ricartAgrawalaGroupMutants,
   ...maekawaMutants,
   ...lockOnlyMutants,
+  ...participantMutants,
   ...serviceMutants,
 ]

@@ -17,8 +17,11 @@ vi.mock('cloudflare:workers', () => ({
   },
 }))
 
+// Node has no such thing, and the participant only hands it on.
+Object.assign(globalThis, { WebSocketRequestResponsePair: class {} })
+
 /** Not written where it is used: the compiler would follow it, and miss the types of Workers here. */
-const PARTICIPANT = new URL('../../worker/participant/participant.ts', import.meta.url).pathname
+const PARTICIPANT = new URL('../../worker/participant/durable-object.ts', import.meta.url).pathname
 
 export const SUPERSEDED = 'this instance was superseded'
 
@@ -39,6 +42,12 @@ export class FakeSocket {
     this.journal = journal
   }
 
+  deserializeAttachment(): null {
+    return null
+  }
+
+  serializeAttachment(): void {}
+
   send(): void {
     this.journal.push('say')
   }
@@ -56,6 +65,7 @@ export class FakeObject {
   readonly ctx = {
     storage: {
       sql: { exec: (query: string, ...values: (string | number)[]) => this.exec(query, values) },
+      transactionSync: (run: () => void) => run(),
       setAlarm: async () => {
         this.journal.push('alarm')
       },
@@ -66,6 +76,8 @@ export class FakeObject {
     },
     getWebSockets: () => [],
     getTags: () => ['~nobody'],
+    setWebSocketAutoResponse: () => {},
+    getWebSocketAutoResponseTimestamp: () => null,
     acceptWebSocket: () => {},
     abort: () => {},
   }

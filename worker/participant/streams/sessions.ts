@@ -1,0 +1,231 @@
+/**
+ * `session`: a hibernating WebSocket that speaks the paper's events. The socket's tag is its user, so nothing
+ * need be kept in memory. When the socket closes the grant is over. While it is open, the grant's time to
+ * live counts from the client's last sign of life: a client that stands still loses the lock, however long
+ * its connection stays open.
+ */
+import { API_LIMITS } from '../../../shared/api/limits.ts'
+import type { ProblemCode } from '../../../shared/api/problems.ts'
+import { PING, PONG, parseSessionMessage, type SessionMessage } from '../../../shared/api/session.ts'
+import type { Json } from '../../../shared/json.ts'
+import type { Emitted, Refusal, UserOutput } from '../../../shared/protocols/protocol.ts'
+import { outcomeBody } from '../calls/outcome.ts'
+import { opIdConflict, stateTooLarge, tooMany } from '../calls/refusals.ts'
+import type { ParticipantAnswer } from '../calls.ts'
+import { bytesOf } from '../core/bytes.ts'
+import { boundToConnection } from '../core/connections.ts'
+import type { Member } from '../core/member.ts'
+import type { Turns } from '../core/turns.ts'
+import type { Runtime, Socket, SocketAttachment } from '../runtime.ts'
+
+/** After so much a client is asked whether it reads. */
+const PROBE_BYTES = API_LIMITS.unreadSessionBytes / 16
+const CLOSE_TRY_LATER = 1013
+
+export class Sessions {
+  private readonly turns: Turns
+  private readonly runtime: Runtime
+  private readonly member: () => Member
+
+  constructor(turns: Turns, runtime: Runtime, member: () => Member) {
+    this.turns = turns
+    this.runtime = runtime
+    this.member = member
+  }
+
+  get size(): number {
+    return this.runtime.sockets.all().length
+  }
+
+  has(user: string): boolean {
+    return this.runtime.sockets.withTag(user) !== undefined
+  }
+
+  /** `null`: the socket was accepted. */
+  open(user: string, accept: (tag: string) => void): ParticipantAnswer | null {
+    if (this.size >= API_LIMITS.sessionsPerParticipant) {
+      return tooMany('Too many sessions of this lock are open at this participant.')
+    }
+    accept(boundToConnection(user))
+    return null
+  }
+
+  onMessage(socket: Socket, message: string | ArrayBuffer): void {
+    this.heard(socket, null)
+    // Where the platform does not answer it.
+    if (message === PING) return this.turns.afterwards(() => socket.send(PONG))
+    const { configuration } = this.member()
+    const parsed = parseSessionMessage(message, configuration.resource)
+    if (!parsed.ok) return this.error(socket, parsed.code, parsed.detail)
+    const { message: event } = parsed
+    if (event.type === 'probe') this.onProbe(socket, event.id)
+    else if (event.type === 'try') this.onTry(socket, event)
+    else this.onInside(socket, event)
+  }
+
+  /** The client has read everything that it was sent before this probe. */
+  private onProbe(socket: Socket, id: string): void {
+    const { probe, unreadBytes } = attachmentOf(socket)
+    if (probe === null || probe.id !== id) return
+    socket.attach({ ...attachmentOf(socket), unreadBytes: unreadBytes - probe.unreadBytes, probe: null })
+  }
+
+  private onTry(socket: Socket, message: Extract<SessionMessage, { type: 'try' }>): void {
+    const member = this.member()
+    const { tag: user } = socket
+    if (member.holderNamed(user) !== undefined)
+      return this.error(socket, 'conflict', 'The lock is held already.')
+    if (member.isWaiting(user)) return this.error(socket, 'conflict', 'This session waits already.')
+    const { waitMs, confirm, ttlMs = member.configuration.ttlMs } = message
+    this.heard(socket, ttlMs)
+    member.engine.user({
+      type: 'try',
+      user,
+      ttlMs,
+      ...(waitMs !== undefined && { waitMs }),
+      ...(confirm !== undefined && { confirm }),
+    })
+  }
+
+  private onInside(socket: Socket, message: Extract<SessionMessage, { type: 'issue' | 'exit' }>): void {
+    const member = this.member()
+    const { tag: user } = socket
+    const holder = member.holderNamed(user)
+    if (holder === undefined) return this.error(socket, 'conflict', `${message.type} needs crit before it.`)
+    const { fence } = holder
+    if (message.type === 'exit') return member.engine.user({ type: 'exit', user, fence })
+    const { opId } = message
+    const ops = message.ops as Json
+    if (member.isTooMuch({ user, fence, opId, ops }))
+      return this.error(socket, stateTooLarge.code, stateTooLarge.detail)
+    member.engine.user({ type: 'issue', user, fence, opId, operation: ops })
+  }
+
+  onClose(socket: Socket): void {
+    this.member().leave(socket.tag)
+  }
+
+  /**
+   * The time of a grant is over. If it is a session's, and its client has given a sign of life since it
+   * began, the grant goes on until so long after that. `true` if nobody else is inside.
+   */
+  keepAlive(): boolean {
+    const { engine, view } = this.member()
+    const { holders } = view
+    let kept = 0
+    for (const { user, fence } of holders) {
+      const leftMs = this.leftMs(user)
+      if (leftMs <= 0) continue
+      engine.user({ type: 'keep-alive', user, fence, ttlMs: leftMs })
+      kept++
+    }
+    return kept > 0 && kept === holders.length
+  }
+
+  /** How long a session's grant still lasts; 0 if there is no session. */
+  private leftMs(user: string): number {
+    const socket = this.runtime.sockets.withTag(user)
+    if (socket === undefined) return 0
+    const { heardAt, ttlMs } = attachmentOf(socket)
+    const lastSign = Math.max(heardAt, socket.lastPing() ?? 0)
+    return lastSign + (ttlMs ?? this.member().configuration.ttlMs) - this.runtime.now()
+  }
+
+  /** The client has said something. `ttlMs`: the time to live that it wants from now on. */
+  private heard(socket: Socket, ttlMs: number | null): void {
+    const known = attachmentOf(socket)
+    socket.attach({ ...known, heardAt: this.runtime.now(), ttlMs: ttlMs ?? known.ttlMs })
+  }
+
+  onStep(emitted: readonly Emitted[]): void {
+    for (const event of emitted) {
+      if (!('user' in event)) continue
+      const socket = this.runtime.sockets.withTag(event.user)
+      if (socket !== undefined) this.translate(socket, event as UserOutput)
+    }
+  }
+
+  private translate(socket: Socket, event: UserOutput): void {
+    switch (event.type) {
+      case 'crit':
+        return this.say(socket, {
+          type: 'crit',
+          fence: event.fence,
+          epoch: event.epoch,
+          ttlMs: attachmentOf(socket).ttlMs ?? this.member().configuration.ttlMs,
+        })
+      case 'outcome': {
+        const { opId, sequence } = event
+        const body = outcomeBody(event.result)
+        if (body !== null) return this.say(socket, { type: 'outcome', opId, sequence, ...body })
+        return this.say(socket, { type: 'error', code: 'conflict', detail: opIdConflict.detail })
+      }
+      case 'rem':
+        return this.say(socket, { type: 'rem' })
+      case 'ejected': {
+        const pending = event.pending === undefined ? {} : { pending: { ...event.pending } }
+        return this.say(socket, { type: 'ejected', reason: event.reason, ...pending })
+      }
+      case 'withdrawn':
+        return this.say(socket, {
+          type: 'error',
+          code: 'locked',
+          detail: 'The lock was not granted in the time to wait.',
+        })
+      case 'refused':
+        return this.say(socket, {
+          type: 'error',
+          code: codeOf(event.refusal.code),
+          detail: `${event.event}: ${event.refusal.code}`,
+        })
+    }
+  }
+
+  private error(socket: Socket, code: ProblemCode, detail: string): void {
+    this.say(socket, { type: 'error', code, detail })
+  }
+
+  /** What is not read waits in memory: a session that does not read is closed, and its user leaves. */
+  private say(socket: Socket, message: Json): void {
+    const text = JSON.stringify(message)
+    const known = attachmentOf(socket)
+    if ((socket.bufferedBytes() ?? known.unreadBytes) > API_LIMITS.unreadSessionBytes) {
+      this.turns.afterwards(() => socket.close(CLOSE_TRY_LATER, 'This session does not read.'))
+      return this.turns.react(() => this.member().leave(socket.tag))
+    }
+    const unreadBytes = known.unreadBytes + bytesOf(text)
+    socket.attach({ ...known, unreadBytes })
+    this.turns.afterwards(() => socket.send(text))
+    if (known.probe === null && unreadBytes > PROBE_BYTES) this.probe(socket)
+  }
+
+  private probe(socket: Socket): void {
+    const known = attachmentOf(socket)
+    const id = this.runtime.randomId()
+    socket.attach({ ...known, probe: { id, unreadBytes: known.unreadBytes } })
+    this.turns.afterwards(() => socket.send(JSON.stringify({ type: 'probe', id })))
+  }
+}
+
+const NOTHING_KNOWN: SocketAttachment = { heardAt: 0, ttlMs: null, unreadBytes: 0, probe: null }
+
+const attachmentOf = (socket: Socket): SocketAttachment => socket.attachment() ?? NOTHING_KNOWN
+
+function codeOf(refusal: Refusal['code']): ProblemCode {
+  switch (refusal) {
+    case 'conflict':
+    case 'busy':
+      return 'conflict'
+    case 'too-large':
+      return 'too_large'
+    case 'too-many-waiters':
+      return 'too_many'
+    case 'grant-over':
+      return 'ejected'
+    case 'not-supported':
+      return 'not_supported'
+    case 'not-a-member':
+    case 'not-waiting':
+      return 'no_quorum'
+  }
+}
