@@ -105,14 +105,24 @@ describe.each(protocols)('readmission %s', (_name, protocol) => {
     enter(cluster, 1, 'a')
     lose(cluster, 3)
     cluster.take(() => true)
-    const value = { owner: 1, base: 0, entries: [], incarnations: {} }
-    const grant = { kind: 'grant', sequence: 1, epoch: 0, by: 1, to: 1, requestId: 1 } as const
+    const digest = ''
+    const value = { owner: 1, base: 0, digest, entries: [], incarnations: {} }
+    const grant = { kind: 'grant', sequence: 1, epoch: 0, by: 1, to: 1, requestId: 1, digest } as const
     const questions: WmeMessage[] = [
-      { type: 'invoke', epoch: 0, previous: 0, entries: [grant], committed: 0 },
+      { type: 'invoke', epoch: 0, previous: 0, digest, entries: [grant], committed: 0 },
       { type: 'request', epoch: 0, participant: 2, requestId: 1 },
       { type: 'ping', epoch: 0, length: 0, joins: {} },
       { type: 'pre-vote', epoch: 0, length: 0, round: '1.1' },
-      { type: 'new-epoch', epoch: 0, committed: 0, entries: [], owner: 1, requesting: true, joins: {} },
+      {
+        type: 'new-epoch',
+        epoch: 0,
+        committed: 0,
+        digest,
+        entries: [],
+        owner: 1,
+        requesting: true,
+        joins: {},
+      },
       { type: 'prepare', epoch: 0, ballot: 257 },
       { type: 'accept', epoch: 0, ballot: 257, value },
       { type: 'decision', epoch: 0, value },

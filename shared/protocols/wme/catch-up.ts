@@ -7,7 +7,17 @@ import type { ParticipantId } from '../protocol.ts'
 import { concludeCommitted } from './commit.ts'
 import { acceptEntries } from './figure-1-normal-phase.ts'
 import { enterEpoch } from './figure-2-termination.ts'
-import { derive, entriesAfter, grantedAfter, lengthOf, logKey, ownerAfter, saveProgress } from './log.ts'
+import {
+  assertSameLog,
+  derive,
+  digestThrough,
+  entriesAfter,
+  grantedAfter,
+  lengthOf,
+  logKey,
+  ownerAfter,
+  saveProgress,
+} from './log.ts'
 import type { CatchUpMessage, CatchUpRequestMessage, LogSnapshot } from './messages.ts'
 import { askForCatchUp, emit, forget, type Step, save, send } from './step.ts'
 
@@ -40,6 +50,7 @@ export function sendCatchUp(step: Step, to: ParticipantId, position: Position): 
     incarnations,
     snapshot,
     previous,
+    digest: digestThrough(durable, previous),
     entries: entriesAfter(durable, previous, entriesPerMessage),
     committed: soft.committed,
     length: lengthOf(durable),
@@ -52,6 +63,7 @@ function takeSnapshot(step: Step): LogSnapshot {
     sequence: soft.committed,
     owner: ownerAfter(durable, soft.committed),
     granted: grantedAfter(durable, soft.committed),
+    digest: digestThrough(durable, soft.committed),
     replica: snapshotReplica(step.context.resource, durable.replica),
   }
 }
@@ -66,6 +78,7 @@ export function onCatchUp(step: Step, from: ParticipantId, message: CatchUpMessa
   // What this participant holds of its epoch it has acknowledged, so a late snapshot must not take it away.
   const held = message.epoch === epoch ? lengthOf(durable) : soft.committed
   if (snapshot === null && previous > held) return
+  if (previous <= held) assertSameLog(durable, previous, message.digest)
   if (snapshot !== null && snapshot.sequence > held) restoreSnapshot(step, snapshot)
   if (message.epoch > epoch || !isMember(step)) {
     admitIfJoining(step)
@@ -109,7 +122,7 @@ function restoreSnapshot(step: Step, snapshot: LogSnapshot): void {
   const { durable, soft } = step.state
   const { resource } = step.context
   const before = durable.replica
-  const { sequence, owner, granted } = snapshot
+  const { sequence, owner, granted, digest } = snapshot
   durable.replica = restoreReplica(resource, snapshot.replica)
   for (const cell of Object.keys(before.cells))
     if (!(cell in durable.replica.cells)) save(step, `cell/${cell}`, null)
@@ -118,7 +131,7 @@ function restoreSnapshot(step: Step, snapshot: LogSnapshot): void {
   for (const stored of snapshot.replica.results) save(step, `result/${stored.opId}`, stored)
   for (const entry of durable.log) forget(step, logKey(entry.sequence))
   durable.log = []
-  durable.base = { sequence, owner, granted }
+  durable.base = { sequence, owner, granted, digest }
   save(step, 'base', durable.base)
   soft.committed = sequence
   saveProgress(step)

@@ -2,7 +2,9 @@
  * The log of one lock: grants and operations, numbered without gaps across epochs. The paper's `curSN` is its length, its
  * `curOwner` and `granted` follow from the grants in it, its `opHist` are the entries after the start of the epoch.
  */
+import { canonical } from '../../resource/canonical.ts'
 import type { ParticipantId } from '../protocol.ts'
+import * as running from '../running-digest.ts'
 import type { Durable, Entry, GrantEntry, OperationEntry, WmeState } from './state.ts'
 import { assert, forget, type Step, save } from './step.ts'
 
@@ -18,6 +20,37 @@ export function entriesAfter(durable: Durable, sequence: number, most = Number.P
   assert(from >= 0, 'entries were asked for that the log no longer has')
   return durable.log.slice(from, from + Math.min(most, durable.log.length))
 }
+
+// ---------------------------------------------------------------- the running digest
+
+/** Of the log up to `sequence`; `undefined` if this participant does not have that place, or no longer. */
+function digestAt(durable: Durable, sequence: number): string | undefined {
+  return sequence === durable.base.sequence ? durable.base.digest : entryAt(durable, sequence)?.digest
+}
+
+/** Of the log up to a place that is here. */
+export function digestThrough(durable: Durable, sequence: number): string {
+  const digest = digestAt(durable, sequence)
+  assert(digest !== undefined, 'a digest was asked for of a place that is not in the log')
+  return digest
+}
+
+/** Somebody of the same epoch has this digest there: whatever both hold must be the same. */
+export function assertSameLog(durable: Durable, sequence: number, digest: string): void {
+  running.assertSameLog(digestAt(durable, sequence), digest, sequence)
+}
+
+/** Of the log that ends with this entry. */
+export function digestOf(before: string, entry: NewEntry & Stamp): string {
+  const { sequence, epoch, by } = entry
+  const what =
+    entry.kind === 'grant'
+      ? `grant ${entry.to} ${entry.requestId}`
+      : `operation ${entry.fence} ${canonical(entry.opId)} ${canonical(entry.operation)}`
+  return running.digestAfter(before, `${sequence} ${epoch} ${by} ${what}`)
+}
+
+// ---------------------------------------------------------------- what the log says
 
 /** Who the log says has the token after the entry at `sequence`, which is not below the start of the kept log. */
 export function ownerAfter(durable: Durable, sequence: number): ParticipantId {
@@ -57,10 +90,17 @@ function dropGrantedRequests(state: WmeState): void {
 
 export const logKey = (sequence: number): string => `log/${sequence}`
 
-/** Adds the next entry, whoever wrote it. Its writer must be the owner that the log so far gives (trap A9). */
+/** Takes the next entry that somebody else wrote, or that was decided. It says which log it follows. */
 export function push(step: Step, entry: Entry): void {
+  const { durable } = step.state
+  const length = lengthOf(durable)
+  assert(entry.sequence === length + 1, 'an entry leaves a gap in the log')
+  running.assertSameLog(digestOf(digestThrough(durable, length), entry), entry.digest, entry.sequence)
+  add(step, entry)
+}
+
+function add(step: Step, entry: Entry): void {
   const { durable, derived } = step.state
-  assert(entry.sequence === lengthOf(durable) + 1, 'an entry leaves a gap in the log')
   durable.log.push(entry)
   save(step, logKey(entry.sequence), entry)
   if (entry.kind === 'grant') {
@@ -79,9 +119,9 @@ export function rollBack(step: Step, sequence: number): void {
 
 // ---------------------------------------------------------------- appending, as the owner
 
-type NewEntry =
-  | Omit<GrantEntry, 'sequence' | 'epoch' | 'by'>
-  | Omit<OperationEntry, 'sequence' | 'epoch' | 'by'>
+type Stamp = Pick<Entry, 'sequence' | 'epoch' | 'by'>
+
+type NewEntry = Omit<GrantEntry, keyof Stamp | 'digest'> | Omit<OperationEntry, keyof Stamp | 'digest'>
 
 /** The owner may run only so far ahead of what it knows to be committed; the fences rely on it. */
 export function hasRoom(step: Step): boolean {
@@ -95,9 +135,10 @@ export function append(step: Step, entry: NewEntry): Entry {
   const { self } = step.context.config
   assert(derived.owner === self, 'only the owner appends')
   assert(!durable.epoch.sealed, 'nothing is appended after sealing')
-  const stamp = { sequence: lengthOf(durable) + 1, epoch: durable.epoch.epoch, by: self }
-  const appended: Entry = entry.kind === 'grant' ? { ...entry, ...stamp } : { ...entry, ...stamp }
-  push(step, appended)
+  const length = lengthOf(durable)
+  const stamped = { ...entry, sequence: length + 1, epoch: durable.epoch.epoch, by: self }
+  const appended: Entry = { ...stamped, digest: digestOf(digestThrough(durable, length), stamped) }
+  add(step, appended)
   step.appended = true
   return appended
 }
@@ -117,7 +158,12 @@ export function truncate(step: Step): void {
   const { logKept } = step.context.config.limits
   const cut = soft.committed - logKept
   if (cut - durable.base.sequence < truncationRun(logKept)) return
-  const base = { sequence: cut, owner: ownerAfter(durable, cut), granted: grantedAfter(durable, cut) }
+  const base = {
+    sequence: cut,
+    owner: ownerAfter(durable, cut),
+    granted: grantedAfter(durable, cut),
+    digest: digestThrough(durable, cut),
+  }
   for (const entry of durable.log.splice(0, cut - durable.base.sequence)) forget(step, logKey(entry.sequence))
   durable.base = base
   save(step, 'base', base)

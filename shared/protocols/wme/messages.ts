@@ -42,12 +42,14 @@ export interface RequestMessage {
 
 /**
  * INVOKE and GRANTED in one: new entries of the log, from its owner. Both take the next sequence number, and one message
- * may carry a grant and the operations that follow it. `previous` is the sequence before the first entry.
+ * may carry a grant and the operations that follow it. `previous` is the sequence before the first entry, `digest` that of the
+ * log up to there: each entry has its own.
  */
 export interface InvokeMessage {
   readonly type: 'invoke'
   readonly epoch: number
   readonly previous: number
+  readonly digest: string
   readonly entries: readonly Entry[]
   /** What the owner knows to be committed: a DOINVOKE that rides along. */
   readonly committed: number
@@ -58,6 +60,7 @@ export interface InvokeAckMessage {
   readonly type: 'invoke-ack'
   readonly epoch: number
   readonly length: number
+  readonly digest: string
 }
 
 /** DOINVOKE (Figure 4): everything up to `committed` may be invoked. */
@@ -65,6 +68,7 @@ export interface DoInvokeMessage {
   readonly type: 'do-invoke'
   readonly epoch: number
   readonly committed: number
+  readonly digest: string
 }
 
 /** ◇P: are you there? Carries the wiped participants that the sender wants readmitted, in case the owner cannot hear them. */
@@ -102,6 +106,8 @@ export interface NewEpochMessage {
   readonly epoch: number
   /** `entries` are those above `committed`; what is below is on a majority already. */
   readonly committed: number
+  /** Of the log up to `committed`. */
+  readonly digest: string
   readonly entries: readonly Entry[]
   /** The owner by the sender's log. */
   readonly owner: ParticipantId
@@ -118,6 +124,7 @@ export interface Decision {
   readonly owner: ParticipantId
   /** The log of the epoch ends with `entries`, which follow the sequence `base`. */
   readonly base: number
+  readonly digest: string
   readonly entries: readonly Entry[]
   readonly incarnations: Incarnations
 }
@@ -184,8 +191,9 @@ export interface CatchUpMessage {
   readonly epochStart: number
   readonly incarnations: Incarnations
   readonly snapshot: LogSnapshot | null
-  /** The sequence before the first entry. */
+  /** The sequence before the first entry, and the digest of the log up to there. */
   readonly previous: number
+  readonly digest: string
   readonly entries: readonly Entry[]
   readonly committed: number
   /** The length of the sender's log, which may be more than fits one message. */
@@ -197,6 +205,7 @@ export interface LogSnapshot {
   readonly sequence: number
   readonly owner: ParticipantId
   readonly granted: readonly number[]
+  readonly digest: string
   readonly replica: ReplicaSnapshot
 }
 
@@ -234,6 +243,7 @@ export interface ReadIndexReplyMessage {
   readonly round: Round
   /** Up to here the sender knows that all is committed. */
   readonly committed: number
+  readonly digest: string
   /** Nothing that the sender holds above this is an operation. */
   readonly operations: number
 }

@@ -4,7 +4,7 @@
  * for is repeated for ever; the rest `idleRepeats` times, so that a lock that nobody waits for falls silent.
  */
 import type { ParticipantId } from '../protocol.ts'
-import { entriesAfter, lengthOf } from './log.ts'
+import { digestThrough, entriesAfter, lengthOf } from './log.ts'
 import { cancelTimer, type Step, send, setTimer } from './step.ts'
 
 const MOST_DOUBLINGS = 6
@@ -114,6 +114,7 @@ function sendEntries(step: Step, peer: ParticipantId, after: number): void {
     type: 'invoke',
     epoch: durable.epoch.epoch,
     previous,
+    digest: digestThrough(durable, previous),
     entries,
     committed: soft.committed,
   })

@@ -10,6 +10,7 @@ export function createSoft(config: ParticipantConfig, durable: Durable, length: 
     // What an epoch began with was decided and applied, though grants alone do not move the applied index.
     committed: Math.max(durable.progress.applied, durable.epoch.start),
     acknowledged: new Array(participants + 1).fill(0),
+    claims: new Array(participants + 1).fill(null),
     // What was appended before a restart counts as sent; the repeats see to what was not.
     sent: new Array(participants + 1).fill(length),
     requests: [],
@@ -45,6 +46,7 @@ export function nextRound(soft: Soft): Round {
 export function resetForNewEpoch(step: Step): void {
   const { soft, durable } = step.state
   soft.acknowledged.fill(0)
+  soft.claims.fill(null)
   soft.watch = null
   soft.voters = {}
   soft.preVote = null

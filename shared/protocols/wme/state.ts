@@ -9,6 +9,7 @@ import type { EjectionReason } from '../../history/events.ts'
 import type { Json } from '../../json.ts'
 import type { Replica } from '../../resource/replica.ts'
 import type { Ending, ParticipantId } from '../protocol.ts'
+import type { Claim } from '../running-digest.ts'
 import type { Phase } from './figure-3-states.ts'
 import type { AcceptedValue, Decision, NewEpochMessage } from './messages.ts'
 
@@ -25,6 +26,8 @@ export interface GrantEntry {
   readonly by: ParticipantId
   readonly to: ParticipantId
   readonly requestId: number
+  /** Of the log up to here and with it (running-digest.ts). */
+  readonly digest: string
 }
 
 export interface OperationEntry {
@@ -36,6 +39,9 @@ export interface OperationEntry {
   readonly fence: number
   readonly opId: string
   readonly operation: Json
+  /** Of the operation, weighed once, when it was issued. */
+  readonly weight: number
+  readonly digest: string
 }
 
 /** Incarnation by participant, for those that were wiped and taken back. */
@@ -104,6 +110,7 @@ export interface Grant {
 export interface PendingOperation {
   readonly opId: string
   readonly operation: Json
+  readonly weight: number
   /** Its place in the log; `null` while it waits for the decision of a sealed epoch. */
   readonly sequence: number | null
 }
@@ -130,6 +137,7 @@ export interface LogBase {
   readonly sequence: number
   readonly owner: ParticipantId
   readonly granted: readonly number[]
+  readonly digest: string
 }
 
 export interface Progress {
@@ -163,6 +171,8 @@ export interface Soft {
   committed: number
   /** How long the log of each participant is known to be, in this epoch. */
   acknowledged: number[]
+  /** Acknowledgements that came before the entries that they are for: they are compared once those are here. */
+  claims: (Claim | null)[]
   /** Up to where the log was sent to each participant, in this epoch. */
   sent: number[]
   /** The paper's reqs: at most one for each other participant. */
