@@ -231,13 +231,17 @@ export interface Timing {
 export interface Limits {
   /** Entries of the log above what is known to be committed; at most `FENCE_GAP`. */
   readonly uncommitted: number
-  /** Applied entries that are kept for catch-up; who is further behind gets a snapshot. */
+  /** Applied entries that are kept for catch-up; a participant that is further behind gets a snapshot. */
   readonly logKept: number
+  /** What these entries may weigh together; above a quarter more the oldest are dropped. */
+  readonly logWeight: number
   /** Operations whose results are remembered. */
   readonly resultsKept: number
   /** Local users that wait, operators' requests and linearizable reads, each. */
   readonly waiters: number
   readonly entriesPerMessage: number
+  /** What the entries of a message, or a page of a snapshot, may weigh; something that is heavier by itself goes alone. */
+  readonly messageWeight: number
   /** Size of an operation, in units of at most six bytes of JSON: a log entry must fit one row of storage. */
   readonly operationWeight: number
   /** Ended grants whose end is remembered. */
@@ -372,9 +376,11 @@ export const DEFAULT_TIMING: Timing = {
 export const DEFAULT_LIMITS: Limits = {
   uncommitted: 1_024,
   logKept: 1_000,
+  logWeight: 4_194_304,
   resultsKept: 10_000,
   waiters: 1_000,
   entriesPerMessage: 256,
+  messageWeight: 262_144,
   operationWeight: 262_144,
   endingsKept: 16,
   idleRepeats: 4,

@@ -6,7 +6,18 @@ import { restoreReplica, snapshotReplica } from '../../resource/replica.ts'
 import type { ParticipantId } from '../protocol.ts'
 import { type Command, LANES } from './commands.ts'
 import { loseGrant, settlePendingFromResults } from './grants.ts'
-import { accept, acceptedThrough, baseOf, commandsAfter, coordinatorOf, dropThrough, promise } from './log.ts'
+import { acknowledgementOf } from './instances.ts'
+import {
+  accept,
+  assertSameLog,
+  baseOf,
+  commandsForMessage,
+  coordinatorOf,
+  digestThrough,
+  dropThrough,
+  followAfter,
+  promise,
+} from './log.ts'
 import type { CatchUpMessage, CatchUpRequestMessage, Snapshot } from './messages.ts'
 import { applyThrough } from './state-machine.ts'
 import { askForCatchUp, clearLane, emit, type Step, save, send } from './step.ts'
@@ -21,10 +32,10 @@ export function sendCatchUp(step: Step, to: ParticipantId, after: number): void 
   if (after >= decided) return
   const snapshot = after < baseOf(durable) ? takeSnapshot(step) : null
   const previous = snapshot === null ? after : decided
-  const most = Math.min(decided - previous, step.context.config.limits.entriesPerMessage)
-  const commands = commandsAfter(durable, previous, most)
+  const commands = commandsForMessage(step, previous, decided)
   const ballot = durable.acceptor.promised
-  send(step, to, { type: 'catch-up', ballot, snapshot, previous, commands, decided })
+  const digest = digestThrough(durable, previous)
+  send(step, to, { type: 'catch-up', ballot, snapshot, previous, digest, commands, decided })
 }
 
 function takeSnapshot(step: Step): Snapshot {
@@ -40,6 +51,7 @@ export function onCatchUp(step: Step, from: ParticipantId, message: CatchUpMessa
   const { durable, soft } = step.state
   const { ballot, snapshot, previous, commands, decided } = message
   soft.asking = null
+  if (previous <= durable.machine.applied) assertSameLog(durable, previous, message.digest)
   promise(step, ballot)
   if (snapshot !== null && snapshot.machine.applied > durable.machine.applied) restoreSnapshot(step, snapshot)
   if (previous <= durable.machine.applied) applyDecided(step, ballot, previous, commands)
@@ -53,7 +65,7 @@ function applyDecided(step: Step, ballot: number, previous: number, commands: re
   for (const command of commands) {
     position++
     if (position > durable.machine.applied) {
-      accept(step, { position, ballot, command })
+      accept(step, position, ballot, command)
       applyThrough(step, position)
     }
   }
@@ -63,8 +75,7 @@ function applyDecided(step: Step, ballot: number, previous: number, commands: re
 function acknowledgeTo(step: Step, from: ParticipantId): void {
   const { durable } = step.state
   const ballot = durable.acceptor.promised
-  if (coordinatorOf(ballot) === from)
-    send(step, from, { type: 'ack', ballot, through: acceptedThrough(durable, ballot) })
+  if (coordinatorOf(ballot) === from) send(step, from, acknowledgementOf(durable, ballot))
 }
 
 /** What this participant has accepted after the snapshot stays: it has said so. */
@@ -80,6 +91,7 @@ function restoreSnapshot(step: Step, snapshot: Snapshot): void {
   dropThrough(step, snapshot.machine.applied)
   durable.machine = snapshot.machine
   save(step, 'machine', durable.machine)
+  followAfter(step, durable.machine.applied)
   emit(step, { type: 'restored', sequence: durable.machine.applied })
   settleAfterJump(step)
 }

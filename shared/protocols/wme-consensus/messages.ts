@@ -11,11 +11,15 @@ export interface RequestMessage {
   readonly decided: number
 }
 
-/** The coordinator's proposals for the instances after `previous`. */
+/**
+ * The coordinator's proposals for the instances after `previous`. A `digest` is always that of the commands up to the place that
+ * is named before it; `null` if the sender no longer knows it.
+ */
 export interface ProposeMessage {
   readonly type: 'propose'
   readonly ballot: number
   readonly previous: number
+  readonly digest: string | null
   readonly commands: readonly Command[]
   readonly decided: number
 }
@@ -25,6 +29,7 @@ export interface AckMessage {
   readonly type: 'ack'
   readonly ballot: number
   readonly through: number
+  readonly digest: string
 }
 
 /** Everything up to `decided` is decided, as proposed in this ballot (message-optimal). */
@@ -32,6 +37,7 @@ export interface DecisionMessage {
   readonly type: 'decision'
   readonly ballot: number
   readonly decided: number
+  readonly digest: string
 }
 
 // ---------------------------------------------------------------- a new coordinator
@@ -45,6 +51,7 @@ export interface PromiseMessage {
   readonly type: 'promise'
   readonly ballot: number
   readonly decided: number
+  readonly digest: string
   /** What the sender has accepted after `decided`. */
   readonly entries: readonly Entry[]
 }
@@ -97,6 +104,7 @@ export interface CatchUpMessage {
   readonly snapshot: Snapshot | null
   /** The decided commands after this place. */
   readonly previous: number
+  readonly digest: string | null
   readonly commands: readonly Command[]
   readonly decided: number
 }

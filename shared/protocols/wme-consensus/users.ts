@@ -94,8 +94,8 @@ export function onIssue(step: Step, event: Event<'issue'>): void {
   const { machine, replica, stub } = step.state.durable
   const { user, fence, opId, operation } = event
   const { operationWeight } = step.context.config.limits
-  if (weight(operation, operationWeight) > operationWeight)
-    return refuseOperation(step, event, { code: 'too-large' })
+  const heavy = weight(operation, operationWeight)
+  if (heavy > operationWeight) return refuseOperation(step, event, { code: 'too-large' })
   const stored = resultOf(replica, opId)
   if (stored !== undefined) {
     const { sequence, result } = stored
@@ -109,7 +109,7 @@ export function onIssue(step: Step, event: Event<'issue'>): void {
     return isSame ? undefined : refuseOperation(step, event, { code: 'conflict' })
   }
   changeStub(step, { phase: 'cs-issuing', pendingOperation: { opId, operation, after: machine.applied } })
-  submit(step, { kind: 'operation', fence, opId, operation })
+  submit(step, { kind: 'operation', fence, opId, operation, weight: heavy })
 }
 
 /** `rem` comes once it is decided, as for everything in this algorithm. */

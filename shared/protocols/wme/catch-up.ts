@@ -11,7 +11,7 @@ import {
   assertSameLog,
   derive,
   digestThrough,
-  entriesAfter,
+  entriesForMessage,
   grantedAfter,
   lengthOf,
   logKey,
@@ -32,14 +32,12 @@ export function onCatchUpRequest(step: Step, from: ParticipantId, message: Catch
 export function sendCatchUp(step: Step, to: ParticipantId, position: Position): void {
   const { durable, soft } = step.state
   const { epoch, owner: epochOwner, start: epochStart, incarnations } = durable.epoch
-  const { entriesPerMessage } = step.context.config.limits
   // In one epoch one log is a prefix of the other. In an older epoch all above the committed part may be rolled back.
   const isSameEpoch = position.epoch === epoch
   const after = isSameEpoch ? position.length : position.committed
   if (isSameEpoch && after >= lengthOf(durable)) return
   // The change of epoch is one transaction at the receiver, so its entries must fit one message.
-  const isTooFar =
-    after < durable.base.sequence || (!isSameEpoch && lengthOf(durable) - after > entriesPerMessage)
+  const isTooFar = after < durable.base.sequence || (!isSameEpoch && !fitsOneMessage(step, after))
   const snapshot = isTooFar ? takeSnapshot(step) : null
   const previous = snapshot?.sequence ?? after
   send(step, to, {
@@ -51,10 +49,14 @@ export function sendCatchUp(step: Step, to: ParticipantId, position: Position): 
     snapshot,
     previous,
     digest: digestThrough(durable, previous),
-    entries: entriesAfter(durable, previous, entriesPerMessage),
+    entries: entriesForMessage(step, previous),
     committed: soft.committed,
     length: lengthOf(durable),
   })
+}
+
+function fitsOneMessage(step: Step, after: number): boolean {
+  return entriesForMessage(step, after).length === lengthOf(step.state.durable) - after
 }
 
 function takeSnapshot(step: Step): LogSnapshot {

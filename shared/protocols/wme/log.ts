@@ -3,6 +3,7 @@
  * `curOwner` and `granted` follow from the grants in it, its `opHist` are the entries after the start of the epoch.
  */
 import { canonical } from '../../resource/canonical.ts'
+import { ENTRY_WEIGHT, excess, fittingEntries } from '../log-weight.ts'
 import type { ParticipantId } from '../protocol.ts'
 import * as running from '../running-digest.ts'
 import type { Durable, Entry, GrantEntry, OperationEntry, WmeState } from './state.ts'
@@ -14,12 +15,22 @@ export const lengthOf = (durable: Durable): number => durable.base.sequence + du
 export const entryAt = (durable: Durable, sequence: number): Entry | undefined =>
   durable.log[sequence - durable.base.sequence - 1]
 
-/** The entries after `sequence`, at most `most` of them. */
-export function entriesAfter(durable: Durable, sequence: number, most = Number.POSITIVE_INFINITY): Entry[] {
+/** All entries after `sequence`, or the first `most` of them. */
+export function entriesAfter(durable: Durable, sequence: number, most = durable.log.length): Entry[] {
   const from = sequence - durable.base.sequence
   assert(from >= 0, 'entries were asked for that the log no longer has')
-  return durable.log.slice(from, from + Math.min(most, durable.log.length))
+  return durable.log.slice(from, from + most)
 }
+
+/** The entries after `sequence` that fit one message. */
+export function entriesForMessage(step: Step, sequence: number): Entry[] {
+  const { durable } = step.state
+  return fittingEntries(entriesAfter(durable, sequence), weightOf, step.context.config.limits)
+}
+
+/** What an entry weighs, as it was weighed when it was issued. */
+export const weightOf = (entry: Entry): number =>
+  ENTRY_WEIGHT + (entry.kind === 'operation' ? entry.opId.length + entry.weight : 0)
 
 // ---------------------------------------------------------------- the running digest
 
@@ -76,7 +87,13 @@ function note(granted: number[], entry: Entry): void {
 /** Everything that the log says is computed from it again; needed when entries were taken away or the epoch changed. */
 export function derive(state: WmeState): void {
   const length = lengthOf(state.durable)
-  state.derived = { owner: ownerAfter(state.durable, length), granted: grantedAfter(state.durable, length) }
+  let logWeight = 0
+  for (const entry of state.durable.log) logWeight += weightOf(entry)
+  state.derived = {
+    owner: ownerAfter(state.durable, length),
+    granted: grantedAfter(state.durable, length),
+    logWeight,
+  }
   dropGrantedRequests(state)
 }
 
@@ -102,6 +119,7 @@ export function push(step: Step, entry: Entry): void {
 function add(step: Step, entry: Entry): void {
   const { durable, derived } = step.state
   durable.log.push(entry)
+  derived.logWeight += weightOf(entry)
   save(step, logKey(entry.sequence), entry)
   if (entry.kind === 'grant') {
     derived.owner = entry.to
@@ -112,9 +130,13 @@ function add(step: Step, entry: Entry): void {
 
 /** Takes away all entries after `sequence`: no majority held them, and the decision does not contain them. */
 export function rollBack(step: Step, sequence: number): void {
-  const { durable, soft } = step.state
+  const { durable, derived, soft } = step.state
   assert(sequence >= soft.committed, 'a committed entry would be rolled back')
-  while (lengthOf(durable) > sequence) forget(step, logKey(durable.log.pop()!.sequence))
+  while (lengthOf(durable) > sequence) {
+    const entry = durable.log.pop()!
+    derived.logWeight -= weightOf(entry)
+    forget(step, logKey(entry.sequence))
+  }
 }
 
 // ---------------------------------------------------------------- appending, as the owner
@@ -123,7 +145,10 @@ type Stamp = Pick<Entry, 'sequence' | 'epoch' | 'by'>
 
 type NewEntry = Omit<GrantEntry, keyof Stamp | 'digest'> | Omit<OperationEntry, keyof Stamp | 'digest'>
 
-/** The owner may run only so far ahead of what it knows to be committed; the fences rely on it. */
+/**
+ * The owner may run only so far ahead of what it knows to be committed; the fences rely on it. This bounds what is not
+ * committed by weight, too: one operation at a time is under way, all else are grants.
+ */
 export function hasRoom(step: Step): boolean {
   const { durable, soft } = step.state
   return lengthOf(durable) - soft.committed < step.context.config.limits.uncommitted
@@ -145,26 +170,27 @@ export function append(step: Step, entry: NewEntry): Entry {
 
 // ---------------------------------------------------------------- truncation
 
-/** Applied entries are dropped in runs of this many, not one at a time. */
-export const truncationRun = (logKept: number): number => Math.max(4, Math.ceil(logKept / 4))
-
 /**
- * Keeps the last `logKept` committed entries for those who are behind, and drops the rest: who needs more gets a snapshot.
- * It takes no message and bounds the log also while a participant is gone, which waiting until everybody has an entry
+ * Keeps the last committed entries for those who are behind, `logKept` of them and no more than weigh `logWeight`, and drops
+ * the rest in runs: a participant that needs more gets a snapshot. It takes no message and bounds the log also while a participant is gone, which waiting until everybody has an entry
  * (the stability of the paper's section 4) does not.
  */
 export function truncate(step: Step): void {
-  const { durable, soft } = step.state
-  const { logKept } = step.context.config.limits
-  const cut = soft.committed - logKept
-  if (cut - durable.base.sequence < truncationRun(logKept)) return
+  const { durable, derived, soft } = step.state
+  const committed = soft.committed - durable.base.sequence
+  const dropped = excess(durable.log, committed, weightOf, derived.logWeight, step.context.config.limits)
+  if (dropped === 0) return
+  const cut = durable.base.sequence + dropped
   const base = {
     sequence: cut,
     owner: ownerAfter(durable, cut),
     granted: grantedAfter(durable, cut),
     digest: digestThrough(durable, cut),
   }
-  for (const entry of durable.log.splice(0, cut - durable.base.sequence)) forget(step, logKey(entry.sequence))
+  for (const entry of durable.log.splice(0, dropped)) {
+    derived.logWeight -= weightOf(entry)
+    forget(step, logKey(entry.sequence))
+  }
   durable.base = base
   save(step, 'base', base)
   saveProgress(step)

@@ -75,7 +75,7 @@ export function recover(context: Context, records: Iterable<readonly [string, Js
   durable.waiters.sort((a, b) => a.number - b.number)
   restoreResults(replica, results, durable.progress.droppedThrough)
   const soft = createSoft(context.config, durable, lengthOf(durable))
-  const state: WmeState = { durable, derived: { owner: 0, granted: [] }, soft }
+  const state: WmeState = { durable, derived: { owner: 0, granted: [], logWeight: 0 }, soft }
   derive(state)
   return state
 }

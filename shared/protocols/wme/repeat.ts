@@ -4,7 +4,7 @@
  * for is repeated for ever; the rest `idleRepeats` times, so that a lock that nobody waits for falls silent.
  */
 import type { ParticipantId } from '../protocol.ts'
-import { digestThrough, entriesAfter, lengthOf } from './log.ts'
+import { digestThrough, entriesAfter, entriesForMessage, lengthOf } from './log.ts'
 import { cancelTimer, type Step, send, setTimer } from './step.ts'
 
 const MOST_DOUBLINGS = 6
@@ -109,13 +109,12 @@ function replicate(step: Step): void {
 function sendEntries(step: Step, peer: ParticipantId, after: number): void {
   const { durable, soft } = step.state
   const previous = Math.max(after, durable.base.sequence)
-  const entries = entriesAfter(durable, previous, step.context.config.limits.entriesPerMessage)
   send(step, peer, {
     type: 'invoke',
     epoch: durable.epoch.epoch,
     previous,
     digest: digestThrough(durable, previous),
-    entries,
+    entries: entriesForMessage(step, previous),
     committed: soft.committed,
   })
 }

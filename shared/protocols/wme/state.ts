@@ -153,6 +153,8 @@ export interface Derived {
   owner: ParticipantId
   /** The paper's granted: the last request of each participant that was granted. Indexed by participant. */
   granted: number[]
+  /** Of all entries of the kept log together. */
+  logWeight: number
 }
 
 /**

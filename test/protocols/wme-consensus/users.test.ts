@@ -144,6 +144,7 @@ describe.each(FORMS)('%s', consensus => {
       type: 'propose',
       ballot: 1,
       previous: applied,
+      digest: durable.machine.digest,
       commands: [twice],
       decided: applied + 1,
     } as const
