@@ -1,6 +1,6 @@
 /** All messages of this protocol. `decided` is always how far the sender has applied the log. */
-import type { ReplicaSnapshot } from '../../resource/replica.ts'
 import type { ParticipantId } from '../protocol.ts'
+import type { SnapshotMessage } from '../snapshots.ts'
 import type { Command } from './commands.ts'
 import type { Entry, Machine, Round } from './state.ts'
 
@@ -101,7 +101,6 @@ export interface CatchUpRequestMessage {
 export interface CatchUpMessage {
   readonly type: 'catch-up'
   readonly ballot: number
-  readonly snapshot: Snapshot | null
   /** The decided commands after this place. */
   readonly previous: number
   readonly digest: string | null
@@ -109,9 +108,16 @@ export interface CatchUpMessage {
   readonly decided: number
 }
 
-export interface Snapshot {
+/** The sender's log does not reach back far enough: ask me for a snapshot, page by page (snapshots.ts). */
+export interface SnapshotOfferMessage {
+  readonly type: 'snapshot-offer'
+  readonly decided: number
+}
+
+/** The state after all that is decided in `machine`. */
+export interface SnapshotPoint {
+  readonly ballot: number
   readonly machine: Machine
-  readonly replica: ReplicaSnapshot
 }
 
 export type ConsensusMessage =
@@ -128,3 +134,5 @@ export type ConsensusMessage =
   | InquiryReplyMessage
   | CatchUpRequestMessage
   | CatchUpMessage
+  | SnapshotOfferMessage
+  | SnapshotMessage<SnapshotPoint>

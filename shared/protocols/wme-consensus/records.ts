@@ -109,6 +109,8 @@ function createSoft({ participants, timing }: ParticipantConfig, durable: Durabl
     life: 0,
     rounds: 0,
     asking: null,
+    incoming: null,
+    outgoing: null,
     guesses: -1,
     repeatAttempts: 0,
     idleRepeats: 0,

@@ -9,9 +9,10 @@ import type { Json } from '../../json.ts'
 import type { Replica } from '../../resource/replica.ts'
 import type { Ending, ParticipantId } from '../protocol.ts'
 import type { Claim } from '../running-digest.ts'
+import type { Incoming, Outgoing } from '../snapshots.ts'
 import type { SetTimers } from '../step.ts'
 import type { Command, EjectCommand, Lane, NumberedCommand } from './commands.ts'
-import type { PromiseMessage } from './messages.ts'
+import type { PromiseMessage, SnapshotPoint } from './messages.ts'
 
 export interface ConsensusState {
   durable: Durable
@@ -169,6 +170,9 @@ export interface Soft {
   rounds: number
   /** The peer that was asked for a catch-up, until it answers or the repeat timer fires. */
   asking: ParticipantId | null
+  /** Snapshots under way (snapshots.ts). */
+  incoming: Incoming | null
+  outgoing: Outgoing<SnapshotPoint> | null
   /** Counts the peers that were asked without knowing whether they know more. */
   guesses: number
   repeatAttempts: number
@@ -176,4 +180,4 @@ export interface Soft {
   timers: SetTimers<TimerName>
 }
 
-export type TimerName = 'repeat' | 'heartbeat' | 'ttl' | 'wait'
+export type TimerName = 'repeat' | 'heartbeat' | 'ttl' | 'wait' | 'snapshot'

@@ -4,8 +4,8 @@
  * Every message carries the sender's epoch. A receiver in another epoch does not act on it (with the few exceptions
  * said below): who is behind is told so, or asks (`catch-up-request`).
  */
-import type { ReplicaSnapshot } from '../../resource/replica.ts'
 import type { ParticipantId } from '../protocol.ts'
+import type { SnapshotMessage } from '../snapshots.ts'
 import type { Entry, Incarnations, Round } from './state.ts'
 
 export type WmeMessage =
@@ -26,6 +26,8 @@ export type WmeMessage =
   | DecisionMessage
   | CatchUpRequestMessage
   | CatchUpMessage
+  | SnapshotOfferMessage
+  | SnapshotMessage<SnapshotPoint>
   | JoinMessage
   | EjectMessage
   | EjectDoneMessage
@@ -183,14 +185,13 @@ export interface CatchUpRequestMessage {
   readonly committed: number
 }
 
-/** What a participant that is behind needs, from anybody who has it: the rest of the log, after a snapshot if need be. */
+/** What a participant that is behind needs, from anybody who has it: the rest of the log. */
 export interface CatchUpMessage {
   readonly type: 'catch-up'
   readonly epoch: number
   readonly epochOwner: ParticipantId
   readonly epochStart: number
   readonly incarnations: Incarnations
-  readonly snapshot: LogSnapshot | null
   /** The sequence before the first entry, and the digest of the log up to there. */
   readonly previous: number
   readonly digest: string
@@ -200,13 +201,27 @@ export interface CatchUpMessage {
   readonly length: number
 }
 
-/** The state after all entries up to `sequence`. */
-export interface LogSnapshot {
+/** The sender's log does not reach back far enough: ask me for a snapshot, page by page (snapshots.ts). */
+export interface SnapshotOfferMessage {
+  readonly type: 'snapshot-offer'
+  readonly epoch: number
+  readonly committed: number
+  readonly incarnations: Incarnations
+}
+
+/** The state after all entries up to `sequence`, and the epoch that the sender was in. */
+export interface SnapshotPoint {
+  readonly epoch: number
+  readonly epochOwner: ParticipantId
+  readonly epochStart: number
+  readonly incarnations: Incarnations
   readonly sequence: number
   readonly owner: ParticipantId
   readonly granted: readonly number[]
   readonly digest: string
-  readonly replica: ReplicaSnapshot
+  readonly droppedThrough: number
+  /** The length of the sender's log. */
+  readonly length: number
 }
 
 /** My storage is gone: take me back as a new incarnation (trap D2). */

@@ -36,7 +36,7 @@ function isUnanswered(step: Step): boolean {
   if (durable.membership.status === 'joining' || durable.epoch.sealed) return true
   if (durable.stub.phase === 'requesting' && derived.owner !== step.context.config.self) return true
   if (soft.preVote !== null || soft.ejects.length > 0 || soft.reads.length > 0) return true
-  if (soft.asking !== null) return true
+  if (soft.asking !== null || soft.incoming !== null) return true
   return mayRepeatEntries(step) && laggards(step).length > 0
 }
 

@@ -29,6 +29,8 @@ export function createSoft(config: ParticipantConfig, durable: Durable, length: 
     reads: [],
     announced: null,
     asking: null,
+    incoming: null,
+    outgoing: null,
     repeatAttempts: 0,
     idleRepeats: 0,
     told: 0,

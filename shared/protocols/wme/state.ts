@@ -10,8 +10,9 @@ import type { Json } from '../../json.ts'
 import type { Replica } from '../../resource/replica.ts'
 import type { Ending, ParticipantId } from '../protocol.ts'
 import type { Claim } from '../running-digest.ts'
+import type { Incoming, Outgoing } from '../snapshots.ts'
 import type { Phase } from './figure-3-states.ts'
-import type { AcceptedValue, Decision, NewEpochMessage } from './messages.ts'
+import type { AcceptedValue, Decision, NewEpochMessage, SnapshotPoint } from './messages.ts'
 
 // ---------------------------------------------------------------- the log
 
@@ -206,6 +207,9 @@ export interface Soft {
   announced: { epoch: number; requestId: number } | null
   /** The peer that was asked for a catch-up, until it answers or the repeat timer fires. */
   asking: ParticipantId | null
+  /** Snapshots under way (snapshots.ts). */
+  incoming: Incoming | null
+  outgoing: Outgoing<SnapshotPoint> | null
   repeatAttempts: number
   idleRepeats: number
   /** The committed sequence that everybody was last told (wme-2). */
@@ -234,7 +238,7 @@ export interface Read {
   target: number
 }
 
-export type TimerName = 'repeat' | 'heartbeat' | 'suspect' | 'propose' | 'flush' | 'ttl' | 'wait'
+export type TimerName = 'repeat' | 'heartbeat' | 'suspect' | 'propose' | 'flush' | 'ttl' | 'wait' | 'snapshot'
 
 export interface Proposal {
   ballot: number

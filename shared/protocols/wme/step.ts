@@ -45,7 +45,7 @@ export function changeStub(step: Step, change: Partial<StubRecord>): void {
 /** Asks a peer that has more for what is missing here, one peer at a time. */
 export function askForCatchUp(step: Step, peer: ParticipantId): void {
   const { durable, soft } = step.state
-  if (soft.asking !== null) return
+  if (soft.asking !== null || soft.incoming !== null) return
   soft.asking = peer
   send(step, peer, {
     type: 'catch-up-request',
