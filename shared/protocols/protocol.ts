@@ -43,8 +43,9 @@ export interface Envelope<Message> {
 export type Input<Message> =
   /**
    * The first input after `recover`. `genesis` says that this participant is one of those the lock is born with: only
-   * then may a participant with empty storage take part at once (trap D2, D3). `incarnation` is a number that is higher at each
-   * start than at the one before.
+   * then may a participant with empty storage take part at once (trap D2, D3). `incarnation` is a number from 1 to 2^48 that
+   * is drawn at random for each start, so that no two starts have the same one: it is no time, and none needs to be higher
+   * than another.
    */
   | { readonly type: 'start'; readonly now: number; readonly genesis: boolean; readonly incarnation: number }
   | {

@@ -50,6 +50,8 @@ export type SnapshotMessage<Point> = SnapshotRequestMessage | SnapshotPageMessag
 /** The snapshot that this participant is sending. */
 export interface Outgoing<Point> {
   readonly to: ParticipantId
+  /** When the receiver has last asked for a page. */
+  askedAt: number
   /** What the receiver has of each cell, once it has the last page. */
   sent: Cells
   /** The cells of this round that are still to be sent. */
@@ -76,6 +78,7 @@ export interface Incoming {
 
 interface Step<Point> {
   readonly context: Context
+  readonly now: number
   readonly effects: { push(effect: Effect<SnapshotMessage<Point>>): unknown }
   readonly timers: SetTimers<'snapshot'>
   readonly state: {
@@ -86,8 +89,11 @@ interface Step<Point> {
 
 // ---------------------------------------------------------------- the sender
 
-/** A participant that has not asked for so long is not waited for; after the last page it asks only if that was lost. */
-const servingMs = ({ repeatMaxMs }: Timing, isLast: boolean): number => (isLast ? 1 : 4) * repeatMaxMs
+/** A participant that has not asked for so long must let another one go first. */
+const turnMs = ({ repeatMaxMs }: Timing): number => 4 * repeatMaxMs
+
+/** If no other one wants to, it has much longer to ask for the next page, and some time to ask for the last one again. */
+const servingMs = ({ repeatMaxMs }: Timing, isLast: boolean): number => (isLast ? 1 : 20) * repeatMaxMs
 
 export function onSnapshotRequest<Point>(
   step: Step<Point>,
@@ -102,13 +108,20 @@ export function onSnapshotRequest<Point>(
     if (isNext) outgoing.page = nextPage(step, outgoing, name, number, present)
     else if (number !== outgoing.page.number) return
   } else {
-    const isBusy = outgoing !== null && outgoing.to !== from && outgoing.page.point === null
-    if (number !== 0 || isBusy) return send(step, from, { type: 'snapshot-gone', name })
+    if (number !== 0 || isBusyWithAnother(step, from))
+      return send(step, from, { type: 'snapshot-gone', name })
     soft.outgoing = begin(step, from, name, present)
   }
   const { page } = soft.outgoing!
+  soft.outgoing!.askedAt = step.now
   send(step, from, page)
   setTimer(step, 'snapshot', servingMs(step.context.config.timing, page.point !== null))
+}
+
+function isBusyWithAnother<Point>({ state, context, now }: Step<Point>, participant: ParticipantId): boolean {
+  const { outgoing } = state.soft
+  if (outgoing === null || outgoing.to === participant || outgoing.page.point !== null) return false
+  return now - outgoing.askedAt < turnMs(context.config.timing)
 }
 
 /** Nobody has asked for a page for too long. */
@@ -131,7 +144,8 @@ function begin<Point>(
     point: null,
   }
   const queue = Object.keys(step.state.durable.replica.cells)
-  const outgoing: Outgoing<Point> = { to, sent: {}, queue, rounds: 0, resultsThrough: 0, page }
+  const askedAt = step.now
+  const outgoing: Outgoing<Point> = { to, askedAt, sent: {}, queue, rounds: 0, resultsThrough: 0, page }
   outgoing.page = nextPage(step, outgoing, name, 0, present)
   return outgoing
 }
@@ -201,7 +215,17 @@ function changedCells(now: Cells, sent: Cells): string[] {
 // ---------------------------------------------------------------- the receiver
 
 /** A page that was not answered so often is not asked for again: the sender may be gone, or have forgotten. */
-const MOST_TRIES = 8
+const MOST_TRIES = 12
+
+/** Before something has come that would be lost with it, a snapshot is given up for another sooner than after. */
+const STALLED_TRIES = { first: 1, later: 6 }
+
+/** A snapshot is coming: nothing else need be asked for. One whose sender does not answer keeps nobody from helping. */
+export function isComing(incoming: Incoming | null): incoming is Incoming {
+  if (incoming === null) return false
+  const { number, tries } = incoming
+  return tries < (number === 0 ? STALLED_TRIES.first : STALLED_TRIES.later)
+}
 
 /** A peer has offered a snapshot. */
 export function requestSnapshot<Point>(step: Step<Point>, from: ParticipantId, name: string): void {

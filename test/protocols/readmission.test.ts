@@ -100,6 +100,49 @@ describe.each(protocols)('readmission %s', (_name, protocol) => {
     expect(cluster.state(3).durable.epoch.incarnations).toEqual(incarnations)
   })
 
+  it.each([
+    ['lower', 400],
+    ['higher', 600],
+  ])(
+    'one that is wiped a second time comes back with a %s incarnation: the clock was set',
+    (_what, second) => {
+      const cluster = createCluster()
+      const by = enter(cluster, 1, 'a')
+      issue(cluster, by, 'x')
+      cluster.run(100)
+      for (const incarnation of [500, second]) {
+        cluster.wipe(3)
+        cluster.start(3, false, incarnation)
+        cluster.run(6_000)
+        expect(statusOf(cluster, 3)).toBe('member')
+        expect(cluster.state(1).durable.epoch.incarnations).toEqual({ 3: incarnation })
+      }
+      expect(valueAt(cluster, 3)).toBe(1)
+      expect(isIn(cluster, 1, 'a')).toBe(true)
+    },
+  )
+
+  it('what an earlier life asked for is over once a later one was taken back', () => {
+    const cluster = createCluster({ participants: 5 })
+    enter(cluster, 1, 'a')
+    cluster.wipe(3)
+    cluster.start(3, false, 500)
+    // Only participant 2 hears of the first life, and cannot reach the owner with it yet.
+    cluster.deliver(all(ofType('join'), to(2)))
+    cluster.take(() => true)
+    cluster.lose(all(from(2), to(1)))
+    cluster.wipe(3)
+    cluster.start(3, false, 400)
+    cluster.run(1_000)
+    cluster.lose(() => false)
+    cluster.run(6_000)
+    expect(statusOf(cluster, 3)).toBe('member')
+    const { epoch } = cluster.state(3).durable.epoch
+    cluster.run(60_000)
+    expect([1, 2, 3, 4, 5].map(id => epochOf(cluster, id))).toEqual(new Array(5).fill(epoch))
+    expect(cluster.state(2).soft.joins).toEqual({})
+  })
+
   it('until then it neither acknowledges, nor votes, nor serves users', () => {
     const cluster = createCluster({ participants: 5 })
     enter(cluster, 1, 'a')

@@ -202,6 +202,19 @@ describe.each(protocols)('snapshots %s', (_name, protocol) => {
     expect(cluster.sent.some(ofType('snapshot-gone'))).toBe(true)
   })
 
+  it('a sender that does not answer keeps no other from helping', () => {
+    const { cluster, by } = behind({ participants: 5 })
+    issue(cluster, by, 'last')
+    untilPage(cluster, 0)
+    // The owner is deaf for participant 3 from now on; the others are not.
+    cluster.lose(sent => sent.from === 3 && sent.to === 1)
+    cluster.take(ofType('snapshot-page'))
+    cluster.user(3, { type: 'read', request: 'r' })
+    cluster.run(2_000)
+    isSame(cluster, 3, 1)
+    expect(pagesSent(cluster).length).toBeGreaterThan(4)
+  })
+
   it('a participant whose storage is gone is taken back with a snapshot in pages', () => {
     const { cluster } = behind()
     cluster.run(2_000)

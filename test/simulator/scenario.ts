@@ -103,7 +103,7 @@ const SIMULATED_LIMITS: Limits = {
   resultsKept: 16,
   waiters: 4,
   entriesPerMessage: 4,
-  messageWeight: 300,
+  messageWeight: 600,
   operationWeight: 10_000,
   endingsKept: 4,
   idleRepeats: 3,

@@ -89,7 +89,7 @@ export function presentPoint(step: Step): SnapshotPoint {
 /** One snapshot at a time. An offer that comes late is of nothing new. */
 export function onSnapshotOffer(step: Step, from: ParticipantId, message: SnapshotOfferMessage): void {
   const { durable, soft } = step.state
-  if (soft.incoming !== null) return
+  if (snapshots.isComing(soft.incoming)) return
   soft.asking = null
   if (message.decided <= durable.machine.applied) return
   snapshots.requestSnapshot(step, from, nextRound(soft))

@@ -1,5 +1,6 @@
 /** One step of a participant: what is common to all protocols is in ../step.ts. */
 import type { Context, ParticipantId } from '../protocol.ts'
+import { isComing } from '../snapshots.ts'
 import { assert, beginStepOf, type StepOf, save, send, setTimer } from '../step.ts'
 import { type EjectCommand, type Lane, laneOf, type NumberedCommand } from './commands.ts'
 import type { ConsensusMessage } from './messages.ts'
@@ -80,7 +81,7 @@ export function submitEjection(step: Step, command: EjectCommand): void {
 /** Asks a peer that has more for what is missing here, one peer at a time. */
 export function askForCatchUp(step: Step, peer: ParticipantId): void {
   const { durable, soft } = step.state
-  if (soft.asking !== null || soft.incoming !== null) return
+  if (soft.asking !== null || isComing(soft.incoming)) return
   soft.asking = peer
   send(step, peer, { type: 'catch-up-request', decided: durable.machine.applied })
 }

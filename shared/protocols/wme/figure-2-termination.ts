@@ -90,11 +90,13 @@ function assertSameEnd(step: Step, base: number, digest: string, entries: readon
   for (const entry of entries) assertSameLog(durable, entry.sequence, entry.digest)
 }
 
-/** A wiped participant wants to be taken back; the next decision does it. */
+/**
+ * A wiped participant wants to be taken back; the next decision does it. Of two lives none is higher than the other: if a late
+ * message of an earlier life wins, the later one goes on asking.
+ */
 export function noteJoin(step: Step, participant: ParticipantId, incarnation: number): void {
   const { durable, soft } = step.state
-  if ((durable.epoch.incarnations[participant] ?? 0) >= incarnation) return
-  soft.joins[participant] = Math.max(soft.joins[participant] ?? 0, incarnation)
+  if (durable.epoch.incarnations[participant] !== incarnation) soft.joins[participant] = incarnation
 }
 
 // ---------------------------------------------------------------- propose
@@ -149,12 +151,7 @@ function composeDecision(step: Step): Decision {
   const { durable, soft } = step.state
   const collected = soft.newEpochs.filter(message => message !== null && message !== undefined)
   const longest = collected.reduce((best, message) => (endOf(message) > endOf(best) ? message : best))
-  const incarnations: { [participant: string]: number } = { ...durable.epoch.incarnations }
-  for (const { joins } of collected) {
-    for (const [participant, incarnation] of Object.entries(joins)) {
-      incarnations[participant] = Math.max(incarnations[participant] ?? 0, incarnation)
-    }
-  }
+  const incarnations = { ...durable.epoch.incarnations, ...soft.joins }
   return {
     owner: nextOwner(step, longest.owner, incarnations),
     base: longest.committed,
@@ -249,11 +246,12 @@ export function enterEpoch(step: Step, next: EpochRecord, entries: readonly Entr
   advanceCommitted(step, next.start)
   settlePendingFromResults(step)
 
+  const { incarnations } = durable.epoch
   durable.epoch = next
   save(step, 'epoch', next)
   durable.paxos = paxos.INITIAL_PAXOS
   save(step, 'paxos', null)
-  resetForNewEpoch(step)
+  resetForNewEpoch(step, incarnations)
   derive(step.state)
   soft.sent.fill(next.start)
   cancelTimer(step, 'propose')

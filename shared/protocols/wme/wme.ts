@@ -186,10 +186,12 @@ function onMessageInNormalPhase(step: Step, from: ParticipantId, message: EpochM
     case 'eject':
       return users.onEjectMessage(step, from, message)
     case 'eject-done':
+      preVote.onAnswer(step, from)
       return users.onEjectDone(step, message)
     case 'read-index':
       return reads.onReadIndex(step, from, message)
     case 'read-index-reply':
+      preVote.onAnswer(step, from)
       return reads.onReadIndexReply(step, from, message)
     default:
       return onTerminationMessage(step, from, message)
@@ -304,7 +306,7 @@ function onRepeatTimer(step: Step): void {
   const { durable, derived, soft } = step.state
   repeat.countRepeat(step)
   catchUp.repeatSnapshotRequest(step)
-  if (soft.incoming !== null && durable.membership.status === 'joining') return
+  if (snapshots.isComing(soft.incoming) && durable.membership.status === 'joining') return
   if (durable.membership.status === 'joining') return membership.sendJoin(step)
   if (durable.epoch.sealed) return termination.sendNewEpoch(step)
   if (durable.stub.phase === 'requesting' && derived.owner !== step.context.config.self)
