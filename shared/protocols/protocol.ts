@@ -166,8 +166,17 @@ export interface PendingOutcome {
 
 /** Expected refusals are values; only defects throw. */
 export type Refusal =
-  /** The grant is over. `ending` says how it ended, if that is still remembered; `pending` what became of its operation. */
-  | { readonly code: 'grant-over'; readonly ending: Ending | null }
+  /**
+   * The grant is over. `ending` says how it ended, if that is still remembered. `outcome`, of an `issue` alone, says what became
+   * of this `opId` under this grant: it is not in the table of results, so it was not applied, unless it may have been
+   * dropped from the table. "Once" lasts as long as the table remembers, `resultsKept` operations of the lock: after that
+   * an `opId` under a grant that is over is `unknown`, and one under a new grant is a new operation.
+   */
+  | {
+      readonly code: 'grant-over'
+      readonly ending: Ending | null
+      readonly outcome?: PendingOutcome['outcome']
+    }
   /** Another operation of this grant is pending. */
   | { readonly code: 'busy' }
   /** The `opId` was used for another operation. */

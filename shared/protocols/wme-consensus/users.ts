@@ -1,7 +1,7 @@
 /** What the users of this participant say, and what this participant then wants decided. */
 import { digest, weight } from '../../resource/canonical.ts'
 import { resultOf } from '../../resource/replica.ts'
-import type { Ending, Refusal, UserInput } from '../protocol.ts'
+import type { Ending, PendingOutcome, Refusal, UserInput } from '../protocol.ts'
 import { admit, ejectOnceSettled, emitCrit, forgetWaiter, setWaitTimer, waiterKey } from './grants.ts'
 import type { Grant, Waiter } from './state.ts'
 import { changeStub, clearLane, emit, isFree, type Step, save, setTimer, submit } from './step.ts'
@@ -167,6 +167,22 @@ function refuseBecauseOver(step: Step, event: Event<'issue' | 'exit' | 'keep-ali
     ? { user, fence, reason: 'released' }
     : (endings.find(isEnding) ?? null)
   if (event.type === 'exit' && ending?.reason === 'released') return emit(step, { type: 'rem', user, fence })
-  if (event.type === 'issue') refuseOperation(step, event, { code: 'grant-over', ending })
+  if (event.type === 'issue')
+    refuseOperation(step, event, { code: 'grant-over', ending, outcome: outcomeOf(step, ending, event) })
   else refuse(step, user, event.type, { code: 'grant-over', ending })
+}
+
+/**
+ * What became of an operation that is not in the table of results, under a grant that is over. When a grant of this
+ * participant ended all its operations had been settled here; so this one is not applied, unless results that are newer than
+ * the grant have been dropped from the table.
+ */
+function outcomeOf(
+  step: Step,
+  ending: Ending | null,
+  { fence, opId }: Event<'issue'>,
+): PendingOutcome['outcome'] {
+  if (ending === null) return 'unknown'
+  if (ending.pending?.opId === opId) return ending.pending.outcome
+  return step.state.durable.replica.droppedThrough > fence ? 'unknown' : 'not-applied'
 }
