@@ -105,6 +105,23 @@ describe.each(FORMS)('the log, %s', consensus => {
     expect(stored).toHaveLength(table.state(2).durable.log.length)
   })
 
+  it('what is heavy waits until what is open is decided, and alone it always fits', () => {
+    const table = new Table({ participants: 5, consensus, limits: { messageWeight: 1_500 } })
+    table.lose(({ from, to }) => from === 1 || to === 1)
+    const commandOf = (participant: number) =>
+      ({ kind: 'operation', participant, number: 1, fence: 1, opId: `op ${participant}` }) as const
+    const operation = heavy(1_000)
+    for (const from of [2, 3, 4]) {
+      const command = { ...commandOf(from), operation, weight: 1_020 }
+      const body = { type: 'request', commands: [command], decided: 0 } as const
+      table.hand({ from, to: 1, message: { format: 1, configuration: 1, body } })
+    }
+    expect(table.view(1).sequence).toBe(1)
+    table.lose(() => false)
+    table.run(2_000)
+    expect(table.view(1).committed).toBe(3)
+  })
+
   it('a gap is filled with messages that are bounded by weight', () => {
     const messageWeight = 3_000
     const table = new Table({ participants: 3, consensus, limits: { messageWeight } })

@@ -40,6 +40,8 @@ export class Caps {
     if (durable.replica.order.length > limits.resultsKept) {
       this.#exceeded(id, 'results', durable.replica.order.length, limits.resultsKept)
     }
+    const coming = soft.incoming?.results.length ?? 0
+    if (coming > limits.resultsKept) this.#exceeded(id, 'results that are coming', coming, limits.resultsKept)
     if (durable.stub.endings.length > limits.endingsKept) {
       this.#exceeded(id, 'endings', durable.stub.endings.length, limits.endingsKept)
     }
