@@ -1,6 +1,6 @@
 /** The running digest, weights, snapshots in pages, lives of a participant, a deaf owner, results that were forgotten. */
 import type { Mutant } from './catalogue.ts'
-import { CONSENSUS, lines, SHARED, WME } from './sources.ts'
+import { CONSENSUS, SHARED, WME } from './sources.ts'
 
 const digests: Mutant[] = [
   {
@@ -111,14 +111,6 @@ const weights: Mutant[] = [
     replace: 'weight > messageWeight',
   },
   {
-    id: 'weight-rolled-back',
-    trap: 'weight',
-    title: 'what was rolled back counts as weight of the log for ever',
-    file: WME.log,
-    find: lines('    const entry = durable.log.pop()!', '    derived.logWeight -= weightOf(entry)'),
-    replace: '    const entry = durable.log.pop()!',
-  },
-  {
     id: 'consensus-weight-dropped',
     trap: 'weight',
     title: 'what was dropped counts as weight of the log for ever',
@@ -218,14 +210,6 @@ const pages: Mutant[] = [
     replace: '',
   },
   {
-    id: 'pages-dropped-results',
-    trap: 'pages',
-    title: 'results that the table has dropped meanwhile come back with the snapshot',
-    file: SHARED.replica,
-    find: '    if (stored.sequence <= snapshot.droppedThrough) continue\n',
-    replace: '',
-  },
-  {
     id: 'pages-all-results',
     trap: 'pages',
     title: 'the results that have come are not bounded',
@@ -267,14 +251,6 @@ const others: Mutant[] = [
     file: WME.preVote,
     find: '  if (soft.watch?.silent) agree(',
     replace: '  if (detector.isSuspected(soft.detector, derived.owner)) agree(',
-  },
-  {
-    id: 'deaf-seldom-asked',
-    trap: 'deaf owner',
-    title: 'an owner is asked more seldom than it would be suspected',
-    file: SHARED.detector,
-    find: 'Math.min(timing.heartbeatMs, Math.ceil(timeoutOf(detector, peer) / 3))',
-    replace: 'Math.min(timing.heartbeatMs, timeoutOf(detector, peer) * 1_000)',
   },
   {
     id: 'forgotten-not-applied',

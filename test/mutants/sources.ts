@@ -25,9 +25,7 @@ export const WME = {
 
 /** What several protocols share. */
 export const SHARED = {
-  detector: 'shared/detector.ts',
   logWeight: 'shared/protocols/log-weight.ts',
-  replica: 'shared/resource/replica.ts',
   snapshots: 'shared/protocols/snapshots.ts',
 } as const
 

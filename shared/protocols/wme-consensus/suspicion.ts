@@ -48,13 +48,7 @@ export function updateWatch(step: Step): void {
     if (!needed.includes(Number(about))) delete soft.inquiries[about]
   }
   if (watched.length === 0) cancelTimer(step, 'heartbeat')
-  else if (!soft.timers.heartbeat) setTimer(step, 'heartbeat', heartbeatMs(step))
-}
-
-function heartbeatMs(step: Step): number {
-  const { soft } = step.state
-  const { timing } = step.context.config
-  return Math.min(...soft.watched.map(peer => detector.heartbeatOf(soft.detector, peer, timing)))
+  else if (!soft.timers.heartbeat) setTimer(step, 'heartbeat', step.context.config.timing.heartbeatMs)
 }
 
 export function onHeartbeatTimer(step: Step): void {

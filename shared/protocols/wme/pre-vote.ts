@@ -28,13 +28,13 @@ function needsOwner(step: Step): boolean {
 /** At the end of each step: the owner is watched exactly while it is needed, here or by somebody who asked. */
 export function updateWatch(step: Step): void {
   const { durable, derived, soft } = step.state
-  const { self } = step.context.config
+  const { self, timing } = step.context.config
   const isNeeded = needsOwner(step) || Object.keys(soft.voters).length > 0
   if (derived.owner === self || durable.epoch.sealed || !isNeeded) return stopWatching(step)
   if (soft.watch?.peer === derived.owner) return
   soft.watch = { peer: derived.owner, silent: false }
   soft.preVote = null
-  setHeartbeat(step, derived.owner)
+  setTimer(step, 'heartbeat', timing.heartbeatMs)
   setTimer(step, 'suspect', detector.timeoutOf(soft.detector, derived.owner))
   // Whoever is asked about the owner finds out how it is.
   if (Object.keys(soft.voters).length > 0) sendPing(step, derived.owner)
@@ -55,12 +55,7 @@ export function onHeartbeatTimer(step: Step): void {
   const { soft } = step.state
   if (soft.watch === null) return
   sendPing(step, soft.watch.peer)
-  setHeartbeat(step, soft.watch.peer)
-}
-
-function setHeartbeat(step: Step, owner: ParticipantId): void {
-  const { timing } = step.context.config
-  setTimer(step, 'heartbeat', detector.heartbeatOf(step.state.soft.detector, owner, timing))
+  setTimer(step, 'heartbeat', step.context.config.timing.heartbeatMs)
 }
 
 function sendPing(step: Step, peer: ParticipantId): void {

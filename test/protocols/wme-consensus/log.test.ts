@@ -2,9 +2,12 @@
 import { describe, expect, it } from 'vitest'
 import type { Json } from '../../../shared/json.ts'
 import { heaviestLog } from '../../../shared/protocols/log-weight.ts'
+import { digestAfter, EMPTY_LOG } from '../../../shared/protocols/running-digest.ts'
 import { ProtocolDefect } from '../../../shared/protocols/step.ts'
-import { weightOf } from '../../../shared/protocols/wme-consensus/log.ts'
+import type { Command } from '../../../shared/protocols/wme-consensus/commands.ts'
+import { ballotAbove, firstBallot, weightOf } from '../../../shared/protocols/wme-consensus/log.ts'
 import type { Machine } from '../../../shared/protocols/wme-consensus/state.ts'
+import { canonical } from '../../../shared/resource/canonical.ts'
 import {
   enter,
   eventsOf,
@@ -65,8 +68,31 @@ describe.each(FORMS)('the log, %s', consensus => {
     corrupt(table, 3)
     table.crash(1)
     wish(table, 2, 'bob')
+    table.lose(({ message: { body } }) => body.type === 'propose')
     expect(() => table.run(REPLACEMENT_MS)).toThrow(ProtocolDefect)
     expect(toldTo(table, 'bob')).toEqual([])
+  })
+
+  it('what was accepted before the place in front of it was replaced follows the new command', () => {
+    const table = new Table({ participants: 5, consensus })
+    const enters = (participant: number) => ({ kind: 'enter', participant, number: 1 }) as const
+    const [old, first, second] = [3, 4, 5].map(enters)
+    const ballot = ballotAbove(firstBallot(1), 4)
+    const propose = (by: number, previous: number, commands: Command[], inBallot: number) => {
+      const digest = previous === 0 ? EMPTY_LOG : null
+      const body = { type: 'propose', ballot: inBallot, previous, digest, commands, decided: 0 } as const
+      table.hand({ from: by, to: 5, message: { format: 1, configuration: 1, body } })
+    }
+    propose(1, 0, [old!], firstBallot(1))
+    propose(4, 1, [second!], ballot)
+    propose(4, 0, [first!], ballot)
+    const digest = [first!, second!].reduce((before, each) => digestAfter(before, canonical(each)), EMPTY_LOG)
+    expect(table.network.map(({ message }) => message.body).at(-1)).toEqual({
+      type: 'ack',
+      ballot,
+      through: 2,
+      digest,
+    })
   })
 
   it('what was accepted in an older ballot follows the commands of the newer one', () => {
