@@ -35,31 +35,30 @@ export function clientAt(machines: Machines, entry: number | typeof ROUTER, lock
 const byTransact: Way = async ({ lock, recorder, record, signal }) => {
   const { opId } = record
   const { fence, results } = await lock.transact(opsOf(opId), { opId, waitMs: WAIT_MS, signal })
-  const to = Date.now()
-  recorder.grant({ fence, grant: opId, from: record.startedAt, to })
-  acknowledge(recorder, record, results)
+  recorder.grant({ fence, opId, grant: null })
+  acknowledge(recorder, record, results, fence)
 }
 
 const byGrant: Way = async ({ lock, recorder, record, random, signal }) => {
-  const from = Date.now()
+  const { opId } = record
   const vanishes = random.chance(0.15)
   const options = { waitMs: WAIT_MS, ttlMs: TTL_MS, keepAlive: !vanishes, signal }
   const held = await lock.acquire(options).catch(() => null)
   // Nothing was sent under the operation's name.
   if (held === null) return
-  recorder.grant({ fence: held.fence, grant: held.grant.id, from, to: Date.now() })
+  recorder.grant({ fence: held.fence, opId, grant: held.grant.id })
   try {
     if (random.chance(0.3)) await sleep(random.between(1, 100))
-    const { results } = await held.apply(opsOf(record.opId), { opId: record.opId, signal })
-    acknowledge(recorder, record, results)
+    const { results } = await held.apply(opsOf(opId), { opId, signal })
+    acknowledge(recorder, record, results, ownFence(record, held.fence))
   } finally {
     if (!vanishes) await held.release().catch(() => {})
   }
 }
 
 const bySession: Way = async ({ lock, recorder, record, random }) => {
-  const { opId } = record
-  const from = Date.now()
+  const { opId, attempts } = record
+  let fence = 0
   const session = lock.session({})
   const timer = setTimeout(() => session.close(), SESSION_MS)
   let isPending = false
@@ -67,14 +66,15 @@ const bySession: Way = async ({ lock, recorder, record, random }) => {
     session.try({ waitMs: WAIT_MS, ttlMs: TTL_MS })
     for await (const event of session) {
       if (event.type === 'crit') {
-        recorder.grant({ fence: event.fence, grant: `${opId}@${from}`, from, to: Date.now() })
+        fence = event.fence
+        recorder.grant({ fence, opId, grant: `session ${attempts}` })
         // A client that goes away in the middle of its critical section.
         if (random.chance(0.1)) return
         isPending = true
         session.issue(opsOf(opId), { opId })
       } else if (event.type === 'outcome') {
         isPending = false
-        acknowledge(recorder, record, event.results)
+        acknowledge(recorder, record, event.results, ownFence(record, fence))
         session.exit()
       } else {
         if (isPending && event.type === 'ejected') recorder.refuse(record, event.pending?.outcome)
@@ -108,6 +108,7 @@ export async function operate(
     const entry = random.chance(0.5) ? ROUTER : random.pick(machines.ids)
     const lock = clientAt(machines, entry, recorder.lock)
     const signal = random.chance(0.1) ? AbortSignal.timeout(random.between(2, 300)) : undefined
+    record.attempts++
     try {
       await random.pick(WAYS)({ lock, recorder, record, random, signal })
     } catch (error) {
@@ -117,9 +118,19 @@ export async function operate(
   return record
 }
 
-function acknowledge(recorder: Recorder, record: OperationRecord, results: readonly unknown[]): void {
+/** An operation that was tried before may have been applied under the grant of that time. */
+function ownFence({ attempts }: OperationRecord, fence: number): number | null {
+  return attempts === 1 ? fence : null
+}
+
+function acknowledge(
+  recorder: Recorder,
+  record: OperationRecord,
+  results: readonly unknown[],
+  fence: number | null,
+): void {
   const [counted] = results as readonly [{ readonly value?: number }]
   // Both ops of the batch can always be done: whatever else is answered is no acknowledgement.
   if (typeof counted.value !== 'number') throw new Error(`${record.opId}: ${JSON.stringify(results)}`)
-  recorder.acknowledge(record, counted.value)
+  recorder.acknowledge(record, counted.value, fence)
 }

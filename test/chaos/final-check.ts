@@ -45,8 +45,7 @@ async function checkLock(
   const client = clientAt(machines, ROUTER, lock.name)
   const problem = await probe(population, lock, until)
   const state = problem === null ? await attempt(until, () => read(client, undefined)) : problem
-  if (typeof state === 'string')
-    return { ...found, ...judgeUnread(lock), bricked: `${lock.name}: ${state}` }
+  if (typeof state === 'string') return { ...found, ...judgeUnread(lock), bricked: `${lock.name}: ${state}` }
   for (const id of machines.ids) {
     const copy = await attempt(until, () => read(client, id))
     if (typeof copy === 'string') found.stuck.push(`${lock.name}: participant ${id}: ${copy}`)
@@ -62,8 +61,7 @@ async function checkLock(
 
 /** Nothing can be said of the operations of a lock that cannot be read; that it cannot is bad enough. */
 function judgeUnread({ recorder }: ChaosLock): Verdict {
-  const { acknowledged, fences } = judgeRecord(recorder, NOTHING)
-  return { acknowledged, fences, lost: [], twice: [], failedButApplied: [] }
+  return { ...judgeRecord(recorder, NOTHING), lost: [], twice: [], failedButApplied: [] }
 }
 
 /** Operations with names of their own, until one is acknowledged. */
@@ -90,7 +88,8 @@ async function attempt<T>(until: number, action: () => Promise<T>): Promise<T | 
     } catch (error) {
       if (!(error instanceof BatonError)) throw error
       const isFinal = error.status >= 400 && error.status < 429 && !error.retryable
-      if (isFinal || error instanceof NotFoundError || (tries >= 2 && Date.now() > until)) return error.message
+      if (isFinal || error instanceof NotFoundError || (tries >= 2 && Date.now() > until))
+        return error.message
       await sleep(300)
     }
   }

@@ -1,5 +1,5 @@
 /** Holds what the clients were told against what is there at the end. A pure function: judge.test.ts breaks records on purpose. */
-import type { FenceRecord, FinalState, LockRecord } from './record.ts'
+import type { FenceRecord, FinalState, LockRecord, OperationRecord } from './record.ts'
 
 export interface Verdict {
   readonly acknowledged: number
@@ -8,8 +8,10 @@ export interface Verdict {
   readonly twice: readonly string[]
   /** There, although every answer promised that it would not be; or nobody ever asked for it. */
   readonly failedButApplied: readonly string[]
-  /** Fences that two grants have, or that do not grow with time. */
+  /** Fences that two grants have, or that do not grow from operation to operation. */
   readonly fences: readonly string[]
+  /** Operations that come in another order than their clients saw. */
+  readonly disordered: readonly string[]
 }
 
 export function judgeRecord(record: LockRecord, state: FinalState): Verdict {
@@ -34,29 +36,47 @@ export function judgeRecord(record: LockRecord, state: FinalState): Verdict {
   const failedButApplied = [...places.keys()]
     .filter(name => (operations.get(name)?.told ?? 'promised') === 'promised')
     .map(name => `${lock}: ${name} is there, but ${operations.has(name) ? 'was refused' : 'nobody asked'}`)
-  return { acknowledged, lost, twice, failedButApplied, fences: judgeFences(record) }
+  return {
+    ...{ acknowledged, lost, twice, failedButApplied },
+    fences: judgeFences(record),
+    disordered: judgeOrder(record),
+  }
 }
 
-/** A grant that began after another one had been told of must have a higher fence. */
-function judgeFences({ lock, fences }: LockRecord): string[] {
+/** Two grants never have the same fence, and fences grow along the serial order, which is that of the list. */
+function judgeFences({ lock, operations, fences }: LockRecord): string[] {
   const wrong: string[] = []
   const byFence = new Map<number, FenceRecord>()
   for (const record of fences) {
     const other = byFence.get(record.fence)
-    if (other !== undefined && other.grant !== record.grant)
-      wrong.push(`${lock}: ${record.fence} was given to ${other.grant} and to ${record.grant}`)
-    byFence.set(record.fence, record)
+    const areTwo = other !== undefined && other.grant !== null && record.grant !== null
+    if (other !== undefined && (other.opId !== record.opId || (areTwo && other.grant !== record.grant)))
+      wrong.push(`${lock}: ${record.fence} was given to ${other.opId} and to ${record.opId}`)
+    if (other === undefined || other.grant === null) byFence.set(record.fence, record)
   }
-  const told = [...fences].sort((left, right) => left.to - right.to)
+  const applied = [...operations.values()].filter(({ fence }) => fence !== undefined)
+  applied.sort((left, right) => left.place! - right.place!)
+  for (const [index, { opId, fence }] of applied.entries()) {
+    const before = applied[index - 1]
+    if (before !== undefined && fence! <= before.fence!)
+      wrong.push(`${lock}: ${fence} of ${opId} comes after ${before.fence} of ${before.opId}`)
+  }
+  return wrong
+}
+
+/** An operation that began after another one had been acknowledged has a later place. */
+function judgeOrder({ lock, operations }: LockRecord): string[] {
+  const wrong: string[] = []
+  const acknowledged = [...operations.values()].filter(({ told }) => told === 'acknowledged')
+  const ended = [...acknowledged].sort((left, right) => left.endedAt! - right.endedAt!)
   let next = 0
-  let highest: FenceRecord | null = null
-  for (const record of [...fences].sort((left, right) => left.from - right.from)) {
-    while (next < told.length && told[next]!.to < record.from) {
-      if (highest === null || told[next]!.fence > highest.fence) highest = told[next]!
-      next++
+  let latest: OperationRecord | null = null
+  for (const operation of acknowledged.sort((left, right) => left.startedAt - right.startedAt)) {
+    for (; next < ended.length && ended[next]!.endedAt! < operation.startedAt; next++) {
+      if (latest === null || ended[next]!.place! > latest.place!) latest = ended[next]!
     }
-    if (highest !== null && record.fence <= highest.fence && record.grant !== highest.grant)
-      wrong.push(`${lock}: ${record.fence} of ${record.grant} came after ${highest.fence} of ${highest.grant}`)
+    if (latest !== null && operation.place! <= latest.place!)
+      wrong.push(`${lock}: ${operation.opId} began after ${latest.opId} was acknowledged, and precedes it`)
   }
   return wrong
 }

@@ -1,7 +1,9 @@
 /** `npm run chaos`: see HELP for the options, run.ts for what a run is, faults.ts for what goes wrong in it. */
 import { writeSync } from 'node:fs'
 import { parseArgs } from 'node:util'
-import { isGood, type RunResult, runChaos } from './run.ts'
+import type { FaultKind } from './faults.ts'
+import { findingsOf, isGood, type RunResult, runChaos } from './run.ts'
+import { FAULT_KINDS } from './schedule.ts'
 
 const HELP = `usage: npm run chaos -- [options]
 
@@ -10,6 +12,9 @@ Breaks real processes of a cluster on this machine under load, heals them, and h
   --minutes <number>       how long faults go on (default 2)
   --participants <number>  3 to 7 (default 3)
   --seed <number>          the same plan of faults and clients (default: random, printed first)
+  --faults <kind,kind>     only these (default all):
+                           ${FAULT_KINDS.slice(0, 8).join(', ')},
+                           ${FAULT_KINDS.slice(8).join(', ')}
   --json                   the last line is {acknowledged, lost, twice, failedButApplied, bricked, faults, longestStallMs, ...}
   --help                   print this
 `
@@ -44,37 +49,41 @@ async function main(words: string[]): Promise<number> {
 }
 
 function read(words: string[]) {
-  let values: { minutes?: string; participants?: string; seed?: string; json?: boolean; help?: boolean }
+  let values: ReturnType<typeof parse>
   try {
-    values = parseArgs({
-      args: words,
-      options: {
-        minutes: { type: 'string' },
-        participants: { type: 'string' },
-        seed: { type: 'string' },
-        json: { type: 'boolean' },
-        help: { type: 'boolean' },
-      },
-    }).values
+    values = parse(words)
   } catch (error) {
     return (error as Error).message
   }
-  const { json = false, help = false } = values
-  const minutes = Number(values.minutes ?? 2)
-  const participants = Number(values.participants ?? 3)
+  const { json, help } = values
+  const minutes = Number(values.minutes)
+  const participants = Number(values.participants)
   const seed = Number(values.seed ?? Math.floor(Math.random() * 2 ** 31))
+  const kinds = (values.faults?.split(',') ?? FAULT_KINDS) as readonly FaultKind[]
+  const unknown = kinds.filter(kind => !FAULT_KINDS.includes(kind))
   if (!(minutes > 0 && minutes <= 24 * 60)) return '--minutes is a number above 0'
   if (!Number.isInteger(participants) || participants < 3 || participants > 7)
     return '--participants is 3 to 7'
   if (!Number.isSafeInteger(seed) || seed < 0) return '--seed is a whole number'
-  return { minutes, participants, seed, json, help }
+  if (unknown.length > 0) return `--faults: there is no ${unknown.join(', ')}`
+  return { minutes, participants, seed, kinds, json, help }
+}
+
+function parse(args: string[]) {
+  return parseArgs({
+    args,
+    options: {
+      minutes: { type: 'string', default: '2' },
+      participants: { type: 'string', default: '3' },
+      seed: { type: 'string' },
+      faults: { type: 'string' },
+      json: { type: 'boolean', default: false },
+      help: { type: 'boolean', default: false },
+    },
+  }).values
 }
 
 function describe(result: RunResult): string[] {
-  const { lost, twice, failedButApplied, bricked, fences, misconfigured, stuck, historyViolations } = result
-  const findings = Object.entries({
-    ...{ lost, twice, failedButApplied, bricked, fences, misconfigured, stuck, historyViolations },
-  })
   const faults = Object.entries(result.faults).map(([kind, times]) => `${kind} ${times}`)
   return [
     `${result.acknowledged} operations acknowledged on ${result.locks} locks`,
@@ -82,7 +91,7 @@ function describe(result: RunResult): string[] {
     ...(result.skipped === null ? [] : [`left out: ${result.skipped}`]),
     `longest stall ${result.longestStallMs} ms, ${result.historiesJudged} histories judged, ` +
       `${result.leftoverProcesses} processes left over`,
-    ...findings.flatMap(([name, list]) => [
+    ...Object.entries(findingsOf(result)).flatMap(([name, list]) => [
       `${name}: ${list.length}`,
       ...list.slice(0, LISTED).map(finding => `    ${finding}`),
     ]),
@@ -99,7 +108,8 @@ function asJson(result: RunResult) {
     bricked: result.bricked.length,
     faults: result.faults,
     longestStallMs: result.longestStallMs,
-    repeatedFences: result.fences.length,
+    wrongFences: result.fences.length,
+    disordered: result.disordered.length,
     misconfigured: result.misconfigured.length,
     stuckParticipants: result.stuck.length,
     historiesJudged: result.historiesJudged,

@@ -97,8 +97,6 @@ WRITER(ssize_t, pwrite, (int fd, const void *data, size_t size, off_t at), (fd, 
 WRITER(ssize_t, pwrite64, (int fd, const void *data, size_t size, off64_t at), (fd, data, size, at))
 WRITER(ssize_t, writev, (int fd, const struct iovec *parts, int count), (fd, parts, count))
 WRITER(ssize_t, pwritev, (int fd, const struct iovec *parts, int count, off_t at), (fd, parts, count, at))
-WRITER(int, ftruncate, (int fd, off_t size), (fd, size))
-WRITER(int, ftruncate64, (int fd, off64_t size), (fd, size))
 WRITER(int, fallocate, (int fd, int mode, off_t at, off_t size), (fd, mode, at, size))
 
 /* A full disk still opens what exists; a read-only one opens nothing for writing and unlinks nothing. */
@@ -144,6 +142,9 @@ static int refuses_change(void) {
   return 1;
 }
 
+/* A file on a full disk can still be given a length: its pages are taken when they are written. */
+int ftruncate(int fd, off_t size) { return refuses_change() ? -1 : REAL(ftruncate)(fd, size); }
+int ftruncate64(int fd, off64_t size) { return refuses_change() ? -1 : REAL(ftruncate64)(fd, size); }
 int unlink(const char *path) { return refuses_change() ? -1 : REAL(unlink)(path); }
 int unlinkat(int folder, const char *path, int flags) {
   return refuses_change() ? -1 : REAL(unlinkat)(folder, path, flags);

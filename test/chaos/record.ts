@@ -5,20 +5,24 @@
 export interface OperationRecord {
   readonly opId: string
   /** When the first call with it began. */
-  readonly startedAt: number
+  startedAt: number
   /** `promised`: every call so far ended with the promise that it is not applied and never will be. */
   told: 'acknowledged' | 'promised' | 'in-doubt'
-  /** Its place in the list, as the answer told. */
+  /** How often it was tried, each time perhaps under another grant. */
+  attempts: number
+  /** Its place in the list, as the answer told, and when. */
   place?: number
+  endedAt?: number
+  /** Under which it was applied, where that is certain. */
+  fence?: number
 }
 
 export interface FenceRecord {
   readonly fence: number
-  /** Whose it is: the same grant may be told of twice, two grants never have one fence. */
-  readonly grant: string
-  /** The grant was given at some moment between these two. */
-  readonly from: number
-  readonly to: number
+  /** Under each grant one operation is tried. */
+  readonly opId: string
+  /** Of an `acquire` or a session; `null` for a `transact`, which says under which fence its operation was applied. */
+  readonly grant: string | null
 }
 
 export interface LockRecord {
@@ -46,14 +50,16 @@ export class Recorder implements LockRecord {
     const known = this.operations.get(opId)
     if (known !== undefined) return known
     // Nothing was sent yet. Whoever sends it must say what came of it, so that silence is never taken for a promise.
-    const operation: OperationRecord = { opId, startedAt: Date.now(), told: 'promised' }
+    const operation: OperationRecord = { opId, startedAt: Date.now(), told: 'promised', attempts: 0 }
     this.operations.set(opId, operation)
     return operation
   }
 
-  acknowledge(operation: OperationRecord, place: number): void {
+  acknowledge(operation: OperationRecord, place: number, fence: number | null): void {
     operation.told = 'acknowledged'
     operation.place = place
+    operation.endedAt = Date.now()
+    if (fence !== null) operation.fence = fence
   }
 
   /** A doubt stays: what one call promises says nothing about the call before. */

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { sleep } from '../service/eventually.ts'
 import { Random } from '../simulator/random.ts'
-import type { FaultContext } from './faults.ts'
+import type { FaultContext, FaultKind } from './faults.ts'
 import { checkAll, type LockVerdict } from './final-check.ts'
 import { ChaosHistories } from './histories.ts'
 import { Machines, participantName } from './machines.ts'
@@ -16,6 +16,7 @@ export interface RunOptions {
   readonly minutes: number
   readonly participants: number
   readonly seed: number
+  readonly kinds: readonly FaultKind[]
   readonly print: (line: string) => void
 }
 
@@ -27,6 +28,7 @@ export interface RunResult {
   readonly failedButApplied: readonly string[]
   readonly bricked: readonly string[]
   readonly fences: readonly string[]
+  readonly disordered: readonly string[]
   readonly misconfigured: readonly string[]
   readonly stuck: readonly string[]
   readonly historiesJudged: number
@@ -85,10 +87,15 @@ class Run {
     await population.createIdle()
     population.start()
     const until = Date.now() + this.options.minutes * 60_000
-    const progress = setInterval(() => this.note(`${population.acknowledged} acknowledged`), PROGRESS_EVERY_MS)
+    const progress = setInterval(
+      () => this.note(`${population.acknowledged} acknowledged`),
+      PROGRESS_EVERY_MS,
+    )
     try {
       await disturb({
         context: this.context(),
+        kinds: this.options.kinds,
+        mayWipe: () => this.areAllHealed(),
         isOver: () => Date.now() >= until,
         onFault: (kind, victim) => {
           this.faults[kind] = (this.faults[kind] ?? 0) + 1
@@ -126,19 +133,23 @@ class Run {
     }
   }
 
-  /** Every participant can be read from, for each lock that is in use. A lock that is not in use has the time alone. */
-  private async waitForHealing(): Promise<void> {
+  private async waitForHealing(): Promise<boolean> {
     await sleep(HEAL_MS)
     const until = Date.now() + LONGEST_HEAL_MS
     while (Date.now() < until) {
-      const places = this.population.busy.flatMap(({ name }) => this.machines.ids.map(id => ({ name, id })))
-      const healed = await Promise.all(
-        places.map(({ name, id }) => !this.machines.isUp(participantName(id)) || this.canRead(name, id)),
-      )
-      if (healed.every(Boolean)) return
+      if (await this.areAllHealed()) return true
       await sleep(500)
     }
     this.note('a participant that was wiped has not come back')
+    return false
+  }
+
+  /** Each lock in use can be read at each participant that is up. A lock that is not in use has its time alone. */
+  private async areAllHealed(): Promise<boolean> {
+    const up = this.machines.ids.filter(id => this.machines.isUp(participantName(id)))
+    const places = this.population.busy.flatMap(({ name }) => up.map(id => ({ name, id })))
+    const healed = await Promise.all(places.map(({ name, id }) => this.canRead(name, id)))
+    return healed.every(Boolean)
   }
 
   private async canRead(lock: string, id: number): Promise<boolean> {
@@ -183,6 +194,7 @@ class Run {
       failedButApplied: all(verdict => verdict.failedButApplied),
       bricked: all(({ bricked }) => (bricked === null ? [] : [bricked])),
       fences: all(({ fences }) => fences),
+      disordered: all(({ disordered }) => disordered),
       misconfigured: all(({ misconfigured }) => misconfigured),
       stuck: all(({ stuck }) => stuck),
       historiesJudged: judged,
@@ -211,8 +223,16 @@ class Run {
   }
 }
 
+/** Everything that must be empty, by its name. */
+export function findingsOf(result: RunResult): { readonly [name: string]: readonly string[] } {
+  const { lost, twice, failedButApplied, bricked, fences, disordered } = result
+  const { misconfigured, stuck, historyViolations } = result
+  return {
+    ...{ lost, twice, failedButApplied, bricked, fences, disordered },
+    ...{ misconfigured, stuck, historyViolations },
+  }
+}
+
 export function isGood(result: RunResult): boolean {
-  const { lost, twice, failedButApplied, bricked, fences, misconfigured, stuck, historyViolations } = result
-  const findings = [lost, twice, failedButApplied, bricked, fences, misconfigured, stuck, historyViolations]
-  return findings.every(({ length }) => length === 0) && result.leftoverProcesses === 0
+  return Object.values(findingsOf(result)).every(list => list.length === 0) && result.leftoverProcesses === 0
 }

@@ -12,27 +12,34 @@ import {
   type OrdinaryKind,
   WHOLE,
   type WholeKind,
+  WIPES,
   WITH_PRELOAD,
 } from './faults.ts'
 
 export interface ScheduleOptions {
   readonly context: FaultContext
+  readonly kinds: readonly FaultKind[]
+  /** Whether everything that was lost with the last wipe is back. */
+  readonly mayWipe: () => Promise<boolean>
   readonly isOver: () => boolean
   readonly onFault: (kind: FaultKind, victim: number | null) => void
 }
 
 const isWhole = (kind: FaultKind): kind is WholeKind => kind in WHOLE
 
-export function faultKinds(hasPreload: boolean): FaultKind[] {
-  const all = [...Object.keys(ORDINARY), ...Object.keys(WHOLE)] as FaultKind[]
-  return hasPreload ? all : all.filter(kind => !WITH_PRELOAD.includes(kind))
-}
+export const FAULT_KINDS = [...Object.keys(ORDINARY), ...Object.keys(WHOLE)] as readonly FaultKind[]
 
-export async function disturb({ context, isOver, onFault }: ScheduleOptions): Promise<void> {
+export async function disturb(options: ScheduleOptions): Promise<void> {
+  const { context, kinds, isOver, onFault } = options
   const { machines, random } = context
-  const deck = new Deck(faultKinds(machines.preload.type === 'library'), random)
+  const possible = kinds.filter(kind => machines.preload.type === 'library' || !WITH_PRELOAD.includes(kind))
+  const deck = new Deck(possible, random)
   while (!isOver()) {
     const kind = deck.deal()
+    if (WIPES.includes(kind) && !(await options.mayWipe())) {
+      await sleep(1_000)
+      continue
+    }
     if (isWhole(kind)) {
       onFault(kind, null)
       await WHOLE[kind](context)
@@ -51,11 +58,11 @@ export async function disturb({ context, isOver, onFault }: ScheduleOptions): Pr
   }
 }
 
-/** Two wipes never come together: they would be more than what a lock can bear. */
+/** A wipe may come together with other faults, but not as the second one: it was not asked for whether it may. */
 function together(first: OrdinaryKind, deck: Deck, most: number, random: Random): OrdinaryKind[] {
   const kinds = [first]
   while (kinds.length < most && random.chance(0.7)) {
-    const next = deck.dealIf(kind => !isWhole(kind) && (kind !== 'wipe' || !kinds.includes('wipe')))
+    const next = deck.dealIf(kind => !isWhole(kind) && !WIPES.includes(kind))
     if (next === null) break
     kinds.push(next as OrdinaryKind)
   }
