@@ -39,7 +39,7 @@ async function main(words: string[]): Promise<number> {
   print(`seed ${options.seed}, ${options.requests} requests`)
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130))
   const result = await runFuzz({ ...options, print })
-  for (const line of describe(result)) print(line)
+  for (const line of describe(result, options.seed)) print(line)
   if (options.json) say(`${JSON.stringify(asJson(result))}\n`)
   return isGood(result) ? 0 : 1
 }
@@ -72,21 +72,21 @@ function parse(args: string[]) {
   }).values
 }
 
-function describe(result: FuzzResult): string[] {
+function describe(result: FuzzResult, seed: number): string[] {
   const answers = Object.entries(result.answers).map(([status, times]) => `${status} ${times}`)
   return [
     `answers: ${answers.join(', ')}`,
     ...result.findings
       .slice(0, LISTED)
-      .flatMap(({ seed, number, target, kind, what, bytes }) => [
+      .flatMap(({ number, target, kind, what, bytes }) => [
         `${what} of the ${target}: ${kind} (again: npm run fuzz -- --seed ${seed} --first ${number} --requests 1)`,
         `    ${JSON.stringify(bytes.subarray(0, SHOWN_BYTES).toString('latin1'))}${bytes.length > SHOWN_BYTES ? ' ...' : ''}`,
       ]),
     ...result.goodClientErrors.slice(0, LISTED).map(error => `the good client: ${error}`),
     `${result.requests} requests, ${result.status500} × 500, ${result.hangs} hangs, ` +
       `${result.goodClientErrors.length} errors of the good client`,
-    `memory of all processes: ${result.rssBeforeMB} MB before, ${result.rssAfterMB} MB after ` +
-      `(may be ${result.rssLimitMB} MB)`,
+    `memory of all processes: ${result.rssFreshMB} MB at the start, ${result.rssBeforeMB} MB after a quarter of the ` +
+      `requests, ${result.rssAfterMB} MB after all (may be ${result.rssLimitMB} MB)`,
   ]
 }
 
