@@ -94,7 +94,8 @@ function brokenDisk(kind: 'read-only' | 'full'): Fault {
       await machines.start(name)
     }
     machines.control(victim).breakDisk(kind)
-    await lasting(random)
+    // Longer than other faults: an owner that cannot write must have the time to give something away.
+    await sleep(random.logUniform(500, 8_000))
     machines.control(victim).breakDisk(null)
     // What an object opened read-only stays so: whoever mends a disk starts the process again.
     if (restarts) {
@@ -171,10 +172,16 @@ export const ORDINARY: { readonly [Kind in OrdinaryKind]: Fault } = {
 export const WIPES: readonly string[] = ['wipe', 'wipe-in-turn', 'wipe-while-others-are-away']
 
 /** These need the compiled library. */
-export const WITH_PRELOAD: readonly string[] = ['read-only', 'full-disk', 'skew']
+export const WITH_PRELOAD: readonly string[] = [
+  ...['read-only', 'full-disk', 'skew', 'read-only-then-another-away'],
+]
 
 /** These decide by themselves who is broken, and nothing else may be meanwhile. */
-export type WholeKind = 'wipe-in-turn' | 'wipe-while-others-are-away' | 'rolling-restart'
+export type WholeKind =
+  | 'wipe-in-turn'
+  | 'wipe-while-others-are-away'
+  | 'read-only-then-another-away'
+  | 'rolling-restart'
 type WholeFault = (context: FaultContext) => Promise<void>
 
 const wipeInTurn: WholeFault = async context => {
@@ -201,6 +208,28 @@ const wipeWhileOthersAreAway: WholeFault = async context => {
   await context.afterWipe()
 }
 
+/**
+ * One that cannot write goes on for a while. When its disk is mended and its process starts again, another one goes away: what the
+ * first one had said to that one must not have been in its memory alone.
+ */
+const readOnlyThenAnotherAway: WholeFault = async ({ machines, random }) => {
+  const [first, second] = random.shuffled(machines.ids)
+  const [name, other] = [participantName(first!), participantName(second!)]
+  if (random.chance(0.5)) {
+    await machines.kill(name)
+    await machines.start(name)
+  }
+  machines.control(first!).breakDisk('read-only')
+  await sleep(random.between(1_000, 4_000))
+  machines.network.mute(other, LOST)
+  machines.network.deafen(other, LOST)
+  await machines.kill(name)
+  machines.control(first!).breakDisk(null)
+  await machines.start(name)
+  await sleep(random.between(1_000, 5_000))
+  machines.network.healNode(other)
+}
+
 /** One after the other onto the other build, the router too, some politely and some not. */
 const rollingRestart: WholeFault = async ({ machines, random }) => {
   for (const name of [...random.shuffled(machines.ids).map(participantName), ROUTER]) {
@@ -213,6 +242,7 @@ const rollingRestart: WholeFault = async ({ machines, random }) => {
 export const WHOLE: { readonly [Kind in WholeKind]: WholeFault } = {
   'wipe-in-turn': wipeInTurn,
   'wipe-while-others-are-away': wipeWhileOthersAreAway,
+  'read-only-then-another-away': readOnlyThenAnotherAway,
   'rolling-restart': rollingRestart,
 }
 

@@ -93,7 +93,7 @@ function describe(result: RunResult): string[] {
       `${result.leftoverProcesses} processes left over`,
     ...Object.entries(findingsOf(result)).flatMap(([name, list]) => [
       `${name}: ${list.length}`,
-      ...list.slice(0, LISTED).map(finding => `    ${finding}`),
+      ...list.slice(0, LISTED).map(finding => `    ${finding.split('\n')[0]}`),
     ]),
     ...(result.evidence === null ? [] : [`evidence: ${result.evidence}`]),
   ]

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { sleep } from '../service/eventually.ts'
 import { Random } from '../simulator/random.ts'
-import type { FaultContext, FaultKind } from './faults.ts'
+import { type FaultContext, type FaultKind, WITH_PRELOAD } from './faults.ts'
 import { checkAll, type LockVerdict } from './final-check.ts'
 import { ChaosHistories } from './histories.ts'
 import { Machines, participantName } from './machines.ts'
@@ -201,7 +201,7 @@ class Run {
       historyViolations: violations,
       leftoverProcesses,
       faults: this.faults,
-      skipped: preload.type === 'absent' ? `read-only, full-disk, skew: ${preload.why}` : null,
+      skipped: preload.type === 'absent' ? `${WITH_PRELOAD.join(', ')}: ${preload.why}` : null,
       longestStallMs: this.population.longestStallMs,
       evidence: null,
     }
