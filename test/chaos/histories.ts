@@ -16,6 +16,8 @@ interface HistoryAnswer {
     readonly reachable: boolean
     readonly events: readonly HistoryEvent[]
   }[]
+  /** For the next page, where the service answers in pages. */
+  readonly cursor?: string | null
 }
 
 interface Collected {
@@ -41,23 +43,34 @@ export class ChaosHistories {
   async collect(lock: string): Promise<void> {
     const known = this.of(lock)
     const at = Date.now()
-    let answer: HistoryAnswer
-    try {
-      const response = await fetch(`${this.observerUrl}/v1/locks/${lock}/history`, {
-        signal: AbortSignal.timeout(COLLECT_LIMIT_MS),
-      })
-      if (!response.ok) return
-      answer = (await response.json()) as HistoryAnswer
-    } catch {
-      return
-    }
-    known.protocol = answer.protocol
-    known.resource = answer.resource
-    for (const { id, reachable, events } of answer.participants) {
-      if (!reachable) continue
-      this.extend(lock, known, id, events)
+    const pages = await this.pages(lock).catch(() => [])
+    for (const id of new Set(pages.flatMap(({ participants }) => participants.map(one => one.id)))) {
+      const parts = pages.flatMap(({ participants }) => participants.filter(one => one.id === id))
+      // A part that is missing in the middle would look like a violation.
+      if (parts.some(({ reachable }) => !reachable)) continue
+      known.protocol = pages[0]!.protocol
+      known.resource = pages[0]!.resource
+      this.extend(
+        lock,
+        known,
+        id,
+        parts.flatMap(({ events }) => events),
+      )
       known.collectedAt.set(id, at)
     }
+  }
+
+  private async pages(lock: string): Promise<HistoryAnswer[]> {
+    const pages: HistoryAnswer[] = []
+    for (let cursor: string | null = ''; cursor !== null; cursor = pages.at(-1)!.cursor ?? null) {
+      const query: string = cursor === '' ? '' : `?cursor=${encodeURIComponent(cursor)}`
+      const response = await fetch(`${this.observerUrl}/v1/locks/${lock}/history${query}`, {
+        signal: AbortSignal.timeout(COLLECT_LIMIT_MS),
+      })
+      if (!response.ok) throw new Error(`the history of ${lock} was refused: ${response.status}`)
+      pages.push((await response.json()) as HistoryAnswer)
+    }
+    return pages
   }
 
   /** The participant's storage is gone. `quietSince`: nothing happened to this lock there after that moment. */
