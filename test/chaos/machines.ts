@@ -190,7 +190,12 @@ export class Machines {
       script: this.scripts[build],
       storage: this.storageOf(name),
       port,
-      variables: { ...variables, BATON_PROTOCOL: PROTOCOL_OF[build] },
+      variables: {
+        ...variables,
+        BATON_PROTOCOL: PROTOCOL_OF[build],
+        // What the others call it, and sign their requests for.
+        BATON_URL: `http://127.0.0.1:${port}`,
+      },
       ...(Object.keys(detours).length > 0 && { detours }),
       ...(control !== null &&
         this.preload.type === 'library' && { environment: control.environment(this.preload.path) }),
