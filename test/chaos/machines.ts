@@ -2,7 +2,7 @@
  * The processes of a chaos run: one workerd for each participant, a router, and an observer, which is a router whose links
  * are never disturbed. Each participant has a storage folder, a clock and a disk of its own, and all of them can be broken.
  */
-import { randomBytes } from 'node:crypto'
+import { randomBytes, randomInt } from 'node:crypto'
 import { once } from 'node:events'
 import { createWriteStream, type WriteStream } from 'node:fs'
 import { mkdir, rm } from 'node:fs/promises'
@@ -221,16 +221,23 @@ function isAlive(pid: number): boolean {
   }
 }
 
-/** Ports that were free a moment ago: each process must know the others' before they run. */
+/**
+ * Ports that are free now, below those that the system gives to outgoing connections: while a process is down, nobody else may
+ * get its port by chance.
+ */
 async function freePorts(count: number): Promise<number[]> {
-  const servers = await Promise.all(
-    Array.from({ length: count }, async () => {
-      const server = createServer()
-      await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
-      return server
-    }),
-  )
-  const ports = servers.map(server => (server.address() as { port: number }).port)
-  await Promise.all(servers.map(server => new Promise(resolve => server.close(resolve))))
-  return ports
+  const ports = new Set<number>()
+  while (ports.size < count) {
+    const port = randomInt(12_000, 32_000)
+    if (await isFree(port)) ports.add(port)
+  }
+  return [...ports]
+}
+
+function isFree(port: number): Promise<boolean> {
+  return new Promise(resolve => {
+    const server = createServer()
+    server.once('error', () => resolve(false))
+    server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)))
+  })
 }
