@@ -45,6 +45,11 @@ export class Link {
     return `127.0.0.1:${(this.server.address() as { port: number }).port}`
   }
 
+  /** Connections that have lost bytes. */
+  get damaged(): number {
+    return [...this.connections].filter(({ isDamaged }) => isDamaged).length
+  }
+
   /** Whoever waits for an answer on one of them learns at once that none will come. */
   resetConnections(): void {
     for (const connection of this.connections) connection.destroy()
