@@ -1,4 +1,7 @@
-/** 90 seconds of `npm run chaos` with three participants. The seed is in the test's name; a failing run keeps its evidence. */
+/**
+ * 90 seconds of `npm run chaos` with three participants. The seed is in the test's name; a failing run keeps
+ * its evidence.
+ */
 import { expect, it } from 'vitest'
 import { findingsOf, runChaos } from './run.ts'
 import { FAULT_KINDS } from './schedule.ts'

@@ -1,7 +1,7 @@
 /**
- * One operation of one client, from its first call to its last: by `transact`, under a grant, or in a session; through the
- * router or at a participant's own process; sometimes aborted, sometimes left behind without a word. All of it goes through
- * the project's own client.
+ * One operation of one client, from its first call to its last: by `transact`, under a grant, or in a
+ * session; through the router or at a participant's own process; sometimes aborted, sometimes left behind
+ * without a word. All of it goes through the project's own client.
  */
 import { BatonError, createBaton, type Lock } from '../../shared/client/index.ts'
 import { sleep } from '../service/eventually.ts'
@@ -93,7 +93,10 @@ const bySession: Way = async ({ lock, recorder, record, random }) => {
 
 const WAYS: readonly Way[] = [byTransact, byTransact, byTransact, byGrant, byGrant, bySession]
 
-/** Tries until it is acknowledged, given up, or over. A doubt is mostly cleared by asking again under the same name. */
+/**
+ * Tries until it is acknowledged, given up, or over. A doubt is mostly cleared by asking again under the same
+ * name.
+ */
 export async function operate(
   machines: Machines,
   recorder: Recorder,

@@ -1,6 +1,7 @@
 /**
- * What can go wrong with one participant's process, and for how long. A fault is a promise: when it is resolved, everything that it
- * broke is whole again. schedule.ts decides which come together, so that no more than a minority is broken at a time.
+ * What can go wrong with one participant's process, and for how long. A fault is a promise: when it is
+ * resolved, everything that it broke is whole again. schedule.ts decides which come together, so that no more
+ * than a minority is broken at a time.
  */
 import { sleep } from '../service/eventually.ts'
 import type { Random } from '../simulator/random.ts'
@@ -66,13 +67,16 @@ const slow: Fault = async (victim, { machines: { network }, random }) => {
   network.healNode(name)
 }
 
-/** What is asked of the victim is done, but the answers are lost or come when nobody waits for them any more. */
+/**
+ * What is asked of the victim is done, but the answers are lost or come when nobody waits for them any more.
+ */
 const lostAnswers: Fault = async (victim, { machines, random }) => {
   const { network } = machines
   const name = participantName(victim)
   const late: Condition = { type: 'slow', ms: random.between(1_000, 6_000) }
   const asking = network.of(name).filter(({ to }) => to === name)
-  // The answers of the router to its clients, too: an acknowledgement is lost, and the operation asked for again.
+  // The answers of the router to its clients, too: an acknowledgement is lost, and the operation asked for
+  // again.
   for (const link of [...asking, network.link(CLIENT, ROUTER)])
     if (random.chance(0.6)) link.answers = random.chance(0.5) ? LOST : late
   await lasting(random)
@@ -82,8 +86,8 @@ const lostAnswers: Fault = async (victim, { machines, random }) => {
 }
 
 /**
- * A disk that takes no writes any more: under a process that runs, or right after its start, before it has opened any
- * object. (On such a disk workerd itself does not start, which is the same as a kill.)
+ * A disk that takes no writes any more: under a process that runs, or right after its start, before it has
+ * opened any object. (On such a disk workerd itself does not start, which is the same as a kill.)
  */
 function brokenDisk(kind: 'read-only' | 'full'): Fault {
   return async (victim, { machines, random }) => {
@@ -105,7 +109,10 @@ function brokenDisk(kind: 'read-only' | 'full'): Fault {
   }
 }
 
-/** The clock jumps, and later it jumps back. Up to a minute signatures still count; beyond, the victim is alone. */
+/**
+ * The clock jumps, and later it jumps back. Up to a minute signatures still count; beyond, the victim is
+ * alone.
+ */
 const skew: Fault = async (victim, { machines, random, onSkew }) => {
   onSkew()
   const ms = random.pick([500, 5_000, 20_000, 55_000, 3_600_000]) * random.pick([-1, 1])
@@ -191,8 +198,9 @@ const wipeInTurn: WholeFault = async context => {
 }
 
 /**
- * A minority is away, with all it knows, while another one is wiped and comes back: those that are left are no majority of
- * those that knew something. The lock must wait for the ones that are away, and must not be born again.
+ * A minority is away, with all it knows, while another one is wiped and comes back: those that are left are
+ * no majority of those that knew something. The lock must wait for the ones that are away, and must not be
+ * born again.
  */
 const wipeWhileOthersAreAway: WholeFault = async context => {
   const { machines, random } = context
@@ -209,8 +217,8 @@ const wipeWhileOthersAreAway: WholeFault = async context => {
 }
 
 /**
- * One that cannot write goes on for a while. When its disk is mended and its process starts again, another one goes away: what the
- * first one had said to that one must not have been in its memory alone.
+ * One that cannot write goes on for a while. When its disk is mended and its process starts again, another
+ * one goes away: what the first one had said to that one must not have been in its memory alone.
  */
 const readOnlyThenAnotherAway: WholeFault = async ({ machines, random }) => {
   const [first, second] = random.shuffled(machines.ids)

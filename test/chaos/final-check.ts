@@ -1,4 +1,7 @@
-/** After everything is healed: is each lock usable, do all its participants agree, and is what clients were told true? */
+/**
+ * After everything is healed: is each lock usable, do all its participants agree, and is what clients were
+ * told true?
+ */
 import { BatonError, type Lock, NotFoundError } from '../../shared/client/index.ts'
 import { sleep } from '../service/eventually.ts'
 import { clientAt } from './clients.ts'
@@ -17,7 +20,10 @@ export interface LockVerdict extends Verdict {
   readonly misconfigured: readonly string[]
 }
 
-/** From the moment of healing. Suspicion, an election and a catch-up take seconds; births are retried after some more. */
+/**
+ * From the moment of healing. Suspicion, an election and a catch-up take seconds; births are retried after
+ * some more.
+ */
 export const USABLE_WITHIN_MS = 60_000
 const AT_ONCE = 6
 

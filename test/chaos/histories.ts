@@ -1,6 +1,6 @@
 /**
- * The records of the participants, collected while the run goes on, because a participant that is wiped loses its own. What
- * could not be collected in time is not judged, and the report says how many locks that were.
+ * The records of the participants, collected while the run goes on, because a participant that is wiped loses
+ * its own. What could not be collected in time is not judged, and the report says how many locks that were.
  */
 import type { History, HistoryEvent } from '../../shared/history/events.ts'
 import { judge } from '../../shared/history/judge.ts'
@@ -73,7 +73,9 @@ export class ChaosHistories {
     return pages
   }
 
-  /** The participant's storage is gone. `quietSince`: nothing happened to this lock there after that moment. */
+  /**
+   * The participant's storage is gone. `quietSince`: nothing happened to this lock there after that moment.
+   */
   wiped(lock: string, participant: number, quietSince: number): void {
     const known = this.of(lock)
     if ((known.collectedAt.get(participant) ?? 0) < quietSince)
@@ -128,7 +130,9 @@ function judged(protocol: string, resource: string, events: ReadonlyMap<number, 
   return { history, violations: violationsOf(judge(history, resourceByName(resource)!)) }
 }
 
-/** Everything is up and nobody is owed anything any more: that is what the last three marks tell the judge. */
+/**
+ * Everything is up and nobody is owed anything any more: that is what the last three marks tell the judge.
+ */
 function historyOf(
   protocol: string,
   resource: string,

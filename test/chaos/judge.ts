@@ -1,4 +1,7 @@
-/** Holds what the clients were told against what is there at the end. A pure function: judge.test.ts breaks records on purpose. */
+/**
+ * Holds what the clients were told against what is there at the end. A pure function: judge.test.ts breaks
+ * records on purpose.
+ */
 import type { FenceRecord, FinalState, LockRecord, OperationRecord } from './record.ts'
 
 export interface Verdict {
@@ -43,7 +46,9 @@ export function judgeRecord(record: LockRecord, state: FinalState): Verdict {
   }
 }
 
-/** Two grants never have the same fence, and fences grow along the serial order, which is that of the list. */
+/**
+ * Two grants never have the same fence, and fences grow along the serial order, which is that of the list.
+ */
 function judgeFences({ lock, operations, fences }: LockRecord): string[] {
   const wrong: string[] = []
   const byFence = new Map<number, FenceRecord>()

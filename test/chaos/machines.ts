@@ -1,6 +1,7 @@
 /**
- * The processes of a chaos run: one workerd for each participant, a router, and an observer, which is a router whose links
- * are never disturbed. Each participant has a storage folder, a clock and a disk of its own, and all of them can be broken.
+ * The processes of a chaos run: one workerd for each participant, a router, and an observer, which is a
+ * router whose links are never disturbed. Each participant has a storage folder, a clock and a disk of its
+ * own, and all of them can be broken.
  */
 import { randomBytes, randomInt } from 'node:crypto'
 import { once } from 'node:events'
@@ -15,7 +16,10 @@ import { eventually, sleep } from '../service/eventually.ts'
 import { Network } from './network.ts'
 import { compilePreload, type Preload, PreloadControl } from './preload.ts'
 
-/** Two deployments that meet during a rolling restart: their text differs, and what a lock is made of by default. */
+/**
+ * Two deployments that meet during a rolling restart: their text differs, and what a lock is made of by
+ * default.
+ */
 export type Build = 'first' | 'second'
 
 const PROTOCOL_OF: { readonly [Name in Build]: string } = { first: 'wme-2', second: 'wme-1' }
@@ -68,7 +72,9 @@ export class Machines {
     return Math.floor((this.size - 1) / 2)
   }
 
-  /** Where a client reaches the router, or a participant's own process, through a link that can be disturbed. */
+  /**
+   * Where a client reaches the router, or a participant's own process, through a link that can be disturbed.
+   */
   urlFor(entry: number | typeof ROUTER): string {
     const to = entry === ROUTER ? ROUTER : participantName(entry)
     return `http://${this.network.link(CLIENT, to).address}`
@@ -89,7 +95,10 @@ export class Machines {
     machine.running = null
   }
 
-  /** Asks first. A process that still has connections open then would wait for them: it gets a moment and no more. */
+  /**
+   * Asks first. A process that still has connections open then would wait for them: it gets a moment and no
+   * more.
+   */
   async end(name: string): Promise<void> {
     this.signal(name, 'SIGTERM')
     const { process } = this.machine(name).running!
@@ -222,8 +231,8 @@ function isAlive(pid: number): boolean {
 }
 
 /**
- * Ports that are free now, below those that the system gives to outgoing connections: while a process is down, nobody else may
- * get its port by chance.
+ * Ports that are free now, below those that the system gives to outgoing connections: while a process is
+ * down, nobody else may get its port by chance.
  */
 async function freePorts(count: number): Promise<number[]> {
   const ports = new Set<number>()

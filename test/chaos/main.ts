@@ -1,4 +1,6 @@
-/** `npm run chaos`: see HELP for the options, run.ts for what a run is, faults.ts for what goes wrong in it. */
+/**
+ * `npm run chaos`: see HELP for the options, run.ts for what a run is, faults.ts for what goes wrong in it.
+ */
 import { writeSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import type { FaultKind } from './faults.ts'

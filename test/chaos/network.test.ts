@@ -1,4 +1,6 @@
-/** The links break what they say they break, and nothing else: a fault that does not happen proves nothing. */
+/**
+ * The links break what they say they break, and nothing else: a fault that does not happen proves nothing.
+ */
 import { once } from 'node:events'
 import { createConnection, createServer, type Server, type Socket } from 'node:net'
 import { afterEach, beforeEach, expect, it } from 'vitest'

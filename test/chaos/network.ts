@@ -1,8 +1,8 @@
 /**
- * The network between the processes: one TCP proxy for each directed link, so that what one process says to another can be
- * lost, slowed down or broken off without touching anything else. A link carries the requests of one process to another
- * one, and the answers back. What travels from a to b is thus in two places: the requests of the link a→b, and the
- * answers of the link b→a.
+ * The network between the processes: one TCP proxy for each directed link, so that what one process says to
+ * another can be lost, slowed down or broken off without touching anything else. A link carries the requests
+ * of one process to another one, and the answers back. What travels from a to b is thus in two places: the
+ * requests of the link a→b, and the answers of the link b→a.
  */
 import { createConnection, createServer, type Server, type Socket } from 'node:net'
 

@@ -1,6 +1,7 @@
 /**
- * The locks of a run. Some are busy, each with several clients, and retire after a while; new ones are born all the time,
- * also by two clients at once with different wishes; and some are used once before the first fault and left alone until the end.
+ * The locks of a run. Some are busy, each with several clients, and retire after a while; new ones are born
+ * all the time, also by two clients at once with different wishes; and some are used once before the first
+ * fault and left alone until the end.
  */
 import { BatonError, type LockOptions } from '../../shared/client/index.ts'
 import { sleep } from '../service/eventually.ts'

@@ -1,7 +1,7 @@
 /*
- * Loaded into a workerd process before its libraries. A file of 16 bytes, which the process maps and its tester writes, says how
- * far its clock is wrong and whether its disk takes writes. The file is read anew at each call, so a fault begins and
- * ends while the process runs.
+ * Loaded into a workerd process before its libraries. A file of 16 bytes, which the process maps and its
+ * tester writes, says how far its clock is wrong and whether its disk takes writes. The file is read anew at
+ * each call, so a fault begins and ends while the process runs.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>

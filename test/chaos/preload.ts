@@ -1,4 +1,7 @@
-/** Compiles preload.c with the machine's own compiler, and says why there is no clock or disk to break where there is none. */
+/**
+ * Compiles preload.c with the machine's own compiler, and says why there is no clock or disk to break where
+ * there is none.
+ */
 import { execFile } from 'node:child_process'
 import { closeSync, openSync, writeSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'

@@ -1,6 +1,7 @@
 /**
- * What the clients of one lock were told, and by it what the lock owes them. Each operation counts and appends its own name
- * in one batch: so the final list says which operations were applied, in which order, and how often.
+ * What the clients of one lock were told, and by it what the lock owes them. Each operation counts and
+ * appends its own name in one batch: so the final list says which operations were applied, in which order,
+ * and how often.
  */
 export interface OperationRecord {
   readonly opId: string
@@ -21,7 +22,10 @@ export interface FenceRecord {
   readonly fence: number
   /** Under each grant one operation is tried. */
   readonly opId: string
-  /** Of an `acquire` or a session; `null` for a `transact`, which says under which fence its operation was applied. */
+  /**
+   * Of an `acquire` or a session; `null` for a `transact`, which says under which fence its operation was
+   * applied.
+   */
   readonly grant: string | null
 }
 
@@ -49,7 +53,8 @@ export class Recorder implements LockRecord {
   begin(opId: string): OperationRecord {
     const known = this.operations.get(opId)
     if (known !== undefined) return known
-    // Nothing was sent yet. Whoever sends it must say what came of it, so that silence is never taken for a promise.
+    // Nothing was sent yet. Whoever sends it must say what came of it, so that silence is never taken for a
+    // promise.
     const operation: OperationRecord = { opId, startedAt: Date.now(), told: 'promised', attempts: 0 }
     this.operations.set(opId, operation)
     return operation

@@ -41,7 +41,10 @@ export interface RunResult {
   readonly evidence: string | null
 }
 
-/** What a process that lost its storage needs at the least to get back what it had, also of locks that nobody uses. */
+/**
+ * What a process that lost its storage needs at the least to get back what it had, also of locks that nobody
+ * uses.
+ */
 const HEAL_MS = 8_000
 const LONGEST_HEAL_MS = 30_000
 /** Clients that vanished are forgotten by then: their time to live and their time to wait are over. */
@@ -144,7 +147,10 @@ class Run {
     return false
   }
 
-  /** Each lock in use can be read at each participant that is up. A lock that is not in use has its time alone. */
+  /**
+   * Each lock in use can be read at each participant that is up. A lock that is not in use has its time
+   * alone.
+   */
   private async areAllHealed(): Promise<boolean> {
     const up = this.machines.ids.filter(id => this.machines.isUp(participantName(id)))
     const places = this.population.busy.flatMap(({ name }) => up.map(id => ({ name, id })))

@@ -1,7 +1,7 @@
 /**
- * Which faults come when: round after round, each dealt from a shuffled deck, so that every kind comes before one comes
- * again. In a round up to a minority of the participants is broken, each in another way; or one fault has the round for
- * itself.
+ * Which faults come when: round after round, each dealt from a shuffled deck, so that every kind comes before
+ * one comes again. In a round up to a minority of the participants is broken, each in another way; or one
+ * fault has the round for itself.
  */
 import { sleep } from '../service/eventually.ts'
 import type { Random } from '../simulator/random.ts'
@@ -54,12 +54,15 @@ export async function disturb(options: ScheduleOptions): Promise<void> {
         }),
       )
     }
-    // Often the next one breaks before the last one has caught up: what that one had promised must be on its disk.
+    // Often the next one breaks before the last one has caught up: what that one had promised must be on its
+    // disk.
     if (random.chance(0.6)) await sleep(random.between(200, 1_500))
   }
 }
 
-/** A wipe may come together with other faults, but not as the second one: it was not asked for whether it may. */
+/**
+ * A wipe may come together with other faults, but not as the second one: it was not asked for whether it may.
+ */
 function together(first: OrdinaryKind, deck: Deck, most: number, random: Random): OrdinaryKind[] {
   const kinds = [first]
   while (kinds.length < most && random.chance(0.7)) {

@@ -1,4 +1,7 @@
-/** Bad HTTP requests as bytes: from the table of routes with something wrong, and with no regard for any rule at all. */
+/**
+ * Bad HTTP requests as bytes: from the table of routes with something wrong, and with no regard for any rule
+ * at all.
+ */
 import { ROUTE_IDS, ROUTES, type Route } from '../../shared/api/routes.ts'
 import type { Random } from '../simulator/random.ts'
 import { ODD_ENCODINGS, ODD_NUMBERS, ODD_TEXTS, oddJson, randomBytes } from './junk.ts'

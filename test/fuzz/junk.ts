@@ -1,4 +1,7 @@
-/** Values that nobody should send: the small change of all generators. Everything here is text or bytes, never a parsed value. */
+/**
+ * Values that nobody should send: the small change of all generators. Everything here is text or bytes, never
+ * a parsed value.
+ */
 import type { Random } from '../simulator/random.ts'
 
 /** As they stand in JSON or in a query. */

@@ -1,4 +1,7 @@
-/** At the path where participants answer each other: without a signature, or with one that is wrong in some way. */
+/**
+ * At the path where participants answer each other: without a signature, or with one that is wrong in some
+ * way.
+ */
 import { createHmac } from 'node:crypto'
 import type { Random } from '../simulator/random.ts'
 import type { FuzzRequest } from './http-requests.ts'

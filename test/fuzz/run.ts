@@ -1,6 +1,6 @@
 /**
- * One run: a cluster, a good client, and thousands of bad requests at its router and at a participant's own port. Each request is
- * made from the seed and its number alone, so that a finding can be sent again.
+ * One run: a cluster, a good client, and thousands of bad requests at its router and at a participant's own
+ * port. Each request is made from the seed and its number alone, so that a finding can be sent again.
  */
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -49,17 +49,22 @@ type Target = 'service' | 'participant'
 const AT_ONCE = 24
 const PROGRESS_EVERY = 2_000
 /**
- * A part of the requests is sent before memory is measured for the first time. A heap that was used once keeps its size
- * (open workerd does not shrink it while it idles), so a comparison with a fresh process would say nothing; but what is lost
- * with each request goes on growing with the rest of them, which is three times as many.
+ * A part of the requests is sent before memory is measured for the first time. A heap that was used once
+ * keeps its size (open workerd does not shrink it while it idles), so a comparison with a fresh process would
+ * say nothing; but what is lost with each request goes on growing with the rest of them, which is three times
+ * as many.
  */
 const WARM_UP = 0.25
-/** Objects that nobody uses are evicted after about 10 s; tickets and connections end, and the heap is collected. */
+/**
+ * Objects that nobody uses are evicted after about 10 s; tickets and connections end, and the heap is
+ * collected.
+ */
 const COOLING_MS = 15_000
 const LONGEST_COOLING_MS = 60_000
 /**
- * Memory counts as returned within this: a third for heaps that are collected at other moments, and 16 MB for each of the
- * four processes, which is one more page of young objects. A leak of 10 KB for each request is beyond it.
+ * Memory counts as returned within this: a third for heaps that are collected at other moments, and 16 MB for
+ * each of the four processes, which is one more page of young objects. A leak of 10 KB for each request is
+ * beyond it.
  */
 const tolerated = (beforeMB: number): number => Math.round(beforeMB * 1.33) + 64
 

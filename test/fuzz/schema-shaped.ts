@@ -1,6 +1,7 @@
 /**
- * JSON that looks like what a schema asks for, with something wrong: made from the very schemas that the service checks with.
- * The result is text, because some of what is wrong (1e400, a key twice) does not survive `JSON.stringify`.
+ * JSON that looks like what a schema asks for, with something wrong: made from the very schemas that the
+ * service checks with. The result is text, because some of what is wrong (1e400, a key twice) does not
+ * survive `JSON.stringify`.
  */
 import * as z from 'zod'
 import type { Random } from '../simulator/random.ts'
@@ -92,7 +93,10 @@ class Shaper {
     return `{${fields.join(',')}}`
   }
 
-  /** At its limits, just beyond them, or far away; short waits, so that what is valid by chance does not wait for long. */
+  /**
+   * At its limits, just beyond them, or far away; short waits, so that what is valid by chance does not wait
+   * for long.
+   */
   private number({ minimum = 0, maximum = 1_000 }: Schema): string {
     const { random } = this
     if (random.chance(0.3)) return random.pick(ODD_NUMBERS)

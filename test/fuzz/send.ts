@@ -1,4 +1,7 @@
-/** Sends bytes to a port and waits for the head of an answer: all that matters is its status, and that it comes. */
+/**
+ * Sends bytes to a port and waits for the head of an answer: all that matters is its status, and that it
+ * comes.
+ */
 import { createConnection } from 'node:net'
 
 export interface Sent {

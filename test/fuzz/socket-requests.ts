@@ -1,4 +1,7 @@
-/** A session's WebSocket: the handshake with something wrong, or a good one and then frames that break the rules. */
+/**
+ * A session's WebSocket: the handshake with something wrong, or a good one and then frames that break the
+ * rules.
+ */
 import { sessionMessage } from '../../shared/api/session.ts'
 import type { Random } from '../simulator/random.ts'
 import type { FuzzRequest } from './http-requests.ts'

@@ -20,7 +20,7 @@ export interface WorkerdOptions {
   readonly variables: { readonly [name: string]: string }
   /** Durable Object classes by the name of their binding; the service has one. */
   readonly objects?: { readonly [binding: string]: string }
-  /** What the Worker sends to one of these (`host:port`) goes to the other instead: a proxy between the processes. */
+  /** What the Worker sends to one of these (`host:port`) goes to the other instead: a proxy in between. */
   readonly detours?: { readonly [address: string]: string }
   /** Added to the environment of the process. */
   readonly environment?: { readonly [name: string]: string }
