@@ -63,8 +63,8 @@ describe('a broken lock', () => {
     const generous: Change<unknown, MaekawaMessage> = effects =>
       effects.map(effect => {
         if (effect.type !== 'send' || effect.message.body.type !== 'failed') return effect
-        const { sequence } = effect.message.body
-        const body = { type: 'locked', sequence, round: 999, fence: 0 } as const
+        const { sequence, highest } = effect.message.body
+        const body = { type: 'locked', sequence, round: 999, fence: 0, highest } as const
         return { ...effect, message: { ...effect.message, body } }
       })
     expect(ruleBroken(locks, generous, NO_FAULTS)).toBe('safety I17')
