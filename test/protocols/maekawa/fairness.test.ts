@@ -4,7 +4,7 @@
  */
 import { describe, expect, it } from 'vitest'
 import { Table } from './table.ts'
-import { insideAt } from './transcript.ts'
+import { insideAt, say } from './transcript.ts'
 
 /** Two requests of each of the two others, one grant for each of them: nobody hands over here. */
 const MOST_OVERTAKEN = 2 * 2
@@ -59,5 +59,49 @@ describe('a node that has used the lock often, and now waits with two that have 
       table.deliver()
     }
     expect(others).toBeLessThanOrEqual(MOST_OVERTAKEN)
+  })
+})
+
+describe('a number that was heard of', () => {
+  const numberOf = (table: Table, node: number) => table.state(node).durable.own.sequence
+
+  it.each(['locked', 'failed', 'inquire', 'are-you-there', 'relinquish', 'release', 'request'] as const)(
+    'in %s is below the next one that is chosen, also after a crash',
+    type => {
+      const table = five()
+      say(table, 3, 2, { type, sequence: 1, round: 1, fence: 0 }, 40)
+      table.crash(2)
+      table.start(2)
+      table.try(2)
+      expect(numberOf(table, 2)).toBe(41)
+    },
+  )
+
+  it('is stored before it is passed on', () => {
+    const table = five()
+    table.crashDuringNextStep(2, 1)
+    say(table, 3, 2, { type: 'request', sequence: 1, fence: 0 }, 40)
+    expect(table.network).toEqual([])
+    expect(table.storage(2).get('observed')).toEqual({ sequence: 40 })
+    table.start(2)
+    say(table, 3, 2, { type: 'request', sequence: 1, fence: 0 }, 1)
+    expect(table.network.map(({ message }) => message.body)).toEqual([
+      expect.objectContaining({ type: 'locked', highest: 40 }),
+    ])
+  })
+
+  it('goes from one that asks to one that is never asked by it', () => {
+    const table = five()
+    useAlone(table, 1, 20)
+    expect(table.state(2).derived.highest).toBe(0)
+    table.try(2)
+    table.deliver()
+    expect(table.state(2).derived.highest).toBe(20)
+  })
+
+  it('needs no record of its own while a request holds it', () => {
+    const table = five()
+    useAlone(table, 1, 3)
+    for (const node of table.everybody) expect(table.storage(node).has('observed')).toBe(false)
   })
 })
