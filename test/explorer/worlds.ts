@@ -242,6 +242,7 @@ export class Worlds {
     const isRepeat = this.isQuiet && (input === REPEAT || input === PROPOSE)
     for (let at = 0; at < sends.length; at += 2) {
       const place = to + participants + sends[at]! - 1
+      if (!this.menuOf(world[sends[at]! - 1]!).isUp) continue
       if (isRepeat && this.inboxes.has(successors[place]!, sends[at + 1]!)) continue
       successors[place] = this.inboxes.add(successors[place]!, sends[at + 1]!)
     }

@@ -73,6 +73,11 @@ export interface Clock {
 export interface ClientScenario {
   /** How long a user stays away, at the most. */
   readonly awayMs: number
+  /**
+   * What part of it in the first phase: below 1 in a crowd. After the healing the crowd has dispersed: a lossy participant that
+   * stays broken may be the owner, and how many others go first is then a matter of luck and of haste.
+   */
+  readonly patience: number
   readonly ttlMinMs: number
   readonly ttlMaxMs: number
   readonly confirm: number
@@ -196,7 +201,8 @@ export function drawScenario(options: RunOptions, seed: number, variant: Variant
     crashAfterSave: probability('crashes', 0.0003, 0.01),
     clocks,
     clients: {
-      awayMs: random.logUniform(5, 600) * crowd.patience,
+      awayMs: random.logUniform(5, 600),
+      patience: crowd.patience,
       ttlMinMs,
       ttlMaxMs: ttlMinMs + random.between(100, 1_200),
       confirm: random.chance(0.5) ? 0.3 : 0,
