@@ -28,7 +28,7 @@ type Effects = readonly Effect<ConsensusMessage>[]
 export const CONSENSUS_SOMETIMES = [
   'a user in the critical section',
   'an operation applied',
-  'a suspicion refuted',
+  'a suspicion passed on to the one that is suspected',
   'a new coordinator',
   'a user ejected',
   'caught up',
@@ -110,7 +110,7 @@ function noteStep(
   _context: Context,
   seat: ConsensusSeat,
   input: Input<ConsensusMessage>,
-  { durable, soft }: ConsensusState,
+  { durable }: ConsensusState,
   effects: Effects,
 ): void {
   const reach = (name: ConsensusSometimes) => findings.reach(name)
@@ -123,9 +123,9 @@ function noteStep(
   }
   const isPrepared = durable.acceptor.prepared > before.durable.acceptor.prepared
   if (isPrepared && input.type === 'message') reach('a new coordinator')
-  if (before.soft.silent.length > soft.silent.length && input.type === 'message') {
-    if (input.message.body.type === 'alive') reach('a suspicion refuted')
-  }
+  const isAlive = input.type === 'message' && input.message.body.type === 'alive'
+  if (isAlive && Object.keys(before.soft.voters).length > 0)
+    reach('a suspicion passed on to the one that is suspected')
   const isCatchUp = input.type === 'message' && input.message.body.type === 'catch-up'
   if (isCatchUp && durable.machine.applied > before.durable.machine.applied) reach('caught up')
   const isRecovery = input.type === 'start' && !input.genesis
@@ -176,7 +176,11 @@ function checkPair(findings: Findings, one: ConsensusSeat, other: ConsensusSeat)
 }
 
 /** I6, I7. */
-function checkMachines(findings: Findings, { state: one }: ConsensusSeat, { state: other }: ConsensusSeat): void {
+function checkMachines(
+  findings: Findings,
+  { state: one }: ConsensusSeat,
+  { state: other }: ConsensusSeat,
+): void {
   if (one.durable.machine.applied !== other.durable.machine.applied) return
   const textIn = ({ durable }: ConsensusState) => textOf([durable.machine, durable.replica])
   if (textIn(one) !== textIn(other)) {

@@ -55,7 +55,8 @@ const ladderOf = (protocol: ExploredName): readonly Rung[] => (isLockOnly(protoc
 
 function rungsOf({ bound, ladder, rising, rung }: Options, protocol: ExploredName): readonly Rung[] {
   const whole = isLockOnly(protocol) ? lockBoundOf(bound) : bound
-  if (rung === null) return [...(ladder ? ladderOf(protocol) : []), ...wholeRungs(whole).slice(rising ? 0 : -1)]
+  if (rung === null)
+    return [...(ladder ? ladderOf(protocol) : []), ...wholeRungs(whole).slice(rising ? 0 : -1)]
   return ladderOf(protocol)
     .filter(({ name }) => name === rung)
     .map(only => ({ ...only, isWhole: true }))

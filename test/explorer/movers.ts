@@ -48,7 +48,12 @@ function isAnybodyDown(worlds: Worlds, world: Int32Array): boolean {
   return false
 }
 
-function areEnough({ participants, inboxes }: Worlds, world: Int32Array, movers: number, others: number): boolean {
+function areEnough(
+  { participants, inboxes }: Worlds,
+  world: Int32Array,
+  movers: number,
+  others: number,
+): boolean {
   for (let index = 0; index < participants; index++) {
     if ((movers & (1 << index)) === 0) continue
     if ((inboxes.inboxes[world[participants + index]!]!.silent & others) !== 0) return false

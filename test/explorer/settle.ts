@@ -5,7 +5,7 @@
  *
  * The run ends when all users are through; when it meets a quiet world from which an earlier run came through; or when it comes to a
  * world for the second time with the same timers next in turn: then it goes around in a circle for ever, and that is a
- * violation. There is no limit to its length. That one fair run succeeds does not prove that all do, but a world from which
+ * violation. There is no limit to its length but the time of the search. That one fair run succeeds does not prove that all do, but a world from which
  * nothing leads on is found.
  */
 import type { Findings } from './findings.ts'
@@ -16,6 +16,8 @@ import { describeStep } from './trace.ts'
 import { NORMAL, type Worlds } from './worlds.ts'
 
 const MOST_TOLD = 60
+/** A step is three numbers of the run. */
+const LOOK_AT_CLOCK_EVERY = 3 * 4_096
 
 const URGENT: readonly number[] = [RECOVER, inputOfTimer('flush')]
 const USER: readonly number[] = [inputOfAction('repeat'), inputOfAction('exit'), inputOfAction('try')]
@@ -24,6 +26,8 @@ const TIMERS: readonly number[] = [inputOfTimer('repeat'), inputOfTimer('propose
 export class Settler {
   /** Worlds that were tried. */
   count = 0
+  /** The time was over before a run had come to its end: it says nothing. */
+  isTimeOver = false
   /** The run that did not succeed. */
   trace: readonly string[] = []
   private readonly worlds: Worlds
@@ -38,22 +42,27 @@ export class Settler {
   }
 
   /** Tries it from this quiet world. What is met on the way to success need not be tried again. */
-  settle(start: Int32Array): void {
+  settle(start: Int32Array, isTimeOver: () => boolean): void {
     const { worlds, findings } = this
     const world = start.slice()
     const run: number[] = []
     const turns = new Turns()
     const met = new Set<string>()
     const quiet: [number, number][] = []
-    if (this.isSettled(world)) return
+    if (this.areUsersThrough(world) || this.isSettled(world)) return
     this.count++
     while (!this.areUsersThrough(world)) {
+      if (run.length % LOOK_AT_CLOCK_EVERY === LOOK_AT_CLOCK_EVERY - 3 && isTimeOver()) {
+        this.isTimeOver = true
+        return
+      }
       worlds.expandFreely(world)
       if (worlds.isQuiet && run.length > 0 && this.isSettled(world)) break
       const { high, low } = this.fingerprintOf(world)
       if (worlds.isQuiet) quiet.push([high, low])
       const place = `${high} ${low} ${turns.order}`
-      const ordinal = findings.violation !== null ? worlds.count - 1 : met.has(place) ? -1 : this.choose(turns)
+      const ordinal =
+        findings.violation !== null ? worlds.count - 1 : met.has(place) ? -1 : this.choose(turns)
       met.add(place)
       if (ordinal === -1) {
         findings.violate('from every quiet world all users come through', this.describeUsers(world))

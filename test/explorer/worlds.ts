@@ -238,7 +238,14 @@ export class Worlds {
   }
 
   /** What was sent last to the one that crashes may be lost with it. */
-  private crash(index: number, input: number, how: number, after: Result, inbox: number, budgets: number): void {
+  private crash(
+    index: number,
+    input: number,
+    how: number,
+    after: Result,
+    inbox: number,
+    budgets: number,
+  ): void {
     const left = this.areLinksOrdered ? this.inboxes.prefixesOf(inbox) : [inbox]
     for (let way = 0; way < left.length; way++) {
       const cut = way === 0 ? how : Math.max(how, 0) + way * WAY_TO_LOSE
@@ -267,8 +274,9 @@ export class Worlds {
     const isRepeat = this.isQuiet && (input === REPEAT || input === PROPOSE)
     for (let at = 0; at < sends.length; at += 2) {
       const place = to + participants + sends[at]! - 1
-      // Nobody is there to receive it.
-      if (!this.menuOf(world[sends[at]! - 1]!).isUp) continue
+      // Nobody is there to receive it. (That there is no such participant at all is found elsewhere.)
+      const isThere = sends[at]! > participants || this.menuOf(world[sends[at]! - 1]!).isUp
+      if (!isThere) continue
       if (isRepeat && this.inboxes.has(successors[place]!, sends[at + 1]!)) continue
       successors[place] = this.inboxes.add(successors[place]!, sends[at + 1]!)
     }
