@@ -1,6 +1,7 @@
 /** The command line: every budget of the bound is an option. */
 import { type Bound, DEFAULT_BOUND, FAULTS } from './bound.ts'
 import { type ExploredName, LOCK_ONLY_NAMES, REPLICATED_NAMES } from './models.ts'
+import { BOUNDS, REDUCTIONS } from './reductions.ts'
 
 export interface Options {
   readonly protocols: readonly ExploredName[]
@@ -18,6 +19,8 @@ export interface Options {
 
 const NUMBERS = ['participants', 'tries', 'operations', 'lag', 'ballots', ...FAULTS, 'faults'] as const
 
+const listOf = (lines: readonly string[]): string => lines.map(line => `\n  - ${line}`).join('')
+
 export const USAGE = `npm run explore -- [options]
   --protocol wme-1,wme-2   which protocols, side by side; also wme-consensus, ricart-agrawala,
                            maekawa
@@ -33,7 +36,9 @@ the bound:
   --lag 0                  messages that may wait on one link; 0: any number
   --ballots 3              rounds of ballots of one epoch (wme-1, wme-2)
   --readers 2,3            those of the users who share (ricart-agrawala)
-  --stragglers 0  --hurries 0  --expiries 0  --withdrawals 0`
+  --stragglers 0  --hurries 0  --expiries 0  --withdrawals 0
+reductions, which leave out nothing that could break a property:${listOf(REDUCTIONS)}
+bounds besides those above, which do leave something out (worlds.ts):${listOf(BOUNDS)}`
 
 export function parseOptions(args: readonly string[]): Options {
   const given = new Map<string, string>()
