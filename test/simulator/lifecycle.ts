@@ -35,6 +35,7 @@ export class Lifecycle<State, Message> {
   crash(participant: Participant<State, Message>): void {
     if (!participant.isUp) return
     const world = this.#world
+    world.calm.disturb()
     world.transcript.note(world.now, participant.id, 'crash')
     participant.isUp = false
     participant.isPaused = false
