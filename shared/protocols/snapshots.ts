@@ -93,7 +93,7 @@ interface Step<Point> {
 const turnMs = ({ repeatMaxMs }: Timing): number => 4 * repeatMaxMs
 
 /** If no other one wants to, it has much longer to ask for the next page, and some time to ask for the last one again. */
-const servingMs = ({ repeatMaxMs }: Timing, isLast: boolean): number => (isLast ? 1 : 20) * repeatMaxMs
+const servingMs = ({ repeatMaxMs }: Timing, isLast: boolean): number => (isLast ? 1 : 8) * repeatMaxMs
 
 export function onSnapshotRequest<Point>(
   step: Step<Point>,

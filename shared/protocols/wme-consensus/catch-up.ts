@@ -28,6 +28,7 @@ import type {
 import type { Machine } from './state.ts'
 import { applyThrough } from './state-machine.ts'
 import { askForCatchUp, clearLane, emit, nextRound, restartRepeats, type Step, save, send } from './step.ts'
+import { isWaiting } from './suspicion.ts'
 
 export function onCatchUpRequest(step: Step, from: ParticipantId, message: CatchUpRequestMessage): void {
   sendCatchUp(step, from, message.decided)
@@ -37,7 +38,8 @@ export function sendCatchUp(step: Step, to: ParticipantId, previous: number): vo
   const { durable } = step.state
   const { applied: decided } = durable.machine
   if (previous >= decided) return
-  if (previous < baseOf(durable)) return send(step, to, { type: 'snapshot-offer', decided })
+  if (previous < baseOf(durable))
+    return send(step, to, { type: 'snapshot-offer', ballot: durable.acceptor.promised, decided })
   const commands = commandsForMessage(step, previous, decided)
   const ballot = durable.acceptor.promised
   const digest = digestThrough(durable, previous)
@@ -91,7 +93,9 @@ export function onSnapshotOffer(step: Step, from: ParticipantId, message: Snapsh
   const { durable, soft } = step.state
   if (snapshots.isComing(soft.incoming)) return
   soft.asking = null
-  if (message.decided <= durable.machine.applied) return
+  promise(step, message.ballot)
+  // The coordinator offers it to those who do not acknowledge, and must learn how far they are.
+  if (message.decided <= durable.machine.applied) return acknowledgeTo(step, from)
   snapshots.requestSnapshot(step, from, nextRound(soft))
   restartRepeats(step)
 }
@@ -112,10 +116,10 @@ export function onSnapshotPage(step: Step, from: ParticipantId, message: Snapsho
   acknowledgeTo(step, from)
 }
 
-/** The page is asked for again. If the sender has forgotten the snapshot, it is asked anew what is missing here. */
+/** The page is asked for again. If that is given up, and somebody waits here, the sender is asked anew what is missing. */
 export function repeatSnapshotRequest(step: Step): void {
   const givenUp = snapshots.repeatSnapshotRequest(step)
-  if (givenUp !== null) askForCatchUp(step, givenUp)
+  if (givenUp !== null && isWaiting(step)) askForCatchUp(step, givenUp)
 }
 
 /** What this participant has accepted after the snapshot stays: it has said so. */

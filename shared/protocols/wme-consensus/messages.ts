@@ -111,6 +111,7 @@ export interface CatchUpMessage {
 /** The sender's log does not reach back far enough: ask me for a snapshot, page by page (snapshots.ts). */
 export interface SnapshotOfferMessage {
   readonly type: 'snapshot-offer'
+  readonly ballot: number
   readonly decided: number
 }
 

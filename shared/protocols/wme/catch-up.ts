@@ -26,6 +26,7 @@ import type {
   SnapshotOfferMessage,
   SnapshotPoint,
 } from './messages.ts'
+import { needsOwner } from './pre-vote.ts'
 import { restartRepeats } from './repeat.ts'
 import { nextRound } from './soft.ts'
 import type { Entry, Incarnations } from './state.ts'
@@ -168,10 +169,10 @@ export function onSnapshotPage(step: Step, from: ParticipantId, message: Snapsho
   goOnFrom(step, from, { ...point, committed: sequence }, [])
 }
 
-/** The page is asked for again. If the sender has forgotten the snapshot, it is asked anew what is missing here. */
+/** The page is asked for again. If that is given up, and somebody waits here, the sender is asked anew what is missing. */
 export function repeatSnapshotRequest(step: Step): void {
   const givenUp = snapshots.repeatSnapshotRequest(step)
-  if (givenUp !== null && isMember(step)) askForCatchUp(step, givenUp)
+  if (givenUp !== null && isMember(step) && needsOwner(step)) askForCatchUp(step, givenUp)
 }
 
 const isMember = (step: Step): boolean => step.state.durable.membership.status === 'member'

@@ -19,7 +19,7 @@ import { askForCatchUp, broadcast, cancelTimer, type Step, send, setTimer } from
 // ---------------------------------------------------------------- watching
 
 /** Somebody waits here for what only the owner, or its successor, can give. */
-function needsOwner(step: Step): boolean {
+export function needsOwner(step: Step): boolean {
   const { durable, soft } = step.state
   if (durable.stub.phase === 'requesting' || soft.ejects.length > 0 || soft.reads.length > 0) return true
   return Object.keys(soft.joins).length > 0

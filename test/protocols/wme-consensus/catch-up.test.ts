@@ -97,6 +97,21 @@ describe.each(FORMS)('%s', consensus => {
     expect(toldTo(table, 'ann')).toEqual(['crit'])
   })
 
+  it('the coordinator learns that somebody has everything though its log no longer reaches back', () => {
+    const table = new Table({ participants: 3, consensus, limits: { logKept: 1 } })
+    keepBusy(table, 1)
+    table.lose(({ from, message }) => from === 3 && message.body.type === 'ack')
+    keepBusy(table, 5)
+    table.run(1_000)
+    table.crash(2)
+    wish(table, 1, 'ann')
+    // Its proposal is lost, and all that it repeats is a snapshot that nobody needs.
+    table.take(ofType('propose'))
+    table.lose(() => false)
+    table.run(5_000)
+    expect(toldTo(table, 'ann')).toEqual(['crit'])
+  })
+
   it('who learns a decision has promised its ballot, or it would confirm something else in an older one', () => {
     const table = new Table({ participants: 5, consensus })
     table.isolate(1, 5)
