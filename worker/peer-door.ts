@@ -5,7 +5,10 @@ import { type BatonEnvironment, ownUrls, peerSecrets } from './environment.ts'
 import { LEDGER_NAME } from './participant/ledger/name.ts'
 import { readSigned } from './signature.ts'
 
-/** Without a secret and an address of our own, or without a signature for us, the path of the participants is as unknown as any other: `null`. */
+/**
+ * Without a secret and an address of our own, or without a signature for us, the path of the participants is
+ * as unknown as any other: `null`.
+ */
 export async function answerPeer(
   request: Request,
   env: BatonEnvironment,

@@ -146,6 +146,7 @@ export const ROUTES = {
     method: 'post',
     path: '/v1/locks/{lock}/transact',
     summary: 'Acquire, apply and release in one call',
+    description: ONCE,
     verb: 'acquire',
     parameters: requests.lockPath,
     query: requests.noQuery,

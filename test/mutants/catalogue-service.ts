@@ -1,4 +1,7 @@
-/** What surrounds the protocols: the router, the client, signatures between processes, and what a deployment sets. */
+/**
+ * What surrounds the protocols: the router, the client, signatures between processes, and what a deployment
+ * sets.
+ */
 import type { Mutant } from './catalogue.ts'
 
 const ROUTER = 'worker/router'

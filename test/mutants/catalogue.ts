@@ -3,6 +3,7 @@
  * source that takes the correction away. Whoever changes a line that a mutant names changes the mutant, too.
  */
 import { birthMutants } from './catalogue-birth.ts'
+import { coreMutants } from './catalogue-core.ts'
 import { durabilityMutants } from './catalogue-durability.ts'
 import { livenessMutants } from './catalogue-liveness.ts'
 import { lockOnlyMutants } from './catalogue-lock-only.ts'
@@ -43,8 +44,8 @@ export const SUBJECTS = [
 ] as const
 
 /**
- * Whose source it is: `lock-only` is the desk that two protocols share, `participant` what is around a protocol, `service`
- * what stands in front of the participants.
+ * Whose source it is: `lock-only` is the desk that two protocols share, `participant` what is around a
+ * protocol, `service` what stands in front of the participants.
  */
 export type Subject = (typeof SUBJECTS)[number]
 
@@ -63,6 +64,7 @@ export const mutants: Mutant[] = [
   ...livenessMutants,
   ...lossMutants,
   ...durabilityMutants,
+  ...coreMutants,
   ...wmeConsensusMutants,
   ...ricartAgrawalaMutants,
   ...ricartAgrawalaGroupMutants,

@@ -1,4 +1,7 @@
-/** Participants are told which calls come with the same key, so that one key cannot take all places for waiting. */
+/**
+ * Participants are told which calls come with the same key, so that one key cannot take all places for
+ * waiting.
+ */
 import { createHash } from 'node:crypto'
 import { expect, it } from 'vitest'
 import { createHarness, TICKET_ID, upgraded } from './fake.ts'

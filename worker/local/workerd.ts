@@ -1,6 +1,7 @@
 /**
- * Runs a bundled Worker on the open runtime, one OS process for each call: used by `npm start`, `npm run cluster`, the tests
- * and the benchmarks. Storage is a folder that no other process uses; and a process ends with whoever started it.
+ * Runs a bundled Worker on the open runtime, one OS process for each call: used by `npm start`, `npm run
+ * cluster`, the tests and the benchmarks. Storage is a folder that no other process uses; and a process ends
+ * with whoever started it.
  */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -22,6 +23,10 @@ export interface WorkerdOptions {
   readonly variables: { readonly [name: string]: string }
   /** Durable Object classes by the name of their binding; the service has one. */
   readonly objects?: { readonly [binding: string]: string }
+  /** What the Worker sends to one of these (`host:port`) goes to the other instead: a proxy in between. */
+  readonly detours?: { readonly [address: string]: string }
+  /** Added to the environment of the process. */
+  readonly environment?: { readonly [name: string]: string }
   /** What the process prints goes here, line by line. */
   readonly onOutput?: (line: string) => void
 }
@@ -42,6 +47,7 @@ export async function startWorkerd(options: WorkerdOptions): Promise<RunningWork
   await writeFile(join(folder, 'config.capnp'), configuration(storage, options))
   const child = spawn(executable(), ['serve', join(folder, 'config.capnp'), '--control-fd=3'], {
     stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
+    env: { ...process.env, ...options.environment },
   })
   endWithLauncher(child)
   if (child.pid !== undefined) lock.holdFor(child.pid)
@@ -111,8 +117,8 @@ const config :Workerd.Config = (
       durableObjectNamespaces = [${namespaces.join(', ')}],
       durableObjectStorage = (localDisk = "storage"),
       bindings = [${bindings.join(', ')}],
-      globalOutbound = "loopback",
-    )),
+      globalOutbound = ${text(options.detours === undefined ? 'loopback' : 'detours')},
+    )),${detourServices(options.detours ?? {})}
     (name = "storage", disk = (path = ${text(storage)}, writable = true)),
     (name = "loopback", network = (allow = ["local"])),
   ],
@@ -121,9 +127,37 @@ const config :Workerd.Config = (
 `
 }
 
-/** What the others call a process that has a port of its own choice; requests to its participants are signed for it. */
+/**
+ * What the others call a process that has a port of its own choice; requests to its participants are signed
+ * for it.
+ */
 function addressOf(port: number): { readonly BATON_URL?: string } {
   return port === 0 ? {} : { BATON_URL: `http://127.0.0.1:${port}` }
+}
+
+/** The request keeps its address, also in its `Host`; only its connection goes elsewhere. */
+const DETOUR = `export default {
+  fetch(request, env) {
+    const detour = env[new URL(request.url).host]
+    return detour === undefined ? fetch(request) : detour.fetch(request)
+  },
+}`
+
+function detourServices(detours: { readonly [address: string]: string }): string {
+  const addresses = Object.entries(detours)
+  if (addresses.length === 0) return ''
+  const services = addresses.map(
+    ([from, to]) => `(name = ${text(`to ${from}`)}, external = (address = ${text(to)}, http = ()))`,
+  )
+  const bindings = addresses.map(([from]) => `(name = ${text(from)}, service = ${text(`to ${from}`)})`)
+  return `
+    ${services.join(',\n    ')},
+    (name = "detours", worker = (
+      modules = [(name = "detours.js", esModule = ${text(DETOUR)})],
+      compatibilityDate = "${COMPATIBILITY_DATE}",
+      bindings = [${bindings.join(', ')}],
+      globalOutbound = "loopback",
+    )),`
 }
 
 const text = (value: string): string => JSON.stringify(value)
