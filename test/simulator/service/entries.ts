@@ -1,0 +1,21 @@
+/** What the platform calls in an instance; entries-of-participant.ts makes them of a participant. */
+import type { Socket } from '../../../worker/participant/runtime.ts'
+import type { SimRequest, SimResponse } from './http.ts'
+import type { Instance } from './instance.ts'
+import type { SimObject } from './sim-object.ts'
+import type { ServerSocket } from './sockets.ts'
+import type { World } from './world.ts'
+
+export interface Entries {
+  /** What the router asks: see worker/participant/calls.ts. `openSocket` is for a session. */
+  fetch(request: SimRequest, openSocket: (tag: string) => ServerSocket): Promise<SimResponse>
+  /** What another participant asks: JSON, and JSON back. */
+  peer(body: string): Promise<string>
+  alarm(): Promise<void>
+  socketSays(socket: Socket, text: string): void | Promise<void>
+  socketCloses(socket: Socket): void | Promise<void>
+  /** How many of each thing it keeps that could grow. */
+  sizes(): { readonly [name: string]: number }
+}
+
+export type CreateEntries = (world: World, object: SimObject, runtime: Instance) => Entries

@@ -1,0 +1,204 @@
+/**
+ * What a run will be, drawn from its seed before it begins: the deployment, its locks, what clients do and what goes wrong,
+ * as data. Faults and actions have ids, so that a run can be had without some of them: that is how a failing one is made
+ * small enough to be read.
+ */
+import type { ProtocolName } from '../../../shared/protocols/protocol.ts'
+import { Random } from '../random.ts'
+import { type Action, drawActions } from './plan-actions.ts'
+import { drawFaults, type Fault } from './plan-faults.ts'
+
+/** Streams of randomness, so that no concern disturbs another. */
+export const STREAM = { plan: 101, actions: 102, faults: 103, network: 104, platform: 105, globals: 106 } as const
+
+/** What one version of the deployment says that another may not. */
+export interface Version {
+  readonly protocol: ProtocolName
+  readonly location: string | null
+}
+
+export interface Deployment {
+  /** `single`: all objects in one namespace, each in its region. `cluster`: one process for each participant. */
+  readonly kind: 'single' | 'cluster'
+  /** Default participants. */
+  readonly sites: number
+  readonly routers: number
+  /** The first is what everybody runs at first. */
+  readonly versions: readonly [Version, Version]
+}
+
+export type LockKind =
+  /** Used all the time. */
+  | 'busy'
+  /** Used before the faults and after them. */
+  | 'idle'
+  /** Used for the first time while things go wrong. */
+  | 'late'
+  /** Configured by two clients at once before anybody uses it. */
+  | 'configured'
+
+export interface LockPlan {
+  readonly name: string
+  readonly kind: LockKind
+  /** What it may be configured with; the first wish is that of one client, the second that of another. */
+  readonly wishes: readonly Wish[]
+}
+
+export interface Wish {
+  readonly protocol?: ProtocolName
+  readonly participants?: number
+  readonly ttlMs?: number
+  readonly detector?: { readonly heartbeatMs: number; readonly timeoutMs: number }
+}
+
+export interface NetworkPlan {
+  /** Probabilities for each request. */
+  readonly requestLoss: number
+  readonly responseLoss: number
+  readonly duplication: number
+  readonly delayMinMs: number
+  readonly delayMaxMs: number
+  /** The probability that something takes far longer than usual. */
+  readonly straggling: number
+}
+
+export interface ClientPlan {
+  readonly router: number
+  readonly clockOffsetMs: number
+  readonly actions: readonly Action[]
+}
+
+export interface Plan {
+  readonly seed: number
+  readonly deployment: Deployment
+  readonly locks: readonly LockPlan[]
+  readonly clients: readonly ClientPlan[]
+  readonly faults: readonly Fault[]
+  readonly network: NetworkPlan
+  /** How far each site's clock is off, from 1; index 0 is unused. */
+  readonly clockOffsetsMs: readonly number[]
+  /** How long a commit takes, at most. */
+  readonly commitMaxMs: number
+  /** Faults happen before this. */
+  readonly durationMs: number
+}
+
+export interface PlanOptions {
+  /** Faults and actions that are left out, by their ids. */
+  readonly without?: ReadonlySet<number>
+  /** Whether anything goes wrong at all. */
+  readonly faults?: boolean
+}
+
+const LOCATIONS = [null, 'weur', 'enam'] as const
+
+export function drawPlan(seed: number, { without = new Set(), faults = true }: PlanOptions = {}): Plan {
+  const random = new Random(seed, STREAM.plan)
+  const deployment = drawDeployment(random)
+  const locks = drawLocks(random, deployment)
+  const durationMs = random.between(6_000, 20_000)
+  const clockOffsetsMs = drawClocks(random, deployment)
+  const network = drawNetwork(random)
+  const commitMaxMs = random.chance(0.2) ? random.between(20, 200) : random.between(1, 5)
+  const drawnFaults = drawFaults(new Random(seed, STREAM.faults), { deployment, locks, durationMs })
+  const clients = drawClients(seed, random, deployment, locks, durationMs)
+  return {
+    seed,
+    deployment,
+    locks,
+    durationMs,
+    clockOffsetsMs: faults ? clockOffsetsMs : clockOffsetsMs.map(() => 0),
+    network: faults ? network : { ...network, requestLoss: 0, responseLoss: 0, duplication: 0, straggling: 0 },
+    commitMaxMs,
+    faults: faults ? drawnFaults.filter(({ id }) => !without.has(id)) : [],
+    clients: clients.map(client => ({
+      ...client,
+      actions: client.actions.filter(({ id }) => !without.has(id)),
+    })),
+  }
+}
+
+function drawDeployment(random: Random): Deployment {
+  const kind = random.chance(0.5) ? 'single' : 'cluster'
+  const sites = random.pick([1, 2, 3, 3, 3, 3, 3, 3, 3, 4, 5, 5, 5, 7])
+  const usual: Version = { protocol: drawDefaultProtocol(random), location: null }
+  const other: Version = {
+    protocol: random.chance(0.5) ? usual.protocol : drawDefaultProtocol(random),
+    location: random.pick(LOCATIONS),
+  }
+  return { kind, sites, routers: random.between(1, 2), versions: [usual, other] }
+}
+
+function drawDefaultProtocol(random: Random): ProtocolName {
+  return random.pick([
+    ...new Array<ProtocolName>(9).fill('wme-2'),
+    'wme-1',
+    'wme-consensus',
+    'ricart-agrawala',
+    'maekawa',
+  ])
+}
+
+function drawLocks(random: Random, { kind, sites }: Deployment): LockPlan[] {
+  const kinds: LockKind[] = ['busy']
+  if (random.chance(0.6)) kinds.push('idle')
+  if (random.chance(0.6)) kinds.push('late')
+  if (random.chance(0.6)) kinds.push('configured')
+  return kinds.map(lockKind => {
+    const isConfigured = lockKind === 'configured' || random.chance(0.15)
+    const wish = drawWish(random, kind === 'single' ? 7 : sites)
+    const wishes = isConfigured ? [wish, random.chance(0.5) ? wish : drawWish(random, sites)] : []
+    return { name: lockKind, kind: lockKind, wishes }
+  })
+}
+
+function drawWish(random: Random, mostParticipants: number): Wish {
+  const protocol = drawDefaultProtocol(random)
+  const heartbeatMs = random.pick([50, 100, 200])
+  return {
+    ...(random.chance(0.7) && { protocol }),
+    ...(random.chance(0.6) && { participants: random.between(1, mostParticipants) }),
+    ...(random.chance(0.5) && { detector: { heartbeatMs, timeoutMs: heartbeatMs * random.between(4, 8) } }),
+    ...(random.chance(0.3) && { ttlMs: random.between(1_000, 5_000) }),
+  }
+}
+
+function drawClocks(random: Random, { sites, routers }: Deployment): number[] {
+  const isSkewed = random.chance(0.5)
+  const offsets = Array.from({ length: Math.max(sites, 7) + routers + 1 }, () => random.between(-60_000, 60_000))
+  return isSkewed ? offsets : offsets.map(() => 0)
+}
+
+function drawNetwork(random: Random): NetworkPlan {
+  const probability = (most: number) => (random.chance(0.5) ? random.logUniform(0.002, most) : 0)
+  const delayMinMs = random.pick([0.3, 0.5, 1, 5])
+  return {
+    requestLoss: probability(0.15),
+    responseLoss: probability(0.15),
+    duplication: probability(0.15),
+    straggling: probability(0.05),
+    delayMinMs,
+    delayMaxMs: delayMinMs + random.pick([0.5, 2, 10, 40]),
+  }
+}
+
+function drawClients(
+  seed: number,
+  random: Random,
+  deployment: Deployment,
+  locks: readonly LockPlan[],
+  durationMs: number,
+): ClientPlan[] {
+  const count = random.between(2, 5)
+  const isSkewed = random.chance(0.3)
+  return Array.from({ length: count }, (_, index) => ({
+    router: random.below(deployment.routers),
+    clockOffsetMs: isSkewed ? random.between(-60_000, 60_000) : 0,
+    actions: drawActions(new Random(seed, STREAM.actions * 100 + index), {
+      index,
+      locks,
+      durationMs,
+      sites: deployment.sites,
+    }),
+  }))
+}

@@ -1,0 +1,272 @@
+/** The simulated platform as a whole: sites, the network between them, objects, routers, and who watches it all. */
+import type { LockConfiguration, ParticipantPlace } from '../../../shared/api/configuration.ts'
+import { type BatonEnvironment, defaultConfiguration } from '../../../worker/environment.ts'
+import { Random } from '../random.ts'
+import type { Print } from '../transcript.ts'
+import { type Counts, zeroCounts } from './counts.ts'
+import type { CreateEntries, Entries } from './entries.ts'
+import { Histories } from './histories.ts'
+import { SimRequest, SimResponse } from './http.ts'
+import type { Instance } from './instance.ts'
+import { Journal } from './journal.ts'
+import { Loop } from './loop.ts'
+import { Network, type Respond } from './network.ts'
+import { type Plan, STREAM } from './plan.ts'
+import { type Group, hashOf, SimObject } from './sim-object.ts'
+import { SimRouter } from './sim-router.ts'
+import { Site } from './site.ts'
+import { ServerSocket } from './sockets.ts'
+
+/** Participants that a lock of a single deployment may be configured with. */
+const MOST_REGIONS = 7
+
+export class World {
+  readonly plan: Plan
+  readonly counts: Counts = zeroCounts()
+  readonly loop: Loop
+  readonly network: Network
+  /** For what the platform does by chance. */
+  readonly random: Random
+  /** From 1: where participants live. */
+  readonly sites: readonly Site[]
+  readonly routers: readonly SimRouter[]
+  readonly clientSites: readonly Site[]
+  readonly objects = new Map<string, SimObject>()
+  readonly histories = new Histories()
+  readonly journal: Journal
+  /** The first thing that went wrong, if one did. */
+  failure: unknown = null
+  readonly #createEntries: CreateEntries
+  readonly #print: Print | null
+  #hash = 0x811c9dc5
+  #endOfTurn: (() => void)[] = []
+
+  constructor(plan: Plan, createEntries: CreateEntries, print: Print | null) {
+    this.plan = plan
+    this.#createEntries = createEntries
+    this.#print = print
+    this.loop = new Loop(
+      () => this.#turnIsOver(),
+      error => this.fail(error),
+    )
+    this.random = new Random(plan.seed, STREAM.platform)
+    const networkRandom = new Random(plan.seed, STREAM.network)
+    this.network = new Network(this.loop, networkRandom, plan.network, this.counts)
+    const { kind, sites, routers } = plan.deployment
+    const places = kind === 'single' ? Math.max(sites, MOST_REGIONS) : sites
+    const offsets = plan.clockOffsetsMs
+    const siteAt = (index: number, name: string, offsetMs: number) => new Site(this.loop, index, name, offsetMs)
+    this.sites = Array.from({ length: places + 1 }, (_, index) => siteAt(index, `p${index}`, offsets[index] ?? 0))
+    this.routers = Array.from({ length: routers }, (_, index) => {
+      const site = siteAt(100 + index, `r${index + 1}`, offsets[places + 1 + index] ?? 0)
+      return new SimRouter(this, site)
+    })
+    this.clientSites = plan.clients.map(({ clockOffsetMs }, index) =>
+      siteAt(200 + index, `c${index + 1}`, clockOffsetMs),
+    )
+    this.journal = new Journal(this)
+  }
+
+  // ---------------------------------------------------------------- what happened
+
+  get transcriptHash(): string {
+    return (this.#hash >>> 0).toString(16).padStart(8, '0')
+  }
+
+  note(who: string, text: string): void {
+    this.#hash = Math.imul(this.#hash ^ hashOf(`${who} ${text}`) ^ ((this.loop.now * 1024) | 0), 0x01000193)
+    this.#print?.(`${this.loop.now.toFixed(2).padStart(10)} ${who.padEnd(12)} ${text}`)
+  }
+
+  get isPrinted(): boolean {
+    return this.#print !== null
+  }
+
+  /** The run has failed; only the first reason counts. */
+  fail(error: unknown): void {
+    this.failure ??= error
+  }
+
+  /** An error that no code of the service has caught. */
+  escaped(who: string, error: unknown): void {
+    const { message, stack } = error instanceof Error ? error : new Error(String(error))
+    this.note(who, `an exception escapes: ${stack ?? message}`)
+    this.fail(new EscapedError(`${who}: ${message}`))
+  }
+
+  /** A new instance could not begin: whoever wanted something of it is told. */
+  wakeFailed(object: SimObject, error: unknown): void {
+    object.note(`cannot begin: ${error instanceof Error ? error.message : error}`)
+  }
+
+  committed(object: SimObject, group: Group): void {
+    this.histories.committed(object, group, this.loop.now)
+  }
+
+  wiped(object: SimObject): void {
+    this.histories.wiped(object, this.loop.now)
+  }
+
+  // ---------------------------------------------------------------- turns
+
+  /** After the promises of this turn have settled, and before anything else happens. */
+  atEndOfTurn(run: () => void): void {
+    this.#endOfTurn.push(run)
+  }
+
+  #turnIsOver(): void {
+    if (this.#endOfTurn.length === 0) return
+    const actions = this.#endOfTurn
+    this.#endOfTurn = []
+    for (const run of actions) run()
+  }
+
+  // ---------------------------------------------------------------- objects
+
+  createEntries(object: SimObject, runtime: Instance): Entries {
+    return this.#createEntries(this, object, runtime)
+  }
+
+  /** The variables of the deployment as they are at this site. */
+  environmentOf(site: Site): BatonEnvironment {
+    const { deployment } = this.plan
+    const { protocol, location } = deployment.versions[site.version]
+    const places = Array.from({ length: deployment.sites }, (_, index) => ({
+      ...(deployment.kind === 'cluster' && { url: urlOf(index + 1) }),
+      ...(location !== null && { location }),
+    }))
+    const variables = { BATON_PROTOCOL: protocol, BATON_PARTICIPANTS: JSON.stringify(places) }
+    return variables as unknown as BatonEnvironment
+  }
+
+  defaultsOf(site: Site, firstOwner: number): LockConfiguration {
+    return defaultConfiguration(this.environmentOf(site), firstOwner)
+  }
+
+  /** The object that `place` means to somebody at this site. */
+  objectAt(asking: Site, lock: string, place: ParticipantPlace): SimObject {
+    if (this.plan.deployment.kind === 'single') {
+      return this.#object('', this.sites[place.id] ?? asking, lock, place.id)
+    }
+    // Without a URL it is an object of the process that asks.
+    const site = place.url === null ? asking : this.sites[siteOf(place.url)]!
+    return this.#object(site.name, site, lock, place.id)
+  }
+
+  #object(namespace: string, site: Site, lock: string, participant: number): SimObject {
+    const name = `${namespace === '' ? '' : `${namespace}:`}${lock}/${participant}`
+    const known = this.objects.get(name)
+    if (known !== undefined) return known
+    const object = new SimObject(this, site, name, lock, participant)
+    this.objects.set(name, object)
+    return object
+  }
+
+  objectsAt(site: Site): SimObject[] {
+    return [...this.objects.values()].filter(object => object.site === site)
+  }
+
+  // ---------------------------------------------------------------- requests to objects
+
+  askPeer(
+    from: SimObject,
+    lock: string,
+    place: ParticipantPlace,
+    body: string,
+    onResult: Respond<string>,
+  ): void {
+    const object = this.objectAt(from.site, lock, place)
+    if (this.isPrinted) this.note(from.name, `> ${object.name} ${body.slice(0, 600)}`)
+    this.network.request(
+      from.site,
+      object.site,
+      respond => this.#serve(object, entries => entries.peer(body), respond),
+      result => {
+        if (this.isPrinted) {
+          const text = result.ok ? result.value.slice(0, 600) : result.error.message
+          this.note(from.name, `< ${object.name} ${text}`)
+        }
+        onResult(result)
+      },
+    )
+  }
+
+  /** What a router asks of a participant. Rejects as a stub's `fetch` does. */
+  fetchObject(
+    asking: Site,
+    lock: string,
+    place: ParticipantPlace,
+    request: SimRequest,
+  ): Promise<SimResponse> {
+    const object = this.objectAt(asking, lock, place)
+    const openSocket = (tag: string) => new ServerSocket(object, tag, asking, null)
+    const isLocal = this.plan.deployment.kind === 'single'
+    return new Promise((resolve, reject) => {
+      this.network.request<SimResponse>(
+        asking,
+        object.site,
+        respond => this.#serve(object, entries => entries.fetch(request, openSocket), respond),
+        result => {
+          if (result.ok) resolve(result.value)
+          // Behind a URL a reset is the failure of a Worker; next door it is an error that says so.
+          else if (isLocal || !isReset(result.error)) reject(result.error)
+          else resolve(new SimResponse('error code: 1101', { status: 500 }))
+        },
+      )
+    })
+  }
+
+  /** The object does something for somebody who waits for its answer. */
+  #serve<Value>(object: SimObject, run: (entries: Entries) => Promise<Value>, respond: Respond<Value>): void {
+    try {
+      const { runtime, entries } = object.wake()
+      const fail = (error: Error): void => respond({ ok: false, error })
+      runtime.waiting.add(fail)
+      const finish = (result: Parameters<Respond<Value>>[0]): void =>
+        runtime.output(() => {
+          runtime.waiting.delete(fail)
+          respond(result)
+        })
+      run(entries).then(
+        value => finish({ ok: true, value }),
+        error => {
+          runtime.escaped(error)
+          finish({ ok: false, error: error instanceof Error ? error : new Error(String(error)) })
+        },
+      )
+    } catch (error) {
+      this.wakeFailed(object, error)
+      respond({ ok: false, error: error instanceof Error ? error : new Error(String(error)) })
+    }
+  }
+
+  socketSays(object: SimObject, socket: ServerSocket, text: string): void {
+    this.#tellSocket(object, (entries, runtime) => entries.socketSays(socket.seenBy(runtime), text))
+  }
+
+  socketCloses(object: SimObject, socket: ServerSocket): void {
+    this.#tellSocket(object, (entries, runtime) => entries.socketCloses(socket.seenBy(runtime)))
+  }
+
+  #tellSocket(
+    object: SimObject,
+    tell: (entries: Entries, runtime: Instance) => void | Promise<void>,
+  ): void {
+    let runtime: Instance | null = null
+    try {
+      const awake = object.wake()
+      runtime = awake.runtime
+      Promise.resolve(tell(awake.entries, runtime)).catch(error => awake.runtime.escaped(error))
+    } catch (error) {
+      if (runtime === null) this.wakeFailed(object, error)
+      else runtime.escaped(error)
+    }
+  }
+}
+
+export class EscapedError extends Error {}
+
+const urlOf = (site: number): string => `http://p${site}.test`
+const siteOf = (url: string): number => Number(/^http:\/\/p(\d+)\.test$/.exec(url)?.[1])
+
+const isReset = (error: Error): boolean => 'durableObjectReset' in error
