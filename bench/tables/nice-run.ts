@@ -1,7 +1,7 @@
 /**
  * A nice run: the shipped protocols on a network that loses nothing and takes the same time for every message. Steps take none.
  *
- * Messages travel as they do between Durable Objects (worker/participant/participant.ts): what one event sends to one peer is
+ * Messages travel as they do between Durable Objects (worker/participant/peers/exchange.ts): what one event sends to one peer is
  * one request, and what the peer answers at once rides in the response. So a request and its response may carry two messages,
  * and count as one `fetch`. A `transact` issues its operation in the event in which it is let in, so both may travel together;
  * everything else that a user does when it is told something is an event of its own.

@@ -63,7 +63,9 @@ export class MemoryRows implements Rows {
         .slice(0, limit)
         .map(row => ({ ...row })),
     newestFirst: () =>
-      this.tables.events.toReversed().map(({ id, sequence, body }) => ({ id, sequence, bytes: bytesOf(body) })),
+      this.tables.events
+        .toReversed()
+        .map(({ id, sequence, body }) => ({ id, sequence, bytes: bytesOf(body) })),
     size: () => ({
       rows: this.tables.events.length,
       bytes: this.tables.events.reduce((sum, { body }) => sum + bytesOf(body), 0),

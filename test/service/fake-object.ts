@@ -18,7 +18,7 @@ vi.mock('cloudflare:workers', () => ({
 }))
 
 /** Not written where it is used: the compiler would follow it, and miss the types of Workers here. */
-const PARTICIPANT = new URL('../../worker/participant/participant.ts', import.meta.url).pathname
+const PARTICIPANT = new URL('../../worker/participant/durable-object.ts', import.meta.url).pathname
 
 export const SUPERSEDED = 'this instance was superseded'
 
@@ -39,6 +39,12 @@ export class FakeSocket {
     this.journal = journal
   }
 
+  deserializeAttachment(): null {
+    return null
+  }
+
+  serializeAttachment(): void {}
+
   send(): void {
     this.journal.push('say')
   }
@@ -56,6 +62,7 @@ export class FakeObject {
   readonly ctx = {
     storage: {
       sql: { exec: (query: string, ...values: (string | number)[]) => this.exec(query, values) },
+      transactionSync: (run: () => void) => run(),
       setAlarm: async () => {
         this.journal.push('alarm')
       },
@@ -66,6 +73,7 @@ export class FakeObject {
     },
     getWebSockets: () => [],
     getTags: () => ['~nobody'],
+    getWebSocketAutoResponseTimestamp: () => null,
     acceptWebSocket: () => {},
     abort: () => {},
   }

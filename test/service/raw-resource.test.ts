@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import type { Json } from '../../shared/json.ts'
 import { keyValue } from '../../shared/resource/key-value.ts'
 import { emptyReplica, invoke } from '../../shared/resource/replica.ts'
-import { outcomeBody } from '../../worker/participant/outcome.ts'
+import { outcomeBody } from '../../worker/participant/calls/outcome.ts'
 import { useService } from './harness.ts'
 import { openSession } from './session-socket.ts'
 

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { API_LIMITS } from '../../shared/api/limits.ts'
 import { type KeyValueOp, keyValue } from '../../shared/resource/key-value.ts'
 import { emptyReplica, type Invocation, invoke, type Replica } from '../../shared/resource/replica.ts'
-import { ReplicaSize } from '../../worker/participant/replica-size.ts'
+import { ReplicaSize } from '../../worker/participant/core/replica-size.ts'
 
 const HEAVY = 'x'.repeat(128_000)
 

@@ -8,8 +8,7 @@ export type Message = AnyEnvelope
 
 export type PeerRequest =
   /** Everything that one turn sends to one peer. */
-  | { readonly type: 'messages'; readonly from: number; readonly messages: readonly Message[] }
-  | BirthRequest
+  { readonly type: 'messages'; readonly from: number; readonly messages: readonly Message[] } | BirthRequest
 
 /** Asked while a lock is being born: see lock/birth.ts. */
 export type BirthRequest =
@@ -22,8 +21,7 @@ export type BirthRequest =
 
 export type PeerAnswer =
   /** What the peer's steps answered, so that an acknowledgement costs no request of its own. */
-  | { readonly type: 'messages'; readonly messages: readonly Message[] }
-  | BirthAnswer
+  { readonly type: 'messages'; readonly messages: readonly Message[] } | BirthAnswer
 
 export type BirthAnswer =
   | { readonly type: 'status'; readonly status: 'blank' | 'joining' | 'member' }

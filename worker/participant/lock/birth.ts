@@ -4,17 +4,17 @@
  * it asks the other participants. If one of them is a member, this one must be taken back by them. If none is and a majority
  * is as blank as itself, the lock is born here and now.
  */
-import type { LockConfiguration, ParticipantPlace } from '../../shared/api/configuration.ts'
-import { ballotAbove, type RegistrarAnswer, valueToPropose } from '../../shared/birth.ts'
-import { majority } from '../../shared/protocols/quorum.ts'
-import type { PeerAnswer, PeerRequest } from './peers.ts'
+import type { LockConfiguration, ParticipantPlace } from '../../../shared/api/configuration.ts'
+import { ballotAbove, type RegistrarAnswer, valueToPropose } from '../../../shared/birth.ts'
+import { majority } from '../../../shared/protocols/quorum.ts'
+import type { BirthRequest, PeerAnswer } from '../peers/requests.ts'
 
 export interface BirthHost {
   readonly self: number
   /** The participants that every lock has by default. */
   readonly registrars: readonly ParticipantPlace[]
   /** Asks a participant, possibly this one itself. */
-  ask(place: ParticipantPlace, request: PeerRequest): Promise<PeerAnswer>
+  ask(place: ParticipantPlace, request: BirthRequest): Promise<PeerAnswer>
   /** Waits for a random while that grows with the attempts, so that two proposers do not outbid each other for ever. */
   backOff(attempt: number): Promise<void>
   /** The configuration, if somebody has told this participant meanwhile. */
@@ -23,7 +23,7 @@ export interface BirthHost {
 
 export class NoMajority extends Error {}
 
-const MOST_BALLOTS = 10
+const MAX_BALLOTS = 10
 
 /** The configuration that the registrars have chosen or now choose; `wanted` if nobody came before. */
 export async function agreeOnConfiguration(
@@ -31,7 +31,7 @@ export async function agreeOnConfiguration(
   wanted: LockConfiguration,
 ): Promise<LockConfiguration> {
   let highest = 0
-  for (let attempt = 0; attempt < MOST_BALLOTS; attempt++) {
+  for (let attempt = 0; attempt < MAX_BALLOTS; attempt++) {
     if (attempt > 0) await host.backOff(attempt)
     const known = host.known()
     if (known !== undefined) return known
@@ -49,7 +49,7 @@ export async function agreeOnConfiguration(
 
 async function askRegistrars(
   host: BirthHost,
-  request: PeerRequest,
+  request: BirthRequest,
 ): Promise<RegistrarAnswer<LockConfiguration>[]> {
   const answers = await askAll(host, host.registrars, request)
   const given = answers.flatMap(answer => (answer?.type === 'registrar' ? [answer.answer] : []))
@@ -96,7 +96,7 @@ export async function isBirth(
 function askAll(
   host: BirthHost,
   places: readonly ParticipantPlace[],
-  request: PeerRequest,
+  request: BirthRequest,
 ): Promise<(PeerAnswer | null)[]> {
   return Promise.all(places.map(place => host.ask(place, request).catch(() => null)))
 }

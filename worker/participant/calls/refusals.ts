@@ -1,7 +1,7 @@
 /** What a participant refuses, in the words of the public contract. */
-import { API_LIMITS } from '../../shared/api/limits.ts'
-import type { Ending, Refusal } from '../../shared/protocols/protocol.ts'
-import type { ParticipantAnswer } from './calls.ts'
+import { API_LIMITS } from '../../../shared/api/limits.ts'
+import type { Ending, Refusal } from '../../../shared/protocols/protocol.ts'
+import type { ParticipantAnswer } from '../calls.ts'
 
 type ProblemAnswer = Extract<ParticipantAnswer, { readonly type: 'problem' }>
 

@@ -3,15 +3,15 @@
  * takes them up, once: a retry that is merely answered again, and an event that is refused, changes nothing and leaves no
  * trace.
  */
-import type { HistoryEvent } from '../../shared/history/events.ts'
-import type { Json } from '../../shared/json.ts'
-import type { Emitted, HoldingUser, UserInput, UserOutput, View } from '../../shared/protocols/protocol.ts'
-import { keyOfCell } from '../../shared/resource/key-value.ts'
-import type { CellChange } from '../../shared/resource/resource.ts'
-import type { WatchEvent } from './storage.ts'
+import type { HistoryEvent } from '../../../shared/history/events.ts'
+import type { Json } from '../../../shared/json.ts'
+import type { Emitted, HoldingUser, UserInput, UserOutput, View } from '../../../shared/protocols/protocol.ts'
+import { keyOfCell } from '../../../shared/resource/key-value.ts'
+import type { CellChange } from '../../../shared/resource/resource.ts'
+import type { WatchEvent } from './event-log.ts'
 
-/** What of the state tells whether a user event was taken up or answered from memory. */
-export type Glimpse = Pick<View, 'holders' | 'waiters'>
+/** The users of this participant before a step: they tell whether a user event was taken up or answered from memory. */
+export type LocalUsers = Pick<View, 'holders' | 'waiters'>
 
 export interface Recorded {
   readonly history: HistoryEvent[]
@@ -21,7 +21,7 @@ export interface Recorded {
 export function recordStep(
   participant: number,
   at: number,
-  before: Glimpse,
+  before: LocalUsers,
   cause: UserInput | null,
   emitted: readonly Emitted[],
   hash: () => string,
@@ -85,7 +85,7 @@ export function recordStep(
 }
 
 /** Whether this is the answer to a retry. What the same step says to other users is news to them. */
-function isAnsweredAgain(before: Glimpse, cause: UserInput | null, event: UserOutput): boolean {
+function isAnsweredAgain(before: LocalUsers, cause: UserInput | null, event: UserOutput): boolean {
   if (cause === null || !('user' in cause) || !('user' in event) || cause.user !== event.user) return false
   switch (event.type) {
     case 'crit':
@@ -103,7 +103,7 @@ function isAnsweredAgain(before: Glimpse, cause: UserInput | null, event: UserOu
 function openingEvent(
   participant: number,
   at: number,
-  before: Glimpse,
+  before: LocalUsers,
   cause: UserInput,
 ): HistoryEvent | null {
   switch (cause.type) {
@@ -128,12 +128,13 @@ function openingEvent(
   }
 }
 
-function isInside(before: Glimpse, cause: { readonly user: string; readonly fence: number }): boolean {
+function isInside(before: LocalUsers, cause: { readonly user: string; readonly fence: number }): boolean {
   const isIt = ({ user, fence }: HoldingUser) => user === cause.user && fence === cause.fence
   return before.holders.some(holder => isIt(holder) && !holder.isIssuing)
 }
 
-const isHolder = ({ holders }: Glimpse, user: string): boolean => holders.some(holder => holder.user === user)
+const isHolder = ({ holders }: LocalUsers, user: string): boolean =>
+  holders.some(holder => holder.user === user)
 
 /**
  * A user in the history. The same client may have tried at another participant before: there it was another user. And whoever

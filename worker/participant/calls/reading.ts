@@ -1,11 +1,11 @@
 /** What a participant tells of the guarded state: a key, a page of keys, all of it. */
-import { API_LIMITS } from '../../shared/api/limits.ts'
-import type { Json } from '../../shared/json.ts'
-import { weight } from '../../shared/resource/canonical.ts'
-import { cellOfKey, keyOfCell, readKey } from '../../shared/resource/key-value.ts'
-import type { Cells } from '../../shared/resource/resource.ts'
-import type { ParticipantAnswer, ParticipantCall } from './calls.ts'
-import type { WatchEvent } from './storage.ts'
+import { API_LIMITS } from '../../../shared/api/limits.ts'
+import type { Json } from '../../../shared/json.ts'
+import { weight } from '../../../shared/resource/canonical.ts'
+import { cellOfKey, keyOfCell, readKey } from '../../../shared/resource/key-value.ts'
+import type { Cells } from '../../../shared/resource/resource.ts'
+import type { ParticipantAnswer, ParticipantCall } from '../calls.ts'
+import type { WatchEvent } from '../core/event-log.ts'
 
 type Call<Type extends ParticipantCall['type']> = Extract<ParticipantCall, { type: Type }>
 type Entry = { readonly key: string; readonly value: Json; readonly revision: number }

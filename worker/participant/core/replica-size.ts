@@ -5,11 +5,11 @@
  * The limits are soft. The copy may be behind what others have issued, so they can be passed by what is on its way; what
  * makes the state lighter is always taken.
  */
-import { API_LIMITS } from '../../shared/api/limits.ts'
-import type { Json } from '../../shared/json.ts'
-import { weight } from '../../shared/resource/canonical.ts'
-import { type Invocation, invoke, type Replica, resultOf } from '../../shared/resource/replica.ts'
-import type { CellChange, Resource } from '../../shared/resource/resource.ts'
+import { API_LIMITS } from '../../../shared/api/limits.ts'
+import type { Json } from '../../../shared/json.ts'
+import { weight } from '../../../shared/resource/canonical.ts'
+import { type Invocation, invoke, type Replica, resultOf } from '../../../shared/resource/replica.ts'
+import type { CellChange, Resource } from '../../../shared/resource/resource.ts'
 
 /** Nearer than this to a limit a batch is tried out before it is issued; further away that is not worth its time. */
 const HEADROOM = 1024 * 1024

@@ -3,9 +3,9 @@
  * a batch with `{applied, results}`. Another resource may answer anything: then that is the one result of the whole batch, and
  * one with an `error` says that nothing was applied.
  */
-import type { Json } from '../../shared/json.ts'
-import { isList } from '../../shared/resource/canonical.ts'
-import { OPERATION_CONFLICT } from '../../shared/resource/replica.ts'
+import type { Json } from '../../../shared/json.ts'
+import { isList } from '../../../shared/resource/canonical.ts'
+import { OPERATION_CONFLICT } from '../../../shared/resource/replica.ts'
 
 export type OutcomeBody = { readonly applied: boolean; readonly results: readonly Json[] }
 

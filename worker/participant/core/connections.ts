@@ -1,9 +1,9 @@
 /**
  * Users that live no longer than their connection: a session, a `transact`, an `acquire` that waits without a ticket. While
- * the object lives it hears when a connection ends. An instance that begins anew (after a crash, a deploy) has no
- * connection but the hibernating sockets: whoever else was connected is gone, and must keep nobody waiting until its time is over.
+ * the instance lives it hears when a connection ends. An instance that begins anew (after a crash, a deploy) has no connection
+ * but the hibernating sockets: whoever else was connected is gone, and must keep nobody waiting until its time is over.
  */
-import type { View } from '../../shared/protocols/protocol.ts'
+import type { Emitted, View } from '../../../shared/protocols/protocol.ts'
 import type { Storage } from './storage.ts'
 
 const BOUND = '~'
@@ -28,12 +28,15 @@ export class Connections {
     this.storage.put(TICKET + user, true)
   }
 
-  /** The user waits no longer. */
-  takeTicket(user: string): void {
-    if (this.tickets.delete(user)) this.storage.delete(TICKET + user)
+  /** A user that waits no longer has no ticket. */
+  onStep(emitted: readonly Emitted[]): void {
+    for (const event of emitted) {
+      if (event.type !== 'crit' && event.type !== 'withdrawn') continue
+      if (this.tickets.delete(event.user)) this.storage.delete(TICKET + event.user)
+    }
   }
 
-  /** At the beginning of an instance: who was left behind by the one before. */
+  /** At the beginning of an instance: the users that were left behind by the one before. */
   lostUsers({ waiters, holders }: View, hasSocket: (user: string) => boolean): string[] {
     const isBound = (user: string) => user.startsWith(BOUND) && !hasSocket(user)
     const waiting = waiters.map(({ user }) => user)

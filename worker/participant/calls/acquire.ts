@@ -1,0 +1,121 @@
+/** Waiting for the lock: `acquire`, with or without a ticket, and what a ticket is good for. */
+import { formatGrantId, formatTicketId } from '../../../shared/api/ids.ts'
+import { API_LIMITS } from '../../../shared/api/limits.ts'
+import type { Json } from '../../../shared/json.ts'
+import type { Mode, UserInput, UserOutput } from '../../../shared/protocols/protocol.ts'
+import type { ParticipantAnswer } from '../calls.ts'
+import { boundToConnection } from '../core/connections.ts'
+import { type Call, type CallContext, done, iso } from './context.ts'
+import { AT_ONCE, ask, type Conversation } from './conversations.ts'
+import { noSuchTicket, overProblem, refusalProblem } from './refusals.ts'
+import { locked } from './status.ts'
+
+interface Entering {
+  readonly user: string
+  /** How long the answer may take. */
+  readonly waitMs: number
+  readonly ttlMs: number
+  readonly confirm: boolean
+  readonly mode: Mode
+  /** Whether the user goes on waiting when the answer is that it does. */
+  readonly hasTicket: boolean
+}
+
+const { ticketMs: TICKET_MS } = API_LIMITS
+
+export function* acquire(context: CallContext, call: Call<'acquire'>): Conversation<ParticipantAnswer> {
+  const { user, waitMs, confirm, ticket: hasTicket, mode = 'exclusive' } = call
+  const ttlMs = call.ttlMs ?? context.configuration.ttlMs
+  const event = yield* enter(context, { user, waitMs, ttlMs, confirm, mode, hasTicket })
+  if (event?.type === 'crit') return done(200, { grant: grantOf(context, event, ttlMs) })
+  if (event?.type === 'refused') return refusalProblem(event.refusal)
+  if (event === null && hasTicket) return waitingTicket(context, user)
+  return locked(context)
+}
+
+export function* ticket(context: CallContext, call: Call<'ticket'>): Conversation<ParticipantAnswer> {
+  const { user, waitMs } = call
+  if (!isKnown(context, user)) return endedTicket(context, user)
+  // The user has said all this when it came: what is said again changes nothing.
+  const { ttlMs } = context.configuration
+  const event = yield* enter(context, {
+    user,
+    waitMs,
+    ttlMs,
+    confirm: false,
+    mode: 'exclusive',
+    hasTicket: true,
+  })
+  if (event?.type === 'crit') return done(200, { grant: grantOf(context, event, ttlMs) })
+  return event === null ? waitingTicket(context, user) : noSuchTicket
+}
+
+/** A client has the id of a ticket or a grant; the router also knows the user of a `transact` that it gave up. */
+export function withdraw(context: CallContext, call: Call<'withdraw'>): ParticipantAnswer {
+  const user = [call.user, boundToConnection(call.user)].find(name => isKnown(context, name))
+  if (user === undefined) return noSuchTicket
+  context.member.leave(user)
+  return done(204, null)
+}
+
+/** `try`, and what comes of it within `waitMs`: `crit`, a refusal, `withdrawn`, or nothing yet (`null`). */
+function* enter(context: CallContext, asked: Entering): Conversation<UserOutput | null> {
+  const { member } = context
+  const { user, waitMs, ttlMs, confirm, mode, hasTicket } = asked
+  const shared = mode === 'shared' ? { mode } : {}
+  const say: UserInput = {
+    type: 'try',
+    user,
+    ttlMs,
+    waitMs: hasTicket ? TICKET_MS : waitMs,
+    confirm,
+    ...shared,
+  }
+  const until = waitMs === 0 ? AT_ONCE : context.now() + waitMs
+  const leave = () => member.leave(user)
+  const event = yield* ask({
+    key: user,
+    say,
+    until,
+    isAnswer,
+    ...(!hasTicket && { whenGone: leave }),
+  })
+  // A client that is told that the lock is taken neither waits nor holds it.
+  if (event === null && !hasTicket) leave()
+  return event
+}
+
+const isAnswer = (event: UserOutput): boolean =>
+  event.type === 'crit' || event.type === 'withdrawn' || (event.type === 'refused' && event.event === 'try')
+
+/** It waits or is inside. */
+function isKnown({ member }: CallContext, user: string): boolean {
+  return member.isWaiting(user) || member.holderNamed(user) !== undefined
+}
+
+function grantOf({ member }: CallContext, event: Extract<UserOutput, { type: 'crit' }>, asked: number): Json {
+  const { fence, epoch, expiresAt, user } = event
+  return {
+    id: formatGrantId(member.id, fence, user),
+    fence,
+    participant: member.id,
+    epoch,
+    expiresAt: iso(expiresAt),
+    ttlMs: member.holderNamed(user)?.ttlMs ?? asked,
+  }
+}
+
+function waitingTicket({ member, connections }: CallContext, user: string): ParticipantAnswer {
+  const { waiters } = member.view
+  const place = waiters.findIndex(waiter => waiter.user === user)
+  const waiter = waiters[place]
+  if (waiter === undefined) return noSuchTicket
+  connections.giveTicket(user)
+  const id = formatTicketId(member.id, user)
+  return done(202, { ticket: { id, position: place + 1, expiresAt: iso(waiter.waitUntil ?? 0) } })
+}
+
+function endedTicket({ member }: CallContext, user: string): ParticipantAnswer {
+  const ending = member.view.endings.find(ended => ended.user === user)
+  return ending === undefined ? noSuchTicket : overProblem(ending, undefined)
+}

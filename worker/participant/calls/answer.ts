@@ -1,0 +1,57 @@
+/** Every kind of call that the router makes, and the conversation that answers it. */
+import type { Json } from '../../../shared/json.ts'
+import type { ParticipantAnswer, ParticipantCall } from '../calls.ts'
+import { acquire, ticket, withdraw } from './acquire.ts'
+import { type CallContext, done } from './context.ts'
+import type { Conversation } from './conversations.ts'
+import { eject } from './eject.ts'
+import { keepAlive, operate, release } from './grant.ts'
+import { get, list } from './read.ts'
+import { guardsNothing } from './refusals.ts'
+import { status } from './status.ts'
+import { transact } from './transact.ts'
+
+/** What is asked of the guarded state. */
+const OF_STATE: ReadonlySet<ParticipantCall['type']> = new Set(['ops', 'transact', 'get', 'list'])
+
+/** `isNew`: the lock was born by this call. */
+export function* answer(
+  context: CallContext,
+  call: ParticipantCall,
+  isNew: boolean,
+): Conversation<ParticipantAnswer> {
+  if (OF_STATE.has(call.type) && context.member.guarded === null) {
+    return 'opId' in call ? { ...guardsNothing, outcome: 'not-applied' } : guardsNothing
+  }
+  switch (call.type) {
+    case 'acquire':
+      return yield* acquire(context, call)
+    case 'ticket':
+      return yield* ticket(context, call)
+    case 'withdraw':
+      return withdraw(context, call)
+    case 'ops':
+      return yield* operate(context, call)
+    case 'keepalive':
+      return yield* keepAlive(context, call)
+    case 'release':
+      return yield* release(context, call)
+    case 'transact':
+      return yield* transact(context, call)
+    case 'get':
+      return yield* get(context, call)
+    case 'list':
+      return yield* list(context, call)
+    case 'status':
+      return done(200, status(context) as unknown as Json)
+    case 'history':
+      return done(200, context.events.history() as unknown as Json)
+    case 'eject':
+      return yield* eject(context, call)
+    case 'configure':
+      return done(isNew ? 201 : 200, {
+        created: isNew,
+        configuration: context.configuration as unknown as Json,
+      })
+  }
+}

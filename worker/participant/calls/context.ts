@@ -1,0 +1,33 @@
+/** What the calls of one participant are answered from. */
+import type { LockConfiguration } from '../../../shared/api/configuration.ts'
+import type { Json } from '../../../shared/json.ts'
+import type { ParticipantAnswer, ParticipantCall, ParticipantStatus } from '../calls.ts'
+import type { Connections } from '../core/connections.ts'
+import type { EventLog } from '../core/event-log.ts'
+import type { Member } from '../core/member.ts'
+
+export interface CallContext {
+  readonly member: Member
+  readonly configuration: LockConfiguration
+  readonly connections: Connections
+  readonly events: EventLog
+  now(): number
+  /** A name for a request that no user makes: a read, an operator's. */
+  newRequest(): string
+  /** Figures that only the participant as a whole knows. */
+  readonly figures: Pick<ParticipantStatus, 'peerRequests'> &
+    Pick<NonNullable<ParticipantStatus['gauges']>, 'calls' | 'watchers' | 'sessions'>
+}
+
+export type Call<Type extends ParticipantCall['type']> = Extract<ParticipantCall, { type: Type }>
+
+/** How long an operation, a read or an operator's request may take before its fate is called unknown. */
+export const SETTLE_MS = 10_000
+
+export const done = (status: 200 | 201 | 202 | 204, body: Json): ParticipantAnswer => ({
+  type: 'done',
+  status,
+  body,
+})
+
+export const iso = (ms: number): string => new Date(ms).toISOString()

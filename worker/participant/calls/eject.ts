@@ -1,0 +1,37 @@
+/** `eject`: an operator forces the present holder out, or the one with a certain fence. */
+import type { GuardedState } from '../../../shared/protocols/protocol.ts'
+import type { ParticipantAnswer } from '../calls.ts'
+import { type Call, type CallContext, done, SETTLE_MS } from './context.ts'
+import { ask, type Conversation } from './conversations.ts'
+import { catchUp } from './read.ts'
+import { anotherHolder, holderUnknown, refusalProblem, unsettled } from './refusals.ts'
+
+export function* eject(context: CallContext, call: Call<'eject'>): Conversation<ParticipantAnswer> {
+  const fence = call.fence ?? null
+  const { member } = context
+  if (fence !== null && member.guarded !== null) {
+    const problem = hasHeardOf(member.guarded, fence) ? null : yield* catchUp(context)
+    if (problem !== null) return problem
+    // Found and done in one turn: whoever is granted the lock later has a higher fence, and stays.
+    const refusal = refusalToEject(context, fence)
+    if (refusal !== null) return refusal
+  }
+  const request = context.newRequest()
+  const say = { type: 'eject', request, ...(fence !== null && { fence }) } as const
+  const event = yield* ask({ key: request, say, until: context.now() + SETTLE_MS, isAnswer: () => true })
+  if (event?.type === 'eject-done') return done(200, { epoch: event.epoch })
+  if (event?.type !== 'refused') return unsettled
+  return event.refusal.code === 'conflict' ? anotherHolder : refusalProblem(event.refusal)
+}
+
+/** Why the holder with this fence is not to be ejected from here; `null` if it is. */
+function refusalToEject({ member }: CallContext, fence: number): ParticipantAnswer | null {
+  const guarded = member.guarded!
+  if (guarded.latestFence() === fence) return null
+  // Only the owner knows of a grant that no majority has heard of yet.
+  const isCertain = hasHeardOf(guarded, fence) || member.view.owner === member.id
+  return isCertain ? anotherHolder : holderUnknown
+}
+
+/** Whether this participant knows of the grant with this fence, or of a later one. */
+const hasHeardOf = (guarded: GuardedState, fence: number): boolean => (guarded.latestFence() ?? -1) >= fence

@@ -1,0 +1,36 @@
+/** Reading the guarded state: as this participant has it, or linearizably. */
+import type { ParticipantAnswer } from '../calls.ts'
+import { type Call, type CallContext, SETTLE_MS } from './context.ts'
+import { ask, type Conversation } from './conversations.ts'
+import { readOne, readPage } from './reading.ts'
+import { refusalProblem } from './refusals.ts'
+
+export function* get(context: CallContext, call: Call<'get'>): Conversation<ParticipantAnswer> {
+  const problem = call.consistency === 'local' ? null : yield* catchUp(context)
+  const { replica, committed } = context.member.guarded!
+  return problem ?? readOne(replica.cells, committed, call)
+}
+
+export function* list(context: CallContext, call: Call<'list'>): Conversation<ParticipantAnswer> {
+  const problem = call.consistency === 'local' ? null : yield* catchUp(context)
+  const { replica, committed } = context.member.guarded!
+  return problem ?? readPage(replica.cells, committed, call)
+}
+
+/** `null` once this replica has everything that was committed before; else why not. */
+export function* catchUp(context: CallContext): Conversation<ParticipantAnswer | null> {
+  const request = context.newRequest()
+  const say = { type: 'read', request } as const
+  const until = context.now() + SETTLE_MS
+  const event = yield* ask({ key: request, say, until, isAnswer: () => true })
+  if (event?.type === 'readable') return null
+  if (event?.type === 'refused') return refusalProblem(event.refusal)
+  context.member.engine.user({ type: 'cancel-read', request })
+  return {
+    type: 'problem',
+    code: 'no_quorum',
+    detail:
+      'A majority of the participants did not answer in time. A read with consistency=local needs none.',
+    retryAfterSeconds: 1,
+  }
+}

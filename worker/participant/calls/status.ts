@@ -1,0 +1,32 @@
+/** What this participant knows of its lock, and of itself. */
+import type { Json } from '../../../shared/json.ts'
+import type { ParticipantAnswer, ParticipantStatus } from '../calls.ts'
+import { type CallContext, iso } from './context.ts'
+
+export function status({ member, configuration, figures }: CallContext): ParticipantStatus {
+  const { phase, epoch, sequence, owner, suspects, waiters, holders } = member.view
+  const [holder] = holders
+  const { peerRequests, ...gauges } = figures
+  return {
+    configuration,
+    phase,
+    epoch,
+    sequence,
+    owner,
+    queue: waiters.length,
+    suspects,
+    peerRequests,
+    counters: { ...member.counters },
+    gauges: { ...gauges, stateWeight: member.stateWeight },
+    holder:
+      holder === undefined
+        ? null
+        : { participant: member.id, fence: holder.fence, expiresAt: iso(holder.expiresAt) },
+  }
+}
+
+export function locked(context: CallContext): ParticipantAnswer {
+  const { holder } = status(context)
+  const more = holder === null ? {} : { more: { holder: holder as unknown as Json } }
+  return { type: 'problem', code: 'locked', detail: 'The lock was not granted in the time to wait.', ...more }
+}

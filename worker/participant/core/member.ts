@@ -1,0 +1,140 @@
+/**
+ * This participant's part in its lock, once it takes part: the engine, and what is kept beside it. It records each step and
+ * tells those who listen; what they do about it they do after the step (turns.ts).
+ */
+import type { LockConfiguration } from '../../../shared/api/configuration.ts'
+import type { HistoryEvent } from '../../../shared/history/events.ts'
+import type { Json } from '../../../shared/json.ts'
+import type { Emitted, GuardedState, UserInput, View } from '../../../shared/protocols/protocol.ts'
+import { resultOf } from '../../../shared/resource/replica.ts'
+import type { Resource } from '../../../shared/resource/resource.ts'
+import { Engine, type EngineHost } from './engine.ts'
+import type { WatchEvent } from './event-log.ts'
+import { type LocalUsers, recordStep } from './recorder.ts'
+import { ReplicaSize } from './replica-size.ts'
+
+export interface StepReport {
+  readonly emitted: readonly Emitted[]
+  readonly changes: readonly WatchEvent[]
+}
+
+export interface MemberHost extends Omit<EngineHost, 'onStep'> {
+  /** After each step. It begins no other step: that waits for `turns.react`. */
+  onStep(report: StepReport): void
+}
+
+export interface Operation {
+  readonly user: string
+  readonly fence: number
+  readonly opId: string
+  readonly ops: Json
+}
+
+export class Member {
+  readonly id: number
+  readonly engine: Engine
+  readonly configuration: LockConfiguration
+  readonly counters = { grants: 0, ejections: 0, operations: 0 }
+  private readonly host: MemberHost
+  private readonly size: ReplicaSize | null
+  private users: LocalUsers
+  /** Users whose clients are gone while an operation is pending: they leave once it is settled. */
+  private readonly leaving = new Set<string>()
+
+  constructor(host: MemberHost, id: number, configuration: LockConfiguration, resource: Resource) {
+    this.id = id
+    this.host = host
+    this.configuration = configuration
+    const onStep = (emitted: readonly Emitted[], cause: UserInput | null) => this.onStep(emitted, cause)
+    this.engine = new Engine({ ...host, onStep }, id, configuration, resource)
+    this.size = this.guarded === null ? null : new ReplicaSize(resource, () => this.guarded!.replica)
+    this.users = this.usersNow()
+  }
+
+  get view(): View {
+    return this.engine.view
+  }
+
+  get guarded(): GuardedState | null {
+    return this.engine.guarded
+  }
+
+  get stateWeight(): number {
+    return this.size?.weight ?? 0
+  }
+
+  // ---- users
+
+  isWaiting(user: string): boolean {
+    return this.view.waiters.some(waiter => waiter.user === user)
+  }
+
+  holderNamed(user: string) {
+    return this.view.holders.find(holder => holder.user === user)
+  }
+
+  /** The client of this user is gone: the user neither waits nor holds any longer. */
+  leave(user: string): void {
+    const holder = this.holderNamed(user)
+    if (this.isWaiting(user)) this.engine.user({ type: 'withdraw', user })
+    else if (holder?.isIssuing) this.leaving.add(user)
+    else if (holder !== undefined) this.engine.user({ type: 'exit', user, fence: holder.fence })
+  }
+
+  /** Whether this would be issued now, as something new, and is more than the lock may hold. */
+  isTooMuch({ user, fence, opId, ops }: Operation): boolean {
+    const { guarded } = this
+    if (guarded === null || this.size === null || !this.size.isNearLimit) return false
+    const holder = this.view.holders.find(inside => inside.user === user && inside.fence === fence)
+    const isNow = holder !== undefined && !holder.isIssuing
+    if (!isNow || resultOf(guarded.replica, opId) !== undefined) return false
+    const onTheWay = guarded.onTheWay()
+    // Said before, and on its way: it will be answered like the first time.
+    if (onTheWay.some(entry => entry.opId === opId)) return false
+    return this.size.isTooMuch({ sequence: guarded.nextSequence, opId, operation: ops }, onTheWay)
+  }
+
+  // ---- steps
+
+  private onStep(emitted: readonly Emitted[], cause: UserInput | null): void {
+    const before = this.users
+    this.users = this.usersNow()
+    const changes = emitted.length > 0 || cause !== null ? this.record(before, emitted, cause) : []
+    this.measure(emitted)
+    this.host.onStep({ emitted, changes })
+    for (const event of emitted) {
+      if (event.type === 'ejected') this.leaving.delete(event.user)
+      if (event.type === 'outcome' && this.leaving.delete(event.user))
+        this.host.turns.react(() => this.leave(event.user))
+    }
+  }
+
+  private usersNow(): LocalUsers {
+    const { holders, waiters } = this.view
+    return { holders: [...holders], waiters: [...waiters] }
+  }
+
+  private record(before: LocalUsers, emitted: readonly Emitted[], cause: UserInput | null): WatchEvent[] {
+    const { events } = this.host.storage
+    const hash = () => this.engine.context.resource.hash(this.guarded!.replica.cells)
+    const { history, changes } = recordStep(this.id, this.host.now(), before, cause, emitted, hash)
+    if (history.length > 0 || changes.length > 0) events.record(history, changes)
+    for (const { type } of history) this.count(type)
+    for (const event of emitted) if (event.type === 'restored') events.missThrough(event.sequence)
+    return changes
+  }
+
+  /** Before anybody is told: a user that this step lets in may issue at once, and is measured by what the step applied. */
+  private measure(emitted: readonly Emitted[]): void {
+    for (const event of emitted) {
+      if (event.type === 'applied') this.size!.applied(event.opId, event.changes)
+      if (event.type === 'restored') this.size!.measureAll()
+    }
+  }
+
+  private count(type: HistoryEvent['type']): void {
+    if (type === 'crit') this.counters.grants++
+    if (type === 'ejected') this.counters.ejections++
+    if (type === 'invoke') this.counters.operations++
+  }
+}

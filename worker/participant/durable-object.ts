@@ -1,0 +1,177 @@
+/** The participant in a Durable Object: a thin shell that gives it what the platform has (runtime.ts). */
+import { DurableObject } from 'cloudflare:workers'
+import { resourceByName } from '../../shared/resource/registry.ts'
+import type { Resource } from '../../shared/resource/resource.ts'
+import { createDirectory, type ParticipantDirectory } from '../directory.ts'
+import { type BatonEnvironment, DEFAULT_RESOURCE, defaultConfiguration, eventsKept } from '../environment.ts'
+import type { ParticipantRequest } from './calls.ts'
+import type { Address } from './lock/lock.ts'
+import { Participant } from './participant.ts'
+import type { PeerAnswer, PeerRequest } from './peers/requests.ts'
+import type { Peers, Runtime, Sink, Socket, SocketAttachment, Sockets } from './runtime.ts'
+import { SqlRows } from './sql-rows.ts'
+
+export class BatonParticipant extends DurableObject<BatonEnvironment> {
+  private readonly participant: Participant
+
+  constructor(ctx: DurableObjectState, env: BatonEnvironment) {
+    super(ctx, env)
+    this.participant = new Participant(runtimeOf(ctx, createDirectory(env)), {
+      eventsKept: eventsKept(env),
+      defaults: ({ lock, id }) => defaultConfiguration(env, id, this.resourceNameOf(lock)),
+      resourceNamed: name => this.resourceNamed(name),
+    })
+  }
+
+  /** Resources that a lock's configuration may name; a Worker of one's own overrides this to register others. */
+  resourceNamed(name: string): Resource | undefined {
+    return resourceByName(name)
+  }
+
+  /** What a lock guards that nobody has used before. Decided by its name, once: the lock keeps what it was born with. */
+  resourceNameOf(_lock: string): string {
+    return DEFAULT_RESOURCE
+  }
+
+  /** A body comes later than its request: nothing is done before it is there. */
+  override async fetch(request: Request): Promise<Response> {
+    const { participant } = this
+    const address = addressOf(request)
+    const { pathname, searchParams } = new URL(request.url)
+    switch (pathname) {
+      case '/call': {
+        const { call } = (await request.json()) as ParticipantRequest
+        return Response.json(await participant.call(address, call, request.signal))
+      }
+      case '/peer':
+        return Response.json(await participant.peer(address, (await request.json()) as PeerRequest))
+      case '/watch':
+        return this.watch(address, searchParams.has('since') ? Number(searchParams.get('since')) : null)
+      case '/session':
+        return this.session(address, searchParams.get('user') ?? '')
+      default:
+        return new Response(null, { status: 404 })
+    }
+  }
+
+  override async alarm(): Promise<void> {
+    this.participant.alarm()
+  }
+
+  override webSocketMessage(socket: WebSocket, message: string | ArrayBuffer): void {
+    this.participant.socketMessage(socketOf(this.ctx, socket), message)
+  }
+
+  override webSocketClose(socket: WebSocket): void {
+    this.participant.socketClose(socketOf(this.ctx, socket))
+  }
+
+  override webSocketError(socket: WebSocket): void {
+    this.participant.socketClose(socketOf(this.ctx, socket))
+  }
+
+  private async watch(address: Address, since: number | null): Promise<Response> {
+    const { stream, sink } = createSink(closed => this.participant.unwatch(closed))
+    const refusal = await this.participant.watch(address, since, sink)
+    if (refusal !== null) return Response.json(refusal)
+    const headers = { 'content-type': 'text/event-stream', 'cache-control': 'no-store' }
+    return new Response(stream, { headers })
+  }
+
+  private async session(address: Address, user: string): Promise<Response> {
+    let client: WebSocket | null = null
+    const refusal = await this.participant.session(address, user, tag => {
+      const pair = new WebSocketPair()
+      client = pair[0]
+      this.ctx.acceptWebSocket(pair[1], [tag])
+    })
+    return refusal === null ? new Response(null, { status: 101, webSocket: client }) : Response.json(refusal)
+  }
+}
+
+function addressOf(request: Request): Address {
+  const lock = request.headers.get('x-baton-lock')
+  const id = Number(request.headers.get('x-baton-participant'))
+  if (lock === null || !Number.isInteger(id))
+    throw new Error('a request to a participant must say which it means')
+  return { lock, id }
+}
+
+// ---------------------------------------------------------------- the runtime
+
+function runtimeOf(ctx: DurableObjectState, directory: ParticipantDirectory): Runtime {
+  return {
+    rows: new SqlRows(ctx.storage),
+    // The write is part of the event's transaction and needs no waiting for.
+    alarm: { set: at => void ctx.storage.setAlarm(at) },
+    peers: peersOf(directory),
+    sockets: socketsOf(ctx),
+    now: () => Date.now(),
+    random: () => Math.random(),
+    randomId: () => crypto.randomUUID().replaceAll('-', ''),
+    background: work => ctx.waitUntil(work),
+    abort: reason => ctx.abort(reason),
+    log: line => console.error(line),
+  }
+}
+
+const peersOf = (directory: ParticipantDirectory): Peers => ({
+  async ask(lock, place, request, limitMs) {
+    const outgoing = new Request('https://participant/peer', {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(request),
+      signal: AbortSignal.timeout(limitMs),
+    })
+    const response = await directory.fetch(lock, place, outgoing)
+    if (!response.ok) throw new Error(`participant ${place.id} of ${lock} answered ${response.status}`)
+    return (await response.json()) as PeerAnswer
+  },
+})
+
+const socketsOf = (ctx: DurableObjectState): Sockets => ({
+  all: () => ctx.getWebSockets().map(socket => socketOf(ctx, socket)),
+  withTag: tag => {
+    const [socket] = ctx.getWebSockets(tag)
+    return socket === undefined ? undefined : socketOf(ctx, socket)
+  },
+})
+
+function socketOf(ctx: DurableObjectState, socket: WebSocket): Socket {
+  return {
+    tag: ctx.getTags(socket)[0]!,
+    send(text) {
+      try {
+        socket.send(text)
+      } catch {
+        // The socket is closing: its close event ends the grant.
+      }
+    },
+    close: (code, reason) => socket.close(code, reason),
+    bufferedBytes: () => null,
+    lastPing: () => ctx.getWebSocketAutoResponseTimestamp(socket)?.getTime() ?? null,
+    attachment: () => socket.deserializeAttachment() as SocketAttachment | null,
+    attach: attachment => socket.serializeAttachment(attachment),
+  }
+}
+
+/** A stream without a limit of its own: the participant looks at what is unread. */
+function createSink(onCancel: (sink: Sink) => void): { stream: ReadableStream<Uint8Array>; sink: Sink } {
+  const encoder = new TextEncoder()
+  let controller!: ReadableStreamDefaultController<Uint8Array>
+  const sink: Sink = {
+    write: text => controller.enqueue(encoder.encode(text)),
+    unreadBytes: () => -(controller.desiredSize ?? 0),
+    fail: reason => controller.error(new Error(reason)),
+  }
+  const stream = new ReadableStream<Uint8Array>(
+    {
+      start: own => {
+        controller = own
+      },
+      cancel: () => onCancel(sink),
+    },
+    { highWaterMark: 0, size: chunk => chunk.byteLength },
+  )
+  return { stream, sink }
+}
