@@ -135,11 +135,12 @@ async function hold(client: SimClient, action: ActionOf<'hold'>): Promise<void> 
   const signal = action.abortAfterMs === null ? undefined : abortAfter(client, action.abortAfterMs)
   const at = participant === null ? {} : { at: participant }
   const keepAlive = ending !== 'overstay'
+  const begunAt = client.world.loop.now
   const held = await client
     .connect(life)
     .lock(lock)
     .acquire({ waitMs, ttlMs, confirm, mode, keepAlive, signal, ...at })
-  journal.grant(lock, client.name, held.fence, held.grant.participant)
+  journal.grant(lock, client.name, begunAt, held.fence, held.grant.participant)
   for (let count = 0; count < operations; count++) {
     const opId = `op-${action.id}.${count}`
     const ops = operationFor(opId)
@@ -165,7 +166,8 @@ async function hold(client: SimClient, action: ActionOf<'hold'>): Promise<void> 
 
 async function ticket(client: SimClient, action: ActionOf<'ticket'>): Promise<void> {
   const { lock, ttlMs, polls, pollMs, ending } = action
-  const { counts } = client.world
+  const { counts, loop } = client.world
+  const begunAt = loop.now
   try {
     let answer = await client.request('POST', `${lock}/acquire`, { waitMs: 0, ttlMs, ticket: true })
     for (let poll = 0; answer.status === 202 && poll < polls; poll++) {
@@ -180,7 +182,7 @@ async function ticket(client: SimClient, action: ActionOf<'ticket'>): Promise<vo
     }
     if (answer.status !== 200) return
     const { grant } = answer.body as { grant: { id: string; fence: number; participant: number } }
-    client.world.journal.grant(lock, client.name, grant.fence, grant.participant)
+    client.world.journal.grant(lock, client.name, begunAt, grant.fence, grant.participant)
     if (ending === 'vanish') return
     const opId = `op-${action.id}`
     const ops = operationFor(opId)
@@ -226,12 +228,13 @@ async function history(client: SimClient, { lock }: ActionOf<'history'>): Promis
   client.world.counts.histories++
 }
 
-async function watch(client: SimClient, { lock, forMs, since }: ActionOf<'watch'>): Promise<void> {
+async function watch(client: SimClient, { id, lock, forMs, since }: ActionOf<'watch'>): Promise<void> {
   const signal = abortAfter(client, forMs)
   const options = since === null ? { signal } : { signal, since }
   for await (const event of client.connect().lock(lock).watch(options)) {
-    if (event.type !== 'op') continue
-    client.world.journal.watch(lock, client.name, event.sequence, event.opId, event.changes as unknown as Json)
+    const by = `${client.name}, watching since ${id}`
+    if (event.type === 'op') client.world.journal.watch(lock, by, event.sequence, event.opId)
+    if (event.type === 'snapshot') client.world.journal.watch(lock, by, event.sequence, null)
   }
 }
 

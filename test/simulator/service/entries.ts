@@ -1,4 +1,4 @@
-/** What the platform calls in an instance; entries-of-participant.ts makes them of a participant. */
+/** What the platform calls in an instance; participant-entries.ts makes them of a participant. */
 import type { Socket } from '../../../worker/participant/runtime.ts'
 import type { SimRequest, SimResponse } from './http.ts'
 import type { Instance } from './instance.ts'
@@ -14,8 +14,6 @@ export interface Entries {
   alarm(): Promise<void>
   socketSays(socket: Socket, text: string): void | Promise<void>
   socketCloses(socket: Socket): void | Promise<void>
-  /** How many of each thing it keeps that could grow. */
-  sizes(): { readonly [name: string]: number }
 }
 
 export type CreateEntries = (world: World, object: SimObject, runtime: Instance) => Entries

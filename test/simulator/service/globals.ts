@@ -5,7 +5,7 @@
 import type { Random } from '../random.ts'
 import type { Loop, Timer } from './loop.ts'
 
-type Globals = { -readonly [name: string]: unknown }
+type Globals = { [name: string]: unknown }
 
 /** The first virtual moment: clocks show dates that look like dates. */
 export const EPOCH_MS = Date.UTC(2030, 0, 1)

@@ -26,6 +26,7 @@ export interface GrantSeen {
   readonly fence: number
   readonly participant: number
   readonly by: string
+  readonly begunAt: number
   readonly at: number
 }
 
@@ -54,8 +55,8 @@ export interface WatchSeen {
   readonly lock: string
   readonly by: string
   readonly sequence: number
-  readonly opId: string
-  readonly changes: Json
+  /** `null`: a snapshot of everything up to here. */
+  readonly opId: string | null
 }
 
 export class Journal {
@@ -64,6 +65,8 @@ export class Journal {
   readonly reads: ReadSeen[] = []
   readonly configurations: ConfigurationSeen[] = []
   readonly watched: WatchSeen[] = []
+  /** What each lock's log held in the end. */
+  readonly final = new Map<string, readonly string[]>()
   /** Locks of a protocol that guards no state, as the service itself said. */
   readonly lockOnly = new Set<string>()
   readonly #world: World
@@ -93,8 +96,8 @@ export class Journal {
     this.#world.note(call.by, `${call.opId} on ${call.lock} is ${word}${what}`)
   }
 
-  grant(lock: string, by: string, fence: number, participant: number): void {
-    this.grants.push({ lock, fence, participant, by, at: this.#now })
+  grant(lock: string, by: string, begunAt: number, fence: number, participant: number): void {
+    this.grants.push({ lock, fence, participant, by, begunAt, at: this.#now })
     this.#world.counts.grants++
     this.#world.note(by, `holds ${lock} with fence ${fence} at participant ${participant}`)
   }
@@ -113,8 +116,8 @@ export class Journal {
     this.#world.note(by, `${lock} is configured (${status}): ${JSON.stringify(configuration)}`)
   }
 
-  watch(lock: string, by: string, sequence: number, opId: string, changes: Json): void {
-    this.watched.push({ lock, by, sequence, opId, changes })
+  watch(lock: string, by: string, sequence: number, opId: string | null): void {
+    this.watched.push({ lock, by, sequence, opId })
     this.#world.counts.watchEvents++
   }
 }

@@ -40,12 +40,13 @@ class Player {
 
   async play(): Promise<void> {
     const { lock, waitMs, ttlMs, operations, thinkMs, ending } = this.#action
-    const { journal, counts } = this.#client.world
+    const { journal, counts, loop } = this.#client.world
+    const begunAt = loop.now
     this.#session.try({ waitMs, ttlMs })
     const first = await this.#event(waitMs + PATIENCE_MS)
     if (first?.type !== 'crit') return this.#client.note(`session: ${JSON.stringify(first)}`)
     counts.sessions++
-    journal.grant(lock, this.#client.name, first.fence, 0)
+    journal.grant(lock, this.#client.name, begunAt, first.fence, 0)
     for (let count = 0; count < operations; count++) {
       if (!(await this.#operate(count))) return
       await this.#client.sleep(thinkMs)

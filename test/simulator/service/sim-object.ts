@@ -127,6 +127,7 @@ export class SimObject {
   wipe(): void {
     this.note('loses its storage')
     if (this.#instance !== null) this.crash('killed')
+    this.world.losses.wiping(this)
     this.disk.wipe()
     this.wasWiped = true
     this.#armAlarm()

@@ -1,15 +1,17 @@
 /** The simulated platform as a whole: sites, the network between them, objects, routers, and who watches it all. */
 import type { LockConfiguration, ParticipantPlace } from '../../../shared/api/configuration.ts'
-import { type BatonEnvironment, defaultConfiguration } from '../../../worker/environment.ts'
+import { DEFAULT_TIMING } from '../../../shared/protocols/protocol.ts'
+import { keyValue } from '../../../shared/resource/key-value.ts'
 import { Random } from '../random.ts'
 import type { Print } from '../transcript.ts'
 import { type Counts, zeroCounts } from './counts.ts'
 import type { CreateEntries, Entries } from './entries.ts'
 import { Histories } from './histories.ts'
-import { SimRequest, SimResponse } from './http.ts'
+import { type SimRequest, SimResponse } from './http.ts'
 import type { Instance } from './instance.ts'
 import { Journal } from './journal.ts'
 import { Loop } from './loop.ts'
+import { Losses } from './losses.ts'
 import { Network, type Respond } from './network.ts'
 import { type Plan, STREAM } from './plan.ts'
 import { type Group, hashOf, SimObject } from './sim-object.ts'
@@ -19,6 +21,7 @@ import { ServerSocket } from './sockets.ts'
 
 /** Participants that a lock of a single deployment may be configured with. */
 const MOST_REGIONS = 7
+const DEFAULT_TTL_MS = 30_000
 
 export class World {
   readonly plan: Plan
@@ -33,7 +36,10 @@ export class World {
   readonly clientSites: readonly Site[]
   readonly objects = new Map<string, SimObject>()
   readonly histories = new Histories()
+  readonly losses: Losses
   readonly journal: Journal
+  /** From then on nothing goes wrong by itself. */
+  isHealed = false
   /** The first thing that went wrong, if one did. */
   failure: unknown = null
   readonly #createEntries: CreateEntries
@@ -64,6 +70,7 @@ export class World {
     this.clientSites = plan.clients.map(({ clockOffsetMs }, index) =>
       siteAt(200 + index, `c${index + 1}`, clockOffsetMs),
     )
+    this.losses = new Losses(this)
     this.journal = new Journal(this)
   }
 
@@ -101,10 +108,19 @@ export class World {
 
   committed(object: SimObject, group: Group): void {
     this.histories.committed(object, group, this.loop.now)
+    this.losses.committed(object, group)
   }
 
   wiped(object: SimObject): void {
     this.histories.wiped(object, this.loop.now)
+  }
+
+  // ---------------------------------------------------------------- sites
+
+  /** A process that was gone is back, with what is on its disk. */
+  start(site: Site): void {
+    site.isUp = true
+    for (const object of this.objectsAt(site)) object.restartAlarm()
   }
 
   // ---------------------------------------------------------------- turns
@@ -127,20 +143,18 @@ export class World {
     return this.#createEntries(this, object, runtime)
   }
 
-  /** The variables of the deployment as they are at this site. */
-  environmentOf(site: Site): BatonEnvironment {
-    const { deployment } = this.plan
-    const { protocol, location } = deployment.versions[site.version]
-    const places = Array.from({ length: deployment.sites }, (_, index) => ({
-      ...(deployment.kind === 'cluster' && { url: urlOf(index + 1) }),
-      ...(location !== null && { location }),
-    }))
-    const variables = { BATON_PROTOCOL: protocol, BATON_PARTICIPANTS: JSON.stringify(places) }
-    return variables as unknown as BatonEnvironment
-  }
-
+  /** What a lock is made of that nobody configured, as the version of the deployment at this site says. */
   defaultsOf(site: Site, firstOwner: number): LockConfiguration {
-    return defaultConfiguration(this.environmentOf(site), firstOwner)
+    const { kind, sites, versions } = this.plan.deployment
+    const { protocol, location } = versions[site.version]
+    const participants = Array.from({ length: sites }, (_, index) => {
+      return { id: index + 1, location, url: kind === 'cluster' ? urlOf(index + 1) : null }
+    })
+    const { heartbeatMs, timeoutMs } = DEFAULT_TIMING
+    return {
+      ...{ number: 1, protocol, participants, firstOwner, ttlMs: DEFAULT_TTL_MS },
+      ...{ detector: { heartbeatMs, timeoutMs }, localHandoffs: 1, resource: keyValue.name },
+    }
   }
 
   /** The object that `place` means to somebody at this site. */
@@ -177,7 +191,7 @@ export class World {
   ): void {
     const object = this.objectAt(from.site, lock, place)
     if (this.isPrinted) this.note(from.name, `> ${object.name} ${body.slice(0, 600)}`)
-    this.network.request(
+    this.network.request<string>(
       from.site,
       object.site,
       respond => this.#serve(object, entries => entries.peer(body), respond),
@@ -264,7 +278,11 @@ export class World {
   }
 }
 
+/** No code of the service caught it. */
 export class EscapedError extends Error {}
+
+/** A client got a 500. */
+export class InternalError extends Error {}
 
 const urlOf = (site: number): string => `http://p${site}.test`
 const siteOf = (url: string): number => Number(/^http:\/\/p(\d+)\.test$/.exec(url)?.[1])

@@ -1,0 +1,154 @@
+/**
+ * The second phase: everything is mended. Every call of a client must come to an end, and every lock that has not lost more
+ * than it can bear must be of use again within a bound of virtual time; then there must be silence.
+ */
+import { BatonError } from '../../../shared/client/index.ts'
+import type { Json } from '../../../shared/json.ts'
+import { Violation } from '../violation.ts'
+import { LOG, operationFor, settle } from './client-actions.ts'
+import { SimClient } from './sim-client.ts'
+import { Site } from './site.ts'
+import type { World } from './world.ts'
+
+/** The longest that a call of the library can take: its own limits, and the service's. */
+const CALLS_MS = 200_000
+/** For each lock, from when the calls have ended. */
+const PROGRESS_MS = 180_000
+/** Until the last alarm of a lock that nobody uses: the longest time to live, a ticket's time, the slowest repeat. */
+const SILENCE_MS = 300_000
+const LOOK_EVERY_MS = 500
+
+export class Healing {
+  readonly #world: World
+  readonly #calls: Promise<unknown>
+  readonly #client: SimClient
+
+  constructor(world: World, calls: Promise<unknown>) {
+    this.#world = world
+    this.#calls = calls
+    const site = new Site(world.loop, 299, 'last', 0)
+    this.#client = new SimClient(world, site, world.routers[0]!, 99)
+  }
+
+  async run(): Promise<void> {
+    this.#heal()
+    await this.#until(this.#calls, CALLS_MS, 'calls end', () => 'a call of a client does not come to an end')
+    for (const { name } of this.#world.plan.locks) {
+      if (this.#isOver) return
+      if (this.#world.losses.isBeyond(name)) this.#world.counts.locksDown++
+      else await this.#requireProgress(name)
+    }
+    if (!this.#isOver) await this.#requireSilence()
+  }
+
+  get #isOver(): boolean {
+    return this.#world.failure !== null
+  }
+
+  #heal(): void {
+    const world = this.#world
+    world.isHealed = true
+    world.note('', 'everything is mended')
+    world.network.heal()
+    for (const site of world.sites.slice(1)) {
+      site.disk = 'well'
+      site.alarms = 'on time'
+      site.slowMs = 0
+      if (site.isFrozen) site.resume()
+      if (!site.isUp) world.start(site)
+    }
+    for (const object of world.objects.values()) object.heal()
+  }
+
+  async #until(work: Promise<unknown>, limitMs: number, rule: string, what: () => string): Promise<void> {
+    const { loop } = this.#world
+    let isDone = false
+    const finish = () => {
+      isDone = true
+    }
+    work.then(finish, error => {
+      this.#world.fail(error)
+      finish()
+    })
+    await loop.runUntil(loop.now + limitMs, () => isDone || this.#isOver)
+    if (!isDone && !this.#isOver) throw new Violation('liveness', rule, what())
+  }
+
+  // ---------------------------------------------------------------- progress
+
+  #requireProgress(lock: string): Promise<void> {
+    this.#world.counts.locksAlive++
+    let last = 'nothing was tried'
+    const tried = this.#use(lock, why => {
+      last = why
+    })
+    return this.#until(tried, PROGRESS_MS, 'progress', () => `${lock} cannot be used after healing: ${last}`)
+  }
+
+  /** Until it works: acquired and released, operated on and read. */
+  async #use(name: string, onFailure: (why: string) => void): Promise<void> {
+    const { journal } = this.#world
+    const client = this.#client
+    const lock = client.connect().lock(name)
+    await this.#insist(onFailure, async () => {
+      const begunAt = this.#world.loop.now
+      const held = await lock.acquire({ waitMs: 20_000 })
+      journal.grant(name, client.name, begunAt, held.fence, held.grant.participant)
+      await held.release()
+    })
+    let count = 0
+    await this.#insist(onFailure, async () => {
+      const opId = `final-${name}-${++count}`
+      const ops = operationFor(opId)
+      const call = journal.beginOperation(name, client.name, opId, ops)
+      const answer = lock.transact(ops as never, { opId, waitMs: 20_000 })
+      await settle(client, call, answer)
+      if (call.word !== 'applied' && !journal.lockOnly.has(name)) await answer
+    })
+    if (journal.lockOnly.has(name)) return
+    await this.#insist(onFailure, async () => {
+      const begunAt = this.#world.loop.now
+      const { value, revision, sequence } = await lock.get(LOG)
+      const by = client.name
+      journal.read({
+        ...{ lock: name, key: LOG, consistency: 'linearizable', by, begunAt },
+        ...{ value: value as Json, revision, sequence: sequence ?? null },
+      })
+      journal.final.set(name, (value ?? []) as readonly string[])
+    })
+  }
+
+  async #insist(onFailure: (why: string) => void, attempt: () => Promise<void>): Promise<void> {
+    for (;;) {
+      try {
+        return await attempt()
+      } catch (error) {
+        if (!(error instanceof BatonError)) throw error
+        onFailure(error.message)
+        await this.#client.sleep(1_000)
+      }
+    }
+  }
+
+  // ---------------------------------------------------------------- silence
+
+  /** Nobody wants anything: sooner or later no lock has an alarm set, and no message is under way. */
+  async #requireSilence(): Promise<void> {
+    const { loop, counts } = this.#world
+    const deadline = loop.now + SILENCE_MS
+    for (let noise = this.#noise(); noise !== null; noise = this.#noise()) {
+      if (loop.now >= deadline) throw new Violation('liveness', 'quiescence', noise)
+      await loop.runUntil(loop.now + LOOK_EVERY_MS, () => this.#isOver)
+      if (this.#isOver) return
+    }
+    counts.quiescences++
+  }
+
+  #noise(): string | null {
+    for (const object of this.#world.objects.values()) {
+      if (this.#world.losses.isBeyond(object.lock)) continue
+      if (object.disk.alarmAt !== null) return `${object.name} has an alarm set though nobody wants anything`
+    }
+    return null
+  }
+}

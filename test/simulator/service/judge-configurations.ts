@@ -1,0 +1,24 @@
+/** A lock is born once and with one configuration: whoever is told of it is told the same. */
+import { violate } from '../violation.ts'
+import type { World } from './world.ts'
+
+export function judgeConfigurations(world: World, lock: string): void {
+  const told = world.journal.configurations.filter(seen => seen.lock === lock)
+  const [first] = told
+  for (const other of told) {
+    if (other.configuration === first!.configuration) continue
+    violate(
+      'one configuration',
+      `${lock}: ${first!.by} was told ${first!.configuration}, ${other.by} was told ${other.configuration}`,
+    )
+  }
+  const stored = new Map<string, string>()
+  for (const object of world.objects.values()) {
+    const text = object.lock === lock ? object.disk.durableRecord('.configuration') : undefined
+    if (text !== undefined) stored.set(text, object.name)
+  }
+  if (stored.size > 1) {
+    const each = [...stored].map(([text, name]) => `${name} has ${text}`)
+    violate('one configuration', `${lock}: ${each.join('; ')}`)
+  }
+}

@@ -1,0 +1,72 @@
+/** The participant as an object of the simulated platform: the same thin shell as worker/participant/durable-object.ts. */
+import { resourceByName } from '../../../shared/resource/registry.ts'
+import type { ParticipantRequest } from '../../../worker/participant/calls.ts'
+import { type Deployment, Participant } from '../../../worker/participant/participant.ts'
+import type { PeerRequest } from '../../../worker/participant/peers/requests.ts'
+import type { Runtime } from '../../../worker/participant/runtime.ts'
+import type { Entries } from './entries.ts'
+import { type SimRequest, SimResponse } from './http.ts'
+import type { Instance } from './instance.ts'
+import type { SimObject } from './sim-object.ts'
+import type { ServerSocket } from './sockets.ts'
+import { openStream } from './streams.ts'
+import type { World } from './world.ts'
+
+/** Small, so that old events are forgotten all the time. */
+const EVENTS_KEPT = 60
+
+export function participantEntries(world: World, object: SimObject, runtime: Instance): Entries {
+  return entriesOf(world, object, runtime, runtime)
+}
+
+/** `seen` is the runtime as the participant sees it: tests give it a broken one. */
+export function entriesOf(world: World, object: SimObject, runtime: Instance, seen: Runtime): Entries {
+  const address = { lock: object.lock, id: object.participant }
+  const deployment: Deployment = {
+    eventsKept: EVENTS_KEPT,
+    defaults: ({ id }) => world.defaultsOf(object.site, id),
+    resourceNamed: resourceByName,
+  }
+  const participant = new Participant(seen, deployment)
+  return {
+    fetch: async (request, openSocket) => {
+      const { pathname, searchParams } = new URL(request.url)
+      switch (pathname) {
+        case '/call': {
+          const { call } = (await request.json()) as ParticipantRequest
+          return SimResponse.json(await participant.call(address, call, request.signal))
+        }
+        case '/watch': {
+          const since = searchParams.has('since') ? Number(searchParams.get('since')) : null
+          const { stream, sink } = openStream(runtime, closed => participant.unwatch(closed))
+          const refusal = await participant.watch(address, since, sink)
+          if (refusal !== null) return SimResponse.json(refusal)
+          return new SimResponse(stream, { headers: { 'content-type': 'text/event-stream' } })
+        }
+        case '/session':
+          return openSession(participant, address, request, openSocket)
+        default:
+          return new SimResponse(null, { status: 404 })
+      }
+    },
+    peer: async body => JSON.stringify(await participant.peer(address, JSON.parse(body) as PeerRequest)),
+    alarm: async () => participant.alarm(),
+    socketSays: (socket, text) => participant.socketMessage(socket, text),
+    socketCloses: socket => participant.socketClose(socket),
+  }
+}
+
+async function openSession(
+  participant: Participant,
+  address: { readonly lock: string; readonly id: number },
+  request: SimRequest,
+  openSocket: (tag: string) => ServerSocket,
+): Promise<SimResponse> {
+  const user = new URL(request.url).searchParams.get('user') ?? ''
+  let opened: ServerSocket | null = null
+  const refusal = await participant.session(address, user, tag => {
+    opened = openSocket(tag)
+  })
+  if (refusal !== null) return SimResponse.json(refusal)
+  return new SimResponse(null, { status: 101, webSocket: (opened as ServerSocket | null)!.client })
+}
