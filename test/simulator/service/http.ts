@@ -82,6 +82,11 @@ class SimBody {
     return this.#stream
   }
 
+  /** Nobody will read the body. */
+  discard(): void {
+    this.#stream?.cancel().catch(() => {})
+  }
+
   async text(): Promise<string> {
     const content = await this.#read()
     return typeof content === 'string' ? content : new TextDecoder().decode(content)

@@ -4,7 +4,7 @@ import { BatonError } from '../../../shared/client/index.ts'
 import { operationFor } from './client-actions.ts'
 import type { OperationCall } from './journal.ts'
 import type { Action } from './plan-actions.ts'
-import type { SimClient } from './sim-client.ts'
+import type { Life, SimClient } from './sim-client.ts'
 
 type SessionAction = Extract<Action, { readonly type: 'session' }>
 
@@ -12,15 +12,20 @@ type SessionAction = Extract<Action, { readonly type: 'session' }>
 const PATIENCE_MS = 30_000
 
 export async function playSession(client: SimClient, action: SessionAction): Promise<void> {
-  const session = client.connect().lock(action.lock).session()
-  const events = session[Symbol.asyncIterator]()
-  const player = new Player(client, action, session, events)
+  const life: Life = { isGone: false }
+  const session = client.connect(life).lock(action.lock).session()
+  const player = new Player(client, action, session)
+  let isDeaf = false
   try {
-    await player.play()
+    isDeaf = (await player.play()) === 'deaf'
   } catch (error) {
     if (client.isExpected(error)) client.note(`session: ${error.message}`)
   }
   player.abandon()
+  if (!isDeaf) return session.close()
+  client.world.counts.deafSessions++
+  life.isGone = true
+  if (life.socket !== undefined) life.socket.isDeaf = true
 }
 
 class Player {
@@ -31,36 +36,35 @@ class Player {
   #next: Promise<IteratorResult<SessionEvent>> | null = null
   #pending: OperationCall | null = null
 
-  constructor(client: SimClient, action: SessionAction, session: Session, events: AsyncIterator<SessionEvent>) {
+  constructor(client: SimClient, action: SessionAction, session: Session) {
     this.#client = client
     this.#action = action
     this.#session = session
-    this.#events = events
+    this.#events = session[Symbol.asyncIterator]()
   }
 
-  async play(): Promise<void> {
+  async play(): Promise<'over' | 'deaf'> {
     const { lock, waitMs, ttlMs, operations, thinkMs, ending } = this.#action
     const { journal, counts, loop } = this.#client.world
     const begunAt = loop.now
     this.#session.try({ waitMs, ttlMs })
     const first = await this.#event(waitMs + PATIENCE_MS)
-    if (first?.type !== 'crit') return this.#client.note(`session: ${JSON.stringify(first)}`)
+    if (first?.type !== 'crit') {
+      this.#client.note(`session: ${JSON.stringify(first)}`)
+      return 'over'
+    }
     counts.sessions++
     journal.grant(lock, this.#client.name, begunAt, first.fence, 0)
     for (let count = 0; count < operations; count++) {
-      if (!(await this.#operate(count))) return
+      if (!(await this.#operate(count))) return 'over'
       await this.#client.sleep(thinkMs)
-    }
-    if (ending === 'deaf') {
-      counts.deafSessions++
-      return
     }
     if (ending === 'exit') {
       this.#session.exit()
       const last = await this.#event(PATIENCE_MS)
       if (last?.type === 'rem') counts.releases++
     }
-    this.#session.close()
+    return ending === 'deaf' ? 'deaf' : 'over'
   }
 
   /** Whether the session goes on. */

@@ -9,11 +9,14 @@ import { SimRequest, type SimResponse } from './http.ts'
 import { STREAM } from './plan.ts'
 import type { SimRouter } from './sim-router.ts'
 import type { Site } from './site.ts'
+import type { ClientSocket } from './sockets.ts'
 import { InternalError, type World } from './world.ts'
 
 /** One connection's life: whoever is gone neither says nor hears anything any more. */
 export interface Life {
   isGone: boolean
+  /** The socket of a session that this connection has opened. */
+  socket?: ClientSocket
 }
 
 /** Whether the service learns that a client has given a request up. */
@@ -116,8 +119,11 @@ export class SimClient {
         result => {
           asked.signal.removeEventListener('abort', onAbort)
           if (life.isGone) return
+          // Whoever has given up closes the connection.
+          if (asked.signal.aborted) return result.ok ? result.value.discard() : undefined
           if (!result.ok) return reject(new TypeError('fetch failed', { cause: result.error }))
           this.#check(request, result.value)
+          if (result.value.webSocket !== null) life.socket = result.value.webSocket as ClientSocket
           resolve(result.value)
         },
       )

@@ -2,6 +2,9 @@
 import type { Sink } from '../../../worker/participant/runtime.ts'
 import type { Instance } from './instance.ts'
 
+/** After this long a connection that nobody reads from is found to be dead. */
+const NOTICED_MS = 60_000
+
 export function openStream(
   runtime: Instance,
   onCancel: (sink: Sink) => void,
@@ -12,6 +15,7 @@ export function openStream(
   let controller!: ReadableStreamDefaultController<Uint8Array>
   let isOver = false
   let lastAt = 0
+  let lastRead = loop.now
   /** In order, like the bytes of one connection. */
   const later = (run: () => void): void => {
     lastAt = Math.max(lastAt, loop.now + 0.5)
@@ -23,10 +27,15 @@ export function openStream(
     isOver = true
     later(() => controller.error(error))
   }
+  const arrive = (text: string): void => {
+    if (isOver) return
+    if (loop.now - lastRead > NOTICED_MS) return cancel()
+    controller.enqueue(encoder.encode(text))
+  }
   const sink: Sink = {
     write: text => {
       runtime.point()
-      runtime.output(() => later(() => isOver || controller.enqueue(encoder.encode(text))))
+      runtime.output(() => later(() => arrive(text)))
     },
     unreadBytes: () => -(controller.desiredSize ?? 0),
     fail: reason => {
@@ -42,7 +51,13 @@ export function openStream(
   const start = (own: ReadableStreamDefaultController<Uint8Array>): void => {
     controller = own
   }
-  const stream = new ReadableStream<Uint8Array>({ start, cancel }, { highWaterMark: 0, size: chunk => chunk.byteLength })
+  const pull = (): void => {
+    lastRead = loop.now
+  }
+  const stream = new ReadableStream<Uint8Array>(
+    { start, cancel, pull },
+    { highWaterMark: 0, size: chunk => chunk.byteLength },
+  )
   runtime.waiting.add(fail)
   return { stream, sink }
 }
