@@ -135,7 +135,8 @@ export class Disk {
   }
 
   #rollBackTo(length: number): void {
-    this.#open.length = length
+    // An instance that ended in its transaction has nothing left to roll back to.
+    this.#open.length = Math.min(length, this.#open.length)
     this.#seen = this.#durable.copy()
     for (const write of [...this.#flushing.flat(), ...this.#open]) this.#seen.apply(write)
   }

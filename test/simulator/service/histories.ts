@@ -11,8 +11,15 @@ interface Recording {
   readonly users: ActiveUsers
 }
 
+type Note = (who: string, text: string) => void
+
 export class Histories {
+  readonly #note: Note
   readonly #locks = new Map<string, Recording>()
+
+  constructor(note: Note) {
+    this.#note = note
+  }
 
   eventsOf(lock: string): readonly HistoryEvent[] {
     return this.#of(lock).events
@@ -22,7 +29,10 @@ export class Histories {
     for (const write of group) {
       if (write[0] !== 'append') continue
       const { history } = JSON.parse(write[1].body) as { readonly history: readonly HistoryEvent[] }
-      for (const event of history) this.#record(object.lock, { ...event, at: now })
+      for (const event of history) {
+        this.#note(object.name, describe(event))
+        this.#record(object.lock, { ...event, at: now })
+      }
     }
   }
 
@@ -47,4 +57,13 @@ export class Histories {
     this.#locks.set(lock, recording)
     return recording
   }
+}
+
+function describe(event: HistoryEvent): string {
+  const { type } = event
+  const user = 'user' in event ? ` ${event.user}` : ''
+  const fence = 'fence' in event ? ` fence ${event.fence}` : ''
+  const operation = 'opId' in event ? ` ${event.opId}` : ''
+  const sequence = 'sequence' in event ? ` at ${event.sequence}` : ''
+  return `* ${type}${user}${fence}${operation}${sequence}`
 }

@@ -1,5 +1,6 @@
 /** What was read was the state at the place that the answer names; a linearizable read is as new as what was done before it. */
 import { equalJson } from '../../../shared/history/compare.ts'
+import { entriesUpTo } from '../../../shared/history/serial-order.ts'
 import { violate } from '../violation.ts'
 import type { ReadSeen } from './journal.ts'
 import type { Truth } from './truth.ts'
@@ -32,8 +33,12 @@ function judgeValue(lock: string, read: ReadSeen, truth: Truth): void {
   violate('reads', `${lock}: ${read.by} read ${read.key} = ${told} at ${read.sequence}, where it is ${is}`)
 }
 
-/** A key that was not there tells no sequence: then it must not have been there. */
+/**
+ * Grants have places in the log too, and change nothing: only operations count. A key that was not there tells no sequence:
+ * then it must not have been there.
+ */
 function isOlderThan(read: ReadSeen, least: number, truth: Truth): boolean {
-  if (read.sequence !== null) return read.sequence < least
+  const { order } = truth
+  if (read.sequence !== null) return entriesUpTo(order, read.sequence) < entriesUpTo(order, least)
   return truth.valueAt(read.key, least).revision > 0
 }

@@ -5,7 +5,7 @@
 import type { Random } from '../random.ts'
 import type { Counts } from './counts.ts'
 import type { Loop } from './loop.ts'
-import type { NetworkPlan } from './plan.ts'
+import { calmed, type NetworkPlan } from './plan.ts'
 import type { Site } from './site.ts'
 
 /** What a request brings back. */
@@ -45,8 +45,13 @@ export class Network {
 
   /** From now on nothing is lost, repeated or late, and no link is cut. */
   heal(): void {
-    this.#plan = { ...this.#plan, requestLoss: 0, responseLoss: 0, duplication: 0, straggling: 0 }
+    this.#plan = calmed(this.#plan)
     this.#cuts.clear()
+  }
+
+  /** From now on it is like this. */
+  change(plan: NetworkPlan): void {
+    this.#plan = plan
   }
 
   cut(from: Site, to: Site): void {

@@ -68,6 +68,7 @@ interface Surroundings {
 }
 
 /** Ids of faults are below this. */
+export const FIRST_BIRTH_ID = 900
 export const FIRST_ACTION_ID = 1_000
 const MOST_ACTIONS = 1_000
 
@@ -92,7 +93,7 @@ export function drawActions(random: Random, surroundings: Surroundings): Action[
   return actions.sort((left, right) => left.at - right.at)
 }
 
-const plainTransact = (id: number, at: number, lock: string): Action => ({
+export const plainTransact = (id: number, at: number, lock: string): Action => ({
   id,
   at,
   lock,
@@ -102,6 +103,10 @@ const plainTransact = (id: number, at: number, lock: string): Action => ({
   abortAfterMs: null,
   again: false,
   conditional: false,
+})
+
+export const configureAction = (id: number, lock: string, wish: Wish): Action => ({
+  ...{ id, at: 0, lock, type: 'configure', wish },
 })
 
 function drawAction(random: Random, id: number, at: number, lock: string, { sites }: Surroundings): Action {

@@ -5,7 +5,7 @@
  */
 import type { ProtocolName } from '../../../shared/protocols/protocol.ts'
 import { Random } from '../random.ts'
-import { type Action, drawActions } from './plan-actions.ts'
+import { type Action, configureAction, drawActions, FIRST_BIRTH_ID, plainTransact } from './plan-actions.ts'
 import { drawFaults, type Fault } from './plan-faults.ts'
 
 /** Streams of randomness, so that no concern disturbs another. */
@@ -79,7 +79,8 @@ export interface Plan {
   readonly clockOffsetsMs: readonly number[]
   /** How long a commit takes, at most. */
   readonly commitMaxMs: number
-  /** Faults happen before this. */
+  /** Faults happen between these. */
+  readonly calmMs: number
   readonly durationMs: number
 }
 
@@ -88,11 +89,17 @@ export interface PlanOptions {
   readonly without?: ReadonlySet<number>
   /** Whether anything goes wrong at all. */
   readonly faults?: boolean
+  /** All locks are born before anything goes wrong. */
+  readonly calmBirths?: boolean
 }
 
 const LOCATIONS = [null, 'weur', 'enam'] as const
 
-export function drawPlan(seed: number, { without = new Set(), faults = true }: PlanOptions = {}): Plan {
+/** Time for all locks to be born when nothing goes wrong. */
+const CALM_MS = 3_000
+
+export function drawPlan(seed: number, options: PlanOptions = {}): Plan {
+  const { without = new Set(), faults: hasFaults = true, calmBirths = false } = options
   const random = new Random(seed, STREAM.plan)
   const deployment = drawDeployment(random)
   const locks = drawLocks(random, deployment)
@@ -100,21 +107,44 @@ export function drawPlan(seed: number, { without = new Set(), faults = true }: P
   const clockOffsetsMs = drawClocks(random, deployment)
   const network = drawNetwork(random)
   const commitMaxMs = random.chance(0.2) ? random.between(20, 200) : random.between(1, 5)
-  const drawnFaults = drawFaults(new Random(seed, STREAM.faults), { deployment, locks, durationMs })
+  const faults = drawFaults(new Random(seed, STREAM.faults), { deployment, locks, durationMs })
   const clients = drawClients(seed, random, deployment, locks, durationMs)
-  return {
-    seed,
-    deployment,
-    locks,
-    durationMs,
-    clockOffsetsMs: faults ? clockOffsetsMs : clockOffsetsMs.map(() => 0),
-    network: faults ? network : { ...network, requestLoss: 0, responseLoss: 0, duplication: 0, straggling: 0 },
-    commitMaxMs,
-    faults: faults ? drawnFaults.filter(({ id }) => !without.has(id)) : [],
+  const plan: Plan = {
+    ...{ seed, deployment, locks, durationMs, commitMaxMs, calmMs: 0 },
+    clockOffsetsMs: hasFaults ? clockOffsetsMs : clockOffsetsMs.map(() => 0),
+    network: hasFaults ? network : calmed(network),
+    faults: hasFaults ? faults.filter(({ id }) => !without.has(id)) : [],
     clients: clients.map(client => ({
       ...client,
       actions: client.actions.filter(({ id }) => !without.has(id)),
     })),
+  }
+  return calmBirths ? withCalmBirths(plan) : plan
+}
+
+export const calmed = (network: NetworkPlan): NetworkPlan => ({
+  ...network,
+  ...{ requestLoss: 0, responseLoss: 0, duplication: 0, straggling: 0 },
+})
+
+/** Everything happens later, and before it each lock is configured if somebody wishes so, and used once. */
+function withCalmBirths(plan: Plan): Plan {
+  const [first, ...others] = plan.clients
+  const births = plan.locks.flatMap(({ name, wishes }, index): Action[] => [
+    ...(wishes.length > 0 ? [configureAction(FIRST_BIRTH_ID + 2 * index, name, wishes[0]!)] : []),
+    plainTransact(FIRST_BIRTH_ID + 2 * index + 1, 0, name),
+  ])
+  const later = (client: ClientPlan): ClientPlan => ({
+    ...client,
+    actions: client.actions.map(action => ({ ...action, at: action.at + CALM_MS })),
+  })
+  const firstLater = later(first!)
+  return {
+    ...plan,
+    calmMs: CALM_MS,
+    durationMs: plan.durationMs + CALM_MS,
+    faults: plan.faults.map(fault => ({ ...fault, at: fault.at + CALM_MS })),
+    clients: [{ ...firstLater, actions: [...births, ...firstLater.actions] }, ...others.map(later)],
   }
 }
 

@@ -115,7 +115,7 @@ export class SimClient {
       world.network.request<SimResponse>(
         this.site,
         this.#router.site,
-        respond => this.#router.serve(request, respond),
+        respond => this.#router.serve(request.clone(), respond),
         result => {
           asked.signal.removeEventListener('abort', onAbort)
           if (life.isGone) return

@@ -13,7 +13,7 @@ import { Journal } from './journal.ts'
 import { Loop } from './loop.ts'
 import { Losses } from './losses.ts'
 import { Network, type Respond } from './network.ts'
-import { type Plan, STREAM } from './plan.ts'
+import { calmed, type Plan, STREAM } from './plan.ts'
 import { type Group, hashOf, SimObject } from './sim-object.ts'
 import { SimRouter } from './sim-router.ts'
 import { Site } from './site.ts'
@@ -35,7 +35,7 @@ export class World {
   readonly routers: readonly SimRouter[]
   readonly clientSites: readonly Site[]
   readonly objects = new Map<string, SimObject>()
-  readonly histories = new Histories()
+  readonly histories = new Histories((who, text) => this.note(who, text))
   readonly losses: Losses
   readonly journal: Journal
   /** From then on nothing goes wrong by itself. */
@@ -57,10 +57,12 @@ export class World {
     )
     this.random = new Random(plan.seed, STREAM.platform)
     const networkRandom = new Random(plan.seed, STREAM.network)
-    this.network = new Network(this.loop, networkRandom, plan.network, this.counts)
+    const network = plan.calmMs > 0 ? calmed(plan.network) : plan.network
+    this.network = new Network(this.loop, networkRandom, network, this.counts)
+    if (plan.calmMs > 0) this.loop.at(plan.calmMs, () => this.#endCalm())
     const { kind, sites, routers } = plan.deployment
     const places = kind === 'single' ? Math.max(sites, MOST_REGIONS) : sites
-    const offsets = plan.clockOffsetsMs
+    const offsets = plan.calmMs > 0 ? [] : plan.clockOffsetsMs
     const siteAt = (index: number, name: string, offsetMs: number) => new Site(this.loop, index, name, offsetMs)
     this.sites = Array.from({ length: places + 1 }, (_, index) => siteAt(index, `p${index}`, offsets[index] ?? 0))
     this.routers = Array.from({ length: routers }, (_, index) => {
@@ -72,6 +74,11 @@ export class World {
     )
     this.losses = new Losses(this)
     this.journal = new Journal(this)
+  }
+
+  #endCalm(): void {
+    this.network.change(this.plan.network)
+    for (const site of this.sites) site.clockOffsetMs = this.plan.clockOffsetsMs[site.index] ?? 0
   }
 
   // ---------------------------------------------------------------- what happened
@@ -219,7 +226,7 @@ export class World {
       this.network.request<SimResponse>(
         asking,
         object.site,
-        respond => this.#serve(object, entries => entries.fetch(request, openSocket), respond),
+        respond => this.#serve(object, entries => entries.fetch(request.clone(), openSocket), respond),
         result => {
           if (result.ok) resolve(result.value)
           // Behind a URL a reset is the failure of a Worker; next door it is an error that says so.
