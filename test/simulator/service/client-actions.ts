@@ -66,15 +66,27 @@ async function transact(client: SimClient, action: ActionOf<'transact'>): Promis
   const ops = operationFor(opId, conditional)
   const at = participant === null ? {} : { at: participant }
   const signal = abortAfterMs === null ? {} : { signal: abortAfter(client, abortAfterMs) }
-  const run = (options: object) => client.connect().lock(lock).transact(ops as never, { opId, waitMs, ...options })
-  await settle(client, client.world.journal.beginOperation(lock, client.name, opId, ops), run({ ...at, ...signal }))
+  const run = (options: object) =>
+    client
+      .connect()
+      .lock(lock)
+      .transact(ops as never, { opId, waitMs, ...options })
+  await settle(
+    client,
+    client.world.journal.beginOperation(lock, client.name, opId, ops),
+    run({ ...at, ...signal }),
+  )
   if (!again) return
   client.world.counts.operationsAskedAgain++
   await client.sleep(client.random.logUniform(1, 2_000))
   await settle(client, client.world.journal.beginOperation(lock, client.name, opId, ops), run({}))
 }
 
-export async function settle(client: SimClient, call: OperationCall, answer: Promise<unknown>): Promise<void> {
+export async function settle(
+  client: SimClient,
+  call: OperationCall,
+  answer: Promise<unknown>,
+): Promise<void> {
   const { journal } = client.world
   try {
     const { applied, results, sequence, fence } = (await answer) as Applied
@@ -113,7 +125,11 @@ async function settleRaw(client: SimClient, call: OperationCall, path: string, b
   } catch {
     return journal.endOperation(call, 'unknown')
   }
-  const told = answer.body as unknown as Applied & { outcome?: OperationCall['word']; code?: string; detail?: string }
+  const told = answer.body as unknown as Applied & {
+    outcome?: OperationCall['word']
+    code?: string
+    detail?: string
+  }
   if (answer.status === 200) {
     const { applied, results, sequence, fence } = told
     const more = fence === undefined ? {} : { fence }
@@ -144,7 +160,11 @@ async function hold(client: SimClient, action: ActionOf<'hold'>): Promise<void> 
   for (let count = 0; count < operations; count++) {
     const opId = `op-${action.id}.${count}`
     const ops = operationFor(opId)
-    await settle(client, journal.beginOperation(lock, client.name, opId, ops), held.apply(ops as never, { opId }))
+    await settle(
+      client,
+      journal.beginOperation(lock, client.name, opId, ops),
+      held.apply(ops as never, { opId }),
+    )
     await client.sleep(thinkMs)
   }
   if (ending === 'vanish') {
@@ -156,7 +176,11 @@ async function hold(client: SimClient, action: ActionOf<'hold'>): Promise<void> 
     await client.sleep(ttlMs * 1.2)
     const opId = `op-${action.id}.late`
     const ops = operationFor(opId)
-    await settle(client, journal.beginOperation(lock, client.name, opId, ops), held.apply(ops as never, { opId }))
+    await settle(
+      client,
+      journal.beginOperation(lock, client.name, opId, ops),
+      held.apply(ops as never, { opId }),
+    )
   }
   await held.release()
   counts.releases++
@@ -252,7 +276,10 @@ export async function configure(client: SimClient, name: string, wish: Wish): Pr
   const { participants, ...rest } = wish
   const places = participants === undefined ? {} : { participants: new Array(participants).fill({}) }
   try {
-    const configuration = await client.connect().lock(name).configure({ ...rest, ...places })
+    const configuration = await client
+      .connect()
+      .lock(name)
+      .configure({ ...rest, ...places })
     client.world.journal.configured(name, client.name, 'set', configuration as unknown as Json)
   } catch (error) {
     const { configuration } = error instanceof ConflictError ? error.more : {}

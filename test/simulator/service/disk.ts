@@ -208,7 +208,10 @@ export class Disk {
       size: () => {
         statement('read', 'size')
         const { events } = this.#seen
-        return { rows: events.length, bytes: events.reduce((sum, { body }) => sum + Buffer.byteLength(body), 0) }
+        return {
+          rows: events.length,
+          bytes: events.reduce((sum, { body }) => sum + Buffer.byteLength(body), 0),
+        }
       },
       forgetThrough: throughId => {
         statement('write', 'forget')

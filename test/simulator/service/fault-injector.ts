@@ -111,7 +111,13 @@ export class FaultInjector {
     return this.#world.sites[site]!
   }
 
-  #object({ lock, participant }: { readonly lock: string; readonly participant: number }): SimObject | undefined {
+  #object({
+    lock,
+    participant,
+  }: {
+    readonly lock: string
+    readonly participant: number
+  }): SimObject | undefined {
     const { objects, plan } = this.#world
     const name = `${lock}/${participant}`
     return objects.get(plan.deployment.kind === 'single' ? name : `p${participant}:${name}`)

@@ -83,12 +83,19 @@ export class Healing {
     const tried = this.#use(lock, why => {
       last = why
     })
-    return this.#until(tried, PROGRESS_MS, 'progress', () => `${lock} cannot be used after healing: ${last} (${this.#memberships(lock)})`)
+    return this.#until(
+      tried,
+      PROGRESS_MS,
+      'progress',
+      () => `${lock} cannot be used after healing: ${last} (${this.#memberships(lock)})`,
+    )
   }
 
   #memberships(lock: string): string {
     const objects = [...this.#world.objects.values()].filter(object => object.lock === lock)
-    return objects.map(object => `${object.name} ${object.disk.durableRecord('membership') ?? 'blank'}`).join(', ')
+    return objects
+      .map(object => `${object.name} ${object.disk.durableRecord('membership') ?? 'blank'}`)
+      .join(', ')
   }
 
   /** Until it works: acquired and released, operated on and read. */

@@ -106,7 +106,10 @@ export class Journal {
     this.reads.push({ ...seen, endedAt: this.#now })
     this.#world.counts.reads++
     if (seen.consistency === 'linearizable') this.#world.counts.linearizableReads++
-    this.#world.note(seen.by, `reads ${seen.key} of ${seen.lock}: ${JSON.stringify(seen.value)} at ${seen.sequence}`)
+    this.#world.note(
+      seen.by,
+      `reads ${seen.key} of ${seen.lock}: ${JSON.stringify(seen.value)} at ${seen.sequence}`,
+    )
   }
 
   configured(lock: string, by: string, status: ConfigurationSeen['status'], configuration: Json): void {

@@ -14,7 +14,8 @@ export function judgeFences(world: World, lock: string): void {
   const byFence = new Map<number, Seen>()
   for (const grant of seen) {
     const other = byFence.get(grant.fence)
-    if (other !== undefined) violate('fences', `${lock}: ${other.by} and ${grant.by} were both given fence ${grant.fence}`)
+    if (other !== undefined)
+      violate('fences', `${lock}: ${other.by} and ${grant.by} were both given fence ${grant.fence}`)
     byFence.set(grant.fence, grant)
   }
   const byEnd = [...seen].sort((left, right) => left.endedAt - right.endedAt)

@@ -19,9 +19,13 @@ function judgeOperation(lock: string, opId: string, calls: readonly OperationCal
   const entries = truth.entriesOf(opId)
   const inState = truth.final?.filter(id => id === opId).length ?? null
   const words = calls.map(({ word }) => word)
-  if (inState !== null && inState > 1) violate('applied once', `${lock}: ${opId} is in the state ${inState} times`)
+  if (inState !== null && inState > 1)
+    violate('applied once', `${lock}: ${opId} is in the state ${inState} times`)
   if (words.every(word => word === 'not-applied') && (entries.length > 0 || (inState ?? 0) > 0)) {
-    violate('not-applied', `${lock}: ${opId} was called not applied, and is applied at ${entries[0]?.sequence}`)
+    violate(
+      'not-applied',
+      `${lock}: ${opId} was called not applied, and is applied at ${entries[0]?.sequence}`,
+    )
   }
   for (const call of calls) if (call.word === 'applied') judgeApplied(lock, call, inState, truth)
 }
@@ -30,10 +34,14 @@ function judgeApplied(lock: string, call: OperationCall, inState: number | null,
   const { opId, sequence, condition, results } = call
   const expected = condition === false ? 0 : 1
   if (inState !== null && inState !== expected) {
-    violate('acknowledged', `${lock}: ${opId} was acknowledged at ${sequence}, and is in the state ${inState} times`)
+    violate(
+      'acknowledged',
+      `${lock}: ${opId} was acknowledged at ${sequence}, and is in the state ${inState} times`,
+    )
   }
   const [first, ...again] = truth.entriesOf(opId)
-  if (first === undefined) violate('acknowledged', `${lock}: ${opId} was acknowledged at ${sequence}, and nobody applied it`)
+  if (first === undefined)
+    violate('acknowledged', `${lock}: ${opId} was acknowledged at ${sequence}, and nobody applied it`)
   if (![first, ...again].some(entry => entry.sequence === sequence)) {
     violate('acknowledged', `${lock}: ${opId} was acknowledged at ${sequence}, and is at ${first.sequence}`)
   }

@@ -11,7 +11,8 @@ export function judgeWatches(world: World, lock: string, truth: Truth): void {
     streams.set(by, { sequence, isSnapshot: opId === null })
     if (opId === null) continue
     const entry = truth.order.bySequence.get(sequence)
-    if (entry?.opId !== opId) violate('watch', `${lock}: ${by} was told of ${opId} at ${sequence}, where ${entry?.opId} is`)
+    if (entry?.opId !== opId)
+      violate('watch', `${lock}: ${by} was told of ${opId} at ${sequence}, where ${entry?.opId} is`)
     if (last === undefined) continue
     if (sequence <= last.sequence) {
       violate('watch', `${lock}: ${by} was told of ${sequence} after ${last.sequence}`)
@@ -19,6 +20,7 @@ export function judgeWatches(world: World, lock: string, truth: Truth): void {
     const missed = truth.order.entries.find(
       other => other.sequence > last.sequence && other.sequence < sequence && truth.isFirst(other),
     )
-    if (missed !== undefined) violate('watch', `${lock}: ${by} was not told of ${missed.opId} at ${missed.sequence}`)
+    if (missed !== undefined)
+      violate('watch', `${lock}: ${by} was not told of ${missed.opId} at ${missed.sequence}`)
   }
 }

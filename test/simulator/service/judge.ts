@@ -2,11 +2,12 @@
  * Whether what clients were told is true, lock by lock: by the participants' histories, which the checker judges first, and
  * by what the lock's state held in the end, which nobody but a client has read.
  */
-import { DEFAULT_LIMITS, type ProtocolName } from '../../../shared/protocols/protocol.ts'
+
 import type { History } from '../../../shared/history/events.ts'
 import { judge } from '../../../shared/history/judge.ts'
 import { replay } from '../../../shared/history/replay.ts'
 import { serialOrder } from '../../../shared/history/serial-order.ts'
+import { DEFAULT_LIMITS, type ProtocolName } from '../../../shared/protocols/protocol.ts'
 import { keyValue } from '../../../shared/resource/key-value.ts'
 import { Violation } from '../violation.ts'
 import { judgeConfigurations } from './judge-configurations.ts'

@@ -117,13 +117,7 @@ export class Network {
   }
 
   /** What goes over an open connection arrives in order, `notBefore` the one before it; or the connection breaks. */
-  carryInOrder(
-    from: Site,
-    to: Site,
-    notBefore: number,
-    arrive: () => void,
-    onBreak: () => void,
-  ): number {
+  carryInOrder(from: Site, to: Site, notBefore: number, arrive: () => void, onBreak: () => void): number {
     const at = Math.max(notBefore, this.#loop.now + this.#delay(from, to))
     this.#loop.at(at, () => {
       if (this.#isCut(from, to)) onBreak()

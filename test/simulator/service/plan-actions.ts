@@ -141,7 +141,7 @@ function drawAction(random: Random, id: number, at: number, lock: string, { site
       return { ...base, type, ttlMs, polls: random.between(1, 5), pollMs: random.between(0, 2_000), ending }
     }
     case 'session': {
-      const ending = chance < 0.6 ? 'exit' : chance < 0.8 || process.env.NODEAF ? 'close' : 'deaf'
+      const ending = chance < 0.6 ? 'exit' : chance < 0.8 ? 'close' : 'deaf'
       return { ...base, type, operations, waitMs: waitMs + 1_000, ttlMs, thinkMs, ending }
     }
     case 'watch':

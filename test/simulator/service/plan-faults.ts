@@ -29,7 +29,11 @@ export type Fault =
   | (Lasting & { readonly type: 'kill'; readonly site: number })
   | (Lasting & { readonly type: 'freeze'; readonly site: number })
   | (Lasting & { readonly type: 'wipe-site'; readonly site: number })
-  | (Lasting & { readonly type: 'disk'; readonly site: number; readonly state: 'read-only' | 'full' | 'slow' })
+  | (Lasting & {
+      readonly type: 'disk'
+      readonly site: number
+      readonly state: 'read-only' | 'full' | 'slow'
+    })
   | (Base & { readonly type: 'clock'; readonly site: number; readonly byMs: number })
   | (Lasting & {
       readonly type: 'alarms'

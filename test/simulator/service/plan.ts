@@ -9,7 +9,14 @@ import { type Action, configureAction, drawActions, FIRST_BIRTH_ID, plainTransac
 import { drawFaults, type Fault } from './plan-faults.ts'
 
 /** Streams of randomness, so that no concern disturbs another. */
-export const STREAM = { plan: 101, actions: 102, faults: 103, network: 104, platform: 105, globals: 106 } as const
+export const STREAM = {
+  plan: 101,
+  actions: 102,
+  faults: 103,
+  network: 104,
+  platform: 105,
+  globals: 106,
+} as const
 
 /** What one version of the deployment says that another may not. */
 export interface Version {
@@ -85,13 +92,16 @@ export interface Plan {
 }
 
 export interface PlanOptions {
-  /** Faults and actions that are left out, by their ids. */
-  readonly without?: ReadonlySet<number>
+  /** Faults and actions that are left out, by their ids; and what of `LEFT_OUT` is. */
+  readonly without?: ReadonlySet<string>
   /** Whether anything goes wrong at all. */
   readonly faults?: boolean
   /** All locks are born before anything goes wrong. */
   readonly calmBirths?: boolean
 }
+
+/** What can be left out beside faults and actions. */
+export const LEFT_OUT = ['loss', 'response-loss', 'duplication', 'stragglers', 'skew', 'slow-disk'] as const
 
 const LOCATIONS = [null, 'weur', 'enam'] as const
 
@@ -99,24 +109,27 @@ const LOCATIONS = [null, 'weur', 'enam'] as const
 const CALM_MS = 3_000
 
 export function drawPlan(seed: number, options: PlanOptions = {}): Plan {
-  const { without = new Set(), faults: hasFaults = true, calmBirths = false } = options
+  const { without = new Set<string>(), faults: hasFaults = true, calmBirths = false } = options
+  const isLeft = ({ id }: { readonly id: number }) => !without.has(String(id))
   const random = new Random(seed, STREAM.plan)
   const deployment = drawDeployment(random)
   const locks = drawLocks(random, deployment)
   const durationMs = random.between(6_000, 20_000)
   const clockOffsetsMs = drawClocks(random, deployment)
   const network = drawNetwork(random)
-  const commitMaxMs = random.chance(0.2) ? random.between(20, 200) : random.between(1, 5)
+  const slowMs = random.chance(0.2) ? random.between(20, 200) : random.between(1, 5)
+  const commitMaxMs = without.has('slow-disk') ? 1 : slowMs
   const faults = drawFaults(new Random(seed, STREAM.faults), { deployment, locks, durationMs })
   const clients = drawClients(seed, random, deployment, locks, durationMs)
   const plan: Plan = {
     ...{ seed, deployment, locks, durationMs, commitMaxMs, calmMs: 0 },
-    clockOffsetsMs: hasFaults ? clockOffsetsMs : clockOffsetsMs.map(() => 0),
-    network: hasFaults ? network : calmed(network),
-    faults: hasFaults ? faults.filter(({ id }) => !without.has(id)) : [],
+    clockOffsetsMs: hasFaults && !without.has('skew') ? clockOffsetsMs : clockOffsetsMs.map(() => 0),
+    network: hasFaults ? networkWithout(network, without) : calmed(network),
+    faults: hasFaults ? faults.filter(isLeft) : [],
     clients: clients.map(client => ({
       ...client,
-      actions: client.actions.filter(({ id }) => !without.has(id)),
+      clockOffsetMs: hasFaults && !without.has('skew') ? client.clockOffsetMs : 0,
+      actions: client.actions.filter(isLeft),
     })),
   }
   return calmBirths ? withCalmBirths(plan) : plan
@@ -126,6 +139,17 @@ export const calmed = (network: NetworkPlan): NetworkPlan => ({
   ...network,
   ...{ requestLoss: 0, responseLoss: 0, duplication: 0, straggling: 0 },
 })
+
+function networkWithout(network: NetworkPlan, without: ReadonlySet<string>): NetworkPlan {
+  const { requestLoss, responseLoss, duplication, straggling } = network
+  return {
+    ...network,
+    requestLoss: without.has('loss') ? 0 : requestLoss,
+    responseLoss: without.has('response-loss') ? 0 : responseLoss,
+    duplication: without.has('duplication') ? 0 : duplication,
+    straggling: without.has('stragglers') ? 0 : straggling,
+  }
+}
 
 /** Everything happens later, and before it each lock is configured if somebody wishes so, and used once. */
 function withCalmBirths(plan: Plan): Plan {
@@ -195,7 +219,9 @@ function drawWish(random: Random, mostParticipants: number): Wish {
 
 function drawClocks(random: Random, { sites, routers }: Deployment): number[] {
   const isSkewed = random.chance(0.5)
-  const offsets = Array.from({ length: Math.max(sites, 7) + routers + 1 }, () => random.between(-60_000, 60_000))
+  const offsets = Array.from({ length: Math.max(sites, 7) + routers + 1 }, () =>
+    random.between(-60_000, 60_000),
+  )
   return isSkewed ? offsets : offsets.map(() => 0)
 }
 

@@ -192,7 +192,10 @@ export class SimObject {
   flushLater(instance: Instance): void {
     const { commitMaxMs } = this.world.plan
     const slowMs = this.site.disk === 'slow' ? SLOW_COMMIT_MS : 0
-    const at = Math.max(this.#lastCommitAt, this.world.loop.now + this.#random.fraction() * (commitMaxMs + slowMs))
+    const at = Math.max(
+      this.#lastCommitAt,
+      this.world.loop.now + this.#random.fraction() * (commitMaxMs + slowMs),
+    )
     this.#lastCommitAt = at
     this.world.loop.at(at, () => this.site.receive(() => this.#flush(instance)))
   }

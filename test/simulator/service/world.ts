@@ -63,8 +63,11 @@ export class World {
     const { kind, sites, routers } = plan.deployment
     const places = kind === 'single' ? Math.max(sites, MOST_REGIONS) : sites
     const offsets = plan.calmMs > 0 ? [] : plan.clockOffsetsMs
-    const siteAt = (index: number, name: string, offsetMs: number) => new Site(this.loop, index, name, offsetMs)
-    this.sites = Array.from({ length: places + 1 }, (_, index) => siteAt(index, `p${index}`, offsets[index] ?? 0))
+    const siteAt = (index: number, name: string, offsetMs: number) =>
+      new Site(this.loop, index, name, offsetMs)
+    this.sites = Array.from({ length: places + 1 }, (_, index) =>
+      siteAt(index, `p${index}`, offsets[index] ?? 0),
+    )
     this.routers = Array.from({ length: routers }, (_, index) => {
       const site = siteAt(100 + index, `r${index + 1}`, offsets[places + 1 + index] ?? 0)
       return new SimRouter(this, site)
@@ -269,10 +272,7 @@ export class World {
     this.#tellSocket(object, (entries, runtime) => entries.socketCloses(socket.seenBy(runtime)))
   }
 
-  #tellSocket(
-    object: SimObject,
-    tell: (entries: Entries, runtime: Instance) => void | Promise<void>,
-  ): void {
+  #tellSocket(object: SimObject, tell: (entries: Entries, runtime: Instance) => void | Promise<void>): void {
     let runtime: Instance | null = null
     try {
       const awake = object.wake()
