@@ -1,6 +1,8 @@
 /**
  * Holds the dependency rule: `worker → shared ← test`, and what is in `shared/` depends on its arguments alone. A clock
  * or a random number in there would make the simulator lie about the service; so the rule is a test and not a wish.
+ *
+ * The participant (`worker/participant/`) depends on its runtime alone; only its shell knows where it runs.
  */
 import { readdirSync, readFileSync } from 'node:fs'
 import { join, posix } from 'node:path'
@@ -24,6 +26,17 @@ const IMPURE_NAMES = (
   'console process navigator globalThis global eval Function Intl Atomics WeakRef FinalizationRegistry'
 ).split(' ')
 const LATER_NAMES = ['async', 'await', 'Promise']
+
+const PARTICIPANT = 'worker/participant/'
+/** The shell: it gives the participant what the platform has. */
+const SHELL = 'worker/participant/durable-object.ts'
+/** What the platform has. A participant gets its time, its randomness and its connections from its runtime. */
+const PLATFORM_NAMES = [
+  ...IMPURE_NAMES.filter(name => name !== 'Date'),
+  ...'scheduler Request Response Headers ReadableStream WebSocketPair DurableObject DurableObjectState caches'.split(
+    ' ',
+  ),
+]
 
 // ---------------------------------------------------------------- reading
 
@@ -152,6 +165,7 @@ function isIn(file: string, folders: readonly string[]): boolean {
 function codeProblems(file: string, code: string): string[] {
   const problems: string[] = []
   const withoutImports = code.replaceAll(STATIC_IMPORT, '')
+  if (isIn(file, [PARTICIPANT])) return file === SHELL ? [] : participantProblems(withoutImports)
   if (mentions(withoutImports, ['import', 'require']).length > 0)
     problems.push('an import that is not static')
   if (isIn(file, SYNCHRONOUS)) problems.push(...mentions(code, LATER_NAMES))
@@ -163,11 +177,21 @@ function codeProblems(file: string, code: string): string[] {
   return problems
 }
 
+function participantProblems(code: string): string[] {
+  const problems = mentions(code, PLATFORM_NAMES)
+  if (/\bMath\s*\??\.\s*random\b/.test(code)) problems.push('Math.random')
+  if (/\bAbortSignal\s*\??\.\s*\w/.test(code)) problems.push('a signal of its own')
+  // A date may be made of a time that is known.
+  if (/\bDate\b(?<!\bnew\s+Date)|\bnew\s+Date\b(?!\s*\(\s*[^\s)])/.test(code)) problems.push('a clock')
+  return problems
+}
+
 function resolve(file: string, specifier: string): string {
   return posix.join(posix.dirname(file), specifier)
 }
 
 function importProblems(file: string, { specifier }: Import): string[] {
+  if (isIn(file, [PARTICIPANT])) return file === SHELL ? [] : participantImportProblems(file, specifier)
   if (!specifier.startsWith('.')) {
     const isAllowed = ALLOWED_PACKAGES.has(specifier) && !isIn(file, SYNCHRONOUS)
     return isAllowed ? [] : [`imports ${specifier}`]
@@ -176,6 +200,13 @@ function importProblems(file: string, { specifier }: Import): string[] {
   if (!target.startsWith('shared/')) return [`imports ${target}`]
   const [own, other] = [protocolOf(file), protocolOf(target)]
   return own !== undefined && other !== undefined && own !== other ? [`imports the protocol ${other}`] : []
+}
+
+function participantImportProblems(file: string, specifier: string): string[] {
+  if (!specifier.startsWith('.')) return [`imports ${specifier}`]
+  const target = resolve(file, specifier)
+  const isOwn = isIn(target, ['shared/', PARTICIPANT]) && !isIn(target, WITH_IO) && target !== SHELL
+  return isOwn ? [] : [`imports ${target}`]
 }
 
 /** The folder of a protocol; what lies beside these folders, or in a common one, belongs to all of them. */
@@ -200,15 +231,31 @@ function cycles(graph: ReadonlyMap<string, readonly string[]>): string[][] {
 
 // ---------------------------------------------------------------- the project
 
-function sharedFiles(): Files {
+function filesIn(folder: string): Files {
   const root = join(import.meta.dirname, '..')
-  const names = readdirSync(join(root, 'shared'), { recursive: true, encoding: 'utf8' })
+  const names = readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
   const code = names.map(name => name.replaceAll('\\', '/')).filter(name => /\.[cm]?[jt]sx?$/.test(name))
-  return new Map(code.map(name => [`shared/${name}`, readFileSync(join(root, 'shared', name), 'utf8')]))
+  return new Map(code.map(name => [`${folder}/${name}`, readFileSync(join(root, folder, name), 'utf8')]))
 }
 
+describe('the files in worker/participant/', () => {
+  const files = filesIn('worker/participant')
+
+  it('keep the rule', () => {
+    expect([...files.keys()]).toEqual(expect.arrayContaining([SHELL, 'worker/participant/participant.ts']))
+    expect(violations(files)).toEqual([])
+  })
+
+  it('would be caught, each of them, with a clock at its end, but for the shell', () => {
+    for (const [file, text] of files) {
+      const late = new Map([[file, `${text}\nexport const late = Date.now()\n`]])
+      expect(violations(late), file).toEqual(file === SHELL ? [] : [`${file}: a clock`])
+    }
+  })
+})
+
 describe('the files in shared/', () => {
-  const files = sharedFiles()
+  const files = filesIn('shared')
 
   it('keep the rule', () => {
     expect([...files.keys()]).toEqual(
@@ -277,6 +324,25 @@ describe('the rule flags', () => {
     [step, 'export async function step() {}', 'async'],
     [step, 'type Later = Promise<void>', 'Promise'],
     ['shared/history/a.ts', 'for await (const x of y) {}', 'await'],
+    ['worker/participant/a.ts', 'const now = new Date()', 'a clock'],
+    ['worker/participant/a.ts', 'const now = new Date', 'a clock'],
+    ['worker/participant/a.ts', 'const { now } = Date', 'a clock'],
+    ['worker/participant/a.ts', 'const x = Math.random()', 'Math.random'],
+    ['worker/participant/a.ts', 'await scheduler.wait(1)', 'scheduler'],
+    ['worker/participant/a.ts', 'setTimeout(run, 1)', 'setTimeout'],
+    ['worker/participant/a.ts', 'crypto.randomUUID()', 'crypto'],
+    ['worker/participant/a.ts', 'await fetch(x)', 'fetch'],
+    ['worker/participant/a.ts', 'console.log(x)', 'console'],
+    ['worker/participant/a.ts', 'return new Response(x)', 'Response'],
+    ['worker/participant/a.ts', 'const limit = AbortSignal.timeout(1)', 'a signal of its own'],
+    ['worker/participant/a.ts', "import { env } from 'cloudflare:workers'", 'imports cloudflare:workers'],
+    ['worker/participant/a.ts', "import { x } from '../directory.ts'", 'imports worker/directory.ts'],
+    ['worker/participant/a.ts', "import { x } from './durable-object.ts'", `imports ${SHELL}`],
+    [
+      'worker/participant/a.ts',
+      "import { x } from '../../shared/client/index.ts'",
+      'imports shared/client/index.ts',
+    ],
   ])('%s: %s', (file, text, problem) => {
     expect(judge(file, text)).toContain(problem)
   })
@@ -310,6 +376,13 @@ describe('the rule accepts', () => {
     ['shared/protocols/wme/step.ts', "import { a } from './a.ts'\nimport type { P } from '../protocol.ts'"],
     ['shared/protocols/maekawa/a.ts', "import { onTry } from '../lock-only/users.ts'"],
     ['shared/protocols/all.ts', "import { a } from './wme/step.ts'\nimport { b } from './other/step.ts'"],
+    ['worker/participant/a.ts', 'export const iso = (ms: number) => new Date(ms).toISOString()'],
+    [
+      'worker/participant/a.ts',
+      'async function hold(signal: AbortSignal | null) { await runtime.peers.ask(x) }',
+    ],
+    ['worker/participant/a.ts', "import { a } from './core/a.ts'\nimport { b } from '../../shared/json.ts'"],
+    [SHELL, "import { DurableObject } from 'cloudflare:workers'\nconst now = Date.now() + Math.random()"],
   ])('%s: %s', (file, text) => {
     expect(judge(file, text)).toEqual([])
   })

@@ -1,0 +1,216 @@
+/**
+ * Participants of one lock in this process, with storage in memory, a clock that the test moves, and a journal of everything that
+ * leaves an instance. An instance that aborts is dead: whoever waits for it gets an error, and the next request finds a new one.
+ */
+import type { LockConfiguration } from '../../shared/api/configuration.ts'
+import { DEFAULT_TIMING } from '../../shared/protocols/protocol.ts'
+import { keyValue } from '../../shared/resource/key-value.ts'
+import type { ParticipantAnswer, ParticipantCall } from '../../worker/participant/calls.ts'
+import { Participant } from '../../worker/participant/participant.ts'
+import type { PeerAnswer, PeerRequest } from '../../worker/participant/peers/requests.ts'
+import type { Runtime, Sink, Socket } from '../../worker/participant/runtime.ts'
+import { MemoryRows } from './memory-rows.ts'
+
+export const LOCK = 'lock'
+
+export class MemoryPlatform {
+  now = 1_700_000_000_000
+  readonly nodes: readonly MemoryNode[]
+
+  constructor(participants: number) {
+    this.nodes = Array.from({ length: participants }, (_, index) => new MemoryNode(this, index + 1))
+  }
+
+  node(id: number): MemoryNode {
+    return this.nodes[id - 1]!
+  }
+
+  /** Lets everything happen that needs no time. */
+  async settle(): Promise<void> {
+    for (let round = 0; round < 50; round++) await new Promise(resolve => setImmediate(resolve))
+  }
+
+  /** Alarms come when it is their time. */
+  async advance(ms: number): Promise<void> {
+    const end = this.now + ms
+    await this.settle()
+    for (;;) {
+      const due = this.nodes.filter(({ alarmAt }) => alarmAt !== null && alarmAt <= end)
+      if (due.length === 0) break
+      const next = due.reduce((first, node) => (node.alarmAt! < first.alarmAt! ? node : first))
+      this.now = Math.max(this.now, next.alarmAt!)
+      next.fireAlarm()
+      await this.settle()
+    }
+    this.now = end
+  }
+
+  /** Waits for an answer, as long as it takes. */
+  async during<Answer>(answer: Promise<Answer>): Promise<Answer> {
+    let isAnswered = false
+    const seen = () => {
+      isAnswered = true
+    }
+    answer.then(seen, seen)
+    for (let round = 0; round < 1_000 && !isAnswered; round++) {
+      await this.settle()
+      if (!isAnswered) await this.advance(100)
+    }
+    return answer
+  }
+
+  defaults(firstOwner: number): LockConfiguration {
+    return {
+      number: 1,
+      protocol: 'wme-2',
+      participants: this.nodes.map(({ id }) => ({ id, location: null, url: null })),
+      firstOwner,
+      ttlMs: 30_000,
+      detector: { heartbeatMs: DEFAULT_TIMING.heartbeatMs, timeoutMs: DEFAULT_TIMING.timeoutMs },
+      localHandoffs: 1,
+      resource: 'key-value',
+    }
+  }
+}
+
+export class MemoryNode {
+  readonly id: number
+  readonly rows = new MemoryRows()
+  /** What has left the instances of this participant: `message`, `answer`, `alarm`, `socket: …`, `watch: …`. */
+  readonly journal: string[] = []
+  readonly sockets: MemorySocket[] = []
+  /** Requests find nobody here. */
+  isAway = false
+  aborts = 0
+  alarmAt: number | null = null
+  private readonly platform: MemoryPlatform
+  private instance: Instance | null = null
+
+  constructor(platform: MemoryPlatform, id: number) {
+    this.platform = platform
+    this.id = id
+  }
+
+  call(call: ParticipantCall): Promise<ParticipantAnswer> {
+    return this.request(participant => participant.call({ lock: LOCK, id: this.id }, call, null))
+  }
+
+  peer(request: PeerRequest): Promise<PeerAnswer> {
+    return this.request(participant => participant.peer({ lock: LOCK, id: this.id }, request))
+  }
+
+  async session(user: string): Promise<MemorySocket> {
+    const accept = (tag: string) => this.sockets.push(new MemorySocket(tag, this.journal))
+    await this.request(participant => participant.session({ lock: LOCK, id: this.id }, user, accept))
+    return this.sockets.at(-1)!
+  }
+
+  say(socket: MemorySocket, message: object): void {
+    this.awake().participant.socketMessage(socket, JSON.stringify(message))
+  }
+
+  watch(sink: Sink): Promise<ParticipantAnswer | null> {
+    return this.request(participant => participant.watch({ lock: LOCK, id: this.id }, null, sink))
+  }
+
+  fireAlarm(): void {
+    this.alarmAt = null
+    try {
+      this.awake().participant.alarm()
+    } catch {
+      // The platform tries an alarm again that failed.
+      this.alarmAt = this.platform.now + 2_000
+    }
+  }
+
+  private async request<Answer>(ask: (participant: Participant) => Promise<Answer>): Promise<Answer> {
+    if (this.isAway) throw new Error('unreachable')
+    const instance = this.awake()
+    const answer = await Promise.race([ask(instance.participant), instance.death])
+    this.journal.push('answer')
+    return JSON.parse(JSON.stringify(answer)) as Answer
+  }
+
+  private awake(): Instance {
+    this.instance ??= this.boot()
+    return this.instance
+  }
+
+  private boot(): Instance {
+    let die = (_: Error) => {}
+    const death = new Promise<never>((_, reject) => {
+      die = reject
+    })
+    death.catch(() => {})
+    const life = { isOver: false }
+    const runtime = this.runtimeOf(life, reason => {
+      life.isOver = true
+      this.aborts++
+      this.instance = null
+      die(new Error(reason))
+    })
+    const participant = new Participant(runtime, {
+      eventsKept: 1_000,
+      defaults: ({ id }) => this.platform.defaults(id),
+      resourceNamed: () => keyValue,
+    })
+    return { participant, death }
+  }
+
+  private runtimeOf(life: { readonly isOver: boolean }, abort: (reason: string) => void): Runtime {
+    const { platform, journal } = this
+    return {
+      rows: this.rows,
+      alarm: {
+        set: at => {
+          journal.push('alarm')
+          this.alarmAt = at
+        },
+      },
+      peers: {
+        ask: async (_, { id }, request) => {
+          if (this.isAway) throw new Error('unreachable')
+          journal.push('message')
+          const answer = await platform.node(id).peer(JSON.parse(JSON.stringify(request)))
+          if (life.isOver) throw new Error('this instance is over')
+          return answer
+        },
+      },
+      sockets: {
+        all: () => this.sockets,
+        withTag: tag => this.sockets.find(socket => socket.tag === tag),
+      },
+      now: () => platform.now,
+      random: () => 0.5,
+      randomId: () => '0'.repeat(32),
+      background: work => void work.catch(() => {}),
+      abort,
+      log: () => {},
+    }
+  }
+}
+
+interface Instance {
+  readonly participant: Participant
+  readonly death: Promise<never>
+}
+
+export class MemorySocket implements Socket {
+  readonly tag: string
+  private readonly journal: string[]
+
+  constructor(tag: string, journal: string[]) {
+    this.tag = tag
+    this.journal = journal
+  }
+
+  send(text: string): void {
+    this.journal.push(`socket: ${JSON.parse(text).type}`)
+  }
+
+  close(): void {}
+  bufferedBytes = (): null => null
+  lastPing = (): null => null
+  attachment = (): null => null
+  attach(): void {}
+}
