@@ -12,7 +12,7 @@ import { bundle } from '../worker/local/build.ts'
 import { startWorkerd } from '../worker/local/workerd.ts'
 import { batonCases, type Case, plainCases, type Yardstick } from './cases.ts'
 import { request } from './http.ts'
-import { PeerRequestCounter } from './peer-requests.ts'
+import { PeerRequestCounter, PROCESS } from './peer-requests.ts'
 import { aims, chart, type Row, table } from './report.ts'
 
 const EXPLANATION = `Baton and the yardstick run side by side in one workerd process, in turns; a ratio is that of one round, and the table has the median and
@@ -49,6 +49,7 @@ const running = await startWorkerd({
   variables: {
     BATON_OPEN: 'true',
     BATON_PEER_SECRET: secret,
+    BATON_URL: PROCESS,
     BATON_PARTICIPANTS: JSON.stringify([{}, {}, {}]),
   },
 })

@@ -1,15 +1,28 @@
 /** Finds a participant wherever it is: a Durable Object of this Worker, or a service behind a URL. */
 import type { ParticipantPlace } from '../shared/api/configuration.ts'
-import { signed } from './signature.ts'
+import { fetchSigned } from './signature.ts'
 
 export interface ParticipantDirectory {
   /** The path of the request, which is the caller's own, says what is asked of the participant: see participant/calls.ts. */
   fetch(lock: string, place: ParticipantPlace, request: Request): Promise<Response>
 }
 
+/** The part of a namespace of Durable Objects that is used here; so what runs elsewhere too needs no types of Workers. */
+export interface ParticipantNamespace {
+  idFromName(name: string): unknown
+  get(id: unknown, options?: { readonly locationHint?: string }): ParticipantStub
+}
+
+export interface ParticipantStub {
+  fetch(request: Request | string): Promise<Response>
+}
+
 export interface DirectoryEnvironment {
-  readonly PARTICIPANT: DurableObjectNamespace
+  readonly PARTICIPANT: ParticipantNamespace
+  /** Secret: signs the requests to participants in other processes, and is accepted from them. */
   readonly BATON_PEER_SECRET?: string
+  /** Secret: accepted from them too, while the secret is being changed. */
+  readonly BATON_PEER_SECRET_OLD?: string
 }
 
 /** Below this path the other processes' participants answer signed requests. */
@@ -26,16 +39,15 @@ export function createDirectory(env: DirectoryEnvironment): ParticipantDirectory
       if (!env.BATON_PEER_SECRET)
         throw new Error('a participant behind a URL needs the secret BATON_PEER_SECRET')
       const { pathname, search } = new URL(request.url)
-      const url = `${place.url.replace(/\/$/, '')}${PARTICIPANT_PATH}${pathname}${search}`
+      const url = `${place.url.replace(/\/+$/, '')}${PARTICIPANT_PATH}${pathname}${search}`
       const outgoing = new Request(url, request)
-      return fetch(await signed(outgoing, env.BATON_PEER_SECRET, Date.now()))
+      return fetchSigned(outgoing, { to: place.url, secret: env.BATON_PEER_SECRET, now: Date.now() })
     },
   }
 }
 
 /** A fresh stub each time: one that has failed stays broken. The location hint counts at the object's first `get` only. */
-function stubOf(env: DirectoryEnvironment, lock: string, place: ParticipantPlace): DurableObjectStub {
+function stubOf(env: DirectoryEnvironment, lock: string, place: ParticipantPlace): ParticipantStub {
   const id = env.PARTICIPANT.idFromName(objectName(lock, place.id))
-  const hint = place.location as DurableObjectLocationHint | null
-  return env.PARTICIPANT.get(id, hint === null ? {} : { locationHint: hint })
+  return env.PARTICIPANT.get(id, place.location === null ? {} : { locationHint: place.location })
 }

@@ -1,4 +1,4 @@
-/** What a deployment sets: bindings, variables and secrets, and what they mean when they are absent. */
+/** What a deployment sets: bindings, variables and secrets, and what they mean when they are absent. check-environment.ts checks them. */
 import type { LockConfiguration, ParticipantPlace } from '../shared/api/configuration.ts'
 import { DEFAULT_TIMING, type ProtocolName } from '../shared/protocols/protocol.ts'
 import type { DirectoryEnvironment } from './directory.ts'
@@ -9,10 +9,15 @@ export interface BatonEnvironment extends DirectoryEnvironment {
   readonly BATON_PROTOCOL?: string
   /** Secret: who may do what, see docs/keys.md. */
   readonly BATON_KEYS?: string
-  /** `true` lets everybody in: only for a service that nobody else can reach. */
+  /** `true` lets everybody in who is on the same machine. */
   readonly BATON_OPEN?: string
   /** How many steps of history each participant keeps; 0 for none. */
   readonly BATON_EVENTS_KEPT?: string
+  /**
+   * Where the others find the participants of this process: URLs as in `BATON_PARTICIPANTS`, with commas between them. What
+   * they sign names one of them.
+   */
+  readonly BATON_URL?: string
 }
 
 const DEFAULT_LOCATIONS = ['weur', 'enam', 'apac']
@@ -21,7 +26,7 @@ const DEFAULT_EVENTS_KEPT = 10_000
 
 export function defaultPlaces(env: BatonEnvironment): ParticipantPlace[] {
   const listed = env.BATON_PARTICIPANTS
-    ? (JSON.parse(env.BATON_PARTICIPANTS) as { location?: string; url?: string }[])
+    ? (JSON.parse(env.BATON_PARTICIPANTS) as { location?: string | null; url?: string }[])
     : DEFAULT_LOCATIONS.map(location => ({ location }) as { location?: string; url?: string })
   return listed.map(({ location, url }, index) => ({
     id: index + 1,
@@ -40,7 +45,7 @@ export function defaultConfiguration(
 ): LockConfiguration {
   return {
     number: 1,
-    protocol: (env.BATON_PROTOCOL as ProtocolName | undefined) ?? 'wme-2',
+    protocol: (env.BATON_PROTOCOL || 'wme-2') as ProtocolName,
     participants: defaultPlaces(env),
     firstOwner,
     ttlMs: DEFAULT_TTL_MS,
@@ -51,4 +56,17 @@ export function defaultConfiguration(
 }
 
 export const eventsKept = (env: BatonEnvironment): number =>
-  env.BATON_EVENTS_KEPT === undefined ? DEFAULT_EVENTS_KEPT : Number(env.BATON_EVENTS_KEPT)
+  env.BATON_EVENTS_KEPT ? Number(env.BATON_EVENTS_KEPT) : DEFAULT_EVENTS_KEPT
+
+export const isOpen = (env: BatonEnvironment): boolean => env.BATON_OPEN === 'true'
+
+/** The first signs; all of them are accepted. Without any, this process answers no other one. */
+export function peerSecrets(env: BatonEnvironment): string[] {
+  return [env.BATON_PEER_SECRET, env.BATON_PEER_SECRET_OLD].filter(secret => !!secret) as string[]
+}
+
+/** Empty if it does not say: then this process answers no other one. */
+export function ownUrls(env: BatonEnvironment): string[] {
+  const listed = (env.BATON_URL ?? '').split(',').map(url => url.trim())
+  return listed.filter(url => url !== '')
+}

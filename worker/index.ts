@@ -6,4 +6,4 @@ const baton = defineBaton()
 
 export const BatonParticipant = baton.Participant
 
-export default { fetch: baton.fetch } satisfies ExportedHandler<BatonEnvironment>
+export default { fetch: baton.fetch, connect: baton.connect } satisfies ExportedHandler<BatonEnvironment>

@@ -9,13 +9,16 @@
 import { waitUntil } from 'cloudflare:workers'
 import { Hono } from 'hono'
 import type { Resource } from '../shared/resource/resource.ts'
-import { createDirectory, objectName, PARTICIPANT_PATH } from './directory.ts'
-import { type BatonEnvironment, DEFAULT_RESOURCE, defaultConfiguration } from './environment.ts'
+import { createDirectory } from './directory.ts'
+import { type BatonEnvironment, DEFAULT_RESOURCE, defaultConfiguration, isOpen } from './environment.ts'
+import { refuseMalformed } from './malformed.ts'
+import { refuseMisconfigured } from './misconfigured.ts'
 import { BatonParticipant } from './participant/durable-object.ts'
+import { answerPeer } from './peer-door.ts'
 import type { RouterEnvironment } from './router/context.ts'
 import type { RouterOptions } from './router/options.ts'
 import { createRouter } from './router/router.ts'
-import { isSignedBy } from './signature.ts'
+import { refuseStrangers } from './same-machine.ts'
 
 export type { BatonEnvironment } from './environment.ts'
 
@@ -33,6 +36,8 @@ export interface Service {
   readonly Participant: typeof BatonParticipant
   /** Answers the requests of clients and of participants in other processes. */
   readonly fetch: (request: Request, env: BatonEnvironment, ctx: ExecutionContext) => Promise<Response>
+  /** Nothing is behind this service: whoever wants a tunnel (`CONNECT`) finds it closed. Without it, the runtime says 500. */
+  readonly connect: (socket: { close(): unknown }) => void
   /**
    * The way to the locks for the Worker's own code, which needs no key. The nearest participant serves it: nearest to where
    * the request came from that the Worker is answering.
@@ -59,15 +64,24 @@ export function defineBaton(options: ServiceOptions = {}): Service {
     })
   }
   const publicRouter = onceFor(env => {
-    const router = routerFor(env, { keys: env.BATON_KEYS, open: env.BATON_OPEN === 'true' })
+    const router = routerFor(env, { keys: env.BATON_KEYS, open: isOpen(env) })
     return basePath === '' ? router : new Hono<RouterEnvironment>().route(basePath, router)
   })
   const insideRouter = onceFor(env => routerFor(env, { open: true }))
   return {
     Participant: participantWith(options.resources ?? [], resourceOf),
     fetch: async (request, env, ctx) =>
-      (await answerPeer(request, env, basePath)) ?? publicRouter(env).fetch(request, env, ctx),
+      refuseMisconfigured(env) ??
+      refuseMalformed(request) ??
+      (await answerPeer(request, env, basePath)) ??
+      (isOpen(env) ? refuseStrangers(request, originsOf(options)) : null) ??
+      publicRouter(env).fetch(request, env, ctx),
+    connect: socket => {
+      socket.close()
+    },
     fetchInside: (env, near) => async request => {
+      const refusal = refuseMisconfigured(env)
+      if (refusal !== null) return refusal
       const placed =
         near?.cf === undefined ? request : new Request(request, { cf: near.cf as RequestInitCfProperties })
       // What is withdrawn in the background goes on after the Worker has answered.
@@ -107,20 +121,8 @@ function participantWith(
 
 // ---------------------------------------------------------------- requests
 
-/** Without the secret, or without its signature, the path of the participants is as unknown as any other: `null`. */
-async function answerPeer(
-  request: Request,
-  env: BatonEnvironment,
-  basePath: string,
-): Promise<Response | null> {
-  const { pathname, search } = new URL(request.url)
-  const path = basePath + PARTICIPANT_PATH
-  if (!pathname.startsWith(`${path}/`) || !env.BATON_PEER_SECRET) return null
-  if (!(await isSignedBy(request, env.BATON_PEER_SECRET, Date.now()))) return null
-  const lock = request.headers.get('x-baton-lock')!
-  const id = Number(request.headers.get('x-baton-participant'))
-  const inner = new Request(`https://participant${pathname.slice(path.length)}${search}`, request)
-  return env.PARTICIPANT.get(env.PARTICIPANT.idFromName(objectName(lock, id))).fetch(inner)
+function originsOf({ cors }: ServiceOptions): string[] {
+  return cors === undefined ? [] : [cors.origin].flat()
 }
 
 /** To make a router takes longer than most requests, and it remembers what it has learnt about locks. */

@@ -1,47 +1,184 @@
 /**
- * Requests between processes are signed with a secret that they share: HMAC-SHA-256 over method, path, headers that matter,
- * time and body. Without the secret nothing behind the signature can be reached. An old request is refused, so that a recorded one
- * is of little use; the protocol itself takes every message twice without harm.
+ * Requests between processes are signed with a secret that they share, and so are the answers: HMAC-SHA-256, see docs/security.md.
+ *
+ *   request    for which process it is, method, path, lock, participant, time, a random number, the digest of the body
+ *   answer     the signature of its request, status, type, the digest of the body
+ *
+ * So a request that was recorded is of no use at another process, and soon of none at all; an answer belongs to one request. The
+ * digest lets a receiver tell a stranger before it has read anything of the body. The bodies of streams (`watch`, `session`)
+ * are not covered: they are as safe as the connection is.
  */
-const TIME_HEADER = 'x-baton-time'
-const SIGNATURE_HEADER = 'x-baton-signature'
-const MOST_AGE_MS = 60_000
+import { readLimited } from './limited-body.ts'
 
-export async function signed(request: Request, secret: string, now: number): Promise<Request> {
-  const body = await request.clone().arrayBuffer()
+/** Of one request of a peer: several messages, each of which is bounded by itself. */
+export const PEER_REQUEST_BYTES = 8 * 1024 * 1024
+export const PEER_ANSWER_BYTES = 32 * 1024 * 1024
+/** How far the clocks of two processes may be apart, and how long a recorded request is of any use. */
+export const MOST_AGE_MS = 5 * 60_000
+
+const TO = 'x-baton-to'
+const TIME = 'x-baton-time'
+const NONCE = 'x-baton-nonce'
+const DIGEST = 'x-baton-digest'
+const SIGNATURE = 'x-baton-signature'
+const HEX_256 = /^[0-9a-f]{64}$/
+const STREAMED = 'streamed'
+
+// ---------------------------------------------------------------- who asks
+
+export interface SignedFetch {
+  /** The URL of the process that is meant, as the lock's configuration has it: the request's own begins with it. */
+  readonly to: string
+  readonly secret: string
+  readonly now: number
+  readonly fetch?: (request: Request) => Promise<Response>
+}
+
+/** Sends a request signed, and gives its answer if that is signed as well: otherwise it rejects, as if nobody had answered. */
+export async function fetchSigned(request: Request, options: SignedFetch): Promise<Response> {
+  const { secret, now, fetch: send = one => fetch(one) } = options
+  const to = normalUrl(options.to)
+  const body = new Uint8Array(await request.arrayBuffer())
   const headers = new Headers(request.headers)
-  headers.set(TIME_HEADER, String(now))
-  headers.set(
-    SIGNATURE_HEADER,
-    hex(await crypto.subtle.sign('HMAC', await keyOf(secret), textOf(request, String(now), body))),
-  )
-  return new Request(request, { headers })
+  headers.set(TO, to)
+  headers.set(TIME, String(now))
+  headers.set(NONCE, crypto.randomUUID())
+  headers.set(DIGEST, await digestOf(body))
+  const path = pathBelow(request.url, to)
+  const signature = hex(await sign(secret, requestText(request.method, path, headers)))
+  headers.set(SIGNATURE, signature)
+  const outgoing = new Request(request.url, {
+    method: request.method,
+    headers,
+    signal: request.signal,
+    // Whoever can make this process follow it elsewhere would choose who answers.
+    redirect: 'manual',
+    ...(body.length > 0 && { body }),
+  })
+  return verifiedAnswer(await send(outgoing), signature, secret)
 }
 
-export async function isSignedBy(request: Request, secret: string, now: number): Promise<boolean> {
-  const time = request.headers.get(TIME_HEADER)
-  const signature = bytes(request.headers.get(SIGNATURE_HEADER) ?? '')
-  if (time === null || signature === null || !(Math.abs(now - Number(time)) <= MOST_AGE_MS)) return false
-  const body = await request.clone().arrayBuffer()
-  return crypto.subtle.verify('HMAC', await keyOf(secret), signature, textOf(request, time, body))
+async function verifiedAnswer(response: Response, request: string, secret: string): Promise<Response> {
+  const given = bytes(response.headers.get(SIGNATURE))
+  if (given === null) {
+    await response.body?.cancel()
+    throw new Error(`an answer with status ${response.status} that no peer has signed`)
+  }
+  const isStream = isStreamed(response)
+  const body = isStream ? null : await readLimited(response, PEER_ANSWER_BYTES)
+  if (body === 'too-large') throw new Error(`an answer of more than ${PEER_ANSWER_BYTES} bytes`)
+  const digest = body === null ? STREAMED : await digestOf(body)
+  if (!(await isSignature(secret, given, answerText(request, response, digest))))
+    throw new Error(`an answer with status ${response.status} and a wrong signature`)
+  if (body === null) return response
+  return new Response(isNullBody(response.status) ? null : body, {
+    status: response.status,
+    headers: response.headers,
+  })
 }
 
-function textOf(request: Request, time: string, body: ArrayBuffer): Uint8Array {
-  const { pathname, search } = new URL(request.url)
-  const { method, headers } = request
-  const head = [
-    method,
-    pathname + search,
-    headers.get('x-baton-lock'),
-    headers.get('x-baton-participant'),
-    time,
-    '',
-  ]
-  const prefix = new TextEncoder().encode(head.join('\n'))
-  const text = new Uint8Array(prefix.length + body.byteLength)
-  text.set(prefix)
-  text.set(new Uint8Array(body), prefix.length)
-  return text
+// ---------------------------------------------------------------- who is asked
+
+export interface PeerDoor {
+  /** What follows the address of this process in the request's own. */
+  readonly path: string
+  /** The addresses under which the others know this process. */
+  readonly own: readonly string[]
+  /** Any of these is accepted. */
+  readonly secrets: readonly string[]
+  readonly now: number
+}
+
+export type PeerRequest =
+  | { readonly type: 'stranger' }
+  | {
+      readonly type: 'peer'
+      readonly body: Uint8Array | 'too-large'
+      /** Signs the answer with the secret that the request was signed with. */
+      readonly answer: (response: Response) => Promise<Response>
+    }
+
+/** Nothing of the body is read before the signature is found to be right, and never more than a peer may send. */
+export async function readSigned(request: Request, door: PeerDoor): Promise<PeerRequest> {
+  const { headers, method } = request
+  const signature = headers.get(SIGNATURE)
+  const given = bytes(signature)
+  if (given === null || !isForUs(headers, door)) return { type: 'stranger' }
+  const text = requestText(method, door.path, headers)
+  const secret = await secretOf(door.secrets, given, text)
+  if (secret === null) return { type: 'stranger' }
+  const body = await readLimited(request, PEER_REQUEST_BYTES)
+  if (body !== 'too-large' && (await digestOf(body)) !== headers.get(DIGEST)) return { type: 'stranger' }
+  return { type: 'peer', body, answer: response => signedAnswer(response, signature!, secret) }
+}
+
+function isForUs(headers: Headers, { own, now }: PeerDoor): boolean {
+  const [to, time, digest] = [headers.get(TO), headers.get(TIME), headers.get(DIGEST)]
+  if (to === null || time === null || digest === null) return false
+  const isNow = /^[0-9]{1,16}$/.test(time) && Math.abs(now - Number(time)) <= MOST_AGE_MS
+  return isNow && HEX_256.test(digest) && own.some(url => normalUrl(url) === to)
+}
+
+async function secretOf(
+  secrets: readonly string[],
+  signature: Uint8Array,
+  text: string,
+): Promise<string | null> {
+  for (const secret of secrets) if (await isSignature(secret, signature, text)) return secret
+  return null
+}
+
+async function signedAnswer(response: Response, request: string, secret: string): Promise<Response> {
+  const headers = new Headers(response.headers)
+  const isStream = isStreamed(response)
+  const body = isStream ? null : new Uint8Array(await response.arrayBuffer())
+  const digest = body === null ? STREAMED : await digestOf(body)
+  headers.set(SIGNATURE, hex(await sign(secret, answerText(request, response, digest))))
+  const { status } = response
+  // `webSocket` is an addition of Workers: the socket of the participant's answer becomes that of ours.
+  const { webSocket } = response as Response & { readonly webSocket?: unknown }
+  if (status === 101) return new Response(null, { status, headers, webSocket } as ResponseInit)
+  return new Response(isNullBody(status) ? null : (body ?? response.body), { status, headers })
+}
+
+// ---------------------------------------------------------------- what is signed
+
+function requestText(method: string, path: string, headers: Headers): string {
+  const said = [TO, 'x-baton-lock', 'x-baton-participant', TIME, NONCE, DIGEST].map(name => headers.get(name))
+  return ['baton request 2', method, path, ...said].join('\n')
+}
+
+function answerText(request: string, { status, headers }: Response, digest: string): string {
+  return ['baton answer 2', request, status, headers.get('content-type'), digest].join('\n')
+}
+
+function isStreamed({ status, headers }: Response): boolean {
+  return status === 101 || (headers.get('content-type') ?? '').startsWith('text/event-stream')
+}
+
+function isNullBody(status: number): boolean {
+  return status === 204 || status === 304
+}
+
+/** As the URL of a request is written: with the host in small letters and without the usual port; and no slash at the end. */
+export function normalUrl(url: string): string {
+  const { origin, pathname } = new URL(url)
+  return origin + pathname.replace(/\/+$/, '')
+}
+
+function pathBelow(url: string, to: string): string {
+  const { pathname, search } = new URL(url)
+  return pathname.slice(new URL(`${to}/`).pathname.length - 1) + search
+}
+
+// ---------------------------------------------------------------- HMAC and SHA-256
+
+async function sign(secret: string, text: string): Promise<ArrayBuffer> {
+  return crypto.subtle.sign('HMAC', await keyOf(secret), new TextEncoder().encode(text))
+}
+
+async function isSignature(secret: string, signature: Uint8Array, text: string): Promise<boolean> {
+  return crypto.subtle.verify('HMAC', await keyOf(secret), signature, new TextEncoder().encode(text))
 }
 
 function keyOf(secret: string) {
@@ -49,10 +186,14 @@ function keyOf(secret: string) {
   return crypto.subtle.importKey('raw', raw, { name: 'HMAC', hash: 'SHA-256' }, false, ['sign', 'verify'])
 }
 
+async function digestOf(body: Uint8Array): Promise<string> {
+  return hex(await crypto.subtle.digest('SHA-256', body))
+}
+
 const hex = (buffer: ArrayBuffer): string =>
   Array.from(new Uint8Array(buffer), byte => byte.toString(16).padStart(2, '0')).join('')
 
-function bytes(text: string): Uint8Array | null {
-  if (!/^[0-9a-f]{64}$/.test(text)) return null
+function bytes(text: string | null): Uint8Array | null {
+  if (text === null || !HEX_256.test(text)) return null
   return Uint8Array.from(text.match(/../g)!, pair => Number.parseInt(pair, 16))
 }

@@ -144,6 +144,10 @@ export const problemAnswer = component(
       .enum(['applied', 'not-applied', 'unknown'])
       .optional()
       .describe('What became of the operation at stake. not-applied: no participant ever applies it.'),
+    settled: z
+      .boolean()
+      .optional()
+      .describe('true: the outcome is that of the operation under its grant, whatever request brought it.'),
     errors: z
       .array(
         z.object({ in: z.enum(['body', 'query', 'path', 'header']), path: z.string(), message: z.string() }),

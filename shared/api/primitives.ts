@@ -84,7 +84,7 @@ export const position = count
 /** By the clock of the participant that says it. */
 export const timestamp = z.iso.datetime()
 
-/** Any JSON. It came out of `JSON.parse` or goes into `JSON.stringify`, so there is nothing more to check. */
+/** Any JSON. It came out of `readJson` or goes into `JSON.stringify`, so there is nothing more to check. */
 export const json = z.unknown().describe('Any JSON value.')
 
 export const consistency = z

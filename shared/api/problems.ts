@@ -29,6 +29,8 @@ export const PROBLEMS = {
   too_many: { status: 429, title: 'Too much at once', retryable: true },
   not_supported: { status: 501, title: 'The lock cannot do this', retryable: false },
   no_quorum: { status: 503, title: 'A majority is not reachable', retryable: true },
+  /** A variable of the deployment is wrong: nothing is served until it is mended. */
+  misconfigured: { status: 503, title: 'The service is not set up correctly', retryable: false },
   /** Always a defect. */
   internal: { status: 500, title: 'Something is broken', retryable: false },
 } as const satisfies { readonly [code: string]: ProblemKind }

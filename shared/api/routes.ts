@@ -302,5 +302,5 @@ export function problemsOf(route: Route): ProblemCode[] {
   if (route.body !== null) codes.add('too_large').add('unsupported_media_type')
   for (const code of route.problems) codes.add(code)
   if (route.path.includes('{lock}') && route !== ROUTES.status) codes.add('too_many').add('no_quorum')
-  return [...codes.add('internal')]
+  return [...codes.add('misconfigured').add('internal')]
 }

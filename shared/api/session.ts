@@ -9,7 +9,8 @@ import type { NotApplied, OpError, OpResult } from '../resource/key-value.ts'
 import { API_LIMITS } from './limits.ts'
 import { findOversized, foreignOps, ops } from './ops.ts'
 import { component, opId, sessionWaitMs, ttlMs } from './primitives.ts'
-import type { Outcome, ProblemCode } from './problems.ts'
+import type { FieldError, Outcome, ProblemCode } from './problems.ts'
+import { readJson } from './read-json.ts'
 import { check, summarize } from './validation.ts'
 
 const tryMessage = z.strictObject({
@@ -61,18 +62,18 @@ export function parseSessionMessage(
 ): ParsedSessionMessage {
   if (typeof data !== 'string') return refused('A message is text, not binary.')
   if (data.length > API_LIMITS.bodyBytes) return refused(`longer than ${API_LIMITS.bodyBytes}`, 'too_large')
-  let parsed: unknown
-  try {
-    parsed = JSON.parse(data)
-  } catch {
-    return refused('A message is JSON.')
-  }
+  const read = readJson(data)
+  if (!read.ok)
+    return refused(read.mistake.path === '' ? 'A message is JSON.' : summarize([inBody(read.mistake)]))
+  const parsed = read.value
   const isKeyValue = resource === 'key-value'
   const oversized = findOversized((parsed as { ops?: unknown } | null)?.ops, isKeyValue)
   if (oversized.length > 0) return refused(summarize(oversized), 'too_large')
   const checked = check(isKeyValue ? sessionMessage : foreignSessionMessage, parsed, 'body')
   return checked.ok ? { ok: true, message: checked.value } : refused(summarize(checked.errors))
 }
+
+const inBody = (mistake: Omit<FieldError, 'in'>): FieldError => ({ in: 'body', ...mistake })
 
 function refused(detail: string, code: 'bad_request' | 'too_large' = 'bad_request'): ParsedSessionMessage {
   return { ok: false, code, detail }

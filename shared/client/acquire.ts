@@ -19,6 +19,7 @@ import {
 import { pause } from './retry.ts'
 import type { Answer } from './transport.ts'
 import type { Grant, Ticket } from './types.ts'
+import { writeJson } from './write-json.ts'
 
 export interface AcquireOptions {
   /** How long to wait while somebody else holds the lock: 10 s unless it says; any length, also `Infinity`. */
@@ -100,7 +101,7 @@ class Acquisition {
           return {
             method: 'POST',
             path: pathOf(this.#lock, 'acquire'),
-            body: JSON.stringify({ waitMs, ttlMs, ticket, at, mode, confirm }),
+            body: writeJson({ waitMs, ttlMs, ticket, at, mode, confirm }),
             waitMs,
             onLate: answer => this.#giveBack(answer),
           }

@@ -41,6 +41,7 @@ const CLASS_BY_CODE: { readonly [Code in ProblemCode]: typeof BatonError } = {
   too_many: TooManyError,
   not_supported: NotSupportedError,
   no_quorum: NoQuorumError,
+  misconfigured: ServerError,
   internal: ServerError,
 }
 

@@ -8,6 +8,7 @@ import { type ApplyOptions, applyUnderGrant } from './operations.ts'
 import type { BatchResult, KeyValue, ResourceTypes } from './ops.ts'
 import { type GetOptions, getKey } from './reads.ts'
 import type { Grant, Read } from './types.ts'
+import { writeJson } from './write-json.ts'
 
 export interface HeldOptions {
   /** What was asked for; without it, what the grant says. */
@@ -72,12 +73,12 @@ export class Held<Resource extends ResourceTypes = KeyValue> implements AsyncDis
    * const { applied, results } = await held.apply([{ put: 'a', value: 1 }, { get: 'b' }])
    * if (applied) console.log(results[0].revision, results[1].value)
    */
-  apply<const Batch extends readonly Resource['op'][]>(
+  async apply<const Batch extends readonly Resource['op'][]>(
     ops: Batch,
     options: ApplyOptions = {},
   ): Promise<BatchResult<Batch, Resource>> {
     const opId = options.opId ?? this.#connection.newId()
-    const request = { opId, body: JSON.stringify({ opId, ops }), signal: options.signal }
+    const request = { opId, body: writeJson({ opId, ops }), signal: options.signal }
     // The service may know what became of an operation that has an id from before, even if the grant is over.
     const isNew = options.opId === undefined
     const isLate = this.#release !== undefined
@@ -125,7 +126,7 @@ export class Held<Resource extends ResourceTypes = KeyValue> implements AsyncDis
   }
 
   async #keepAlive(ttlMs: number | undefined, timeoutMs: number): Promise<void> {
-    const body = JSON.stringify({ ttlMs })
+    const body = writeJson({ ttlMs })
     const path = `${this.#path}/keepalive`
     await this.#connection.transport.request({ method: 'POST', path, body, timeoutMs, signal: this.signal })
   }

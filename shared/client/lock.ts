@@ -2,7 +2,7 @@
 import type { Json } from '../json.ts'
 import { type AcquireOptions, acquireGrant } from './acquire.ts'
 import { type Connection, LOCK_NAME, pathOf } from './connection.ts'
-import { BadRequestError, LockedError } from './errors.ts'
+import { BadRequestError, ConflictError, LockedError } from './errors.ts'
 import { Held } from './held.ts'
 import { type TransactOptions, transact } from './operations.ts'
 import type { KeyValue, ResourceTypes, TransactResult } from './ops.ts'
@@ -22,6 +22,7 @@ import type {
   WatchEvent,
 } from './types.ts'
 import { type WatchOptions, watchLock } from './watch.ts'
+import { writeJson } from './write-json.ts'
 
 export interface HoldOptions extends AcquireOptions {
   /** `false`: the grant ends when its time to live does, without keep-alives. */
@@ -38,6 +39,8 @@ export interface EjectOptions extends SignalOptions {
 
 /** Time for the token to come from another region: without any, only a lock whose token is near would ever be free. */
 const TRY_WAIT_MS = 1_000
+
+const AFTER_A_LOSS = 'But an earlier request of this call got no answer, and may have ejected it.'
 
 /** `Resource` says what the lock guards; the built-in map unless it says. */
 export class Lock<Resource extends ResourceTypes = KeyValue> {
@@ -170,11 +173,8 @@ export class Lock<Resource extends ResourceTypes = KeyValue> {
   }
 
   /** Decides what the lock is made of, once. Rejects with a `ConflictError` if it is made of something else already. */
-  configure(lockOptions: LockOptions, options: SignalOptions = {}): Promise<LockConfiguration> {
-    return this.#repeatable(
-      { method: 'PUT', path: pathOf(this.name), body: JSON.stringify(lockOptions) },
-      options,
-    )
+  async configure(lockOptions: LockOptions, options: SignalOptions = {}): Promise<LockConfiguration> {
+    return this.#repeatable({ method: 'PUT', path: pathOf(this.name), body: writeJson(lockOptions) }, options)
   }
 
   /**
@@ -189,15 +189,32 @@ export class Lock<Resource extends ResourceTypes = KeyValue> {
     const call = {
       method: 'POST',
       path: pathOf(this.name, 'eject'),
-      body: JSON.stringify({ fence }),
+      body: writeJson({ fence }),
     } as const
-    return fence === undefined ? this.#once(call, signal) : this.#repeatable(call, { signal })
+    if (fence === undefined) return this.#once(call, signal)
+    let requests = 0
+    try {
+      const answer = await this.#connection.call(
+        () => {
+          requests++
+          return call
+        },
+        { repeat: 'always' },
+        signal,
+      )
+      return answer.body as unknown as { readonly epoch: number }
+    } catch (error) {
+      // The first request may have forced it out, and the second then found another holder, or none.
+      throw error instanceof ConflictError && requests > 1
+        ? error.with({ detail: `${error.detail} ${AFTER_A_LOSS}`, outcome: 'unknown' })
+        : error
+    }
   }
 
   /** Adds, removes or replaces a participant. Not repeated if the answer gets lost: look at `status()` then. */
   async changeParticipants(change: ParticipantsChange, { signal }: SignalOptions = {}): Promise<Membership> {
     const path = pathOf(this.name, 'participants')
-    return this.#once({ method: 'POST', path, body: JSON.stringify(change) }, signal)
+    return this.#once({ method: 'POST', path, body: writeJson(change) }, signal)
   }
 
   /** Done twice is the same as done once. */

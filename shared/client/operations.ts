@@ -10,6 +10,7 @@ import type { Outcome } from './errors.ts'
 import { BatonError, LockedError } from './errors.ts'
 import type { RetryLimits } from './retry.ts'
 import type { Answer, Call } from './transport.ts'
+import { writeJson } from './write-json.ts'
 
 export interface ApplyOptions {
   /**
@@ -36,9 +37,8 @@ export async function applyUnderGrant(
   request: { readonly opId: string; readonly body: string; readonly signal: AbortSignal | undefined },
 ): Promise<Json> {
   const call: Call = { method: 'POST', path: `${grantPath}/ops`, body: request.body }
-  const answer = await new Operation(connection, request.opId, request.signal).send(() => call, {
-    repeat: 'always',
-  })
+  const operation = new Operation(connection, request.opId, request.signal, 'one grant')
+  const answer = await operation.send(() => call, { repeat: 'always' })
   return answer.body
 }
 
@@ -52,11 +52,11 @@ export async function transact(
   const { waitMs = DEFAULT_WAIT_MS, at, opId = connection.newId(), signal } = options
   const { clock, retry } = connection
   const until = clock.now() + waitMs
-  const operation = new Operation(connection, opId, signal)
-  const opsText = JSON.stringify(ops)
+  const operation = new Operation(connection, opId, signal, 'a grant for each request')
+  const opsText = writeJson(ops)
   const callNow = (): Call => {
     const waitMs = Math.max(0, Math.min(Math.ceil(until - clock.now()), LONGEST_WAIT_MS))
-    const rest = JSON.stringify({ opId, waitMs, at })
+    const rest = writeJson({ opId, waitMs, at })
     const body = `${rest.slice(0, -1)},"ops":${opsText}}`
     return { method: 'POST', path: pathOf(lock, 'transact'), body, waitMs }
   }
@@ -75,9 +75,16 @@ class Operation {
   readonly #connection: Connection
   readonly #opId: string
   readonly #signal: AbortSignal | undefined
+  readonly #under: 'one grant' | 'a grant for each request'
   #isInDoubt = false
 
-  constructor(connection: Connection, opId: string, signal: AbortSignal | undefined) {
+  constructor(
+    connection: Connection,
+    opId: string,
+    signal: AbortSignal | undefined,
+    under: 'one grant' | 'a grant for each request',
+  ) {
+    this.#under = under
     this.#connection = connection
     this.#opId = opId
     this.#signal = signal
@@ -101,11 +108,14 @@ class Operation {
     }
   }
 
+  /**
+   * After a doubt, only what is settled is known: an answer to the last request says nothing of those before. The service
+   * settles an operation under one grant, and so for all requests under that grant.
+   */
   #outcome(error: BatonError): Outcome {
-    // Where a grant is over, the service speaks of the operation itself; elsewhere only of what the last request did.
-    if (error.outcome === 'applied' || (error.status === 410 && error.outcome !== undefined))
-      return error.outcome
-    return this.#isInDoubt ? 'unknown' : 'not-applied'
+    if (error.outcome === 'applied') return error.outcome
+    const isSettled = this.#under === 'one grant' && error.more.settled === true
+    return this.#isInDoubt && !isSettled ? 'unknown' : 'not-applied'
   }
 }
 

@@ -6,6 +6,7 @@ import type { SessionEvent } from '../api/session.ts'
 import { networkError } from './error-factory.ts'
 import { BatonError } from './errors.ts'
 import type { ApplyOptions } from './operations.ts'
+import { writeJson } from './write-json.ts'
 
 export type { SessionEvent }
 
@@ -116,7 +117,7 @@ export class Session<Op = unknown> implements AsyncDisposable, AsyncIterable<Ses
 
   #send(message: object): void {
     if (this.#isClosed) throw networkError(new Error('the session is closed'))
-    const text = JSON.stringify(message)
+    const text = writeJson(message)
     if (this.#outbox === undefined) this.#socket!.send(text)
     else this.#outbox.push(text)
   }

@@ -1,4 +1,5 @@
 /** Real partial failure: a cluster of one process for each participant, with a router in front. See harness.ts. */
+import { execFileSync } from 'node:child_process'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -55,6 +56,12 @@ export class TestCluster implements JudgedLocks {
 
   urlOf(participant: number): string {
     return this.cluster.member(participant).url
+  }
+
+  /** Resident bytes of the process of a participant. */
+  memoryOf(participant: number): number {
+    const { pid } = this.cluster.member(participant).process
+    return 1024 * Number(execFileSync('ps', ['-o', 'rss=', '-p', String(pid)], { encoding: 'utf8' }))
   }
 
   get participants(): number[] {

@@ -3,7 +3,8 @@ import { describe, expect, it } from 'vitest'
 import { PEER_SECRET, useCluster } from './cluster-harness.ts'
 import { itKeepsEveryPromise } from './harness.ts'
 import { request } from './http.ts'
-import { type PeerRequestOptions, signedRequest } from './signing.ts'
+import { rawRequest } from './raw-http.ts'
+import { hmac, type PeerRequestOptions, sha256, signedRequest } from './signing.ts'
 
 const cluster = useCluster(3)
 
@@ -32,9 +33,11 @@ const headers = {
   'x-baton-participant': '1',
 }
 
-const send = (url: string, options: PeerRequestOptions, more: { readonly [name: string]: string } = {}) => {
-  const { path, init } = signedRequest(options)
-  return fetch(`${url}${path}`, { ...init, headers: { ...(init.headers as object), ...more } })
+type Options = Omit<PeerRequestOptions, 'to'> & { readonly to?: string }
+
+const send = (url: string, options: Options, more: { readonly [name: string]: string } = {}) => {
+  const { path, init } = signedRequest({ to: url, ...options })
+  return fetch(`${url}${path}`, { ...init, headers: { ...init.headers, ...more } })
 }
 const proper = { path: '/call', lock: 'peers', participant: 1, body: STATUS, secret: PEER_SECRET }
 
@@ -54,8 +57,8 @@ describe('with the wrong signature', () => {
   it.each([
     ['of another secret', { ...proper, secret: 'a guess' }],
     ['of no secret', { ...proper, secret: '' }],
-    ['of a time long ago', { ...proper, time: Date.now() - 61_000 }],
-    ['of a time to come', { ...proper, time: Date.now() + 120_000 }],
+    ['of a time long ago', { ...proper, time: Date.now() - 301_000 }],
+    ['of a time to come', { ...proper, time: Date.now() + 600_000 }],
     ['of no time', { ...proper, time: Number.NaN }],
   ])('%s', async (_, options) => {
     for (const url of [cluster.url, cluster.urlOf(1)]) {
@@ -69,6 +72,9 @@ describe('with the wrong signature', () => {
     ['lock', { 'x-baton-lock': 'other' }],
     ['participant', { 'x-baton-participant': '2' }],
     ['time', { 'x-baton-time': String(Date.now() - 1_000) }],
+    ['process', { 'x-baton-to': 'http://127.0.0.1:1' }],
+    ['number', { 'x-baton-nonce': 'another' }],
+    ['digest', { 'x-baton-digest': 'f'.repeat(64) }],
     ['signature', { 'x-baton-signature': 'f'.repeat(64) }],
     ['signature, not even one,', { 'x-baton-signature': 'x' }],
     ['signature, in capitals,', { 'x-baton-signature': 'A'.repeat(64) }],
@@ -77,8 +83,8 @@ describe('with the wrong signature', () => {
   })
 
   it('for another path, method or body than the one that was signed', async () => {
-    const { init } = signedRequest(proper)
     const url = cluster.urlOf(1)
+    const { init } = signedRequest({ ...proper, to: url })
     expect((await fetch(`${url}/participant/peer`, init)).status).toBe(404)
     expect((await fetch(`${url}/participant/call?x`, init)).status).toBe(404)
     expect((await fetch(`${url}/participant/call`, { ...init, method: 'PUT' })).status).toBe(404)
@@ -88,7 +94,13 @@ describe('with the wrong signature', () => {
 })
 
 describe('with the right signature', () => {
-  it('a participant answers', async () => {
+  it('a participant answers, and signs the answer to this very request', async () => {
+    const { path, init } = signedRequest({ ...proper, to: cluster.urlOf(1) })
+    const signed = await fetch(cluster.urlOf(1) + path, init)
+    const type = signed.headers.get('content-type')
+    const text = await signed.text()
+    const lines = ['baton answer 2', init.headers['x-baton-signature'], 200, type, sha256(text)]
+    expect(signed.headers.get('x-baton-signature')).toBe(hmac(PEER_SECRET, lines))
     const response = await send(cluster.urlOf(1), proper)
     expect(response.status).toBe(200)
     expect(await response.json()).toMatchObject({ type: 'done', body: { epoch: 0, queue: 0 } })
@@ -109,6 +121,58 @@ describe('with the right signature', () => {
       await response.text()
     }
     expect((await send(url, proper)).status).toBe(200)
+  })
+})
+
+describe('a request that was recorded', () => {
+  it('is of no use at another process, whatever it calls itself', async () => {
+    const { path, init } = signedRequest({ ...proper, to: cluster.urlOf(1) })
+    expect((await fetch(cluster.urlOf(1) + path, init)).status).toBe(200)
+    for (const url of [cluster.urlOf(2), cluster.url]) {
+      expect((await fetch(url + path, init)).status).toBe(404)
+      const headers = { ...init.headers, host: new URL(cluster.urlOf(1)).host }
+      expect((await rawRequest(url, path, { method: 'POST', headers, body: STATUS })).status).toBe(404)
+    }
+  })
+})
+
+describe('a body that is too long', () => {
+  const MEGABYTE = 'x'.repeat(1024 * 1024)
+  const endless = (megabytes: number) =>
+    new ReadableStream<Uint8Array>({
+      pull(controller) {
+        if (megabytes-- > 0) controller.enqueue(new TextEncoder().encode(MEGABYTE))
+        else controller.close()
+      },
+    })
+
+  it('of a stranger is not read', async () => {
+    const before = cluster.memoryOf(1)
+    const { path, init } = signedRequest({
+      ...proper,
+      to: cluster.urlOf(1),
+      secret: 'another secret than theirs',
+    })
+    const options = { ...init, body: endless(300), duplex: 'half' } as RequestInit
+    const status = await fetch(cluster.urlOf(1) + path, options).then(
+      response => response.status,
+      () => 'cut off',
+    )
+    expect([404, 'cut off']).toContain(status)
+    expect(cluster.memoryOf(1) - before).toBeLessThan(100 * 1024 * 1024)
+  })
+
+  it('of a peer is read up to the limit and refused with 413', async () => {
+    const before = cluster.memoryOf(1)
+    const { path, init } = signedRequest({ ...proper, to: cluster.urlOf(1) })
+    const options = { ...init, body: endless(300), duplex: 'half' } as RequestInit
+    const status = await fetch(cluster.urlOf(1) + path, options).then(
+      response => response.status,
+      () => 'cut off',
+    )
+    expect([413, 'cut off']).toContain(status)
+    expect(cluster.memoryOf(1) - before).toBeLessThan(100 * 1024 * 1024)
+    expect((await send(cluster.urlOf(1), proper)).status).toBe(200)
   })
 })
 

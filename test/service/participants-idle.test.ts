@@ -41,13 +41,13 @@ beforeAll(async () => {
   proxies = await Promise.all(Array.from({ length: PARTICIPANTS }, () => CountingProxy.start()))
   const variables = {
     BATON_PARTICIPANTS: JSON.stringify(proxies.map(({ url }) => ({ url }))),
-    BATON_PEER_SECRET: 'a secret',
+    BATON_PEER_SECRET: 'a secret of these tests',
   }
   const start = (name: string, more = {}) =>
     startWorkerd({ script, storage: join(folder, name), port: 0, variables: { ...variables, ...more } })
   running = []
   for (const [index, proxy] of proxies.entries()) {
-    running.push(await start(`participant-${index + 1}`))
+    running.push(await start(`participant-${index + 1}`, { BATON_URL: proxy.url }))
     proxy.targetPort = running[index]!.port
   }
   running.push(await start('router', { BATON_OPEN: 'true' }))

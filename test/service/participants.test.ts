@@ -10,7 +10,9 @@ import { openSession } from './session-socket.ts'
 import { signedRequest } from './signing.ts'
 
 const SECRET = 'the secret of the peers'
-const service = useService({ BATON_PEER_SECRET: SECRET }, './test-worker.ts')
+/** What the process is called by those who ask it: its address is not known before it runs. */
+const PROCESS = 'http://participants'
+const service = useService({ BATON_PEER_SECRET: SECRET, BATON_URL: PROCESS }, './test-worker.ts')
 
 async function crash(lock: TestLock, participant: number): Promise<void> {
   const { status } = await fetch(`${service.url}/crash/${lock.name}/${participant}`, { method: 'POST' })
@@ -25,6 +27,7 @@ async function peerRequests(lock: TestLock, participant: number): Promise<number
     participant,
     body: JSON.stringify({ call: { type: 'status' } }),
     secret: SECRET,
+    to: PROCESS,
   })
   const response = await fetch(`${service.url}${path}`, init)
   return ((await response.json()) as { body: { peerRequests: number } }).body.peerRequests

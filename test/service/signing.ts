@@ -1,5 +1,5 @@
 /** Signs a request to a participant as its peers do, written down once more so that the format is tested as well. */
-import { createHmac } from 'node:crypto'
+import { createHash, createHmac } from 'node:crypto'
 
 export interface PeerRequestOptions {
   readonly method?: string
@@ -10,18 +10,32 @@ export interface PeerRequestOptions {
   readonly body?: string
   readonly secret: string
   readonly time?: number
+  /** The address of the process that is meant. */
+  readonly to: string
 }
 
+export const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex')
+export const hmac = (secret: string, lines: readonly unknown[]): string =>
+  createHmac('sha256', secret).update(lines.join('\n')).digest('hex')
+
 /** The path with its prefix, and what `fetch` needs besides. */
-export function signedRequest(options: PeerRequestOptions): { path: string; init: RequestInit } {
-  const { method = 'POST', lock, participant, body = '', secret, time = Date.now() } = options
+export function signedRequest(options: PeerRequestOptions): {
+  path: string
+  init: Omit<RequestInit, 'headers'> & { readonly headers: { readonly [name: string]: string } }
+} {
+  const { method = 'POST', lock, participant, body = '', secret, time = Date.now(), to } = options
   const path = `/participant${options.path}`
-  const text = [method, path, lock, participant, time, body].join('\n')
+  const digest = sha256(body)
+  const nonce = crypto.randomUUID()
+  const lines = ['baton request 2', method, path, to, lock, participant, time, nonce, digest]
   const headers = {
     'x-baton-lock': lock,
     'x-baton-participant': String(participant),
+    'x-baton-to': to,
     'x-baton-time': String(time),
-    'x-baton-signature': createHmac('sha256', secret).update(text).digest('hex'),
+    'x-baton-nonce': nonce,
+    'x-baton-digest': digest,
+    'x-baton-signature': hmac(secret, lines),
   }
   return { path, init: { method, headers, ...(method !== 'GET' && { body }) } }
 }

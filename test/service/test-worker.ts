@@ -64,7 +64,7 @@ async function acquireNear(ctx: ExecutionContext, lock: string, location: string
 /** Answers 204 after it has gone away, and what was answered to it if that came first. */
 async function leave(ctx: ExecutionContext, lock: string, path: string, body: string): Promise<Response> {
   const service = serviceOf(ctx)
-  const url = `https://service/v1/locks/${lock}`
+  const url = `http://localhost/v1/locks/${lock}`
   const client = new AbortController()
   const headers = { 'content-type': 'application/json' }
   const answer = service.fetch(

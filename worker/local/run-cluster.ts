@@ -1,6 +1,7 @@
 /** `npm run cluster -- --participants 5`: see cluster.ts. */
 import { parseArgs } from 'node:util'
 import { LocalCluster } from './cluster.ts'
+import { exitWithNpm } from './leave-nobody.ts'
 
 const { values: options } = parseArgs({
   options: {
@@ -20,22 +21,33 @@ if (options.help || !Number.isInteger(participants) || participants < 1 || parti
   process.exit(options.help ? 0 : 2)
 }
 
-const cluster = await LocalCluster.start({
-  participants,
-  storage: options.storage,
-  port: Number(options.port),
-  protocol: options.protocol,
-  onOutput: line => console.error(line),
-})
+const cluster = await startOrExplain()
+
+async function startOrExplain(): Promise<LocalCluster> {
+  try {
+    return await LocalCluster.start({
+      participants,
+      storage: options.storage,
+      port: Number(options.port),
+      protocol: options.protocol,
+      onOutput: line => console.error(line),
+    })
+  } catch (error) {
+    console.error(`The cluster could not start: ${(error as Error).message}.`)
+    // Those that did start end with this process.
+    process.exit(1)
+  }
+}
+
 console.log(`Baton is at ${cluster.url}, its participants are processes of their own:`)
 for (let id = 1; id <= participants; id++) {
   console.log(
     `  participant ${id}: process ${cluster.member(id).process.pid}, kill -9 it and see the lock go on`,
   )
 }
-for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-  process.once(signal, async () => {
-    await cluster.stop()
-    process.exit(0)
-  })
+const stop = async () => {
+  await cluster.stop()
+  process.exit(0)
 }
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, stop)
+exitWithNpm(stop)

@@ -1,6 +1,8 @@
 /** `npm start`: the whole service in one workerd process on loopback, with three participants and storage that stays. */
 import { fileURLToPath } from 'node:url'
 import { bundle } from './build.ts'
+import { exitWithNpm } from './leave-nobody.ts'
+import { StorageInUse } from './storage-lock.ts'
 import { type RunningWorkerd, startWorkerd } from './workerd.ts'
 
 const PORT = Number(process.env.PORT ?? '8787')
@@ -21,7 +23,7 @@ async function startOrExplain(): Promise<RunningWorkerd> {
     })
   } catch (error) {
     console.error(`Baton could not start on port ${PORT}: ${(error as Error).message}.`)
-    console.error('If the port is in use: PORT=8788 npm start')
+    if (!(error instanceof StorageInUse)) console.error('If the port is in use: PORT=8788 npm start')
     process.exit(1)
   }
 }
@@ -36,10 +38,10 @@ Try it:
 
 The interface: ${running.url}/docs        Stop with Ctrl-C.`)
 
-for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-  process.once(signal, async () => {
-    await running.stop()
-    process.exit(0)
-  })
+const stop = async () => {
+  await running.stop()
+  process.exit(0)
 }
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, stop)
+exitWithNpm(stop)
 running.process.once('exit', code => process.exit(code ?? 1))

@@ -1,6 +1,6 @@
 /**
  * Runs a bundled Worker on the open runtime, one OS process for each call: used by `npm start`, `npm run cluster`, the tests
- * and the benchmarks. Storage is a folder; two processes must never share one.
+ * and the benchmarks. Storage is a folder that no other process uses; and a process ends with whoever started it.
  */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -9,6 +9,8 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import type { Readable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
+import { endWithLauncher } from './leave-nobody.ts'
+import { lockStorage } from './storage-lock.ts'
 
 export const COMPATIBILITY_DATE = '2026-10-30'
 
@@ -34,14 +36,20 @@ export interface RunningWorkerd {
 export async function startWorkerd(options: WorkerdOptions): Promise<RunningWorkerd> {
   const folder = await mkdtemp(join(tmpdir(), 'baton-'))
   const storage = resolve(options.storage)
+  const lock = await lockStorage(storage)
   await mkdir(storage, { recursive: true })
   await writeFile(join(folder, 'worker.js'), options.script)
   await writeFile(join(folder, 'config.capnp'), configuration(storage, options))
   const child = spawn(executable(), ['serve', join(folder, 'config.capnp'), '--control-fd=3'], {
     stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
   })
+  endWithLauncher(child)
+  if (child.pid !== undefined) lock.holdFor(child.pid)
   for (const stream of [child.stdout, child.stderr]) forEachLine(stream!, line => options.onOutput?.(line))
-  const ended = once(child, 'exit').then(() => rm(folder, { recursive: true, force: true }))
+  const ended = once(child, 'exit').then(() => {
+    lock.release()
+    return rm(folder, { recursive: true, force: true })
+  })
   const port = await listeningPort(child)
   return {
     url: `http://127.0.0.1:${port}`,

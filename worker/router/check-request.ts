@@ -3,9 +3,11 @@ import * as z from 'zod'
 import { API_LIMITS } from '../../shared/api/limits.ts'
 import { findOversized, foreignOps } from '../../shared/api/ops.ts'
 import type { FieldError } from '../../shared/api/problems.ts'
+import { type ReadJson, readJson } from '../../shared/api/read-json.ts'
 import { NUMERIC_PARAMETERS, ticketPath } from '../../shared/api/requests.ts'
 import type { Route } from '../../shared/api/routes.ts'
 import { check } from '../../shared/api/validation.ts'
+import { readLimited } from '../limited-body.ts'
 import { malformed, oversized, problemResponse } from './answers.ts'
 import type { RouterContext, Services } from './context.ts'
 
@@ -15,7 +17,7 @@ export type CheckedRequest<Value> =
 
 type Fields = { readonly [name: string]: unknown }
 
-const NOTHING = new ArrayBuffer(0)
+const EMPTY: ReadJson = { ok: true, value: {} }
 const JSON_MEDIA_TYPE = /^application\/(?:[a-z0-9.+-]+\+)?json\s*(?:;|$)/i
 
 // ---------------------------------------------------------------- path
@@ -67,7 +69,7 @@ export function checkQuery(c: RouterContext, route: Route): CheckedRequest<Field
 
 /** What is not a number stays text, and the schema says so. */
 function asNumber(text: string): number | string {
-  return /^-?[0-9]{1,16}$/.test(text) ? Number(text) : text
+  return /^(?:0|-?[1-9][0-9]{0,15})$/.test(text) ? Number(text) : text
 }
 
 // ---------------------------------------------------------------- body
@@ -79,16 +81,22 @@ export async function checkBody(
   lock: string,
 ): Promise<CheckedRequest<unknown>> {
   if (route.body === null) return { ok: true, value: undefined }
-  const bytes = c.req.raw.body === null ? NOTHING : await c.req.arrayBuffer()
+  const bytes = await readBody(c.req.raw)
+  if (bytes === 'too-large') {
+    return refused(
+      oversized(c, [{ in: 'body', path: '', message: `more than ${API_LIMITS.bodyBytes} bytes` }]),
+    )
+  }
+  if (bytes === null)
+    return refused(malformed(c, [{ in: 'body', path: '', message: 'it did not come whole' }]))
   const mediaType = c.req.header('content-type')
   if (mediaType === undefined ? bytes.byteLength > 0 : !JSON_MEDIA_TYPE.test(mediaType)) {
     const detail = 'The body must be JSON, and say so: `Content-Type: application/json`.'
     return refused(problemResponse(c, 'unsupported_media_type', detail))
   }
-  const parsed = bytes.byteLength === 0 ? {} : parse(bytes)
-  if (parsed === undefined) {
-    return refused(malformed(c, [{ in: 'body', path: '', message: 'malformed JSON, or not UTF-8' }]))
-  }
+  const read = bytes.byteLength === 0 ? EMPTY : parse(bytes)
+  if (!read.ok) return refused(malformed(c, [{ in: 'body', ...read.mistake }]))
+  const parsed = read.value
   const { resource } = services.routing.configurationOf(lock)
   const isKeyValue = resource === 'key-value'
   const tooLarge = hasOps(route.body) ? findOversized((parsed as Fields | null)?.ops, isKeyValue) : []
@@ -98,12 +106,21 @@ export async function checkBody(
   return checked.ok ? checked : refused(malformed(c, checked.errors))
 }
 
-/** Text that is not UTF-8 would be changed silently: two keys could become one. */
-function parse(bytes: ArrayBuffer): unknown {
+/** `null` if it breaks off, or comes in chunks that are none. */
+async function readBody(request: Request): Promise<Uint8Array | 'too-large' | null> {
   try {
-    return JSON.parse(new TextDecoder('utf-8', { fatal: true, ignoreBOM: false }).decode(bytes))
+    return await readLimited(request, API_LIMITS.bodyBytes)
   } catch {
-    return undefined
+    return null
+  }
+}
+
+/** Text that is not UTF-8 would be changed silently: two keys could become one. */
+function parse(bytes: Uint8Array): ReadJson {
+  try {
+    return readJson(new TextDecoder('utf-8', { fatal: true, ignoreBOM: false }).decode(bytes))
+  } catch {
+    return { ok: false, mistake: { path: '', message: 'not UTF-8' } }
   }
 }
 

@@ -12,7 +12,7 @@ import type { Routing } from './routing.ts'
 export type RouterEnvironment = {
   Variables: {
     requestId: string
-    /** As it came. hono's body limit replaces `c.req.raw` by a copy, which may lack what only the platform can set. */
+    /** As it came: a copy may lack what only the platform can set. */
     incoming: Request
     /** The path of the matched route as the contract writes it, for metrics. */
     route?: string

@@ -13,7 +13,7 @@
  */
 import * as z from 'zod'
 import { VERBS, type Verb } from '../../shared/api/routes.ts'
-import { check, summarize } from '../../shared/api/validation.ts'
+import { type Checked, check, summarize } from '../../shared/api/validation.ts'
 
 const keyEntry = z.strictObject({
   name: z.string().min(1).max(100),
@@ -49,13 +49,17 @@ export function parseKeys(text: string | undefined | null): KeySource {
   if (text === undefined || text === null || text.trim() === '') {
     return { type: 'closed', detail: `This service has no keys yet and refuses everything. ${HOW_TO}` }
   }
-  const checked = check(z.array(keyEntry).min(1), parseJson(text), 'body')
+  const checked = checkKeys(text)
   if (checked.ok) return { type: 'keys', entries: checked.value }
   const mistake = summarize(checked.errors)
   return {
     type: 'closed',
     detail: `The secret BATON_KEYS is not a list of keys (${mistake}), so nobody can come in. ${HOW_TO}`,
   }
+}
+
+export function checkKeys(text: string): Checked<KeyEntry[]> {
+  return check(z.array(keyEntry).min(1), parseJson(text), 'body')
 }
 
 function parseJson(text: string): unknown {

@@ -11,7 +11,8 @@ export interface ParticipantDirectory {
 }
 
 export type Asked =
-  | { readonly type: 'answered'; readonly answer: ParticipantAnswer }
+  /** `isInDoubt`: it was asked before, nothing was heard, and that first try may have been carried out. */
+  | { readonly type: 'answered'; readonly answer: ParticipantAnswer; readonly isInDoubt?: true }
   /** The response is a stream or a WebSocket, to be handed on. */
   | { readonly type: 'opened'; readonly response: Response }
   /** No answer. What was asked may have been done, or may still be done. */
@@ -85,10 +86,12 @@ export class ParticipantCaller {
       if (isOverloaded(error)) return { type: 'overloaded' }
       if (!isRetryable(error)) return silent(error)
     }
-    // Once more and no oftener, after a moment that is not the same for all: every call is one that may be said twice.
+    // Once more and no oftener, after a moment that is not the same for all: every call is one that may be said twice. But what
+    // the second answer says was not done, the first try may have done.
     await new Promise(resolve => setTimeout(resolve, Math.random() * this.times.retryMs))
     try {
-      return await attempt()
+      const asked = await attempt()
+      return asked.type === 'answered' ? { ...asked, isInDoubt: true } : asked
     } catch (error) {
       return isOverloaded(error) ? { type: 'overloaded' } : silent(error)
     }

@@ -9,15 +9,13 @@
  * (400, 404), may they (403), are query and body well-formed (400, 413, 415), and then its handler.
  */
 import { Hono, type MiddlewareHandler } from 'hono'
-import { bodyLimit } from 'hono/body-limit'
 import { cors } from 'hono/cors'
 import { HTTPException } from 'hono/http-exception'
 import { requestId } from 'hono/request-id'
 import { NONCE, secureHeaders } from 'hono/secure-headers'
 import { timing } from 'hono/timing'
-import { API_LIMITS } from '../../shared/api/limits.ts'
 import { ROUTE_IDS, ROUTES, type Route, type RouteId } from '../../shared/api/routes.ts'
-import { defect, oversized, problemResponse } from './answers.ts'
+import { defect, malformed, problemResponse } from './answers.ts'
 import { authentication, authorization } from './authentication.ts'
 import { checkBody, checkPath, checkQuery } from './check-request.ts'
 import type { Call, Handlers, RouterContext, RouterEnvironment, Services } from './context.ts'
@@ -46,15 +44,14 @@ export function createRouter(options: RouterOptions): Hono<RouterEnvironment> {
   const services = servicesFrom(options)
   const app = new Hono<RouterEnvironment>()
   app.onError((error, c) => onError(error, c, services))
-  app.use(requestId(), timing(), counting(services))
+  app.use(requestId(), timing(), counting(services), withoutBody)
   if (options.cors !== undefined) app.use(crossOrigin(options.cors))
-  const limit = bodyLimit({ maxSize: API_LIMITS.bodyBytes, onError: c => tooLarge(c as RouterContext) })
   const key = authentication(services.keys)
   for (const id of ROUTE_IDS) {
     const { method, path, verb }: Route = ROUTES[id]
     const handle = (c: RouterContext) => serve(c, id, services)
     const headers = id === 'docs' ? PAGE_HEADERS : API_HEADERS
-    app.on(method, pattern(path), named(path), headers, verb === null ? pass : key, limit, handle)
+    app.on(method, pattern(path), named(path), headers, verb === null ? pass : key, handle)
   }
   for (const path of new Set(ROUTE_IDS.map(id => ROUTES[id].path))) {
     app.all(pattern(path), API_HEADERS, c => methodNotAllowed(c, path))
@@ -143,6 +140,15 @@ function crossOrigin({ origin }: { readonly origin: string | string[] }): Middle
 
 const pass: Middleware = (_, next) => next()
 
+/** Such a body means nothing to anybody, and what stands in between may take it for another request. */
+const withoutBody: Middleware = async (c, next) => {
+  const { method, raw } = c.req
+  const isRead = method === 'GET' || method === 'HEAD'
+  const hasBody = raw.body !== null || Number(c.req.header('content-length') ?? 0) !== 0
+  if (!isRead || !hasBody) return next()
+  return malformed(c, [{ in: 'body', path: '', message: `a ${method} has no body` }])
+}
+
 function named(path: string): Middleware {
   return (c, next) => {
     c.set('route', path)
@@ -166,10 +172,6 @@ function methodNotAllowed(c: RouterContext, path: string): Response {
   return problemResponse(c, 'method_not_allowed', `This path has the methods ${allow}.`, {
     headers: { allow },
   })
-}
-
-function tooLarge(c: RouterContext): Response {
-  return oversized(c, [{ in: 'body', path: '', message: `more than ${API_LIMITS.bodyBytes} bytes` }])
 }
 
 /** What hono's own middlewares refuse comes as an exception that holds the response. */

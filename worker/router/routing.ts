@@ -5,7 +5,7 @@
  * Asking the next one after silence is safe, call by call:
  * - `get`, `list`, `status`, `history`: reads.
  * - `configure`: the participants agree on one configuration, whoever is asked.
- * - `transact`: its `opId` is applied once. But after a silence nobody can say that it was *not* applied.
+ * - `transact`: its `opId` is applied once. But after a try whose fate is not known, nobody can say that it was *not* applied.
  * - `acquire`: it may be waiting, or granted, where nothing was heard of it: there it is withdrawn in the background.
  * - `eject`: it may force out a second holder, unless it says which one. It must work when the holder's own participant is
  *   the one that is gone.
@@ -27,14 +27,17 @@ export type Routed =
   /** The lock has no such participant (any more). */
   | { readonly type: 'gone' }
 
+/** An operation under one grant, one that has a new grant at each try, or the holder that an operator wants out. */
+export type Stake = 'operation' | 'transaction' | 'holder'
+
 /** What is to be asked, of whomever. */
 export interface Plan {
   readonly lock: string
   readonly from: Coordinates | null
   /** How long all of it may take, from the first question to the last. */
   readonly limitMs: number
-  /** An operation is at stake: every problem must say what became of it. */
-  readonly isOperation?: boolean
+  /** Every problem must say what became of it. */
+  readonly atStake?: Stake
   ask(place: ParticipantPlace, leftMs: number): Promise<Asked>
   /** Nothing was heard of this one, but it may have begun. */
   abandon?(place: ParticipantPlace): void
@@ -48,6 +51,12 @@ export interface RoutingServices {
   readonly silences: Silences
   readonly now: () => number
   readonly onSilence: (lock: string, place: ParticipantPlace, reason: string) => void
+}
+
+interface Heard {
+  readonly result: ParticipantAnswer | Extract<Asked, { readonly type: 'opened' | 'silent' }>
+  /** What was asked may have been done, whatever the result says. */
+  readonly leavesDoubt: boolean
 }
 
 /** How often a question may be sent on by participants that have no part in the lock. */
@@ -91,10 +100,11 @@ export class Routing {
       const place = this.placesFor(lock, from).find(candidate => !asked.has(addressOf(candidate)))
       if (place === undefined || leftMs <= 0 || reroutes > MOST_REROUTES || plan.isOver?.()) break
       asked.add(addressOf(place))
-      const result = await this.ask(plan, place, leftMs)
+      const { result, leavesDoubt } = await this.ask(plan, place, leftMs)
+      isInDoubt ||= leavesDoubt
       if (result.type === 'opened') return result
-      if (result.type === 'silent') isInDoubt = true
-      else if (result.type === 'elsewhere') {
+      if (result.type === 'silent') continue
+      if (result.type === 'elsewhere') {
         this.learn(lock, result.configuration)
         reroutes++
       } else if (isFailure(result)) {
@@ -110,37 +120,39 @@ export class Routing {
   async only(participant: number, plan: Plan): Promise<Routed> {
     const { lock, limitMs } = plan
     let place = await this.locate(lock, participant, plan.from)
+    let isInDoubt = false
+    const gone = (): Routed => (isInDoubt && isOperation(plan) ? unanswered(plan) : { type: 'gone' })
     for (let reroutes = 0; reroutes <= MOST_REROUTES; reroutes++) {
       if (place === 'unknown') return unanswered(plan)
-      if (place === null) return { type: 'gone' }
-      const result = await this.ask(plan, place, limitMs)
+      if (place === null) return gone()
+      const { result, leavesDoubt } = await this.ask(plan, place, limitMs)
+      isInDoubt ||= leavesDoubt
       if (result.type === 'silent') return unanswered(plan, place)
-      if (result.type !== 'elsewhere') return result
+      if (result.type === 'opened') return result
+      if (result.type !== 'elsewhere') return isInDoubt ? withDoubt(plan, result) : result
       this.learn(lock, result.configuration)
       const next: ParticipantPlace | null = placeIn(result.configuration, participant)
-      if (next !== null && addressOf(next) === addressOf(place)) return { type: 'gone' }
+      if (next !== null && addressOf(next) === addressOf(place)) return gone()
       place = next
     }
     return unanswered(plan)
   }
 
-  private async ask(
-    plan: Plan,
-    place: ParticipantPlace,
-    leftMs: number,
-  ): Promise<ParticipantAnswer | Extract<Asked, { readonly type: 'opened' | 'silent' }>> {
+  private async ask(plan: Plan, place: ParticipantPlace, leftMs: number): Promise<Heard> {
     const { silences, now, onSilence } = this.services
     const result = await plan.ask(place, leftMs)
-    if (result.type === 'overloaded') return overloaded(plan, place)
+    if (result.type === 'overloaded') return { result: overloaded(plan, place), leavesDoubt: true }
     if (result.type === 'silent') {
       plan.abandon?.(place)
-      if (plan.isOver?.()) return result
+      if (plan.isOver?.()) return { result, leavesDoubt: true }
       silences.note(plan.lock, place.id, now())
       onSilence(plan.lock, place, result.reason)
-      return result
+      return { result, leavesDoubt: true }
     }
     silences.end(plan.lock, place.id)
-    return result.type === 'opened' ? result : result.answer
+    return result.type === 'opened'
+      ? { result, leavesDoubt: false }
+      : { result: result.answer, leavesDoubt: result.isInDoubt === true }
   }
 
   /** Where a participant is; `null` if the lock has none of this number, `unknown` if nobody could say. */
@@ -177,15 +189,29 @@ function isFailure(answer: Answer): answer is ProblemAnswer {
   return answer.type === 'problem' && answer.code === 'no_quorum'
 }
 
-/** What one participant says of an operation does not hold if another one may have done it. */
+/**
+ * What an answer says of an operation does not hold if an earlier try, here or elsewhere, may have done it; nor does it say of
+ * an eject that nobody was. An answer that settles an operation holds for all tries under the same grant: a `transact` has
+ * another one each time.
+ */
 function withDoubt(plan: Plan, answer: Answer): Answer {
-  if (answer.type !== 'problem' || !plan.isOperation || answer.outcome === 'applied') return answer
-  return { ...answer, outcome: 'unknown' }
+  if (answer.type !== 'problem' || plan.atStake === undefined || answer.outcome === 'applied') return answer
+  const { settled, ...more } = answer.more ?? {}
+  if (plan.atStake === 'operation' && settled === true) return answer
+  if (plan.atStake !== 'holder') return { ...answer, more, outcome: 'unknown' }
+  if (answer.code !== 'conflict') return answer
+  return { ...answer, detail: `${answer.detail} ${AFTER_A_DOUBT}`, outcome: 'unknown' }
+}
+
+const AFTER_A_DOUBT = 'But an earlier try of this call got no answer, and may have ejected it.'
+
+function isOperation({ atStake }: Plan): boolean {
+  return atStake === 'operation' || atStake === 'transaction'
 }
 
 function unanswered(plan: Plan, place?: ParticipantPlace): ProblemAnswer {
   const who = place === undefined ? 'No participant' : `Participant ${place.id}`
-  const hint = plan.isOperation ? ' Ask again with the same opId to learn what became of the operation.' : ''
+  const hint = isOperation(plan) ? ' Ask again with the same opId to learn what became of the operation.' : ''
   const verb = place === undefined ? 'answered' : 'did not answer'
   return failureOf(plan, 'no_quorum', `${who} of this lock ${verb} in time.${hint}`)
 }
@@ -200,7 +226,7 @@ function failureOf(plan: Plan, code: 'no_quorum' | 'too_many', detail: string): 
     code,
     detail,
     retryAfterSeconds: 1,
-    ...(plan.isOperation && { outcome: 'unknown' as const }),
+    ...(isOperation(plan) && { outcome: 'unknown' as const }),
   }
 }
 

@@ -47,7 +47,10 @@ it.each([1, 2])('an operator at node %i that means an old grant forces nobody ou
   table.user(node, { type: 'eject', request: 'f', fence: present })
   table.deliver()
   expect(isInside(table, 1)).toEqual([])
-  expect(table.emitted.at(-1)).toMatchObject({ participant: node, event: { type: 'eject-done', request: 'f' } })
+  expect(table.emitted.at(-1)).toMatchObject({
+    participant: node,
+    event: { type: 'eject-done', request: 'f' },
+  })
 })
 
 it('an operator whose message comes late forces nobody out that came in since', () => {

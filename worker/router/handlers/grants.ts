@@ -15,7 +15,7 @@ export const grantHandlers = {
     const call = (leftMs: number): ParticipantCall => {
       return { type: 'acquire', user, waitMs: leftMs, ttlMs, ticket, confirm, mode }
     }
-    return enter(c, services, lock, { user, at, waitMs, call, isOperation: false })
+    return enter(c, services, lock, { user, at, waitMs, call })
   },
 
   transact: async ({ c, services, parameters: { lock }, body }) => {
@@ -23,7 +23,7 @@ export const grantHandlers = {
     const user = services.randomUser()
     const ops = body.ops as Json
     const call = (leftMs: number): ParticipantCall => ({ type: 'transact', user, opId, ops, waitMs: leftMs })
-    return enter(c, services, lock, { user, at, waitMs, call, isOperation: true })
+    return enter(c, services, lock, { user, at, waitMs, call, atStake: 'transaction' })
   },
 
   ticket: async ({ c, services, parameters: { lock, id }, query: { waitMs } }) => {
@@ -41,7 +41,7 @@ export const grantHandlers = {
     return ofGrant(
       call,
       ({ user, fence }) => ({ type: 'ops', user, fence, opId, ops: call.body.ops as Json }),
-      true,
+      'operation',
     )
   },
 
@@ -60,7 +60,7 @@ interface Entry {
   readonly at: number | undefined
   readonly waitMs: number
   readonly call: (waitMs: number) => ParticipantCall
-  readonly isOperation: boolean
+  readonly atStake?: 'transaction'
 }
 
 /**
@@ -68,7 +68,7 @@ interface Entry {
  * everywhere once the client has gone, the user is withdrawn.
  */
 async function enter(c: RouterContext, services: Services, lock: string, entry: Entry): Promise<Response> {
-  const { user, at, waitMs, isOperation } = entry
+  const { user, at, waitMs, atStake } = entry
   const { caller, times } = services
   const { signal } = c.get('incoming')
   const withdraw = (place: ParticipantPlace) =>
@@ -77,7 +77,7 @@ async function enter(c: RouterContext, services: Services, lock: string, entry: 
     lock,
     from: whereFrom(c.get('incoming')),
     limitMs: waitMs + times.answerMs,
-    isOperation,
+    ...(atStake && { atStake }),
     ask: (place, leftMs) => {
       const leftToWait = Math.min(waitMs, Math.max(0, leftMs - times.answerMs))
       return caller.call(lock, place, entry.call(leftToWait), { limitMs: leftMs, signal })
@@ -111,14 +111,14 @@ type GrantCall = Call<'ops'> | Call<'keepalive'> | Call<'release'>
 async function ofGrant(
   { c, services, parameters: { lock, id } }: GrantCall,
   callFor: (grant: { readonly user: string; readonly fence: number }) => ParticipantCall,
-  isOperation = false,
+  atStake?: 'operation',
 ): Promise<Response> {
   const grant = parseGrantId(id)!
-  const plan = { ...planFor(c, services, lock, callFor(grant), 0), isOperation }
+  const plan = { ...planFor(c, services, lock, callFor(grant), 0), ...(atStake && { atStake }) }
   const answer = await services.routing.only(grant.participant, plan)
   if (answer.type !== 'gone') return pass(c, answer)
   const detail = `Participant ${grant.participant} is not part of this lock (any more), and its grants ended with that.`
-  return problemResponse(c, 'ejected', detail, isOperation ? { outcome: 'unknown' } : {})
+  return problemResponse(c, 'ejected', detail, atStake === undefined ? {} : { outcome: 'unknown' })
 }
 
 function planFor(

@@ -88,6 +88,7 @@ export const lockHandlers = {
       lock,
       from: whereFrom(c.get('incoming')),
       limitMs: times.answerMs,
+      atStake: 'holder',
       ask: (place, leftMs) => caller.call(lock, place, call, { limitMs: leftMs }),
     })
     return pass(c, answer as Exclude<typeof answer, { type: 'gone' }>)

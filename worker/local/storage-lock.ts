@@ -1,0 +1,61 @@
+/**
+ * Two processes that write to one storage folder would destroy it. A file beside the folder names the process that uses it;
+ * one that is left over from a process that is gone is taken over.
+ */
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { dirname } from 'node:path'
+
+export class StorageInUse extends Error {}
+
+export interface StorageLock {
+  /** The folder is in use for as long as this process lives. */
+  holdFor(pid: number): void
+  release(): void
+}
+
+export async function lockStorage(storage: string): Promise<StorageLock> {
+  const file = `${storage}.lock`
+  mkdirSync(dirname(file), { recursive: true })
+  for (;;) {
+    try {
+      writeFileSync(file, String(process.pid), { flag: 'wx' })
+      break
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+    }
+    const holder = holderIn(file)
+    if (holder !== null) {
+      const hint = `Stop that one first, or choose another folder; if that is no Baton, remove ${file}`
+      throw new StorageInUse(`the storage folder ${storage} is in use by process ${holder}. ${hint}`)
+    }
+    rmSync(file, { force: true })
+  }
+  return {
+    holdFor: pid => writeFileSync(file, String(pid)),
+    release: () => rmSync(file, { force: true }),
+  }
+}
+
+/** The process that the file names, if it lives. */
+function holderIn(file: string): number | null {
+  const pid = Number(readIfThere(file))
+  return Number.isInteger(pid) && pid > 0 && isAlive(pid) ? pid : null
+}
+
+function readIfThere(file: string): string {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch {
+    return ''
+  }
+}
+
+export function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch (error) {
+    // Somebody else's process is one as well.
+    return (error as NodeJS.ErrnoException).code === 'EPERM'
+  }
+}

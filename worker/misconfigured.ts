@@ -1,0 +1,24 @@
+/** Nothing is served, and no lock is touched, by a service whose variables are wrong. */
+import { problem } from '../shared/api/problems.ts'
+import { checkEnvironment, type EnvironmentReport } from './check-environment.ts'
+import type { BatonEnvironment } from './environment.ts'
+import { problemAnswer } from './problem-answer.ts'
+
+/** An environment does not change while it lives. */
+const reports = new WeakMap<BatonEnvironment, EnvironmentReport>()
+
+/** `null` if there is nothing wrong. The first request of an instance has it checked, and the log told. */
+export function refuseMisconfigured(env: BatonEnvironment): Response | null {
+  const report = reports.get(env) ?? checkedFirst(env)
+  if (report.mistakes.length === 0) return null
+  const detail = `${report.mistakes.join(' ')} Nothing is served until this is mended; see docs/deploy.md.`
+  return problemAnswer(problem('misconfigured', detail), { 'retry-after': '60' })
+}
+
+function checkedFirst(env: BatonEnvironment): EnvironmentReport {
+  const report = checkEnvironment(env)
+  reports.set(env, report)
+  for (const message of report.mistakes) console.error(JSON.stringify({ level: 'error', message }))
+  for (const message of report.warnings) console.warn(JSON.stringify({ level: 'warning', message }))
+  return report
+}

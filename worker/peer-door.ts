@@ -1,0 +1,37 @@
+/** Where the participants of other processes come in: signed requests, for a participant of this process. */
+import { lockName, participantId } from '../shared/api/primitives.ts'
+import { objectName, PARTICIPANT_PATH } from './directory.ts'
+import { type BatonEnvironment, ownUrls, peerSecrets } from './environment.ts'
+import { readSigned } from './signature.ts'
+
+/** Without a secret and an address of our own, or without a signature for us, the path of the participants is as unknown as any other: `null`. */
+export async function answerPeer(
+  request: Request,
+  env: BatonEnvironment,
+  basePath: string,
+): Promise<Response | null> {
+  const { pathname, search } = new URL(request.url)
+  const path = basePath + PARTICIPANT_PATH
+  const secrets = peerSecrets(env)
+  if (!pathname.startsWith(`${path}/`) || secrets.length === 0) return null
+  const lock = lockName.safeParse(request.headers.get('x-baton-lock'))
+  const id = participantId.safeParse(Number(request.headers.get('x-baton-participant')))
+  if (!lock.success || !id.success) return null
+  const read = await readSigned(request, {
+    path: pathname.slice(basePath.length) + search,
+    // Not the address that the request says it came to: whoever replays it elsewhere says what suits them.
+    own: ownUrls(env),
+    secrets,
+    now: Date.now(),
+  })
+  if (read.type === 'stranger') return null
+  if (read.body === 'too-large') return read.answer(new Response(null, { status: 413 }))
+  const inner = new Request(`https://participant${pathname.slice(path.length)}${search}`, {
+    method: request.method,
+    headers: request.headers,
+    signal: request.signal,
+    ...(read.body.length > 0 && { body: read.body }),
+  })
+  const object = env.PARTICIPANT.idFromName(objectName(lock.data, id.data))
+  return read.answer(await env.PARTICIPANT.get(object).fetch(inner))
+}
