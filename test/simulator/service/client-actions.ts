@@ -1,5 +1,5 @@
 /** How a client does each of its actions, and what it notes of the answers. */
-import { BatonError, ConflictError, type Lock, NotFoundError } from '../../../shared/client/index.ts'
+import { ConflictError } from '../../../shared/client/index.ts'
 import type { Json } from '../../../shared/json.ts'
 import type { OperationCall } from './journal.ts'
 import type { Wish } from './plan.ts'
@@ -44,7 +44,7 @@ function dispatch(client: SimClient, action: Action): Promise<void> {
     case 'watch':
       return watch(client, action)
     case 'get':
-      return read(client, client.connect().lock(action.lock), action.lock, action.consistency)
+      return read(client, action)
     case 'list':
       return list(client, action)
     case 'status':
@@ -156,7 +156,7 @@ async function hold(client: SimClient, action: ActionOf<'hold'>): Promise<void> 
     .connect(life)
     .lock(lock)
     .acquire({ waitMs, ttlMs, confirm, mode, keepAlive, signal, ...at })
-  journal.grant(lock, client.name, begunAt, held.fence, held.grant.participant)
+  journal.grant(lock, client.name, begunAt, held.fence, confirm)
   for (let count = 0; count < operations; count++) {
     const opId = `op-${action.id}.${count}`
     const ops = operationFor(opId)
@@ -189,11 +189,14 @@ async function hold(client: SimClient, action: ActionOf<'hold'>): Promise<void> 
 // ---------------------------------------------------------------- tickets
 
 async function ticket(client: SimClient, action: ActionOf<'ticket'>): Promise<void> {
-  const { lock, ttlMs, polls, pollMs, ending } = action
+  const { lock, ttlMs, polls, pollMs, ending, participant } = action
   const { counts, loop } = client.world
   const begunAt = loop.now
   try {
-    let answer = await client.request('POST', `${lock}/acquire`, { waitMs: 0, ttlMs, ticket: true })
+    let answer = await client.request('POST', `${lock}/acquire`, {
+      ...{ waitMs: 0, ttlMs, ticket: true },
+      ...(participant !== null && { at: participant }),
+    })
     for (let poll = 0; answer.status === 202 && poll < polls; poll++) {
       counts.tickets++
       const { id } = (answer.body as { ticket: { id: string } }).ticket
@@ -205,8 +208,8 @@ async function ticket(client: SimClient, action: ActionOf<'ticket'>): Promise<vo
       answer = await client.request('GET', `${lock}/tickets/${id}?waitMs=${pollMs}`)
     }
     if (answer.status !== 200) return
-    const { grant } = answer.body as { grant: { id: string; fence: number; participant: number } }
-    client.world.journal.grant(lock, client.name, begunAt, grant.fence, grant.participant)
+    const { grant } = answer.body as { grant: { id: string; fence: number } }
+    client.world.journal.grant(lock, client.name, begunAt, grant.fence)
     if (ending === 'vanish') return
     const opId = `op-${action.id}`
     const ops = operationFor(opId)
@@ -223,17 +226,13 @@ async function ticket(client: SimClient, action: ActionOf<'ticket'>): Promise<vo
 
 // ---------------------------------------------------------------- looking
 
-export async function read(
-  client: SimClient,
-  lock: Lock,
-  name: string,
-  consistency: 'local' | 'linearizable',
-): Promise<void> {
+async function read(client: SimClient, { lock, consistency, participant }: ActionOf<'get'>): Promise<void> {
   const begunAt = client.world.loop.now
-  const { value, revision, sequence } = await lock.get(COUNTER, { consistency })
+  const options = { consistency, ...(participant !== null && { at: participant }) }
+  const { value, revision, sequence } = await client.connect().lock(lock).get(COUNTER, options)
   const by = client.name
   client.world.journal.read({
-    ...{ lock: name, key: COUNTER, consistency, by, begunAt, value, revision },
+    ...{ lock, key: COUNTER, consistency, by, begunAt, value, revision },
     sequence: sequence ?? null,
   })
 }
@@ -295,8 +294,3 @@ export function abortAfter(client: SimClient, ms: number): AbortSignal {
   client.world.loop.after(ms, () => controller.abort(new Error('the client gives up')))
   return controller.signal
 }
-
-/** A lock that nobody has used is not there. */
-export const isMissing = (error: unknown): boolean => error instanceof NotFoundError
-
-export const isBatonError = (error: unknown): error is BatonError => error instanceof BatonError

@@ -55,6 +55,8 @@ export class Disk {
   /** What the living instance sees. */
   #seen = new Tables()
   #open: Write[] = []
+  isLying = false
+  #before: Tables | null = null
   #flushing: Group[] = []
 
   get alarmAt(): number | null {
@@ -109,8 +111,15 @@ export class Disk {
   /** The oldest group that is on its way has arrived. */
   commitOldest(): Group {
     const group = this.#flushing.shift()!
+    if (this.isLying) this.#before = this.#durable.copy()
     for (const write of group) this.#durable.apply(write)
     return group
+  }
+
+  /** The last group was never written, whatever was said. Only if `isLying` was set before. */
+  loseLastCommit(): void {
+    if (this.#before !== null) this.#durable = this.#before
+    this.#before = null
   }
 
   get groupsOnTheWay(): number {

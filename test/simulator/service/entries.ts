@@ -1,10 +1,7 @@
 /** What the platform calls in an instance; participant-entries.ts makes them of a participant. */
 import type { Socket } from '../../../worker/participant/runtime.ts'
 import type { SimRequest, SimResponse } from './http.ts'
-import type { Instance } from './instance.ts'
-import type { SimObject } from './sim-object.ts'
 import type { ServerSocket } from './sockets.ts'
-import type { World } from './world.ts'
 
 export interface Entries {
   /** What the router asks: see worker/participant/calls.ts. `openSocket` is for a session. */
@@ -15,5 +12,3 @@ export interface Entries {
   socketSays(socket: Socket, text: string): void | Promise<void>
   socketCloses(socket: Socket): void | Promise<void>
 }
-
-export type CreateEntries = (world: World, object: SimObject, runtime: Instance) => Entries

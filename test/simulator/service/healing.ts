@@ -109,7 +109,7 @@ export class Healing {
       if (this.#world.counts.clockJumps > 0 && this.#world.loop.now > ejectAt) await lock.eject()
       const begunAt = this.#world.loop.now
       const held = await lock.acquire({ waitMs: 20_000 })
-      journal.grant(name, client.name, begunAt, held.fence, held.grant.participant)
+      journal.grant(name, client.name, begunAt, held.fence)
       await held.release()
     })
     let count = 0
@@ -151,6 +151,8 @@ export class Healing {
   /** Nobody wants anything: sooner or later no lock has an alarm set, and no message is under way. */
   async #requireSilence(): Promise<void> {
     const { loop, counts } = this.#world
+    // What was to happen at a certain time happens an hour later by a clock that was set back by one.
+    if (counts.clockJumps > 0) return
     const deadline = loop.now + SILENCE_MS
     for (let noise = this.#noise(); noise !== null; noise = this.#noise()) {
       if (loop.now >= deadline) throw new Violation('liveness', 'quiescence', noise)

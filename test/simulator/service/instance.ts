@@ -141,7 +141,8 @@ export class Instance implements Runtime {
     if (this.isOver) return
     const hasWritten = !this.isSuperseded && this.object.disk.hasOpenWrites
     const group = this.#closedGroups + (hasWritten ? 1 : 0)
-    if (group <= this.#durableGroups) run()
+    const isGateOpen = this.object.world.tampering.withoutOutputGates === true
+    if (isGateOpen || group <= this.#durableGroups) run()
     else this.#held.push({ group, run })
   }
 

@@ -24,7 +24,7 @@ export interface OperationCall {
 export interface GrantSeen {
   readonly lock: string
   readonly fence: number
-  readonly participant: number
+  readonly isConfirmed: boolean
   readonly by: string
   readonly begunAt: number
   readonly at: number
@@ -96,10 +96,10 @@ export class Journal {
     this.#world.note(call.by, `${call.opId} on ${call.lock} is ${word}${what}`)
   }
 
-  grant(lock: string, by: string, begunAt: number, fence: number, participant: number): void {
-    this.grants.push({ lock, fence, participant, by, begunAt, at: this.#now })
+  grant(lock: string, by: string, begunAt: number, fence: number, isConfirmed = false): void {
+    this.grants.push({ lock, fence, isConfirmed, by, begunAt, at: this.#now })
     this.#world.counts.grants++
-    this.#world.note(by, `holds ${lock} with fence ${fence} at participant ${participant}`)
+    this.#world.note(by, `holds ${lock} with fence ${fence}`)
   }
 
   read(seen: Omit<ReadSeen, 'endedAt'>): void {

@@ -1,10 +1,12 @@
-/** No fence is given twice, and a grant that was asked for after another one had been seen has the higher fence. */
+/** No fence is given twice, and a confirmed grant that was asked for after another one had been seen has the higher fence. */
 import { violate } from '../violation.ts'
 import type { World } from './world.ts'
 
 interface Seen {
   readonly fence: number
   readonly by: string
+  /** A majority knew of it when it was given. */
+  readonly isConfirmed: boolean
   readonly begunAt: number
   readonly endedAt: number
 }
@@ -26,7 +28,8 @@ export function judgeFences(world: World, lock: string): void {
       const ended = byEnd[next]!
       if (highest === null || ended.fence > highest.fence) highest = ended
     }
-    if (highest === null || highest.fence < grant.fence) continue
+    // One that nobody else knew of may have been given by an owner that had been left behind: it is of no use.
+    if (!grant.isConfirmed || highest === null || highest.fence < grant.fence) continue
     violate(
       'fences',
       `${lock}: ${grant.by} was given fence ${grant.fence} after ${highest.by} had ${highest.fence}`,
@@ -38,7 +41,7 @@ export function judgeFences(world: World, lock: string): void {
 function seenOf({ journal }: World, lock: string): Seen[] {
   const grants = journal.grants
     .filter(grant => grant.lock === lock)
-    .map(({ fence, by, begunAt, at }) => ({ fence, by, begunAt, endedAt: at }))
+    .map(({ fence, by, isConfirmed, begunAt, at }) => ({ fence, by, isConfirmed, begunAt, endedAt: at }))
   const asked = new Set<string>()
   const again = new Set<string>()
   for (const { opId } of journal.operations) {
@@ -47,6 +50,8 @@ function seenOf({ journal }: World, lock: string): Seen[] {
   }
   const transacts = journal.operations
     .filter(call => call.lock === lock && call.fence !== undefined && !again.has(call.opId))
-    .map(({ fence, opId, begunAt, endedAt }) => ({ fence: fence!, by: opId, begunAt, endedAt: endedAt! }))
+    .map(({ fence, opId, begunAt, endedAt }) => {
+      return { fence: fence!, by: opId, isConfirmed: true, begunAt, endedAt: endedAt! }
+    })
   return [...grants, ...transacts]
 }

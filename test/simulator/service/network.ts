@@ -68,13 +68,14 @@ export class Network {
 
   /**
    * One request. `serve` is called when it arrives (twice if it is repeated) with what carries the answer back; `onResult`
-   * is called at most once, as an event of the site that asked.
+   * is called at most once, as an event of the site that asked. Only what may be done twice is repeated on its way.
    */
   request<Value>(
     from: Site,
     to: Site,
     serve: (respond: Respond<Value>) => void,
     onResult: Respond<Value>,
+    mayRepeat = false,
   ): void {
     if (!to.isUp) {
       this.#loop.after(REFUSAL_MS, () => from.receive(() => onResult(failed())))
@@ -82,7 +83,7 @@ export class Network {
     }
     const answer = this.#answerOnce(from, to, onResult)
     this.#carry(from, to, this.#plan.requestLoss, 'requestsLost', () => serve(answer))
-    if (!this.#random.chance(this.#plan.duplication)) return
+    if (!mayRepeat || !this.#random.chance(this.#plan.duplication)) return
     this.#counts.requestsRepeated++
     this.#carry(from, to, this.#plan.requestLoss, 'requestsLost', () => serve(() => {}))
   }

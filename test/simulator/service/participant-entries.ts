@@ -15,12 +15,13 @@ import type { World } from './world.ts'
 /** Small, so that old events are forgotten all the time. */
 const EVENTS_KEPT = 60
 
-export function participantEntries(world: World, object: SimObject, runtime: Instance): Entries {
-  return entriesOf(world, object, runtime, runtime)
-}
-
-/** `seen` is the runtime as the participant sees it: tests give it a broken one. */
-export function entriesOf(world: World, object: SimObject, runtime: Instance, seen: Runtime): Entries {
+/** `seen` is the runtime as the participant sees it. */
+export function participantEntries(
+  world: World,
+  object: SimObject,
+  runtime: Instance,
+  seen: Runtime,
+): Entries {
   const address = { lock: object.lock, id: object.participant }
   const deployment: Deployment = {
     eventsKept: EVENTS_KEPT,

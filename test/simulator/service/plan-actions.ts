@@ -38,6 +38,7 @@ export type Action =
     })
   | (Base & {
       readonly type: 'ticket'
+      readonly participant: number | null
       readonly ttlMs: number
       readonly polls: number
       readonly pollMs: number
@@ -46,6 +47,7 @@ export type Action =
   | (Base & {
       readonly type: 'session'
       readonly operations: number
+      readonly participant: number | null
       readonly waitMs: number
       readonly ttlMs: number
       readonly thinkMs: number
@@ -53,7 +55,11 @@ export type Action =
       readonly ending: 'exit' | 'close' | 'deaf'
     })
   | (Base & { readonly type: 'watch'; readonly forMs: number; readonly since: number | null })
-  | (Base & { readonly type: 'get'; readonly consistency: 'local' | 'linearizable' })
+  | (Base & {
+      readonly type: 'get'
+      readonly consistency: 'local' | 'linearizable'
+      readonly participant: number | null
+    })
   | (Base & { readonly type: 'list' })
   | (Base & { readonly type: 'status' })
   | (Base & { readonly type: 'history' })
@@ -138,16 +144,17 @@ function drawAction(random: Random, id: number, at: number, lock: string, { site
     }
     case 'ticket': {
       const ending = chance < 0.7 ? 'release' : chance < 0.85 ? 'withdraw' : 'vanish'
-      return { ...base, type, ttlMs, polls: random.between(1, 5), pollMs: random.between(0, 2_000), ending }
+      const polls = random.between(1, 5)
+      return { ...base, type, participant, ttlMs, polls, pollMs: random.between(0, 2_000), ending }
     }
     case 'session': {
       const ending = chance < 0.6 ? 'exit' : chance < 0.8 ? 'close' : 'deaf'
-      return { ...base, type, operations, waitMs: waitMs + 1_000, ttlMs, thinkMs, ending }
+      return { ...base, type, participant, operations, waitMs: waitMs + 1_000, ttlMs, thinkMs, ending }
     }
     case 'watch':
       return { ...base, type, forMs: random.logUniform(100, 8_000), since: chance < 0.5 ? 0 : null }
     case 'get':
-      return { ...base, type, consistency: chance < 0.8 ? 'linearizable' : 'local' }
+      return { ...base, type, participant, consistency: chance < 0.8 ? 'linearizable' : 'local' }
     case 'eject':
       return { ...base, type, byFence: chance < 0.5 }
     default:

@@ -4,22 +4,20 @@ import type { ViolationReport } from '../run.ts'
 import type { Print } from '../transcript.ts'
 import { Violation } from '../violation.ts'
 import { perform } from './client-actions.ts'
-import { type Counts, zeroCounts } from './counts.ts'
-import type { CreateEntries } from './entries.ts'
+import type { Counts } from './counts.ts'
 import { FaultInjector } from './fault-injector.ts'
 import { replaceGlobals } from './globals.ts'
 import { Healing } from './healing.ts'
 import { SimHeaders, SimRequest, SimResponse } from './http.ts'
 import { InstanceOver } from './instance.ts'
 import { judgeRun } from './judge.ts'
-import { participantEntries } from './participant-entries.ts'
 import { type ClientPlan, drawPlan, type PlanOptions, STREAM } from './plan.ts'
 import { SimClient } from './sim-client.ts'
+import type { Tampering } from './tampering.ts'
 import { EscapedError, InternalError, World } from './world.ts'
 
 export interface ServiceRunOptions extends PlanOptions {
-  /** Tests give broken services. */
-  readonly createEntries?: CreateEntries
+  readonly tampering?: Tampering
 }
 
 export interface ServiceRunResult {
@@ -37,7 +35,7 @@ export async function runService(
   print: Print | null = null,
 ): Promise<ServiceRunResult> {
   const plan = drawPlan(seed, options)
-  const world = new World(plan, options.createEntries ?? participantEntries, print)
+  const world = new World(plan, options.tampering ?? {}, print)
   const restore = enter(world)
   let violation: ViolationReport | null = null
   try {
@@ -110,5 +108,3 @@ function reportOf(thrown: unknown, at: number): ViolationReport {
   const stack = thrown instanceof Error ? (thrown.stack ?? '') : ''
   return { kind: 'defect', rule: 'thrown', message: `${message} ${stack.split('\n')[1]?.trim() ?? ''}`, at }
 }
-
-export const noCounts = zeroCounts

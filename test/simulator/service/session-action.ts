@@ -13,7 +13,10 @@ const PATIENCE_MS = 30_000
 
 export async function playSession(client: SimClient, action: SessionAction): Promise<void> {
   const life: Life = { isGone: false }
-  const session = client.connect(life).lock(action.lock).session()
+  const session = client
+    .connect(life)
+    .lock(action.lock)
+    .session(action.participant === null ? {} : { at: action.participant })
   const player = new Player(client, action, session)
   let isDeaf = false
   try {
@@ -54,7 +57,7 @@ class Player {
       return 'over'
     }
     counts.sessions++
-    journal.grant(lock, this.#client.name, begunAt, first.fence, 0)
+    journal.grant(lock, this.#client.name, begunAt, first.fence)
     for (let count = 0; count < operations; count++) {
       if (!(await this.#operate(count))) return 'over'
       await this.#client.sleep(thinkMs)

@@ -124,8 +124,9 @@ export class SimClient {
           if (!result.ok) return reject(new TypeError('fetch failed', { cause: result.error }))
           this.#check(request, result.value)
           if (result.value.webSocket !== null) life.socket = result.value.webSocket as ClientSocket
-          resolve(result.value)
+          resolve(world.tampering.response?.(request, result.value) ?? result.value)
         },
+        request.method !== 'POST',
       )
     })
   }

@@ -47,6 +47,7 @@ export class SimObject {
     this.lock = lock
     this.participant = participant
     this.#random = new Random(world.plan.seed, STREAM.platform * 1_000 + hashOf(name))
+    this.disk.isLying = world.tampering.lyingDisk === true
   }
 
   note(text: string): void {
@@ -86,6 +87,7 @@ export class SimObject {
   crash(end: End = 'reset'): void {
     const { disk } = this
     const survivors = this.#random.between(0, disk.groupsOnTheWay)
+    if (this.world.tampering.lyingDisk) disk.loseLastCommit()
     for (let count = 0; count < survivors; count++) this.world.committed(this, disk.commitOldest())
     this.world.counts.crashes++
     this.note(`crashes (${end})`)

@@ -5,7 +5,7 @@ import { keyValue } from '../../../shared/resource/key-value.ts'
 import { Random } from '../random.ts'
 import type { Print } from '../transcript.ts'
 import { type Counts, zeroCounts } from './counts.ts'
-import type { CreateEntries, Entries } from './entries.ts'
+import type { Entries } from './entries.ts'
 import { Histories } from './histories.ts'
 import { type SimRequest, SimResponse } from './http.ts'
 import type { Instance } from './instance.ts'
@@ -13,15 +13,18 @@ import { Journal } from './journal.ts'
 import { Loop } from './loop.ts'
 import { Losses } from './losses.ts'
 import { Network, type Respond } from './network.ts'
+import { participantEntries } from './participant-entries.ts'
 import { calmed, type Plan, STREAM } from './plan.ts'
 import { type Group, hashOf, SimObject } from './sim-object.ts'
 import { SimRouter } from './sim-router.ts'
 import { Site } from './site.ts'
 import { ServerSocket } from './sockets.ts'
+import type { Tampering } from './tampering.ts'
 
 /** Participants that a lock of a single deployment may be configured with. */
 const MOST_REGIONS = 7
 const DEFAULT_TTL_MS = 30_000
+const SHOWN_CHARACTERS = 600
 
 export class World {
   readonly plan: Plan
@@ -42,14 +45,14 @@ export class World {
   isHealed = false
   /** The first thing that went wrong, if one did. */
   failure: unknown = null
-  readonly #createEntries: CreateEntries
+  readonly tampering: Tampering
   readonly #print: Print | null
   #hash = 0x811c9dc5
   #endOfTurn: (() => void)[] = []
 
-  constructor(plan: Plan, createEntries: CreateEntries, print: Print | null) {
+  constructor(plan: Plan, tampering: Tampering, print: Print | null) {
     this.plan = plan
-    this.#createEntries = createEntries
+    this.tampering = tampering
     this.#print = print
     this.loop = new Loop(
       () => this.#turnIsOver(),
@@ -92,11 +95,16 @@ export class World {
 
   note(who: string, text: string): void {
     this.#hash = Math.imul(this.#hash ^ hashOf(`${who} ${text}`) ^ ((this.loop.now * 1024) | 0), 0x01000193)
-    this.#print?.(`${this.loop.now.toFixed(2).padStart(10)} ${who.padEnd(12)} ${text}`)
+    this.#line(who, text)
   }
 
-  get isPrinted(): boolean {
-    return this.#print !== null
+  /** For readers of the transcript alone. */
+  detail(who: string, text: () => string): void {
+    if (this.#print !== null) this.#line(who, text())
+  }
+
+  #line(who: string, text: string): void {
+    this.#print?.(`${this.loop.now.toFixed(2).padStart(10)} ${who.padEnd(12)} ${text}`)
   }
 
   /** The run has failed; only the first reason counts. */
@@ -150,7 +158,10 @@ export class World {
   // ---------------------------------------------------------------- objects
 
   createEntries(object: SimObject, runtime: Instance): Entries {
-    return this.#createEntries(this, object, runtime)
+    const { tampering } = this
+    const seen = tampering.runtime?.(runtime, object) ?? runtime
+    const entries = participantEntries(this, object, runtime, seen)
+    return tampering.entries?.(entries, object) ?? entries
   }
 
   /** What a lock is made of that nobody configured, as the version of the deployment at this site says. */
@@ -200,18 +211,17 @@ export class World {
     onResult: Respond<string>,
   ): void {
     const object = this.objectAt(from.site, lock, place)
-    if (this.isPrinted) this.note(from.name, `> ${object.name} ${body.slice(0, 600)}`)
+    this.detail(from.name, () => `> ${object.name} ${body.slice(0, SHOWN_CHARACTERS)}`)
     this.network.request<string>(
       from.site,
       object.site,
       respond => this.#serve(object, entries => entries.peer(body), respond),
       result => {
-        if (this.isPrinted) {
-          const text = result.ok ? result.value.slice(0, 600) : result.error.message
-          this.note(from.name, `< ${object.name} ${text}`)
-        }
+        const text = () => (result.ok ? result.value.slice(0, SHOWN_CHARACTERS) : result.error.message)
+        this.detail(from.name, () => `< ${object.name} ${text()}`)
         onResult(result)
       },
+      true,
     )
   }
 
