@@ -49,6 +49,7 @@ const ROWS: readonly LimitRow[] = [
   ['watchers of a participant', number(L.watchersPerParticipant), TOO_MANY],
   ['what a watcher has not read yet', `${number(L.unreadBytes)} bytes`, 'it is disconnected, and can resume'],
   ['sessions of a participant', number(L.sessionsPerParticipant), TOO_MANY],
+  ['what a session has not read yet', `${number(L.unreadSessionBytes)} bytes`, 'it is closed with 1013'],
   ['locks named in a `GET /metrics`', number(L.locksPerScrape), BAD_REQUEST],
   ['calls that a participant has under way', number(L.callsInFlight), TOO_MANY],
   [

@@ -47,6 +47,8 @@ export const API_LIMITS = {
   /** A watcher that is this far behind what has happened since it came is disconnected, and can resume. */
   unreadBytes: 1024 * 1024,
   sessionsPerParticipant: 1_000,
+  /** A session that was sent more than this since its client last answered a probe is closed. */
+  unreadSessionBytes: 4 * 1024 * 1024,
   /** Locks whose participants one `GET /metrics` asks. */
   locksPerScrape: 20,
   /** Calls that a participant has taken and not answered yet. */

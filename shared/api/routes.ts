@@ -198,8 +198,10 @@ export const ROUTES = {
     path: '/v1/locks/{lock}/session',
     summary: 'A WebSocket that speaks try, crit, issue, outcome, exit, rem and ejected',
     description:
-      'Client: SessionMessage. The grant lives while the socket does. A browser, which cannot set headers, offers the ' +
-      'subprotocols `baton` and `baton.key.<key>`.',
+      'Client: SessionMessage. The grant ends with the socket, and when the client gives no sign of life for its ' +
+      '`ttlMs`: any message is one, and so is the text `ping`, answered `pong`. A client answers `probe` with the same ' +
+      'message, to say that it reads. A browser, which cannot set headers, offers the subprotocols `baton` and ' +
+      '`baton.key.<key>`.',
     verb: 'acquire',
     parameters: requests.lockPath,
     query: requests.sessionQuery,

@@ -22,20 +22,38 @@ const tryMessage = z.strictObject({
 const issueMessage = z.strictObject({ type: z.literal('issue'), opId, ops })
 const foreignIssueMessage = z.strictObject({ type: z.literal('issue'), opId, ops: foreignOps })
 const exitMessage = z.strictObject({ type: z.literal('exit') })
+/** The service asks whether the client has read everything up to here; the client sends the same back. */
+const probeMessage = z.strictObject({ type: z.literal('probe'), id: z.string().max(64) })
 
 export const sessionMessage = component(
   'SessionMessage',
-  z.discriminatedUnion('type', [tryMessage, issueMessage, exitMessage]),
+  z.discriminatedUnion('type', [tryMessage, issueMessage, exitMessage, probeMessage]),
 )
-const foreignSessionMessage = z.discriminatedUnion('type', [tryMessage, foreignIssueMessage, exitMessage])
+const foreignSessionMessage = z.discriminatedUnion('type', [
+  tryMessage,
+  foreignIssueMessage,
+  exitMessage,
+  probeMessage,
+])
 
 export type SessionMessage =
   | z.output<typeof tryMessage>
   | { readonly type: 'issue'; readonly opId: string; readonly ops: readonly Json[] }
   | z.output<typeof exitMessage>
+  | SessionProbe
+
+export type SessionProbe = z.output<typeof probeMessage>
+
+/**
+ * Signs of life: a client that says nothing else sends the text `ping` a few times within the time to live of its grant, and
+ * is answered `pong`. Neither is JSON, so that the platform can answer for a participant that sleeps.
+ */
+export const PING = 'ping'
+export const PONG = 'pong'
 
 export type SessionEvent =
-  | { readonly type: 'crit'; readonly fence: number; readonly epoch: number }
+  /** `ttlMs`: the grant is over if the client gives no sign of life for so long. */
+  | { readonly type: 'crit'; readonly fence: number; readonly epoch: number; readonly ttlMs: number }
   | {
       readonly type: 'outcome'
       readonly opId: string

@@ -155,11 +155,11 @@ export class Lock<Resource extends ResourceTypes = KeyValue> {
 
   /**
    * A WebSocket that speaks the events of a user: `try`, `issue` and `exit` go, `crit`, `outcome`, `rem` and `ejected`
-   * come. The grant lives as long as the socket.
+   * come. The grant lives as long as the socket: the session sends signs of life by itself.
    */
   session({ at }: { readonly at?: number } = {}): Session<Resource['op']> {
-    const { openSocket, newId } = this.#connection
-    return new Session(openSocket({ path: pathOf(this.name, 'session'), query: { at } }), newId)
+    const { openSocket, newId, clock } = this.#connection
+    return new Session(openSocket({ path: pathOf(this.name, 'session'), query: { at } }), newId, clock)
   }
 
   /** How the lock and each of its participants are. A participant that is not reachable is reported as such. */

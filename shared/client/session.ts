@@ -1,8 +1,10 @@
 /**
- * A session: the paper's user-stub events over a WebSocket. The grant lives as long as the socket, without keep-alives; and
- * it ends with the socket, so a session that breaks is not made again: whoever uses it must know that its grant is over.
+ * A session: the paper's user-stub events over a WebSocket. The session sends signs of life by itself, so the grant lives as
+ * long as the socket; and it ends with the socket, so a session that breaks is not made again: whoever uses it must know
+ * that its grant is over.
  */
-import type { SessionEvent } from '../api/session.ts'
+import { PING, PONG, type SessionEvent, type SessionProbe } from '../api/session.ts'
+import type { Clock } from './clock.ts'
 import { networkError } from './error-factory.ts'
 import { BatonError } from './errors.ts'
 import type { ApplyOptions } from './operations.ts'
@@ -45,6 +47,8 @@ export interface TryOptions {
  */
 export class Session<Op = unknown> implements AsyncDisposable, AsyncIterable<SessionEvent, void> {
   readonly #newId: () => string
+  readonly #clock: Clock
+  #pings = new AbortController()
   #socket: Socket | undefined
   /** What was said before the socket was open. */
   #outbox: string[] | undefined = []
@@ -53,8 +57,9 @@ export class Session<Op = unknown> implements AsyncDisposable, AsyncIterable<Ses
   #isClosed = false
   #wake: () => void = () => {}
 
-  constructor(opened: Promise<OpenedSocket>, newId: () => string) {
+  constructor(opened: Promise<OpenedSocket>, newId: () => string, clock: Clock) {
     this.#newId = newId
+    this.#clock = clock
     opened.then(
       ({ socket, isOpening }) => this.#connect(socket, isOpening),
       error => this.#close(error instanceof BatonError ? error : networkError(error)),
@@ -123,15 +128,37 @@ export class Session<Op = unknown> implements AsyncDisposable, AsyncIterable<Ses
   }
 
   #receive(text: string): void {
-    if (this.#isClosed) return
-    this.#inbox.push(JSON.parse(text) as SessionEvent)
+    if (this.#isClosed || text === PONG) return
+    const event = JSON.parse(text) as SessionEvent | SessionProbe
+    // The service wants to know whether anybody reads this.
+    if (event.type === 'probe') return this.#socket!.send(text)
+    if (event.type === 'crit') void this.#sendPings(event.ttlMs)
+    if (event.type === 'rem' || event.type === 'ejected') this.#pings.abort()
+    this.#inbox.push(event)
     this.#wake()
+  }
+
+  /** While there is a grant. It lives for `ttlMs` after the last sign of life, so two of these may be late. */
+  async #sendPings(ttlMs: number): Promise<void> {
+    this.#pings.abort()
+    this.#pings = new AbortController()
+    const { signal } = this.#pings
+    for (;;) {
+      await this.#clock.sleep(ttlMs / 4, { signal, background: true })
+      if (signal.aborted) return
+      try {
+        this.#socket!.send(PING)
+      } catch {
+        // The socket is closing: its close event comes.
+      }
+    }
   }
 
   #close(failure: BatonError | undefined): void {
     if (this.#isClosed) return
     this.#isClosed = true
     this.#failure = failure
+    this.#pings.abort()
     this.#wake()
   }
 }

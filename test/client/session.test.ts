@@ -1,14 +1,23 @@
 import { describe, expect, it } from 'vitest'
-import { createBaton, NetworkError, type SessionEvent, type Socket } from '../../shared/client/index.ts'
+import { PING, PONG, type SessionProbe } from '../../shared/api/session.ts'
+import {
+  type Clock,
+  createBaton,
+  NetworkError,
+  type SessionEvent,
+  type Socket,
+} from '../../shared/client/index.ts'
 import { failure } from './harness.ts'
 
 class FakeSocket implements Socket {
   readonly sent: unknown[] = []
+  pings = 0
   readonly closed: (number | undefined)[] = []
   readonly #listeners: { type: string; listener: (event: { data?: unknown }) => void }[] = []
 
   send(data: string): void {
-    this.sent.push(JSON.parse(data))
+    if (data === PING) this.pings++
+    else this.sent.push(JSON.parse(data))
   }
   close(code?: number): void {
     this.closed.push(code)
@@ -16,14 +25,17 @@ class FakeSocket implements Socket {
   addEventListener(type: string, listener: (event: { data?: unknown }) => void): void {
     this.#listeners.push({ type, listener })
   }
-  fire(type: 'open' | 'message' | 'close' | 'error', data?: SessionEvent): void {
-    for (const each of this.#listeners) if (each.type === type) each.listener({ data: JSON.stringify(data) })
+  fire(type: 'open' | 'message' | 'close' | 'error', data?: SessionEvent | SessionProbe): void {
+    this.fireText(type, JSON.stringify(data))
+  }
+  fireText(type: string, data: string): void {
+    for (const each of this.#listeners) if (each.type === type) each.listener({ data })
   }
 }
 
 const turn = (): Promise<void> => new Promise(resolve => setImmediate(resolve))
 
-async function open() {
+async function open(clock?: Clock) {
   const socket = new FakeSocket()
   const opened: unknown[] = []
   const webSocket = (url: string, protocols: string[]): Socket => {
@@ -35,6 +47,7 @@ async function open() {
     key: 'secret',
     webSocket,
     newId: () => 'id',
+    ...(clock && { clock }),
   })
   const session = baton.lock('orders').session({ at: 2 })
   await turn()
@@ -65,7 +78,7 @@ describe('a session', () => {
   it('is an iteration over what the service says, in order, and ends with the socket', async () => {
     const { socket, session } = await open()
     socket.fire('open')
-    socket.fire('message', { type: 'crit', fence: 7, epoch: 1 })
+    socket.fire('message', { type: 'crit', fence: 7, epoch: 1, ttlMs: 30_000 })
     const told: string[] = []
     const all = (async () => {
       for await (const event of session) told.push(event.type)
@@ -78,6 +91,46 @@ describe('a session', () => {
     await all
     expect(told).toEqual(['crit', 'ejected', 'error'])
     expect(() => session.exit()).toThrow(NetworkError)
+  })
+
+  it('gives signs of life while it has a grant, several within its time to live', async () => {
+    const slept: number[] = []
+    let wake = () => {}
+    const sleep: Clock['sleep'] = (ms, { signal } = {}) =>
+      new Promise(resolve => {
+        slept.push(ms)
+        wake = resolve
+        signal?.addEventListener('abort', () => resolve())
+      })
+    const { socket, session } = await open({ now: () => 0, sleep })
+    socket.fire('open')
+    expect(slept).toEqual([])
+    socket.fire('message', { type: 'crit', fence: 7, epoch: 1, ttlMs: 8_000 })
+    for (let ping = 1; ping <= 3; ping++) {
+      wake()
+      await turn()
+      expect(socket.pings).toBe(ping)
+    }
+    expect(Math.max(...slept)).toBeLessThanOrEqual(8_000 / 3)
+    socket.fireText('message', PONG)
+    socket.fire('message', { type: 'rem' })
+    await turn()
+    wake()
+    await turn()
+    expect(socket.pings).toBe(3)
+    socket.fire('close')
+    const told: string[] = []
+    for await (const event of session) told.push(event.type)
+    expect(told).toEqual(['crit', 'rem'])
+  })
+
+  it('answers a probe of the service, and tells nobody', async () => {
+    const { socket, session } = await open()
+    socket.fire('open')
+    socket.fire('message', { type: 'probe', id: '17' })
+    expect(socket.sent).toEqual([{ type: 'probe', id: '17' }])
+    socket.fire('close')
+    expect(await session[Symbol.asyncIterator]().next()).toMatchObject({ done: true })
   })
 
   it('that breaks fails, after what came before', async () => {

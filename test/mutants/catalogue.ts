@@ -7,6 +7,7 @@ import { livenessMutants } from './catalogue-liveness.ts'
 import { lockOnlyMutants } from './catalogue-lock-only.ts'
 import { lossMutants } from './catalogue-loss.ts'
 import { maekawaMutants } from './catalogue-maekawa.ts'
+import { participantMutants } from './catalogue-participant.ts'
 import { ricartAgrawalaMutants } from './catalogue-ricart-agrawala.ts'
 import { ricartAgrawalaGroupMutants } from './catalogue-ricart-agrawala-group.ts'
 import { safetyMutants } from './catalogue-safety.ts'
@@ -28,14 +29,23 @@ export interface Mutant {
   readonly equivalent?: string
 }
 
-export const SUBJECTS = ['wme', 'wme-consensus', 'ricart-agrawala', 'maekawa', 'lock-only'] as const
+export const SUBJECTS = [
+  'wme',
+  'wme-consensus',
+  'ricart-agrawala',
+  'maekawa',
+  'lock-only',
+  'participant',
+] as const
 
-/** Whose source it is; `lock-only` is the desk that two protocols share. */
+/** Whose source it is; `lock-only` is the desk that two protocols share, `participant` what is around a protocol. */
 export type Subject = (typeof SUBJECTS)[number]
 
 /** What is common to all protocols is mutated for the sake of the first. */
 export const subjectOf = ({ file }: Mutant): Subject =>
-  SUBJECTS.find(subject => file.startsWith(`shared/protocols/${subject}/`)) ?? 'wme'
+  SUBJECTS.find(
+    subject => file.startsWith(`shared/protocols/${subject}/`) || file.startsWith(`worker/${subject}/`),
+  ) ?? 'wme'
 
 export const mutants: Mutant[] = [
   ...safetyMutants,
@@ -47,4 +57,5 @@ export const mutants: Mutant[] = [
   ...ricartAgrawalaGroupMutants,
   ...maekawaMutants,
   ...lockOnlyMutants,
+  ...participantMutants,
 ]

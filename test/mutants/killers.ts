@@ -61,6 +61,12 @@ const JUDGES: { readonly [subject in Subject]: Judges } = {
     participants: [3],
     explorer: LOCKS,
   },
+  participant: {
+    suites: ['test/participant', 'test/service/superseded.test.ts'],
+    protocols: '',
+    participants: [],
+    explorer: [],
+  },
 }
 
 export function killersOf(subject: Subject, seeds: number): Killer[] {

@@ -87,4 +87,15 @@ export const LOCK_ONLY = {
   users: `${lockOnly}/users.ts`,
 } as const
 
+const participant = 'worker/participant'
+
+export const PARTICIPANT = {
+  eventLog: `${participant}/core/event-log.ts`,
+  participant: `${participant}/participant.ts`,
+  sessions: `${participant}/streams/sessions.ts`,
+  storage: `${participant}/core/storage.ts`,
+  timers: `${participant}/core/timers.ts`,
+  turns: `${participant}/core/turns.ts`,
+} as const
+
 export const lines = (...text: string[]): string => text.join('\n')

@@ -1,6 +1,7 @@
 /**
- * Regressions: a participant whose disk takes no more writes. It gave the token away in memory, acknowledged operations were lost and
- * fences given twice. Now it is over before anything leaves it, and the others go on without it.
+ * Regressions: a participant whose disk takes no more writes. It gave the token away in memory, acknowledged
+ * operations were lost and fences given twice. Now it is over before anything leaves it, and the others go on
+ * without it.
  */
 import { beforeEach, describe, expect, it } from 'vitest'
 import type { Json } from '../../shared/json.ts'

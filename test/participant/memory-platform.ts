@@ -1,6 +1,7 @@
 /**
- * Participants of one lock in this process, with storage in memory, a clock that the test moves, and a journal of everything that
- * leaves an instance. An instance that aborts is dead: whoever waits for it gets an error, and the next request finds a new one.
+ * Participants of one lock in this process, with storage in memory, a clock that the test moves, and a
+ * journal of everything that leaves an instance. An instance that aborts is dead: whoever waits for it gets
+ * an error, and the next request finds a new one.
  */
 import type { LockConfiguration } from '../../shared/api/configuration.ts'
 import { DEFAULT_TIMING } from '../../shared/protocols/protocol.ts'
@@ -8,13 +9,14 @@ import { keyValue } from '../../shared/resource/key-value.ts'
 import type { ParticipantAnswer, ParticipantCall } from '../../worker/participant/calls.ts'
 import { Participant } from '../../worker/participant/participant.ts'
 import type { PeerAnswer, PeerRequest } from '../../worker/participant/peers/requests.ts'
-import type { Runtime, Sink, Socket } from '../../worker/participant/runtime.ts'
+import type { Runtime, Sink, Socket, SocketAttachment } from '../../worker/participant/runtime.ts'
 import { MemoryRows } from './memory-rows.ts'
 
 export const LOCK = 'lock'
 
 export class MemoryPlatform {
   now = 1_700_000_000_000
+  ids = 0
   readonly nodes: readonly MemoryNode[]
 
   constructor(participants: number) {
@@ -76,7 +78,9 @@ export class MemoryPlatform {
 export class MemoryNode {
   readonly id: number
   readonly rows = new MemoryRows()
-  /** What has left the instances of this participant: `message`, `answer`, `alarm`, `socket: …`, `watch: …`. */
+  /**
+   * What has left the instances of this participant: `message`, `answer`, `alarm`, `socket: …`, `watch: …`.
+   */
   readonly journal: string[] = []
   readonly sockets: MemorySocket[] = []
   /** Requests find nobody here. */
@@ -182,7 +186,7 @@ export class MemoryNode {
       },
       now: () => platform.now,
       random: () => 0.5,
-      randomId: () => '0'.repeat(32),
+      randomId: () => String(++this.platform.ids).padStart(32, '0'),
       background: work => void work.catch(() => {}),
       abort,
       log: () => {},
@@ -197,7 +201,12 @@ interface Instance {
 
 export class MemorySocket implements Socket {
   readonly tag: string
+  readonly sent: { readonly type: string; readonly [member: string]: unknown }[] = []
+  closedWith: number | null = null
+  /** When the platform last answered a ping. */
+  pingAt: number | null = null
   private readonly journal: string[]
+  private attached: SocketAttachment | null = null
 
   constructor(tag: string, journal: string[]) {
     this.tag = tag
@@ -205,12 +214,20 @@ export class MemorySocket implements Socket {
   }
 
   send(text: string): void {
-    this.journal.push(`socket: ${JSON.parse(text).type}`)
+    const message = JSON.parse(text)
+    this.sent.push(message)
+    this.journal.push(`socket: ${message.type}`)
   }
 
-  close(): void {}
+  close(code: number): void {
+    this.closedWith = code
+  }
+
+  attach(attachment: SocketAttachment): void {
+    this.attached = attachment
+  }
+
   bufferedBytes = (): null => null
-  lastPing = (): null => null
-  attachment = (): null => null
-  attach(): void {}
+  lastPing = (): number | null => this.pingAt
+  attachment = (): SocketAttachment | null => this.attached
 }

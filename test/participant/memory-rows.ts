@@ -1,6 +1,6 @@
 /**
- * Storage in memory, as SQLite gives it: rows by key, transactions that are all or nothing. It outlives the instances that use it, can
- * be made read-only, and can be made to throw at one statement.
+ * Storage in memory, as SQLite gives it: rows by key, transactions that are all or nothing. It outlives the
+ * instances that use it, can be made read-only, and can be made to throw at one statement.
  */
 import type { EventRow, EventRows, RecordRows, Rows } from '../../worker/participant/runtime.ts'
 

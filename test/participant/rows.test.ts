@@ -1,4 +1,7 @@
-/** One suite for every implementation of `Rows`: in memory, on SQLite in Node, and on the SQLite of a Durable Object. */
+/**
+ * One suite for every implementation of `Rows`: in memory, on SQLite in Node, and on the SQLite of a Durable
+ * Object.
+ */
 
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'

@@ -1,4 +1,6 @@
-/** A turn: touch, run, write, send. If anything in it throws, the instance is over before anything leaves it. */
+/**
+ * A turn: touch, run, write, send. If anything in it throws, the instance is over before anything leaves it.
+ */
 import { beforeEach, describe, expect, it } from 'vitest'
 import { Storage } from '../../worker/participant/core/storage.ts'
 import { InstanceOver, Turns } from '../../worker/participant/core/turns.ts'
@@ -44,6 +46,22 @@ it('touches, runs, reacts, writes and sends, in this order', () => {
   expect(result).toBe(7)
   expect(log).toEqual(['touch', 'run', 'reaction', 'reaction to it', 'write', 'answer', 'finish'])
   expect(stored()).toEqual(['a', 'b'])
+})
+
+it('a record that is deleted is gone, in this turn and later; what is put back stays', () => {
+  turns.run(() => {
+    storage.put('a', 1)
+    storage.put('b', 1)
+  })
+  turns.run(() => {
+    storage.delete('a')
+    expect(storage.get('a')).toBeUndefined()
+    storage.delete('b')
+    storage.put('b', 2)
+    expect(storage.get('b')).toBe(2)
+  })
+  expect(stored()).toEqual(['b'])
+  expect(storage.get('a')).toBeUndefined()
 })
 
 it('writes nothing if nothing has changed', () => {

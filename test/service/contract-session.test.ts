@@ -101,17 +101,34 @@ describe('a session', () => {
     await lock.untilFree()
   })
 
-  it('is kept alive while the socket is open', async () => {
+  it('is kept alive while its client gives signs of life', async () => {
     const lock = service.lock()
     const session = await sessionOf(lock)
     session.send({ type: 'try', ttlMs: 1_000 })
-    const { fence } = await session.nextOf('crit')
-    await sleep(2_500)
+    const { fence, ttlMs } = await session.nextOf('crit')
+    expect(ttlMs).toBe(1_000)
+    for (let ping = 0; ping < 12; ping++) {
+      await sleep(200)
+      session.ping()
+    }
     expect((await lock.status()).body.holder).toMatchObject({ fence })
     session.send({ type: 'issue', opId: 'late', ops: [{ increment: 'n' }] })
     await session.nextOf('outcome')
     session.send({ type: 'exit' })
     await session.nextOf('rem')
+    session.close()
+  })
+})
+
+describe('a session whose client stands still', () => {
+  it('loses its lock after its time to live, though its socket stays open', async () => {
+    const lock = service.lock()
+    const session = await sessionOf(lock)
+    session.send({ type: 'try', ttlMs: 1_000 })
+    await session.nextOf('crit')
+    const next = await lock.granted({ waitMs: 25_000 })
+    expect(await session.next()).toEqual({ type: 'ejected', reason: 'expired' })
+    await lock.released(next)
     session.close()
   })
 })

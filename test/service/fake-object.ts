@@ -17,6 +17,9 @@ vi.mock('cloudflare:workers', () => ({
   },
 }))
 
+// Node has no such thing, and the participant only hands it on.
+Object.assign(globalThis, { WebSocketRequestResponsePair: class {} })
+
 /** Not written where it is used: the compiler would follow it, and miss the types of Workers here. */
 const PARTICIPANT = new URL('../../worker/participant/durable-object.ts', import.meta.url).pathname
 
@@ -73,6 +76,7 @@ export class FakeObject {
     },
     getWebSockets: () => [],
     getTags: () => ['~nobody'],
+    setWebSocketAutoResponse: () => {},
     getWebSocketAutoResponseTimestamp: () => null,
     acceptWebSocket: () => {},
     abort: () => {},

@@ -1,5 +1,11 @@
 /** A session's WebSocket as a test uses it: what the service says comes out in order, one message at a time. */
-import type { SessionEvent, SessionMessage } from '../../shared/api/session.ts'
+import {
+  PING,
+  PONG,
+  type SessionEvent,
+  type SessionMessage,
+  type SessionProbe,
+} from '../../shared/api/session.ts'
 import { GENEROUS_MS } from './eventually.ts'
 
 export class TestSession {
@@ -11,6 +17,9 @@ export class TestSession {
   constructor(socket: WebSocket) {
     this.socket = socket
     socket.addEventListener('message', ({ data }) => {
+      if (data === PONG) return
+      if ((JSON.parse(data as string) as SessionEvent | SessionProbe).type === 'probe')
+        return socket.send(data)
       this.arrived.push(JSON.parse(data as string) as SessionEvent)
       this.wake()
     })
@@ -26,6 +35,11 @@ export class TestSession {
 
   sendRaw(data: string | Uint8Array<ArrayBuffer>): void {
     this.socket.send(data)
+  }
+
+  /** A sign of life. */
+  ping(): void {
+    this.socket.send(PING)
   }
 
   /** The next message. */

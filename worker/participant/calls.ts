@@ -1,6 +1,6 @@
 /**
- * What the router asks of one participant, and how it answers: JSON in the body of one `fetch`, the same whether the
- * participant is a Durable Object next door or a process behind a URL. Paths below `/`:
+ * What the router asks of one participant, and how it answers: JSON in the body of one `fetch`, the same
+ * whether the participant is a Durable Object next door or a process behind a URL. Paths below `/`:
  *
  *   POST /call      a `ParticipantRequest`, answered by a `ParticipantAnswer`
  *   POST /peer      messages of the protocol, from another participant
@@ -66,8 +66,14 @@ export type ParticipantCall =
     }
   /** This participant's own view; the router puts those of all together. */
   | { readonly type: 'status' }
-  | { readonly type: 'history' }
-  /** `fence`: only if this is the holder's; absent (also from a router of before) or `null`: whoever it is. */
+  /**
+   * A page of at most `limit` events from `cursor` on, as `{events, cursor}`; without a limit, all of them as
+   * a list.
+   */
+  | { readonly type: 'history'; readonly limit?: number; readonly cursor?: string | null }
+  /**
+   * `fence`: only if this is the holder's; absent (also from a router of before) or `null`: whoever it is.
+   */
   | { readonly type: 'eject'; readonly fence?: number | null }
   /** Gives birth to the lock with this configuration unless it has one; answers with the one it has. */
   | { readonly type: 'configure'; readonly configuration: LockConfiguration }

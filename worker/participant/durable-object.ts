@@ -1,5 +1,6 @@
 /** The participant in a Durable Object: a thin shell that gives it what the platform has (runtime.ts). */
 import { DurableObject } from 'cloudflare:workers'
+import { PING, PONG } from '../../shared/api/session.ts'
 import { resourceByName } from '../../shared/resource/registry.ts'
 import type { Resource } from '../../shared/resource/resource.ts'
 import { createDirectory, type ParticipantDirectory } from '../directory.ts'
@@ -23,12 +24,17 @@ export class BatonParticipant extends DurableObject<BatonEnvironment> {
     })
   }
 
-  /** Resources that a lock's configuration may name; a Worker of one's own overrides this to register others. */
+  /**
+   * Resources that a lock's configuration may name; a Worker of one's own overrides this to register others.
+   */
   resourceNamed(name: string): Resource | undefined {
     return resourceByName(name)
   }
 
-  /** What a lock guards that nobody has used before. Decided by its name, once: the lock keeps what it was born with. */
+  /**
+   * What a lock guards that nobody has used before. Decided by its name, once: the lock keeps what it was
+   * born with.
+   */
   resourceNameOf(_lock: string): string {
     return DEFAULT_RESOURCE
   }
@@ -100,6 +106,8 @@ function addressOf(request: Request): Address {
 // ---------------------------------------------------------------- the runtime
 
 function runtimeOf(ctx: DurableObjectState, directory: ParticipantDirectory): Runtime {
+  // A ping wakes nobody: the platform answers it, and remembers when it did.
+  ctx.setWebSocketAutoResponse(new WebSocketRequestResponsePair(PING, PONG))
   return {
     rows: new SqlRows(ctx.storage),
     // The write is part of the event's transaction and needs no waiting for.

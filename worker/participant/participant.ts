@@ -1,6 +1,7 @@
 /**
- * One participant of one lock, wherever it runs (runtime.ts). These are its entries; each is a turn (core/turns.ts), or waits for
- * the lock to be born and then is one. What it is asked is in calls.ts and peers/requests.ts.
+ * One participant of one lock, wherever it runs (runtime.ts). These are its entries; each is a turn
+ * (core/turns.ts), or waits for the lock to be born and then is one. What it is asked is in calls.ts and
+ * peers/requests.ts.
  *
  *   core/      the engine around the protocol, storage, timers, turns
  *   lock/      which lock this is, what it is made of, how it is born
@@ -96,7 +97,7 @@ export class Participant {
     })
     this.conversations = new Conversations(turns, timers, member)
     this.connections = new Connections(storage)
-    this.sessions = new Sessions(turns, runtime.sockets, member)
+    this.sessions = new Sessions(turns, runtime, member)
     this.watchers = new Watchers({
       runtime,
       turns,
@@ -113,7 +114,9 @@ export class Participant {
     turns.begin(() => this.begin())
   }
 
-  /** An instance that cannot write says nothing to anybody: it proves that it can before it says something. */
+  /**
+   * An instance that cannot write says nothing to anybody: it proves that it can before it says something.
+   */
   private begin(): void {
     this.storage.put(BOOTS, ((this.storage.get(BOOTS) as number | undefined) ?? 0) + 1)
     if (this.storage.get('membership') === undefined) return
@@ -196,7 +199,10 @@ export class Participant {
     return this.knownMember
   }
 
-  /** What is asked of a lock is answered by its participants alone, and once there is a majority that knows it. */
+  /**
+   * What is asked of a lock is answered by its participants alone, and once there is a majority that knows
+   * it.
+   */
   private async asMember<Answer>(
     address: Address,
     wanted: LockConfiguration,

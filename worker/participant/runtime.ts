@@ -1,9 +1,10 @@
 /**
- * What a participant needs from where it runs, and all that it needs. The Durable Object (durable-object.ts) is one such
- * place, the simulator another. Everything that is decided is decided above this: an implementation is as dumb as it can be.
+ * What a participant needs from where it runs, and all that it needs. The Durable Object (durable-object.ts)
+ * is one such place, the simulator another. Everything that is decided is decided above this: an
+ * implementation is as dumb as it can be.
  *
- * A participant does its work in turns (core/turn.ts): it touches its storage, runs without waiting for anything, writes
- * what is to be remembered in one transaction, and only then lets something leave.
+ * A participant does its work in turns (core/turns.ts): it touches its storage, runs without waiting for
+ * anything, writes what is to be remembered in one transaction, and only then lets something leave.
  */
 import type { ParticipantPlace } from '../../shared/api/configuration.ts'
 import type { PeerAnswer, PeerRequest } from './peers/requests.ts'
@@ -22,8 +23,8 @@ export interface Runtime {
   /** The instance is kept alive for this (`waitUntil`). Work that rejects is logged and forgotten. */
   background(work: Promise<void>): void
   /**
-   * The instance is over: nothing that it does after this leaves it, and everybody who waits for an answer of it gets an
-   * error. Storage keeps what was committed; the next request finds a new instance.
+   * The instance is over: nothing that it does after this leaves it, and everybody who waits for an answer of
+   * it gets an error. Storage keeps what was committed; the next request finds a new instance.
    */
   abort(reason: string): void
   log(line: string): void
@@ -43,15 +44,19 @@ export interface Peers {
 // ---------------------------------------------------------------- storage
 
 /**
- * Storage as rows, synchronous. What was written is durable before anything that leaves the instance later (output gates).
- * Every call may throw: when the disk is full or read-only, or when another instance has superseded this one.
+ * Storage as rows, synchronous. What was written is durable before anything that leaves the instance later
+ * (output gates). Every call may throw: when the disk is full or read-only, or when another instance has
+ * superseded this one.
  */
 export interface Rows {
   readonly records: RecordRows
   readonly events: EventRows
   /** Throws in an instance that was superseded by another one, and costs next to nothing. */
   touch(): void
-  /** All that `run` writes is written, or nothing of it: if `run` throws, or if the instance ends before this returns. */
+  /**
+   * All that `run` writes is written, or nothing of it: if `run` throws, or if the instance ends before this
+   * returns.
+   */
   transaction(run: () => void): void
 }
 
@@ -97,7 +102,9 @@ export interface Socket {
   close(code: number, reason: string): void
   /** Bytes that were sent and have not left yet; `null` where the platform does not tell. */
   bufferedBytes(): number | null
-  /** When the platform last answered a ping for the instance, which does not wake it; `null` if it never did. */
+  /**
+   * When the platform last answered a ping for the instance, which does not wake it; `null` if it never did.
+   */
   lastPing(): number | null
   /** A few values that outlive the instance, with the socket. */
   attachment(): SocketAttachment | null
@@ -109,6 +116,10 @@ export interface SocketAttachment {
   readonly heardAt: number
   /** The time to live that it asked for. */
   readonly ttlMs: number | null
+  /** Bytes that were sent since the client last said that it has read everything. */
+  readonly unreadBytes: number
+  /** The client was asked whether it reads, when so many bytes were unread. */
+  readonly probe: { readonly id: string; readonly unreadBytes: number } | null
 }
 
 /** Where the events for one watcher go. */

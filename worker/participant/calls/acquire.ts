@@ -50,7 +50,9 @@ export function* ticket(context: CallContext, call: Call<'ticket'>): Conversatio
   return event === null ? waitingTicket(context, user) : noSuchTicket
 }
 
-/** A client has the id of a ticket or a grant; the router also knows the user of a `transact` that it gave up. */
+/**
+ * A client has the id of a ticket or a grant; the router also knows the user of a `transact` that it gave up.
+ */
 export function withdraw(context: CallContext, call: Call<'withdraw'>): ParticipantAnswer {
   const user = [call.user, boundToConnection(call.user)].find(name => isKnown(context, name))
   if (user === undefined) return noSuchTicket

@@ -8,7 +8,7 @@ import { eject } from './eject.ts'
 import { keepAlive, operate, release } from './grant.ts'
 import { get, list } from './read.ts'
 import { guardsNothing } from './refusals.ts'
-import { status } from './status.ts'
+import { history, status } from './status.ts'
 import { transact } from './transact.ts'
 
 /** What is asked of the guarded state. */
@@ -45,7 +45,7 @@ export function* answer(
     case 'status':
       return done(200, status(context) as unknown as Json)
     case 'history':
-      return done(200, context.events.history() as unknown as Json)
+      return done(200, history(context, call) as unknown as Json)
     case 'eject':
       return yield* eject(context, call)
     case 'configure':

@@ -1,7 +1,8 @@
 /**
- * A call is a conversation with the protocol, written as a generator: it asks a question (an event of a user, and what is an
- * answer to it), and goes on with the answer. It cannot wait for anything else. It goes on in the very turn that
- * brings the answer, after the step that brought it; so what it says next travels with what that step sent.
+ * A call is a conversation with the protocol, written as a generator: it asks a question (an event of a user,
+ * and what is an answer to it), and goes on with the answer. It cannot wait for anything else. It goes on in
+ * the very turn that brings the answer, after the step that brought it; so what it says next travels with
+ * what that step sent.
  */
 import type { Emitted, UserInput, UserOutput } from '../../../shared/protocols/protocol.ts'
 import type { Member } from '../core/member.ts'

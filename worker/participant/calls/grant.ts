@@ -13,7 +13,10 @@ export function* operate(context: CallContext, call: Call<'ops'>): Conversation<
   return event?.type === 'outcome' ? outcomeAnswer(event) : notApplied(event, call.opId)
 }
 
-/** `issue`, and what becomes of it. A grant has one operation at a time; further ones wait here for their turn. */
+/**
+ * `issue`, and what becomes of it. A grant has one operation at a time; further ones wait here for their
+ * turn.
+ */
 export function* issue(
   context: CallContext,
   operation: Operation,

@@ -1,7 +1,7 @@
 /**
- * From the result of an operation to what its client is told. The built-in resource and those made with `defineResource` answer
- * a batch with `{applied, results}`. Another resource may answer anything: then that is the one result of the whole batch, and
- * one with an `error` says that nothing was applied.
+ * From the result of an operation to what its client is told. The built-in resource and those made with
+ * `defineResource` answer a batch with `{applied, results}`. Another resource may answer anything: then that
+ * is the one result of the whole batch, and one with an `error` says that nothing was applied.
  */
 import type { Json } from '../../../shared/json.ts'
 import { isList } from '../../../shared/resource/canonical.ts'
@@ -9,7 +9,10 @@ import { OPERATION_CONFLICT } from '../../../shared/resource/replica.ts'
 
 export type OutcomeBody = { readonly applied: boolean; readonly results: readonly Json[] }
 
-/** `null`: the `opId` belongs to another operation. Known by identity: a resource may have a conflict of its own to tell of. */
+/**
+ * `null`: the `opId` belongs to another operation. Known by identity: a resource may have a conflict of its
+ * own to tell of.
+ */
 export function outcomeBody(result: Json): OutcomeBody | null {
   if (result === OPERATION_CONFLICT) return null
   if (isBatchResult(result)) return result

@@ -17,7 +17,10 @@ export function readOne(cells: Readonly<Cells>, sequence: number, { key }: Call<
   return { type: 'done', status: 200, body: { ...entryOf(cells, key), sequence } }
 }
 
-/** A page ends where it is long or heavy enough; it always has an entry, so that whoever pages through gets on. */
+/**
+ * A page ends where it is long or heavy enough; it always has an entry, so that whoever pages through gets
+ * on.
+ */
 export function readPage(cells: Readonly<Cells>, sequence: number, call: Call<'list'>): ParticipantAnswer {
   const keys = Object.keys(cells)
     .map(keyOfCell)

@@ -107,7 +107,10 @@ export const holderUnknown: ProblemAnswer = {
   retryAfterSeconds: 1,
 }
 
-/** The grant is over. What became of `opId` under it is said: applied operations have their result in the table already. */
+/**
+ * The grant is over. What became of `opId` under it is said: applied operations have their result in the
+ * table already.
+ */
 export function overProblem(ending: Omit<Ending, 'user'> | null, opId: string | undefined): ProblemAnswer {
   const code = ending === null ? 'ejected' : CODE_OF_ENDING[ending.reason]
   const pending = ending?.pending?.opId === opId ? ending?.pending?.outcome : undefined

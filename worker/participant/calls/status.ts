@@ -1,7 +1,9 @@
 /** What this participant knows of its lock, and of itself. */
+import type { HistoryEvent } from '../../../shared/history/events.ts'
 import type { Json } from '../../../shared/json.ts'
 import type { ParticipantAnswer, ParticipantStatus } from '../calls.ts'
-import { type CallContext, iso } from './context.ts'
+import type { HistoryPage } from '../core/event-log.ts'
+import { type Call, type CallContext, iso } from './context.ts'
 
 export function status({ member, configuration, figures }: CallContext): ParticipantStatus {
   const { phase, epoch, sequence, owner, suspects, waiters, holders } = member.view
@@ -23,6 +25,10 @@ export function status({ member, configuration, figures }: CallContext): Partici
         ? null
         : { participant: member.id, fence: holder.fence, expiresAt: iso(holder.expiresAt) },
   }
+}
+
+export function history({ events }: CallContext, call: Call<'history'>): HistoryPage | HistoryEvent[] {
+  return call.limit === undefined ? events.history() : events.historyPage(call.limit, call.cursor ?? null)
 }
 
 export function locked(context: CallContext): ParticipantAnswer {

@@ -1,6 +1,7 @@
 /**
- * `transact`: acquire, apply, release. The operation is issued in the very turn that brings the grant, and the lock released in
- * the one that brings the outcome, so that both travel with what the others are told anyway.
+ * `transact`: acquire, apply, release. The operation is issued in the very turn that brings the grant, and
+ * the lock released in the one that brings the outcome, so that both travel with what the others are told
+ * anyway.
  */
 
 import type { Json } from '../../../shared/json.ts'

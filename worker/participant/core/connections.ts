@@ -1,7 +1,8 @@
 /**
- * Users that live no longer than their connection: a session, a `transact`, an `acquire` that waits without a ticket. While
- * the instance lives it hears when a connection ends. An instance that begins anew (after a crash, a deploy) has no connection
- * but the hibernating sockets: whoever else was connected is gone, and must keep nobody waiting until its time is over.
+ * Users that live no longer than their connection: a session, a `transact`, an `acquire` that waits without a
+ * ticket. While the instance lives it hears when a connection ends. An instance that begins anew (after a
+ * crash, a deploy) has no connection but the hibernating sockets: whoever else was connected is gone, and
+ * must keep nobody waiting until its time is over.
  */
 import type { Emitted, View } from '../../../shared/protocols/protocol.ts'
 import type { Storage } from './storage.ts'

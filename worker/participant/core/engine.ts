@@ -1,6 +1,7 @@
 /**
- * The interpreter of the protocol's effects. What a step saves is committed at the end of its turn, before what it sends may
- * leave; so memory is only a cache of storage, and an eviction at any moment changes nothing.
+ * The interpreter of the protocol's effects. What a step saves is committed at the end of its turn, before
+ * what it sends may leave; so memory is only a cache of storage, and an eviction at any moment changes
+ * nothing.
  */
 import type { LockConfiguration } from '../../../shared/api/configuration.ts'
 import {
@@ -32,7 +33,10 @@ export interface EngineHost {
   readonly timers: Timers
   now(): number
   post(to: number, message: Message): void
-  /** Every event of a step; `cause` is the user event that caused the step, if one did. It must not begin another step. */
+  /**
+   * Every event of a step; `cause` is the user event that caused the step, if one did. It must not begin
+   * another step.
+   */
   onStep(emitted: readonly Emitted[], cause: UserInput | null): void
   /** Whether the host deals with the end of this timer itself. */
   onTimer(timer: string): boolean

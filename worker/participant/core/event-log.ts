@@ -1,11 +1,12 @@
 /**
- * The bounded record of what this participant's steps did: the history, which the checker judges, and the changes, from
- * which watchers resume. The oldest rows are forgotten.
+ * The bounded record of what this participant's steps did: the history, which the checker judges, and the
+ * changes, from which watchers resume. The oldest rows are forgotten.
  */
 import { API_LIMITS } from '../../../shared/api/limits.ts'
 import type { HistoryEvent } from '../../../shared/history/events.ts'
 import type { Json } from '../../../shared/json.ts'
 import type { EventRow, Rows } from '../runtime.ts'
+import { bytesOf } from './bytes.ts'
 
 /** What watchers are told; see api.md, Watch. */
 export interface WatchEvent {
@@ -67,7 +68,10 @@ export class EventLog {
     return this.staged.length > 0 || this.missedThrough > this.writtenMissedThrough
   }
 
-  /** One row for each step, more if it did so much that one would not hold it: a participant that catches up does. */
+  /**
+   * One row for each step, more if it did so much that one would not hold it: a participant that catches up
+   * does.
+   */
   record(history: readonly HistoryEvent[], changes: readonly WatchEvent[]): void {
     if (this.eventsKept > 0) this.staged.push(...this.rowsFor(history, changes))
   }
@@ -114,7 +118,9 @@ export class EventLog {
     return events
   }
 
-  /** At most `limit` events, and fewer if they are long. A page that is not the last has at least one event. */
+  /**
+   * At most `limit` events, and fewer if they are long. A page that is not the last has at least one event.
+   */
   historyPage(limit: number, cursor: string | null): HistoryPage {
     const [firstId, firstIndex] = placeOf(cursor)
     const events: HistoryEvent[] = []
@@ -160,8 +166,8 @@ export class EventLog {
   }
 
   /**
-   * A small batch can change much: by an op for each of many long lists. A watcher that resumes before that begins with a
-   * snapshot.
+   * A small batch can change much: by an op for each of many long lists. A watcher that resumes before that
+   * begins with a snapshot.
    */
   private fits(change: WatchEvent): boolean {
     const text = JSON.stringify(change)
@@ -177,14 +183,6 @@ const bodyOf = (row: EventRow): Body => JSON.parse(row.body) as Body
 function placeOf(cursor: string | null): readonly [id: number, index: number] {
   const [, id, index] = /^(\d{1,15})\.(\d{1,9})$/.exec(cursor ?? '') ?? []
   return id === undefined ? [1, 0] : [Number(id), Number(index)]
-}
-
-/** As UTF-8. Most text is of letters that are one byte each. */
-function bytesOf(text: string): number {
-  for (let at = 0; at < text.length; at++) {
-    if (text.charCodeAt(at) > 127) return new TextEncoder().encode(text).length
-  }
-  return text.length
 }
 
 function rowWith(history: readonly HistoryEvent[], changes: readonly WatchEvent[]): StagedRow {

@@ -1,6 +1,6 @@
 /**
- * This participant's part in its lock, once it takes part: the engine, and what is kept beside it. It records each step and
- * tells those who listen; what they do about it they do after the step (turns.ts).
+ * This participant's part in its lock, once it takes part: the engine, and what is kept beside it. It records
+ * each step and tells those who listen; what they do about it they do after the step (turns.ts).
  */
 import type { LockConfiguration } from '../../../shared/api/configuration.ts'
 import type { HistoryEvent } from '../../../shared/history/events.ts'
@@ -124,7 +124,10 @@ export class Member {
     return changes
   }
 
-  /** Before anybody is told: a user that this step lets in may issue at once, and is measured by what the step applied. */
+  /**
+   * Before anybody is told: a user that this step lets in may issue at once, and is measured by what the step
+   * applied.
+   */
   private measure(emitted: readonly Emitted[]): void {
     for (const event of emitted) {
       if (event.type === 'applied') this.size!.applied(event.opId, event.changes)

@@ -1,7 +1,7 @@
 /**
- * What one step means for the history (what the checker judges) and for watchers. User events are recorded when the stub
- * takes them up, once: a retry that is merely answered again, and an event that is refused, changes nothing and leaves no
- * trace.
+ * What one step means for the history (what the checker judges) and for watchers. User events are recorded
+ * when the stub takes them up, once: a retry that is merely answered again, and an event that is refused,
+ * changes nothing and leaves no trace.
  */
 import type { HistoryEvent } from '../../../shared/history/events.ts'
 import type { Json } from '../../../shared/json.ts'
@@ -10,7 +10,10 @@ import { keyOfCell } from '../../../shared/resource/key-value.ts'
 import type { CellChange } from '../../../shared/resource/resource.ts'
 import type { WatchEvent } from './event-log.ts'
 
-/** The users of this participant before a step: they tell whether a user event was taken up or answered from memory. */
+/**
+ * The users of this participant before a step: they tell whether a user event was taken up or answered from
+ * memory.
+ */
 export type LocalUsers = Pick<View, 'holders' | 'waiters'>
 
 export interface Recorded {
@@ -137,8 +140,9 @@ const isHolder = ({ holders }: LocalUsers, user: string): boolean =>
   holders.some(holder => holder.user === user)
 
 /**
- * A user in the history. The same client may have tried at another participant before: there it was another user. And whoever
- * reads the history must not be able to make a grant's id of it, so most of the name stays a secret.
+ * A user in the history. The same client may have tried at another participant before: there it was another
+ * user. And whoever reads the history must not be able to make a grant's id of it, so most of the name stays
+ * a secret.
  */
 function nameOf(participant: number, user: string): string {
   return `${participant}/${user.slice(0, 8)}`

@@ -1,9 +1,10 @@
 /**
- * How much a participant's copy of the state weighs, kept up to date by what each operation changes. A batch that would make
- * it too heavy is refused here, at the door, before it is issued: once it is in the log every participant must apply it.
+ * How much a participant's copy of the state weighs, kept up to date by what each operation changes. A batch
+ * that would make it too heavy is refused here, at the door, before it is issued: once it is in the log every
+ * participant must apply it.
  *
- * The limits are soft. The copy may be behind what others have issued, so they can be passed by what is on its way; what
- * makes the state lighter is always taken.
+ * The limits are soft. The copy may be behind what others have issued, so they can be passed by what is on
+ * its way; what makes the state lighter is always taken.
  */
 import { API_LIMITS } from '../../../shared/api/limits.ts'
 import type { Json } from '../../../shared/json.ts'
@@ -11,10 +12,16 @@ import { weight } from '../../../shared/resource/canonical.ts'
 import { type Invocation, invoke, type Replica, resultOf } from '../../../shared/resource/replica.ts'
 import type { CellChange, Resource } from '../../../shared/resource/resource.ts'
 
-/** Nearer than this to a limit a batch is tried out before it is issued; further away that is not worth its time. */
+/**
+ * Nearer than this to a limit a batch is tried out before it is issued; further away that is not worth its
+ * time.
+ */
 const HEADROOM = 1024 * 1024
 
-/** With the table of results full, each may weigh this much: as those before them are forgotten, the table gets lighter. */
+/**
+ * With the table of results full, each may weigh this much: as those before them are forgotten, the table
+ * gets lighter.
+ */
 const FAIR_SHARE = Math.floor(API_LIMITS.resultsWeight / API_LIMITS.resultsKept)
 
 export class ReplicaSize {
@@ -64,8 +71,8 @@ export class ReplicaSize {
   }
 
   /**
-   * Whether this operation, which nobody has issued yet, would take the state or the results over their limits. `onTheWay` are
-   * operations before it that are not applied yet.
+   * Whether this operation, which nobody has issued yet, would take the state or the results over their
+   * limits. `onTheWay` are operations before it that are not applied yet.
    */
   isTooMuch(invocation: Invocation, onTheWay: readonly Invocation[]): boolean {
     if (!this.isNearLimit) return false
@@ -90,7 +97,8 @@ export class ReplicaSize {
 
   private remember(opId: string): void {
     const stored = resultOf(this.replica(), opId)
-    // What was applied before is not remembered anew; what many operations at once have pushed out already, not at all.
+    // What was applied before is not remembered anew; what many operations at once have pushed out already,
+    // not at all.
     if (stored === undefined || this.results.has(opId)) return
     const added = weigh(stored.result) + opId.length
     this.results.set(opId, added)

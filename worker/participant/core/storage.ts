@@ -1,6 +1,7 @@
 /**
- * The durable side of one participant. What a turn writes is staged in memory and committed at its end, in one transaction: a
- * record that several steps of the turn have changed is written once, and a turn that changes nothing writes nothing.
+ * The durable side of one participant. What a turn writes is staged in memory and committed at its end, in
+ * one transaction: a record that several steps of the turn have changed is written once, and a turn that
+ * changes nothing writes nothing.
  *
  * The protocol's records and the participant's own lie side by side; the keys of its own begin with a dot.
  */

@@ -1,13 +1,15 @@
 /**
- * Every entry of a participant is a turn, and so is everything that it does after it has waited for something:
+ * Every entry of a participant is a turn, and so is everything that it does after it has waited for
+ * something:
  *
  *   1. touch   a superseded instance finds out and ends
  *   2. run     steps of the protocol, and the reactions to them, without waiting for anything
  *   3. write   all that they want to be remembered, in one transaction
  *   4. send    messages, answers, events of sessions and watchers; then the alarm is armed
  *
- * Fail-stop: if anything in a turn throws, the instance is over before anything leaves it. What is in memory may be half
- * changed, so it is never used again; storage is as it was before the turn, and the next instance begins with it.
+ * Fail-stop: if anything in a turn throws, the instance is over before anything leaves it. What is in memory
+ * may be half changed, so it is never used again; storage is as it was before the turn, and the next instance
+ * begins with it.
  */
 import type { Runtime } from '../runtime.ts'
 import type { Storage } from './storage.ts'

@@ -1,8 +1,9 @@
 /**
- * What a participant does that has nothing in its storage. Either its lock is being born, or it has lost everything (trap D2), and
- * it cannot tell by itself. It first learns the lock's configuration from the registrars, proposing one if there is none; then
- * it asks the other participants. If one of them is a member, this one must be taken back by them. If none is and a majority
- * is as blank as itself, the lock is born here and now.
+ * What a participant does that has nothing in its storage. Either its lock is being born, or it has lost
+ * everything (trap D2), and it cannot tell by itself. It first learns the lock's configuration from the
+ * registrars, proposing one if there is none; then it asks the other participants. If one of them is a
+ * member, this one must be taken back by them. If none is and a majority is as blank as itself, the lock is
+ * born here and now.
  */
 import type { LockConfiguration, ParticipantPlace } from '../../../shared/api/configuration.ts'
 import { ballotAbove, type RegistrarAnswer, valueToPropose } from '../../../shared/birth.ts'
@@ -15,7 +16,10 @@ export interface BirthHost {
   readonly registrars: readonly ParticipantPlace[]
   /** Asks a participant, possibly this one itself. */
   ask(place: ParticipantPlace, request: BirthRequest): Promise<PeerAnswer>
-  /** Waits for a random while that grows with the attempts, so that two proposers do not outbid each other for ever. */
+  /**
+   * Waits for a random while that grows with the attempts, so that two proposers do not outbid each other for
+   * ever.
+   */
   backOff(attempt: number): Promise<void>
   /** The configuration, if somebody has told this participant meanwhile. */
   known(): LockConfiguration | undefined

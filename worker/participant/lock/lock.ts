@@ -1,6 +1,7 @@
 /**
- * Which lock this is a participant of, which one of them, and what the lock is made of. All that has to do with the birth of a
- * lock is in this folder: the rest of the participant knows a configuration, or waits for `ready`.
+ * Which lock this is a participant of, which one of them, and what the lock is made of. All that has to do
+ * with the birth of a lock is in this folder: the rest of the participant knows a configuration, or waits for
+ * `ready`.
  */
 import type { LockConfiguration, ParticipantPlace } from '../../../shared/api/configuration.ts'
 import { accept, NEW_REGISTRAR, prepare, type RegistrarRecord } from '../../../shared/birth.ts'
@@ -75,7 +76,10 @@ export class Lock {
     this.host.storage.put(CONFIGURATION, configuration as unknown as Json)
   }
 
-  /** Resolves once this participant takes part in its lock (or is known not to). `true`: the lock was born by this call. */
+  /**
+   * Resolves once this participant takes part in its lock (or is known not to). `true`: the lock was born by
+   * this call.
+   */
   async ready(address: Address, wanted: LockConfiguration): Promise<boolean> {
     if (this.host.membership() !== null) return false
     if (this.birth !== null) return this.birth.then(() => false)

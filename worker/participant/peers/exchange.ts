@@ -1,7 +1,7 @@
 /**
- * How participants talk: one request carries everything that one turn sends to one peer, and its response what the peer's
- * turn answers, so an acknowledgement costs no request of its own. Nothing is retried here: the protocol repeats what
- * matters. A request that fails tells the protocol that the peer is unreachable.
+ * How participants talk: one request carries everything that one turn sends to one peer, and its response
+ * what the peer's turn answers, so an acknowledgement costs no request of its own. Nothing is retried here:
+ * the protocol repeats what matters. A request that fails tells the protocol that the peer is unreachable.
  */
 import type { ParticipantPlace } from '../../../shared/api/configuration.ts'
 import type { Member } from '../core/member.ts'

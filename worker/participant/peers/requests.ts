@@ -14,7 +14,10 @@ export type PeerRequest =
 export type BirthRequest =
   /** To a peer that knows nothing of the lock yet: this is what it is part of. */
   | { readonly type: 'introduce'; readonly configuration: LockConfiguration }
-  /** The lock is being born: take part from the start. `bornAt` keeps a late copy from reviving a wiped participant. */
+  /**
+   * The lock is being born: take part from the start. `bornAt` keeps a late copy from reviving a wiped
+   * participant.
+   */
   | { readonly type: 'found'; readonly configuration: LockConfiguration; readonly bornAt: number }
   | { readonly type: 'prepare'; readonly ballot: number }
   | { readonly type: 'accept'; readonly ballot: number; readonly configuration: LockConfiguration }

@@ -1,37 +1,44 @@
 /**
- * `session`: a hibernating WebSocket that speaks the paper's events. The socket's tag is its user, so nothing need be kept
- * in memory: while the socket is open its grant is kept alive, and when it closes the grant is over.
+ * `session`: a hibernating WebSocket that speaks the paper's events. The socket's tag is its user, so nothing
+ * need be kept in memory. When the socket closes the grant is over. While it is open, the grant's time to
+ * live counts from the client's last sign of life: a client that stands still loses the lock, however long
+ * its connection stays open.
  */
 import { API_LIMITS } from '../../../shared/api/limits.ts'
 import type { ProblemCode } from '../../../shared/api/problems.ts'
-import { parseSessionMessage, type SessionMessage } from '../../../shared/api/session.ts'
+import { PING, PONG, parseSessionMessage, type SessionMessage } from '../../../shared/api/session.ts'
 import type { Json } from '../../../shared/json.ts'
 import type { Emitted, Refusal, UserOutput } from '../../../shared/protocols/protocol.ts'
 import { outcomeBody } from '../calls/outcome.ts'
 import { opIdConflict, stateTooLarge, tooMany } from '../calls/refusals.ts'
 import type { ParticipantAnswer } from '../calls.ts'
+import { bytesOf } from '../core/bytes.ts'
 import { boundToConnection } from '../core/connections.ts'
 import type { Member } from '../core/member.ts'
 import type { Turns } from '../core/turns.ts'
-import type { Socket, Sockets } from '../runtime.ts'
+import type { Runtime, Socket, SocketAttachment } from '../runtime.ts'
+
+/** After so much a client is asked whether it reads. */
+const PROBE_BYTES = API_LIMITS.unreadSessionBytes / 16
+const CLOSE_TRY_LATER = 1013
 
 export class Sessions {
   private readonly turns: Turns
-  private readonly sockets: Sockets
+  private readonly runtime: Runtime
   private readonly member: () => Member
 
-  constructor(turns: Turns, sockets: Sockets, member: () => Member) {
+  constructor(turns: Turns, runtime: Runtime, member: () => Member) {
     this.turns = turns
-    this.sockets = sockets
+    this.runtime = runtime
     this.member = member
   }
 
   get size(): number {
-    return this.sockets.all().length
+    return this.runtime.sockets.all().length
   }
 
   has(user: string): boolean {
-    return this.sockets.withTag(user) !== undefined
+    return this.runtime.sockets.withTag(user) !== undefined
   }
 
   /** `null`: the socket was accepted. */
@@ -44,11 +51,23 @@ export class Sessions {
   }
 
   onMessage(socket: Socket, message: string | ArrayBuffer): void {
+    this.heard(socket, null)
+    // Where the platform does not answer it.
+    if (message === PING) return this.turns.afterwards(() => socket.send(PONG))
     const { configuration } = this.member()
     const parsed = parseSessionMessage(message, configuration.resource)
     if (!parsed.ok) return this.error(socket, parsed.code, parsed.detail)
-    if (parsed.message.type === 'try') this.onTry(socket, parsed.message)
-    else this.onInside(socket, parsed.message)
+    const { message: event } = parsed
+    if (event.type === 'probe') this.onProbe(socket, event.id)
+    else if (event.type === 'try') this.onTry(socket, event)
+    else this.onInside(socket, event)
+  }
+
+  /** The client has read everything that it was sent before this probe. */
+  private onProbe(socket: Socket, id: string): void {
+    const { probe, unreadBytes } = attachmentOf(socket)
+    if (probe === null || probe.id !== id) return
+    socket.attach({ ...attachmentOf(socket), unreadBytes: unreadBytes - probe.unreadBytes, probe: null })
   }
 
   private onTry(socket: Socket, message: Extract<SessionMessage, { type: 'try' }>): void {
@@ -58,6 +77,7 @@ export class Sessions {
       return this.error(socket, 'conflict', 'The lock is held already.')
     if (member.isWaiting(user)) return this.error(socket, 'conflict', 'This session waits already.')
     const { waitMs, confirm, ttlMs = member.configuration.ttlMs } = message
+    this.heard(socket, ttlMs)
     member.engine.user({
       type: 'try',
       user,
@@ -67,7 +87,7 @@ export class Sessions {
     })
   }
 
-  private onInside(socket: Socket, message: Exclude<SessionMessage, { type: 'try' }>): void {
+  private onInside(socket: Socket, message: Extract<SessionMessage, { type: 'issue' | 'exit' }>): void {
     const member = this.member()
     const { tag: user } = socket
     const holder = member.holderNamed(user)
@@ -85,19 +105,42 @@ export class Sessions {
     this.member().leave(socket.tag)
   }
 
-  /** The time of a grant whose socket is open does not run out: it begins again. `true` if nobody else is inside. */
+  /**
+   * The time of a grant is over. If it is a session's, and its client has given a sign of life since it
+   * began, the grant goes on until so long after that. `true` if nobody else is inside.
+   */
   keepAlive(): boolean {
     const { engine, view } = this.member()
     const { holders } = view
-    const open = holders.filter(({ user }) => this.has(user))
-    for (const { user, fence, ttlMs } of open) engine.user({ type: 'keep-alive', user, fence, ttlMs })
-    return open.length > 0 && open.length === holders.length
+    let kept = 0
+    for (const { user, fence } of holders) {
+      const leftMs = this.leftMs(user)
+      if (leftMs <= 0) continue
+      engine.user({ type: 'keep-alive', user, fence, ttlMs: leftMs })
+      kept++
+    }
+    return kept > 0 && kept === holders.length
+  }
+
+  /** How long a session's grant still lasts; 0 if there is no session. */
+  private leftMs(user: string): number {
+    const socket = this.runtime.sockets.withTag(user)
+    if (socket === undefined) return 0
+    const { heardAt, ttlMs } = attachmentOf(socket)
+    const lastSign = Math.max(heardAt, socket.lastPing() ?? 0)
+    return lastSign + (ttlMs ?? this.member().configuration.ttlMs) - this.runtime.now()
+  }
+
+  /** The client has said something. `ttlMs`: the time to live that it wants from now on. */
+  private heard(socket: Socket, ttlMs: number | null): void {
+    const known = attachmentOf(socket)
+    socket.attach({ ...known, heardAt: this.runtime.now(), ttlMs: ttlMs ?? known.ttlMs })
   }
 
   onStep(emitted: readonly Emitted[]): void {
     for (const event of emitted) {
       if (!('user' in event)) continue
-      const socket = this.sockets.withTag(event.user)
+      const socket = this.runtime.sockets.withTag(event.user)
       if (socket !== undefined) this.translate(socket, event as UserOutput)
     }
   }
@@ -105,7 +148,12 @@ export class Sessions {
   private translate(socket: Socket, event: UserOutput): void {
     switch (event.type) {
       case 'crit':
-        return this.say(socket, { type: 'crit', fence: event.fence, epoch: event.epoch })
+        return this.say(socket, {
+          type: 'crit',
+          fence: event.fence,
+          epoch: event.epoch,
+          ttlMs: attachmentOf(socket).ttlMs ?? this.member().configuration.ttlMs,
+        })
       case 'outcome': {
         const { opId, sequence } = event
         const body = outcomeBody(event.result)
@@ -137,10 +185,31 @@ export class Sessions {
     this.say(socket, { type: 'error', code, detail })
   }
 
+  /** What is not read waits in memory: a session that does not read is closed, and its user leaves. */
   private say(socket: Socket, message: Json): void {
-    this.turns.afterwards(() => socket.send(JSON.stringify(message)))
+    const text = JSON.stringify(message)
+    const known = attachmentOf(socket)
+    if ((socket.bufferedBytes() ?? known.unreadBytes) > API_LIMITS.unreadSessionBytes) {
+      this.turns.afterwards(() => socket.close(CLOSE_TRY_LATER, 'This session does not read.'))
+      return this.turns.react(() => this.member().leave(socket.tag))
+    }
+    const unreadBytes = known.unreadBytes + bytesOf(text)
+    socket.attach({ ...known, unreadBytes })
+    this.turns.afterwards(() => socket.send(text))
+    if (known.probe === null && unreadBytes > PROBE_BYTES) this.probe(socket)
+  }
+
+  private probe(socket: Socket): void {
+    const known = attachmentOf(socket)
+    const id = this.runtime.randomId()
+    socket.attach({ ...known, probe: { id, unreadBytes: known.unreadBytes } })
+    this.turns.afterwards(() => socket.send(JSON.stringify({ type: 'probe', id })))
   }
 }
+
+const NOTHING_KNOWN: SocketAttachment = { heardAt: 0, ttlMs: null, unreadBytes: 0, probe: null }
+
+const attachmentOf = (socket: Socket): SocketAttachment => socket.attachment() ?? NOTHING_KNOWN
 
 function codeOf(refusal: Refusal['code']): ProblemCode {
   switch (refusal) {

@@ -1,4 +1,7 @@
-/** `watch`: Server-Sent Events of one participant, see api.md. A slow reader is dropped, not buffered without end. */
+/**
+ * `watch`: Server-Sent Events of one participant, see api.md. A slow reader is dropped, not buffered without
+ * end.
+ */
 import { API_LIMITS } from '../../../shared/api/limits.ts'
 import { snapshotEvent } from '../calls/reading.ts'
 import { guardsNothing, tooMany } from '../calls/refusals.ts'
@@ -21,7 +24,9 @@ export interface WatchersHost {
 
 export class Watchers {
   private readonly host: WatchersHost
-  /** Each with as much as it may have unread: what it was given at first takes as long to read as it takes. */
+  /**
+   * Each with as much as it may have unread: what it was given at first takes as long to read as it takes.
+   */
   private readonly sinks = new Map<Sink, number>()
 
   constructor(host: WatchersHost) {
@@ -32,7 +37,9 @@ export class Watchers {
     return this.sinks.size
   }
 
-  /** `null`: what there is to tell goes to the sink from now on. `since`: it has seen everything up to there. */
+  /**
+   * `null`: what there is to tell goes to the sink from now on. `since`: it has seen everything up to there.
+   */
   open(since: number | null, sink: Sink): ParticipantAnswer | null {
     const { member, turns } = this.host
     if (member.guarded === null) return guardsNothing

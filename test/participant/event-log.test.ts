@@ -1,0 +1,65 @@
+/** The history in pages: together they are all of it, and none is longer than it may be. */
+import { expect, it } from 'vitest'
+import type { HistoryEvent } from '../../shared/history/events.ts'
+import { Storage } from '../../worker/participant/core/storage.ts'
+import { MemoryRows } from './memory-rows.ts'
+
+const event = (at: number, length = 1): HistoryEvent => ({
+  at,
+  participant: 1,
+  type: 'withdrawn',
+  user: 'u'.repeat(length),
+})
+
+function recorded(steps: readonly (readonly HistoryEvent[])[]) {
+  const storage = new Storage(new MemoryRows(), 10_000)
+  for (const step of steps) {
+    storage.events.record(step, [])
+    storage.commit()
+  }
+  return storage.events
+}
+
+function pages(events: ReturnType<typeof recorded>, limit: number): HistoryEvent[][] {
+  const all: HistoryEvent[][] = []
+  let cursor: string | null = null
+  do {
+    const page = events.historyPage(limit, cursor)
+    all.push([...page.events])
+    cursor = page.cursor
+  } while (cursor !== null)
+  return all
+}
+
+it.each([1, 2, 3, 7, 100, 1_000])('pages of %i events are all of it', limit => {
+  const steps = Array.from({ length: 120 }, (_, step) =>
+    Array.from({ length: step % 4 }, (_, index) => event(step * 10 + index)),
+  )
+  const events = recorded(steps)
+  const found = pages(events, limit)
+  expect(found.flat()).toEqual(events.history())
+  expect(found.flat()).toEqual(steps.flat())
+  expect(Math.max(...found.map(page => page.length))).toBe(Math.min(limit, steps.flat().length))
+  expect(found.slice(0, -1).every(page => page.length === limit)).toBe(true)
+})
+
+it('a page of long events ends earlier', () => {
+  const steps = Array.from({ length: 10 }, (_, step) => [event(step, 300_000)])
+  const found = pages(recorded(steps), 1_000)
+  expect(found.flat()).toHaveLength(10)
+  expect(found.every(page => page.length <= 2)).toBe(true)
+})
+
+it('what was forgotten between two pages is left out, and the rest follows', () => {
+  const rows = new MemoryRows()
+  const storage = new Storage(rows, 10_000)
+  for (let at = 1; at <= 10; at++) storage.events.record([event(at)], [])
+  storage.commit()
+  const { cursor } = storage.events.historyPage(3, null)
+  rows.events.forgetThrough(6)
+  expect(storage.events.historyPage(100, cursor).events.map(({ at }) => at)).toEqual([7, 8, 9, 10])
+})
+
+it('an empty history is one empty page', () => {
+  expect(pages(recorded([]), 5)).toEqual([[]])
+})
