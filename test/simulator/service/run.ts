@@ -11,7 +11,7 @@ import { Healing } from './healing.ts'
 import { SimHeaders, SimRequest, SimResponse } from './http.ts'
 import { InstanceOver } from './instance.ts'
 import { judgeRun } from './judge.ts'
-import { type ClientPlan, drawPlan, type PlanOptions, STREAM } from './plan.ts'
+import { type ClientPlan, drawPlan, type Plan, type PlanOptions, STREAM } from './plan.ts'
 import { SimClient } from './sim-client.ts'
 import type { Tampering } from './tampering.ts'
 import { EscapedError, InternalError, World } from './world.ts'
@@ -29,13 +29,20 @@ export interface ServiceRunResult {
   readonly transcriptHash: string
 }
 
-export async function runService(
+export function runService(
   seed: number,
   options: ServiceRunOptions = {},
   print: Print | null = null,
 ): Promise<ServiceRunResult> {
-  const plan = drawPlan(seed, options)
-  const world = new World(plan, options.tampering ?? {}, print)
+  return runPlan(drawPlan(seed, options), options.tampering ?? {}, print)
+}
+
+export async function runPlan(
+  plan: Plan,
+  tampering: Tampering = {},
+  print: Print | null = null,
+): Promise<ServiceRunResult> {
+  const world = new World(plan, tampering, print)
   const restore = enter(world)
   let violation: ViolationReport | null = null
   try {
@@ -50,7 +57,7 @@ export async function runService(
     world.note('', `VIOLATION of ${violation.rule}: ${violation.message}`)
   }
   const { counts, transcriptHash, loop } = world
-  return { seed, violation, steps: loop.events, counts, transcriptHash }
+  return { seed: plan.seed, violation, steps: loop.events, counts, transcriptHash }
 }
 
 /** From here to `restore` the globals of this thread belong to the run. */

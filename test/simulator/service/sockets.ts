@@ -2,6 +2,7 @@
  * A WebSocket between a client and an object. What is said arrives in order, or the connection is over: a link that is cut
  * breaks it, and each end learns of that later, if at all. The object's end outlives instances that are evicted.
  */
+import { PING, PONG } from '../../../shared/api/session.ts'
 import type { Socket, SocketAttachment } from '../../../worker/participant/runtime.ts'
 import type { Instance } from './instance.ts'
 import type { SimObject } from './sim-object.ts'
@@ -13,12 +14,6 @@ type EventName = 'open' | 'message' | 'close' | 'error'
 /** A connection that broke without a word is noticed within this, by the client and by the object. */
 const NOTICED_BY_CLIENT_MS = 10_000
 const NOTICED_BY_OBJECT_MS = 20_000
-
-/** What the platform answers without waking the object. */
-export interface AutoResponse {
-  readonly request: string
-  readonly response: string
-}
 
 export class ClientSocket {
   readonly #listeners = new Map<EventName, Listener[]>()
@@ -54,7 +49,6 @@ export class ServerSocket {
   readonly #client: ClientSocket
   /** Where the connection ends on the client's side: at its router. */
   readonly #router: Site
-  readonly #autoResponse: AutoResponse | null
   #attachment: SocketAttachment | null = null
   #lastPing: number | null = null
   #toClientAt = 0
@@ -62,11 +56,10 @@ export class ServerSocket {
   /** Nothing arrives at either end any more. */
   #isBroken = false
 
-  constructor(object: SimObject, tag: string, router: Site, autoResponse: AutoResponse | null) {
+  constructor(object: SimObject, tag: string, router: Site) {
     this.#object = object
     this.tag = tag
     this.#router = router
-    this.#autoResponse = autoResponse
     this.#client = new ClientSocket()
     this.#client.server = this
     object.sockets.add(this)
@@ -82,9 +75,10 @@ export class ServerSocket {
     if (this.#isBroken || this.#client.isDeaf) return
     const arrive = (): void => {
       if (!this.#isOpen) return
-      if (text === this.#autoResponse?.request) {
+      // The platform answers a ping itself, and wakes nobody.
+      if (text === PING) {
         this.#lastPing = this.#object.site.now
-        return this.#toClient(() => this.#client.tell('message', this.#autoResponse!.response))
+        return this.#toClient(() => this.#client.tell('message', PONG))
       }
       this.#object.world.socketSays(this.#object, this, text)
     }

@@ -233,7 +233,7 @@ export class World {
     request: SimRequest,
   ): Promise<SimResponse> {
     const object = this.objectAt(asking, lock, place)
-    const openSocket = (tag: string) => new ServerSocket(object, tag, asking, null)
+    const openSocket = (tag: string) => new ServerSocket(object, tag, asking)
     const isLocal = this.plan.deployment.kind === 'single'
     return new Promise((resolve, reject) => {
       this.network.request<SimResponse>(

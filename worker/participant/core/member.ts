@@ -110,8 +110,9 @@ export class Member {
   }
 
   private usersNow(): LocalUsers {
-    const { holders, waiters } = this.view
-    return { holders: [...holders], waiters: [...waiters] }
+    const { holders, waiters, phase } = this.view
+    // A user that is leaving has left as far as it is concerned, though that may not be decided yet.
+    return { holders: phase === 'leaving' ? [] : [...holders], waiters: [...waiters] }
   }
 
   private record(before: LocalUsers, emitted: readonly Emitted[], cause: UserInput | null): WatchEvent[] {
