@@ -11,6 +11,7 @@
  */
 import type { LockConfiguration } from '../../shared/api/configuration.ts'
 import { API_LIMITS } from '../../shared/api/limits.ts'
+import { DEFAULT_LIMITS, type Limits } from '../../shared/protocols/protocol.ts'
 import type { Resource } from '../../shared/resource/resource.ts'
 import { answer } from './calls/answer.ts'
 import type { CallContext } from './calls/context.ts'
@@ -34,6 +35,8 @@ import { Watchers } from './streams/watchers.ts'
 export interface Deployment {
   /** How many steps of history are kept; 0: none. */
   readonly eventsKept: number
+  /** Bounds of the protocol. Default: `DEFAULT_LIMITS`. */
+  readonly limits?: Limits
   /** What a lock is made of that nobody configured, as the participant with this address would have it. */
   defaults(address: Address): LockConfiguration
   resourceNamed(name: string): Resource | undefined
@@ -235,6 +238,7 @@ export class Participant {
         turns,
         storage,
         timers,
+        limits: this.deployment.limits ?? DEFAULT_LIMITS,
         now: () => runtime.now(),
         post: (to, message) => this.exchange.post(to, message),
         onStep: report => this.onStep(report),

@@ -61,6 +61,7 @@ export const COUNT_NAMES = [
   'routersRestarted',
   'socketsDropped',
   // healing
+  'brokenAfterHealing',
   'locksAlive',
   'locksDown',
   'quiescences',

@@ -4,6 +4,7 @@
  */
 import { BatonError } from '../../../shared/client/index.ts'
 import type { Json } from '../../../shared/json.ts'
+import { majority } from '../../../shared/protocols/quorum.ts'
 import { Violation } from '../violation.ts'
 import { LOG, operationFor, settle } from './client-actions.ts'
 import { SimClient } from './sim-client.ts'
@@ -36,8 +37,8 @@ export class Healing {
     await this.#until(this.#calls, CALLS_MS, 'calls end', () => 'a call of a client does not come to an end')
     for (const { name } of this.#world.plan.locks) {
       if (this.#isOver) return
-      if (this.#world.losses.isBeyond(name)) this.#world.counts.locksDown++
-      else await this.#requireProgress(name)
+      if (isOwed(this.#world, name)) await this.#requireProgress(name)
+      else this.#world.counts.locksDown++
     }
     if (!this.#isOver) await this.#requireSilence()
   }
@@ -51,7 +52,10 @@ export class Healing {
     world.isHealed = true
     world.note('', 'everything is mended')
     world.network.heal()
+    const { broken } = world.plan
+    world.counts.brokenAfterHealing += broken.length
     for (const site of world.sites.slice(1)) {
+      if (broken.some(({ site: index }) => index === site.index)) continue
       site.disk = 'well'
       site.alarms = 'on time'
       site.slowMs = 0
@@ -59,6 +63,7 @@ export class Healing {
       if (!site.isUp) world.start(site)
     }
     for (const object of world.objects.values()) object.heal()
+    for (const { site, how } of broken) breakForGood(world, world.sites[site]!, how)
   }
 
   async #until(work: Promise<unknown>, limitMs: number, rule: string, what: () => string): Promise<void> {
@@ -164,9 +169,45 @@ export class Healing {
 
   #noise(): string | null {
     for (const object of this.#world.objects.values()) {
-      if (this.#world.losses.isBeyond(object.lock)) continue
+      if (this.#world.losses.isBeyond(object.lock) || hasBroken(this.#world, object.lock)) continue
       if (object.disk.alarmAt !== null) return `${object.name} has an alarm set though nobody wants anything`
     }
     return null
   }
+}
+
+function breakForGood(world: World, site: Site, how: 'gone' | 'cut off'): void {
+  world.note(site.name, `stays ${how}`)
+  if (how === 'gone') {
+    for (const object of world.objectsAt(site)) if (object.isAwake) object.crash('killed')
+    site.stop()
+    return
+  }
+  const others = [...world.sites.slice(1), ...world.routers.map(router => router.site)]
+  for (const other of others) {
+    if (other === site) continue
+    world.network.cut(site, other)
+    world.network.cut(other, site)
+  }
+}
+
+/** Protocols for which a majority is enough. The others wait for everybody whose turn it may be. */
+const BY_MAJORITY: ReadonlySet<string> = new Set(['wme-1', 'wme-2', 'wme-consensus'])
+
+function hasBroken(world: World, lock: string): boolean {
+  const participants =
+    world.losses.configurationOf(lock)?.participants ?? world.defaultsOf(world.sites[1]!, 1).participants
+  return world.plan.broken.some(({ site }) => participants.some(({ id }) => id === site))
+}
+
+/** Whether the lock must be of use: a majority of its participants is well, and has what it had. */
+function isOwed(world: World, lock: string): boolean {
+  const { losses, plan } = world
+  if (losses.isBeyond(lock)) return false
+  if (!hasBroken(world, lock)) return true
+  const { protocol, participants } =
+    losses.configurationOf(lock) ?? world.defaultsOf(world.routers[0]!.site, 1)
+  if (!BY_MAJORITY.has(protocol)) return false
+  const isWell = (id: number) => !losses.lostOf(lock).has(id) && !plan.broken.some(({ site }) => site === id)
+  return participants.filter(({ id }) => isWell(id)).length >= majority(participants.length)
 }

@@ -7,7 +7,7 @@ import type { History } from '../../../shared/history/events.ts'
 import { judge } from '../../../shared/history/judge.ts'
 import { replay } from '../../../shared/history/replay.ts'
 import { serialOrder } from '../../../shared/history/serial-order.ts'
-import { DEFAULT_LIMITS, type ProtocolName } from '../../../shared/protocols/protocol.ts'
+import type { ProtocolName } from '../../../shared/protocols/protocol.ts'
 import { keyValue } from '../../../shared/resource/key-value.ts'
 import { Violation } from '../violation.ts'
 import { judgeConfigurations } from './judge-configurations.ts'
@@ -35,14 +35,14 @@ function judgeLock(world: World, lock: string): void {
   judgeFences(world, lock)
   if (configuration !== null) {
     const { protocol, participants } = configuration
-    const { resultsKept } = DEFAULT_LIMITS
+    const { resultsKept } = world.plan.limits
     const resource = keyValue.name
     const header = { format: 1, protocol, participants: participants.length, resource, resultsKept } as const
     judgeHistory({ header, events }, lock)
   }
   if (!guardsState) return
   const order = serialOrder(events)
-  const { results } = replay(order, keyValue, DEFAULT_LIMITS.resultsKept, new Set())
+  const { results } = replay(order, keyValue, world.plan.limits.resultsKept, new Set())
   const truth = new Truth(order, results, world.journal.final.get(lock) ?? null)
   judgeOperations(world, lock, truth)
   judgeReads(world, lock, truth)

@@ -25,6 +25,7 @@ export function participantEntries(
   const address = { lock: object.lock, id: object.participant }
   const deployment: Deployment = {
     eventsKept: EVENTS_KEPT,
+    limits: world.plan.limits,
     defaults: ({ id }) => world.defaultsOf(object.site, id),
     resourceNamed: resourceByName,
   }

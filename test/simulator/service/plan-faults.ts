@@ -88,6 +88,9 @@ const WEIGHTED = Object.entries(WEIGHTS).flatMap(([type, weight]) =>
 )
 
 const AN_HOUR_MS = 3_600_000
+/** The probability that instances die all the time, each at another call. */
+const CRASH_STORM = 0.25
+const STORM_MOST = 30
 
 export function drawFaults(random: Random, surroundings: Surroundings): Fault[] {
   const { durationMs } = surroundings
@@ -99,7 +102,16 @@ export function drawFaults(random: Random, surroundings: Surroundings): Fault[] 
     const at = random.fraction() * durationMs
     faults.push(drawFault(random, random.pick(kinds), { id, at }, surroundings))
   }
+  if (random.chance(CRASH_STORM)) faults.push(...drawStorm(random, faults.length + 1, surroundings))
   return faults.sort((left, right) => left.at - right.at)
+}
+
+function drawStorm(random: Random, firstId: number, surroundings: Surroundings): Fault[] {
+  const type = random.pick(['crash', 'crash', 'fail-write'] as const)
+  return Array.from({ length: random.between(5, STORM_MOST) }, (_, index) => {
+    const base = { id: firstId + index, at: random.fraction() * surroundings.durationMs }
+    return drawFault(random, type, base, surroundings)
+  })
 }
 
 function drawFault(

@@ -3,7 +3,8 @@
  * as data. Faults and actions have ids, so that a run can be had without some of them: that is how a failing one is made
  * small enough to be read.
  */
-import type { ProtocolName } from '../../../shared/protocols/protocol.ts'
+import { DEFAULT_LIMITS, type Limits, type ProtocolName } from '../../../shared/protocols/protocol.ts'
+import { majority } from '../../../shared/protocols/quorum.ts'
 import { Random } from '../random.ts'
 import { type Action, configureAction, drawActions, FIRST_BIRTH_ID, plainTransact } from './plan-actions.ts'
 import { drawFaults, type Fault } from './plan-faults.ts'
@@ -69,6 +70,11 @@ export interface NetworkPlan {
   readonly straggling: number
 }
 
+export interface Broken {
+  readonly site: number
+  readonly how: 'gone' | 'cut off'
+}
+
 export interface ClientPlan {
   readonly router: number
   readonly clockOffsetMs: number
@@ -84,6 +90,10 @@ export interface Plan {
   readonly network: NetworkPlan
   /** How far each site's clock is off, from 1; index 0 is unused. */
   readonly clockOffsetsMs: readonly number[]
+  /** Of the protocols: small ones, so that logs are truncated and snapshots sent, or the usual ones. */
+  readonly limits: Limits
+  /** Sites that stay as they are when everything else is mended: gone, or cut off. */
+  readonly broken: readonly Broken[]
   /** How long a commit takes, at most. */
   readonly commitMaxMs: number
   /** Faults happen between these. */
@@ -101,9 +111,23 @@ export interface PlanOptions {
 }
 
 /** What can be left out beside faults and actions. */
-export const LEFT_OUT = ['loss', 'response-loss', 'duplication', 'stragglers', 'skew', 'slow-disk'] as const
+export const LEFT_OUT = [
+  'broken',
+  'loss',
+  'response-loss',
+  'duplication',
+  'stragglers',
+  'skew',
+  'slow-disk',
+] as const
 
 const LOCATIONS = [null, 'weur', 'enam'] as const
+
+/** Results are kept for longer than a client takes to ask again. */
+const SMALL_LIMITS: Limits = {
+  ...DEFAULT_LIMITS,
+  ...{ uncommitted: 16, logKept: 6, resultsKept: 100, waiters: 8, entriesPerMessage: 4, endingsKept: 8 },
+}
 
 /** Time for all locks to be born when nothing goes wrong. */
 const CALM_MS = 3_000
@@ -123,6 +147,8 @@ export function drawPlan(seed: number, options: PlanOptions = {}): Plan {
   const clients = drawClients(seed, random, deployment, locks, durationMs)
   const plan: Plan = {
     ...{ seed, deployment, locks, durationMs, commitMaxMs, calmMs: 0 },
+    limits: random.chance(0.7) ? SMALL_LIMITS : DEFAULT_LIMITS,
+    broken: hasFaults && !without.has('broken') ? drawBroken(random, deployment) : [],
     clockOffsetsMs: hasFaults && !without.has('skew') ? clockOffsetsMs : clockOffsetsMs.map(() => 0),
     network: hasFaults ? networkWithout(network, without) : calmed(network),
     faults: hasFaults ? faults.filter(isLeft) : [],
@@ -181,6 +207,18 @@ function drawDeployment(random: Random): Deployment {
     location: random.pick(LOCATIONS),
   }
   return { kind, sites, routers: random.between(1, 2), versions: [usual, other] }
+}
+
+/** A minority. */
+function drawBroken(random: Random, { sites }: Deployment): Broken[] {
+  if (!random.chance(0.3)) return []
+  const all = Array.from({ length: sites }, (_, index) => index + 1)
+  const count = random.between(0, sites - majority(sites))
+  const how = random.chance(0.5) ? 'gone' : 'cut off'
+  return random
+    .shuffled(all)
+    .slice(0, count)
+    .map(site => ({ site, how }))
 }
 
 function drawDefaultProtocol(random: Random): ProtocolName {

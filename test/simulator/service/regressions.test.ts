@@ -1,6 +1,6 @@
 /** What the simulator has found, each as a run that failed before it was mended. */
 import { expect, it } from 'vitest'
-import type { ProtocolName } from '../../../shared/protocols/protocol.ts'
+import { DEFAULT_LIMITS, type ProtocolName } from '../../../shared/protocols/protocol.ts'
 import type { Plan } from './plan.ts'
 import type { Action } from './plan-actions.ts'
 import { plainTransact } from './plan-actions.ts'
@@ -29,6 +29,8 @@ function planOf(scene: Scene): Plan {
       durationMs: scene.durationMs ?? 10_000,
       calmMs: 0,
       commitMaxMs: 1,
+      limits: DEFAULT_LIMITS,
+      broken: [],
       clockOffsetsMs: offsets,
     },
     deployment: { kind, sites, routers: 1, versions: [version, version] },

@@ -12,12 +12,12 @@ import {
 } from '../../../shared/protocols/all.ts'
 import {
   type Context,
-  DEFAULT_LIMITS,
   DEFAULT_TIMING,
   type Effect,
   type Emitted,
   type GuardedState,
   type Input,
+  type Limits,
   type UserInput,
   type View,
 } from '../../../shared/protocols/protocol.ts'
@@ -31,6 +31,7 @@ export interface EngineHost {
   readonly turns: Turns
   readonly storage: Storage
   readonly timers: Timers
+  readonly limits: Limits
   now(): number
   post(to: number, message: Message): void
   /**
@@ -64,7 +65,7 @@ export class Engine {
         localHandoffs: configuration.localHandoffs,
         ...(configuration.options && { options: configuration.options }),
         timing: { ...DEFAULT_TIMING, heartbeatMs: detector.heartbeatMs, timeoutMs: detector.timeoutMs },
-        limits: DEFAULT_LIMITS,
+        limits: host.limits,
       },
       resource,
     }
