@@ -25,7 +25,9 @@ export async function perform(client: SimClient, action: Action): Promise<void> 
   try {
     await dispatch(client, action)
   } catch (error) {
-    if (client.isExpected(error)) client.note(`${action.type}: ${error.message}`)
+    if (!client.isExpected(error)) return
+    if (error.code === 'locked') client.world.counts.refusedGrants++
+    client.note(`${action.type}: ${error.message}`)
   }
 }
 

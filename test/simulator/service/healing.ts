@@ -7,7 +7,9 @@ import type { Json } from '../../../shared/json.ts'
 import { majority } from '../../../shared/protocols/quorum.ts'
 import { Violation } from '../violation.ts'
 import { LOG, operationFor, settle } from './client-actions.ts'
+import { judgeMemory, judgeStorage } from './judge-sizes.ts'
 import { SimClient } from './sim-client.ts'
+import type { SimObject } from './sim-object.ts'
 import { Site } from './site.ts'
 import type { World } from './world.ts'
 
@@ -40,7 +42,9 @@ export class Healing {
       if (isOwed(this.#world, name)) await this.#requireProgress(name)
       else this.#world.counts.locksDown++
     }
-    if (!this.#isOver) await this.#requireSilence()
+    if (this.#isOver) return
+    judgeStorage(this.#world)
+    await this.#requireSilence()
   }
 
   get #isOver(): boolean {
@@ -165,11 +169,19 @@ export class Healing {
       if (this.#isOver) return
     }
     counts.quiescences++
+    const judged = Promise.all(this.#quiet().map(judgeMemory))
+    await this.#until(judged, CALLS_MS, 'calls end', () => 'a participant does not tell its status')
+  }
+
+  /** The objects of locks that are well: the others go on asking for what they want. */
+  #quiet(): SimObject[] {
+    const isQuiet = ({ lock }: SimObject) =>
+      !this.#world.losses.isBeyond(lock) && !hasBroken(this.#world, lock)
+    return [...this.#world.objects.values()].filter(isQuiet)
   }
 
   #noise(): string | null {
-    for (const object of this.#world.objects.values()) {
-      if (this.#world.losses.isBeyond(object.lock) || hasBroken(this.#world, object.lock)) continue
+    for (const object of this.#quiet()) {
       if (object.disk.alarmAt !== null) return `${object.name} has an alarm set though nobody wants anything`
     }
     return null

@@ -15,6 +15,7 @@ const READMITTING: ReadonlySet<string> = new Set(['wme-1', 'wme-2'])
 export class Losses {
   readonly #world: World
   readonly #lost = new Map<string, Set<number>>()
+  readonly #born = new Set<string>()
   /** Locks of which more was lost than they can bear. */
   readonly #beyond = new Set<string>()
 
@@ -63,12 +64,12 @@ export class Losses {
   }
 
   committed(object: SimObject, group: Group): void {
-    const lost = this.#lost.get(object.lock)
-    if (lost === undefined || !lost.has(object.participant)) return
+    const { lock, participant } = object
     const writes = group.filter(([kind, key]) => kind === 'put' && key === MEMBERSHIP)
     if (writes.length === 0 || !isMemberOf(object)) return
-    lost.delete(object.participant)
-    this.#world.counts.rejoins++
+    if (!this.#born.has(lock)) this.#world.counts.births++
+    this.#born.add(lock)
+    if (this.#lost.get(lock)?.delete(participant)) this.#world.counts.rejoins++
   }
 
   /** As its participants have stored it; `null` before there is one. */

@@ -13,7 +13,7 @@ import { openStream } from './streams.ts'
 import type { World } from './world.ts'
 
 /** Small, so that old events are forgotten all the time. */
-const EVENTS_KEPT = 60
+export const EVENTS_KEPT = 60
 
 /** `seen` is the runtime as the participant sees it. */
 export function participantEntries(

@@ -130,7 +130,7 @@ const SMALL_LIMITS: Limits = {
 }
 
 /** Time for all locks to be born when nothing goes wrong. */
-const CALM_MS = 3_000
+const CALM_MS = 6_000
 
 export function drawPlan(seed: number, options: PlanOptions = {}): Plan {
   const { without = new Set<string>(), faults: hasFaults = true, calmBirths = false } = options

@@ -214,7 +214,11 @@ export class SimObject {
     const group = this.disk.commitOldest()
     this.world.counts.commits++
     this.world.committed(this, group)
-    if (group.some(([kind]) => kind === 'alarm')) this.#armAlarm()
+    if (group.some(([kind]) => kind === 'alarm')) {
+      // An alarm that is set anew is not the one that failed.
+      this.#alarmRetries = 0
+      this.#armAlarm()
+    }
     instance.committed()
   }
 
@@ -239,6 +243,7 @@ export class SimObject {
       world.counts.alarmsEarly++
       delayMs = Math.max(0, delayMs - this.#random.fraction() * ALARM_EARLY_MOST_MS)
     }
+    world.detail(this.name, () => `alarm in ${delayMs.toFixed(2)} ms`)
     this.#alarmTimer = world.loop.after(delayMs, () => site.receive(() => this.#ring()))
   }
 
@@ -260,6 +265,7 @@ export class SimObject {
 
   /** At least once: an alarm whose handler failed, or was not durable, comes again. */
   #handleAlarm(): void {
+    this.world.detail(this.name, () => 'alarm')
     const retry = (): void => {
       this.world.counts.alarmsRetried++
       this.#alarmRetries++
