@@ -1,6 +1,6 @@
 /**
- * Is every variable what it should be? This is asked before the first request is served: a mistake in one of them must not reach
- * a lock, which keeps for good what it is born with.
+ * Is every variable what it should be? This is asked before the first request is served: a mistake in one of
+ * them must not reach a lock, which keeps for good what it is born with.
  */
 import * as z from 'zod'
 import { API_LIMITS } from '../shared/api/limits.ts'
@@ -79,7 +79,8 @@ function mistakeInParticipants(env: BatonEnvironment): string | null {
   if (urls.length === 0) return null
   const wrong = urls.find(url => mistakeInUrl(url) !== null)
   if (wrong !== undefined) return `has a url that ${mistakeInUrl(wrong)}`
-  // A participant without one would be another one at each process: two of them would each serve the lock alone.
+  // A participant without one would be another one at each process: two of them would each serve the lock
+  // alone.
   if (urls.length < checked.value.length)
     return 'has participants with and without a url: all need one, or none'
   if (new Set(urls.map(normalUrl)).size < urls.length) return 'has the same url twice'

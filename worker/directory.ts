@@ -7,7 +7,10 @@ export interface ParticipantDirectory {
   fetch(lock: string, place: ParticipantPlace, request: Request): Promise<Response>
 }
 
-/** The part of a namespace of Durable Objects that is used here; so what runs elsewhere too needs no types of Workers. */
+/**
+ * The part of a namespace of Durable Objects that is used here; so what runs elsewhere too needs no types of
+ * Workers.
+ */
 export interface ParticipantNamespace {
   idFromName(name: string): unknown
   get(id: unknown, options?: { readonly locationHint?: string }): ParticipantStub

@@ -1,4 +1,7 @@
-/** What a deployment sets: bindings, variables and secrets, and what they mean when they are absent. check-environment.ts checks them. */
+/**
+ * What a deployment sets: bindings, variables and secrets, and what they mean when they are absent.
+ * check-environment.ts checks them.
+ */
 import type { LockConfiguration, ParticipantPlace } from '../shared/api/configuration.ts'
 import { DEFAULT_TIMING, type ProtocolName } from '../shared/protocols/protocol.ts'
 import type { DirectoryEnvironment } from './directory.ts'
@@ -14,8 +17,8 @@ export interface BatonEnvironment extends DirectoryEnvironment {
   /** How many steps of history each participant keeps; 0 for none. */
   readonly BATON_EVENTS_KEPT?: string
   /**
-   * Where the others find the participants of this process: URLs as in `BATON_PARTICIPANTS`, with commas between them. What
-   * they sign names one of them.
+   * Where the others find the participants of this process: URLs as in `BATON_PARTICIPANTS`, with commas
+   * between them. What they sign names one of them.
    */
   readonly BATON_URL?: string
 }

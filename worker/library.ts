@@ -36,7 +36,10 @@ export interface Service {
   readonly Participant: typeof BatonParticipant
   /** Answers the requests of clients and of participants in other processes. */
   readonly fetch: (request: Request, env: BatonEnvironment, ctx: ExecutionContext) => Promise<Response>
-  /** Nothing is behind this service: whoever wants a tunnel (`CONNECT`) finds it closed. Without it, the runtime says 500. */
+  /**
+   * Nothing is behind this service: whoever wants a tunnel (`CONNECT`) finds it closed. Without it, the
+   * runtime says 500.
+   */
   readonly connect: (socket: { close(): unknown }) => void
   /**
    * The way to the locks for the Worker's own code, which needs no key. The nearest participant serves it: nearest to where

@@ -1,4 +1,7 @@
-/** A request without an address: its `Host` is none, or there are two of them. Nothing further in can ask where it came to. */
+/**
+ * A request without an address: its `Host` is none, or there are two of them. Nothing further in can ask
+ * where it came to.
+ */
 import { problem } from '../shared/api/problems.ts'
 import { problemAnswer } from './problem-answer.ts'
 

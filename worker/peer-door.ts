@@ -4,7 +4,10 @@ import { objectName, PARTICIPANT_PATH } from './directory.ts'
 import { type BatonEnvironment, ownUrls, peerSecrets } from './environment.ts'
 import { readSigned } from './signature.ts'
 
-/** Without a secret and an address of our own, or without a signature for us, the path of the participants is as unknown as any other: `null`. */
+/**
+ * Without a secret and an address of our own, or without a signature for us, the path of the participants is
+ * as unknown as any other: `null`.
+ */
 export async function answerPeer(
   request: Request,
   env: BatonEnvironment,

@@ -1,14 +1,18 @@
 /**
- * An open service asks nobody for a key, so it serves nobody but the programs of its own machine. That it listens on loopback alone
- * is not enough: a page of some site, open in a browser here, can send it requests. Such a request names that site in its
- * `Origin`; or in its `Host`, if the name of the site was made to point to this machine.
+ * An open service asks nobody for a key, so it serves nobody but the programs of its own machine. That it
+ * listens on loopback alone is not enough: a page of some site, open in a browser here, can send it requests.
+ * Such a request names that site in its `Origin`; or in its `Host`, if the name of the site was made to point
+ * to this machine.
  */
 import { problem } from '../shared/api/problems.ts'
 import { problemAnswer } from './problem-answer.ts'
 
 const LOOPBACK = /^(?:localhost|127(?:\.[0-9]{1,3}){3}|\[::1\])$/
 
-/** `null` for a request of this machine. Pages of `allowed` origins (the service's own `cors`) may ask as well. */
+/**
+ * `null` for a request of this machine. Pages of `allowed` origins (the service's own `cors`) may ask as
+ * well.
+ */
 export function refuseStrangers(request: Request, allowed: readonly string[]): Response | null {
   if (!LOOPBACK.test(new URL(request.url).hostname)) {
     return refusal(

@@ -1,12 +1,13 @@
 /**
- * Requests between processes are signed with a secret that they share, and so are the answers: HMAC-SHA-256, see docs/security.md.
+ * Requests between processes are signed with a secret that they share, and so are the answers: HMAC-SHA-256,
+ * see docs/security.md.
  *
  *   request    for which process it is, method, path, lock, participant, time, a random number, the digest of the body
  *   answer     the signature of its request, status, type, the digest of the body
  *
- * So a request that was recorded is of no use at another process, and soon of none at all; an answer belongs to one request. The
- * digest lets a receiver tell a stranger before it has read anything of the body. The bodies of streams (`watch`, `session`)
- * are not covered: they are as safe as the connection is.
+ * So a request that was recorded is of no use at another process, and soon of none at all; an answer belongs
+ * to one request. The digest lets a receiver tell a stranger before it has read anything of the body. The
+ * bodies of streams (`watch`, `session`) are not covered: they are as safe as the connection is.
  */
 import { readLimited } from './limited-body.ts'
 
@@ -27,14 +28,20 @@ const STREAMED = 'streamed'
 // ---------------------------------------------------------------- who asks
 
 export interface SignedFetch {
-  /** The URL of the process that is meant, as the lock's configuration has it: the request's own begins with it. */
+  /**
+   * The URL of the process that is meant, as the lock's configuration has it: the request's own begins with
+   * it.
+   */
   readonly to: string
   readonly secret: string
   readonly now: number
   readonly fetch?: (request: Request) => Promise<Response>
 }
 
-/** Sends a request signed, and gives its answer if that is signed as well: otherwise it rejects, as if nobody had answered. */
+/**
+ * Sends a request signed, and gives its answer if that is signed as well: otherwise it rejects, as if nobody
+ * had answered.
+ */
 export async function fetchSigned(request: Request, options: SignedFetch): Promise<Response> {
   const { secret, now, fetch: send = one => fetch(one) } = options
   const to = normalUrl(options.to)
@@ -98,7 +105,9 @@ export type PeerRequest =
       readonly answer: (response: Response) => Promise<Response>
     }
 
-/** Nothing of the body is read before the signature is found to be right, and never more than a peer may send. */
+/**
+ * Nothing of the body is read before the signature is found to be right, and never more than a peer may send.
+ */
 export async function readSigned(request: Request, door: PeerDoor): Promise<PeerRequest> {
   const { headers, method } = request
   const signature = headers.get(SIGNATURE)
@@ -160,7 +169,10 @@ function isNullBody(status: number): boolean {
   return status === 204 || status === 304
 }
 
-/** As the URL of a request is written: with the host in small letters and without the usual port; and no slash at the end. */
+/**
+ * As the URL of a request is written: with the host in small letters and without the usual port; and no slash
+ * at the end.
+ */
 export function normalUrl(url: string): string {
   const { origin, pathname } = new URL(url)
   return origin + pathname.replace(/\/+$/, '')

@@ -121,6 +121,7 @@ export const historyAnswer = component(
           .describe('User-stub and stub-resource events, newest last.'),
       }),
     ),
+    cursor: z.string().nullable().describe('For the next page; null on the last one.'),
   }),
 )
 

@@ -34,11 +34,12 @@ const ROWS: readonly LimitRow[] = [
   [
     'results that a lock remembers',
     `the last ${number(L.resultsKept)} operations`,
-    'the oldest is forgotten',
+    'the oldest is forgotten: asked for again, its outcome is `unknown`',
   ],
   ['their size (soft)', `${number(L.resultsWeight)} units`, NOT_ISSUED],
   ['keys on a page of a listing', range(L.listLimit), BAD_REQUEST],
   ['size of that page', `${number(L.listWeight)} units`, 'the page ends earlier, with a cursor'],
+  ['events of each participant on a page of a history', range(L.historyLimit), BAD_REQUEST],
   ['`waitMs`', range(L.waitMs), BAD_REQUEST],
   ['`waitMs` in a session', range(L.sessionWaitMs), '`error` with `bad_request`'],
   ['`ttlMs`', range(L.ttlMs), BAD_REQUEST],

@@ -33,6 +33,8 @@ export const API_LIMITS = {
   /** Of the entries on one page of a listing; one that is heavier by itself has a page of its own. */
   listWeight: 1024 * 1024,
   cursorLength: 4_096,
+  /** Events of each participant on one page of a history. */
+  historyLimit: { least: 1, most: 1_000, default: 1_000 },
   /** Of all keys and values that a lock guards. Soft: it is checked against the copy of one participant. */
   stateWeight: 8 * 1024 * 1024,
   /** Operations whose results are remembered, so that each is applied once. */

@@ -16,7 +16,7 @@ export function component<Schema extends z.ZodType>(id: string, schema: Schema):
   return schema
 }
 
-function between(range: { readonly least: number; readonly most: number }): z.ZodInt {
+export function between(range: { readonly least: number; readonly most: number }): z.ZodInt {
   return z.int().min(range.least).max(range.most)
 }
 

@@ -1,6 +1,7 @@
 /**
- * JSON as it comes from outside, read once and at every door in the same way. `JSON.parse` makes `Infinity` of 1e400 and keeps
- * the sign of -0, and neither survives being written again: one participant would have another value than the others.
+ * JSON as it comes from outside, read once and at every door in the same way. `JSON.parse` makes `Infinity`
+ * of 1e400 and keeps the sign of -0, and neither survives being written again: one participant would have
+ * another value than the others.
  */
 import type { FieldError } from './problems.ts'
 
@@ -35,7 +36,10 @@ interface Node {
   readonly parent: Node | null
 }
 
-/** The path of the first number that is not finite. Makes 0 of -0. Not recursive: what is nested too deep is refused later. */
+/**
+ * The path of the first number that is not finite. Makes 0 of -0. Not recursive: what is nested too deep is
+ * refused later.
+ */
 function checkNumbers(root: unknown[]): string | null {
   const rest: Node[] = [{ value: root as unknown as Node['value'], name: '', parent: null }]
   for (let node = rest.pop(); node !== undefined; node = rest.pop()) {

@@ -4,6 +4,7 @@ import { API_LIMITS } from './limits.ts'
 import { operation } from './ops.ts'
 import {
   at,
+  between,
   component,
   consistency,
   fence,
@@ -38,6 +39,7 @@ function areLockNames(text: string): boolean {
   return names.length <= API_LIMITS.locksPerScrape && names.every(name => lockName.safeParse(name).success)
 }
 
+const cursor = z.string().max(API_LIMITS.cursorLength).optional().describe('From the page before.')
 export const noQuery = z.strictObject({})
 export const ticketQuery = z.strictObject({ waitMs: waitMs.default(0) })
 export const stateQuery = z.strictObject({
@@ -47,9 +49,15 @@ export const stateQuery = z.strictObject({
 export const listQuery = z.strictObject({
   prefix: z.string().max(API_LIMITS.keyLength).default('').describe('Only keys that begin with this.'),
   limit: listLimit.default(API_LIMITS.listLimit.default),
-  cursor: z.string().max(API_LIMITS.cursorLength).optional().describe('From the page before.'),
+  cursor,
   consistency: consistency.default('linearizable'),
   at: at.optional(),
+})
+export const historyQuery = z.strictObject({
+  limit: between(API_LIMITS.historyLimit)
+    .default(API_LIMITS.historyLimit.default)
+    .describe('At most so many events of each participant.'),
+  cursor,
 })
 export const watchQuery = z.strictObject({
   since: sequence.optional().describe('Replays what is still kept after this sequence; 0 for all.'),

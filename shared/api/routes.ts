@@ -4,6 +4,7 @@
  */
 import type * as z from 'zod'
 import * as answers from './answers.ts'
+import { API_LIMITS } from './limits.ts'
 import type { ProblemCode } from './problems.ts'
 import * as requests from './requests.ts'
 
@@ -34,6 +35,10 @@ export interface Route {
   readonly problems: readonly ProblemCode[]
 }
 
+const ONCE =
+  'The same opId again, also under another grant or in a transact, gives the same answer and applies nothing twice; with other ' +
+  `ops it is a conflict. This lasts for at least the last ${API_LIMITS.resultsKept} operations of the lock: after that, and ` +
+  'whenever it cannot be known, the outcome is unknown.'
 const GRANT_OVER = ['ejected', 'released', 'expired'] as const
 const granted = { description: 'Granted.', schema: answers.grantAnswer }
 const waiting = {
@@ -107,8 +112,7 @@ export const ROUTES = {
     method: 'post',
     path: '/v1/locks/{lock}/grants/{id}/ops',
     summary: 'Apply a batch of ops to the guarded state',
-    description:
-      'All of the batch or nothing. The same opId again gives the same answer and applies nothing twice.',
+    description: `All of the batch or nothing. ${ONCE}`,
     verb: 'acquire',
     parameters: requests.grantPath,
     query: requests.noQuery,
@@ -142,6 +146,7 @@ export const ROUTES = {
     method: 'post',
     path: '/v1/locks/{lock}/transact',
     summary: 'Acquire, apply and release in one call',
+    description: ONCE,
     verb: 'acquire',
     parameters: requests.lockPath,
     query: requests.noQuery,
@@ -213,11 +218,13 @@ export const ROUTES = {
     method: 'get',
     path: '/v1/locks/{lock}/history',
     summary: 'The recorded events of each participant, for the checker',
+    description:
+      'In pages: the oldest events that are kept first. Later pages list the participants that had more, or did not answer.',
     verb: 'history',
     parameters: requests.lockPath,
-    query: requests.noQuery,
+    query: requests.historyQuery,
     body: null,
-    answers: { 200: { description: 'The newest events, newest last.', schema: answers.historyAnswer } },
+    answers: { 200: { description: 'A page of events, newest last.', schema: answers.historyAnswer } },
     problems: [],
   },
   eject: {

@@ -4,6 +4,7 @@ import { type AcquireOptions, acquireGrant } from './acquire.ts'
 import { type Connection, LOCK_NAME, pathOf } from './connection.ts'
 import { BadRequestError, ConflictError, LockedError } from './errors.ts'
 import { Held } from './held.ts'
+import { type HistoryOptions, historyPages, wholeHistory } from './history.ts'
 import { type TransactOptions, transact } from './operations.ts'
 import type { KeyValue, ResourceTypes, TransactResult } from './ops.ts'
 import { type GetOptions, getKey, type ListOptions, listAll, listKeys } from './reads.ts'
@@ -11,6 +12,7 @@ import { Session } from './session.ts'
 import type { Call } from './transport.ts'
 import type {
   Entry,
+  HistoryPage,
   LockConfiguration,
   LockHistory,
   LockOptions,
@@ -167,9 +169,14 @@ export class Lock<Resource extends ResourceTypes = KeyValue> {
     return this.#repeatable({ method: 'GET', path: pathOf(this.name) }, options)
   }
 
-  /** What the participants recorded, for the checker. */
+  /** What the participants recorded, for the checker: all of it. It may be long. */
   history(options: SignalOptions = {}): Promise<LockHistory> {
-    return this.#repeatable({ method: 'GET', path: pathOf(this.name, 'history') }, options)
+    return wholeHistory(this.historyPages(options))
+  }
+
+  /** The same page by page, the oldest events first. */
+  historyPages(options: HistoryOptions = {}): AsyncGenerator<HistoryPage, void, undefined> {
+    return historyPages(this.#connection, this.name, options)
   }
 
   /** Decides what the lock is made of, once. Rejects with a `ConflictError` if it is made of something else already. */

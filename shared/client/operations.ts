@@ -109,8 +109,8 @@ class Operation {
   }
 
   /**
-   * After a doubt, only what is settled is known: an answer to the last request says nothing of those before. The service
-   * settles an operation under one grant, and so for all requests under that grant.
+   * After a doubt, only what is settled is known: an answer to the last request says nothing of those before.
+   * The service settles an operation under one grant, and so for all requests under that grant.
    */
   #outcome(error: BatonError): Outcome {
     if (error.outcome === 'applied') return error.outcome

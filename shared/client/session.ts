@@ -3,12 +3,19 @@
  * long as the socket; and it ends with the socket, so a session that breaks is not made again: whoever uses it must know
  * that its grant is over.
  */
-import { PING, PONG, type SessionEvent, type SessionProbe } from '../api/session.ts'
+import type { PING as ServicePing, PONG as ServicePong, SessionEvent, SessionProbe } from '../api/session.ts'
 import type { Clock } from './clock.ts'
 import { networkError } from './error-factory.ts'
 import { BatonError } from './errors.ts'
 import type { ApplyOptions } from './operations.ts'
 import { writeJson } from './write-json.ts'
+
+/**
+ * The service's words, spelled again: importing them would bring the service's schemas along. The types hold them
+ * equal.
+ */
+const PING: typeof ServicePing = 'ping'
+const PONG: typeof ServicePong = 'pong'
 
 export type { SessionEvent }
 

@@ -116,6 +116,12 @@ export interface LockHistory {
   }[]
 }
 
+/** Later pages have the participants that had more, or did not answer. */
+export interface HistoryPage extends LockHistory {
+  /** For the next page; `null` on the last one. */
+  readonly cursor: string | null
+}
+
 export type ParticipantsChange =
   | { readonly add: { readonly location?: string | null } }
   | { readonly remove: number }

@@ -1,4 +1,7 @@
-/** What the caller gives, as JSON. `JSON.stringify` makes `null` of a number that is not finite: that would be another value. */
+/**
+ * What the caller gives, as JSON. `JSON.stringify` makes `null` of a number that is not finite: that would be
+ * another value.
+ */
 import { BadRequestError } from './errors.ts'
 
 export function writeJson(value: unknown): string {

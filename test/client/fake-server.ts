@@ -189,8 +189,10 @@ export function createFakeServer({ clock, key }: FakeServerOptions): FakeServer 
   })
 
   app.get('/history', c => {
+    readQuery(c, requests.historyQuery)
     const participants = [{ id: 1, reachable: true, events: [] }]
-    return c.json({ lock: c.req.param('lock'), protocol: 'wme-2', resource: 'key-value', participants })
+    const about = { lock: c.req.param('lock'), protocol: 'wme-2', resource: 'key-value' }
+    return c.json({ ...about, participants, cursor: null })
   })
 
   app.post('/eject', async c => {

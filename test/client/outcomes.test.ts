@@ -14,7 +14,10 @@ const grant = {
   expiresAt: '2026-11-16T12:00:00.000Z',
 }
 
-/** A service that answers each request of this kind with the next of these; `lost` is carried out and not heard of. */
+/**
+ * A service that answers each request of this kind with the next of these; `lost` is carried out and not
+ * heard of.
+ */
 function service(kind: RegExp, ...answers: ('lost' | Response)[]): Fetch {
   return request => {
     if (!kind.test(new URL(request.url).pathname)) return Response.json({ grant })

@@ -77,7 +77,9 @@ export function describeReading(bench: GetBench): void {
       const status = await lock.status()
       expect(statusAnswer.safeParse(status).error).toBeUndefined()
       expect(status).toMatchObject({ lock: lock.name, holder: null })
-      expect(historyAnswer.safeParse(await lock.history()).error).toBeUndefined()
+      for await (const page of lock.historyPages())
+        expect(historyAnswer.safeParse(page).error).toBeUndefined()
+      expect(await lock.history()).toMatchObject({ lock: lock.name, participants: expect.any(Array) })
     })
 
     it('configure: once, again the same, and no other', async () => {

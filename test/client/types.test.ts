@@ -8,12 +8,12 @@ import type {
   GetResult,
   Grant,
   Held,
+  HistoryPage,
   Holder,
   IncrementResult,
   KeyValueOp,
   Lock,
   LockConfiguration,
-  LockHistory,
   LockOptions,
   Membership,
   NotApplied,
@@ -109,7 +109,7 @@ it('the types of the client are those of the service', () => {
   expectTypeOf<keyof api.ListAnswer['entries'][number]>().toEqualTypeOf<keyof Entry>()
   expectTypeOf<api.StatusAnswer>().toExtend<Status>()
   expectTypeOf<api.ConfigurationAnswer>().toExtend<LockConfiguration>()
-  expectTypeOf<keyof api.HistoryAnswer>().toEqualTypeOf<keyof LockHistory>()
+  expectTypeOf<keyof api.HistoryAnswer>().toEqualTypeOf<keyof HistoryPage>()
   expectTypeOf<api.ParticipantsAnswer>().toExtend<Membership>()
   expectTypeOf<keyof LockOptions>().toEqualTypeOf<keyof api.ConfigureRequest>()
   expectTypeOf<{ remove: number }>().toExtend<ParticipantsChange & api.ParticipantsRequest>()

@@ -1,4 +1,7 @@
-/** `npm start` and `npm run cluster`, however they end, leave no process behind; and no two of them share a storage folder. */
+/**
+ * `npm start` and `npm run cluster`, however they end, leave no process behind; and no two of them share a
+ * storage folder.
+ */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'

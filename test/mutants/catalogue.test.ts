@@ -99,6 +99,7 @@ const CORRECTIONS: readonly (readonly [Subject, readonly string[]])[] = [
       'D2',
     ],
   ],
+  ['service', ['outcomes', 'numbers', 'strangers', 'environment', 'waiting', 'malformed', 'history']],
   ['lock-only', ['desk: durable', 'desk: TTL', 'desk: waiting', 'desk: inside', 'operator']],
 ]
 
@@ -130,7 +131,7 @@ describe('the catalogue of mutants', () => {
   })
 
   it.each(CORRECTIONS)(
-    'of %s has one for each correction of the printed algorithm',
+    'of %s has one for each correction of the printed algorithm, and each promise of the service',
     (subject, corrections) => {
       const covered = trapsOf(subject)
       expect(corrections.filter(correction => !covered.includes(correction))).toEqual([])

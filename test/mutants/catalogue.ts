@@ -11,6 +11,7 @@ import { participantMutants } from './catalogue-participant.ts'
 import { ricartAgrawalaMutants } from './catalogue-ricart-agrawala.ts'
 import { ricartAgrawalaGroupMutants } from './catalogue-ricart-agrawala-group.ts'
 import { safetyMutants } from './catalogue-safety.ts'
+import { serviceMutants } from './catalogue-service.ts'
 import { wmeConsensusMutants } from './catalogue-wme-consensus.ts'
 
 export interface Mutant {
@@ -36,16 +37,23 @@ export const SUBJECTS = [
   'maekawa',
   'lock-only',
   'participant',
+  'service',
 ] as const
 
-/** Whose source it is; `lock-only` is the desk that two protocols share, `participant` what is around a protocol. */
+/**
+ * Whose source it is: `lock-only` is the desk that two protocols share, `participant` what is around a
+ * protocol, `service` what stands in front of the participants.
+ */
 export type Subject = (typeof SUBJECTS)[number]
 
 /** What is common to all protocols is mutated for the sake of the first. */
-export const subjectOf = ({ file }: Mutant): Subject =>
-  SUBJECTS.find(
-    subject => file.startsWith(`shared/protocols/${subject}/`) || file.startsWith(`worker/${subject}/`),
-  ) ?? 'wme'
+export const subjectOf = ({ file }: Mutant): Subject => {
+  if (file.startsWith('worker/participant/')) return 'participant'
+  if (SERVICE.some(folder => file.startsWith(folder))) return 'service'
+  return SUBJECTS.find(subject => file.startsWith(`shared/protocols/${subject}/`)) ?? 'wme'
+}
+
+const SERVICE = ['worker/', 'shared/client/', 'shared/api/']
 
 export const mutants: Mutant[] = [
   ...safetyMutants,
@@ -58,4 +66,5 @@ export const mutants: Mutant[] = [
   ...maekawaMutants,
   ...lockOnlyMutants,
   ...participantMutants,
+  ...serviceMutants,
 ]

@@ -67,6 +67,12 @@ const JUDGES: { readonly [subject in Subject]: Judges } = {
     participants: [],
     explorer: [],
   },
+  service: {
+    suites: ['test/router', 'test/client'],
+    protocols: '',
+    participants: [],
+    explorer: [],
+  },
 }
 
 export function killersOf(subject: Subject, seeds: number): Killer[] {

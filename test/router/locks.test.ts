@@ -122,10 +122,25 @@ describe('PUT', () => {
       participants: [place(1, null, 'http://one'), place(2, null, 'http://two')],
     }
     const { send, participants } = createHarness({ defaults })
-    await send('PUT', '/v1/locks/orders', { participants: [{}, {}, {}] })
+    await send('PUT', '/v1/locks/orders', { participants: [{ location: 'weur' }, {}] })
     const { call } = participants.asked[0]!
     if (call.type !== 'configure') throw new Error(call.type)
-    expect(call.configuration.participants.map(({ url }) => url)).toEqual(['http://one', 'http://two', null])
+    expect(call.configuration.participants.map(({ url }) => url)).toEqual(['http://one', 'http://two'])
+  })
+
+  it('gives no participant a place that is another one at each process', async () => {
+    const defaults = {
+      ...DEFAULTS,
+      participants: [place(1, null, 'http://one'), place(2, null, 'http://two')],
+    }
+    const { send, participants } = createHarness({ defaults })
+    const response = await send('PUT', '/v1/locks/orders', { participants: [{}, {}, {}] })
+    expect(response.status).toBe(400)
+    expect((await problemOf(response)).errors).toMatchObject([
+      { in: 'body', path: 'participants', message: expect.stringContaining('2 processes') },
+    ])
+    expect(participants.asked).toEqual([])
+    expect((await send('PUT', '/v1/locks/orders', { participants: [{}] })).status).toBe(201)
   })
 
   it('a participant that has no part in the lock knows its configuration', async () => {

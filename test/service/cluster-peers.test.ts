@@ -1,9 +1,11 @@
 /** Peer endpoints: out of reach through the public router, and for everybody who does not have the secret. */
 import { describe, expect, it } from 'vitest'
 import { PEER_SECRET, useCluster } from './cluster-harness.ts'
+import { openWatch } from './event-stream.ts'
 import { itKeepsEveryPromise } from './harness.ts'
 import { request } from './http.ts'
 import { rawRequest } from './raw-http.ts'
+import { openSession } from './session-socket.ts'
 import { hmac, type PeerRequestOptions, sha256, signedRequest } from './signing.ts'
 
 const cluster = useCluster(3)
@@ -184,6 +186,38 @@ describe('the participants of a cluster', () => {
       const answer = await request(cluster.urlOf(participant), 'GET', `${lock.path}/state/n`)
       expect([answer.status, answer.body.code]).toEqual([401, 'unauthenticated'])
     }
+  })
+})
+
+describe('streams', () => {
+  it.each([1, 2, 3])('pass through the signatures of participant %i', async at => {
+    const lock = cluster.lock()
+    await lock.transacted([{ increment: 'n' }])
+    const watch = await openWatch(`${lock.url}/watch?since=0&at=${at}`)
+    const session = await openSession(`${lock.url}/session?at=${at}`)
+    session.send({ type: 'try' })
+    await session.nextOf('crit')
+    session.send({ type: 'issue', opId: 'in-session', ops: [{ increment: 'n' }] })
+    expect(await session.nextOf('outcome')).toMatchObject({ applied: true, results: [{ value: 2 }] })
+    expect((await watch.nextOf('op')).data).toMatchObject({ changes: [{ key: 'n', value: 1 }] })
+    expect((await watch.nextOf('op')).data).toMatchObject({ opId: 'in-session' })
+    session.close()
+    watch.close()
+  })
+})
+
+describe('the memory of a process', () => {
+  it('does not grow with what strangers send at once', async () => {
+    const before = cluster.memoryOf(2)
+    const body = new Uint8Array(32 * 1024 * 1024)
+    const strangers = Array.from({ length: 8 }, () =>
+      fetch(`${cluster.urlOf(2)}/participant/peer`, { method: 'POST', headers, body }).then(
+        response => response.status,
+        () => 'cut off',
+      ),
+    )
+    for (const status of await Promise.all(strangers)) expect([404, 'cut off']).toContain(status)
+    expect(cluster.memoryOf(2) - before).toBeLessThan(100 * 1024 * 1024)
   })
 })
 

@@ -8,7 +8,7 @@ import type { Judgement } from '../../shared/history/verdict.ts'
 import { DEFAULT_LIMITS } from '../../shared/protocols/protocol.ts'
 import { resourceByName } from '../../shared/resource/registry.ts'
 import { eventually } from './eventually.ts'
-import { request } from './http.ts'
+import { type AnswerBody, request } from './http.ts'
 
 interface Recorded {
   readonly protocol: string
@@ -34,22 +34,23 @@ export class Histories {
 
   /** Every participant must answer: a history with a part missing proves nothing. */
   async collect(lock: string): Promise<void> {
-    const { body } = await eventually(async () => {
+    const pages = await eventually(async () => {
       // A router that has just begun learns from this who the participants are.
       await request(this.urlOf(), 'GET', `/v1/locks/${lock}`)
-      const answer = await request(this.urlOf(), 'GET', `/v1/locks/${lock}/history`)
-      const silent = answer.body.participants.filter(({ reachable }) => !reachable)
+      const answers = await historyOf(this.urlOf(), lock)
+      const silent = answers.flatMap(({ participants }) => participants).filter(({ reachable }) => !reachable)
       if (silent.length > 0) throw new Error(`no history of ${lock} from ${silent.map(({ id }) => id)}`)
-      return answer
+      return answers
     })
-    const { protocol, resource, participants } = body
+    const { protocol, resource } = pages[0]!
+    const recorded = new Map<number, HistoryEvent[]>()
+    for (const { id, events } of pages.flatMap(page => page.participants)) {
+      recorded.set(id, [...(recorded.get(id) ?? []), ...(events as unknown as HistoryEvent[])])
+    }
     const known = this.locks.get(lock) ?? { protocol, resource, events: new Map() }
-    for (const { id, events } of participants) {
+    for (const [id, events] of recorded) {
       const before = known.events.get(id) ?? []
-      known.events.set(
-        id,
-        extend(before, events as unknown as HistoryEvent[], `participant ${id} of ${lock}`),
-      )
+      known.events.set(id, extend(before, events, `participant ${id} of ${lock}`))
     }
     this.locks.set(lock, known)
   }
@@ -87,6 +88,19 @@ export class Histories {
     }
     return judge(history, resourceByName(resource)!)
   }
+}
+
+/** All pages. */
+async function historyOf(
+  url: string,
+  lock: string,
+): Promise<Pick<AnswerBody, 'participants' | 'protocol' | 'resource'>[]> {
+  const pages: AnswerBody[] = []
+  for (let cursor: string | null = ''; cursor !== null; cursor = pages.at(-1)!.cursor) {
+    const query = cursor === '' ? '' : `?cursor=${cursor}`
+    pages.push((await request(url, 'GET', `/v1/locks/${lock}/history${query}`)).body)
+  }
+  return pages
 }
 
 function extend(known: HistoryEvent[], newest: HistoryEvent[], whose: string): HistoryEvent[] {

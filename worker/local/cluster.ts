@@ -52,9 +52,7 @@ export class LocalCluster {
         onOutput: line => options.onOutput?.(`${name}: ${line}`),
       })
     // Only the router is open; the participants answer signed requests alone.
-    const places = JSON.parse(variables.BATON_PARTICIPANTS) as { readonly url: string }[]
-    const startMember = (id: number) =>
-      launch(`participant-${id}`, ports[id - 1]!, { BATON_URL: places[id - 1]!.url })
+    const startMember = (id: number) => launch(`participant-${id}`, ports[id - 1]!, {})
     const members = await Promise.all(ports.map((_, index) => startMember(index + 1)))
     const router = await launch('router', options.port ?? 0, { BATON_OPEN: 'true' })
     return new LocalCluster(router, members, startMember)

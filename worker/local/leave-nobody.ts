@@ -1,6 +1,7 @@
 /**
- * No process outlives its launcher, also if that is killed and can do nothing any more. A shell of its own reads from a pipe that
- * only the launcher can write to; when the launcher is gone, the pipe ends, and the shell ends what is left.
+ * No process outlives its launcher, also if that is killed and can do nothing any more. A shell of its own
+ * reads from a pipe that only the launcher can write to; when the launcher is gone, the pipe ends, and the
+ * shell ends what is left.
  */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import type { Socket } from 'node:net'

@@ -1,6 +1,7 @@
 /**
- * Runs a bundled Worker on the open runtime, one OS process for each call: used by `npm start`, `npm run cluster`, the tests
- * and the benchmarks. Storage is a folder that no other process uses; and a process ends with whoever started it.
+ * Runs a bundled Worker on the open runtime, one OS process for each call: used by `npm start`, `npm run
+ * cluster`, the tests and the benchmarks. Storage is a folder that no other process uses; and a process ends
+ * with whoever started it.
  */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -97,7 +98,9 @@ function configuration(storage: string, options: WorkerdOptions): string {
     ...Object.entries(objects).map(
       ([name, type]) => `(name = ${text(name)}, durableObjectNamespace = ${text(type)})`,
     ),
-    ...Object.entries(variables).map(([name, value]) => `(name = ${text(name)}, text = ${text(value)})`),
+    ...Object.entries({ ...addressOf(port), ...variables }).map(
+      ([name, value]) => `(name = ${text(name)}, text = ${text(value)})`,
+    ),
   ]
   return `using Workerd = import "/workerd/workerd.capnp";
 const config :Workerd.Config = (
@@ -117,6 +120,14 @@ const config :Workerd.Config = (
   sockets = [(name = "http", address = "127.0.0.1:${port}", http = (), service = "main")],
 );
 `
+}
+
+/**
+ * What the others call a process that has a port of its own choice; requests to its participants are signed
+ * for it.
+ */
+function addressOf(port: number): { readonly BATON_URL?: string } {
+  return port === 0 ? {} : { BATON_URL: `http://127.0.0.1:${port}` }
 }
 
 const text = (value: string): string => JSON.stringify(value)

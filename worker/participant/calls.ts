@@ -5,7 +5,7 @@
  *   POST /call      a `ParticipantRequest`, answered by a `ParticipantAnswer`
  *   POST /peer      messages of the protocol, from another participant
  *   GET  /watch     Server-Sent Events; `?since=`
- *   GET  /session   WebSocket; `?user=` names the session's user
+ *   GET  /session   WebSocket; `?user=` names the session's user, `&client=` its client
  *
  * All of them carry `lock` and `participant` in the headers `x-baton-lock` and `x-baton-participant`.
  */
@@ -18,7 +18,10 @@ export interface ParticipantRequest {
   readonly call: ParticipantCall
 }
 
-/** `user` is a random token that only the client knows: it is part of the ids of its tickets and grants. */
+/**
+ * `user` is a random token that only the client knows: it is part of the ids of its tickets and grants. `client` is the same for
+ * all calls with one key, so that places for waiting can be shared fairly between keys; absent where there are no keys.
+ */
 export type ParticipantCall =
   | {
       readonly type: 'acquire'
@@ -30,9 +33,10 @@ export type ParticipantCall =
       readonly confirm: boolean
       /** Absent (also from a router of before): exclusive. */
       readonly mode?: Mode
+      readonly client?: string
     }
   /** Waits up to `waitMs` for a ticket to become a grant. */
-  | { readonly type: 'ticket'; readonly user: string; readonly waitMs: number }
+  | { readonly type: 'ticket'; readonly user: string; readonly waitMs: number; readonly client?: string }
   | { readonly type: 'withdraw'; readonly user: string }
   | {
       readonly type: 'ops'
@@ -54,6 +58,7 @@ export type ParticipantCall =
       readonly opId: string
       readonly ops: Json
       readonly waitMs: number
+      readonly client?: string
     }
   | { readonly type: 'get'; readonly key: string; readonly consistency: Consistency }
   | {

@@ -54,6 +54,14 @@ function unauthenticated(c: RouterContext, detail: string): Response {
   })
 }
 
+const CLIENT_DIGITS = 16
+
+/** What participants call everybody who has this key, so that one key cannot take all places for waiting. */
+export function clientOf(c: RouterContext): { readonly client?: string } {
+  const entry = c.get('keyEntries')?.[0]
+  return entry === undefined ? {} : { client: entry.hash.slice(0, CLIENT_DIGITS) }
+}
+
 /** `403` if the key does not allow this; `null` if it does. */
 export function authorization(c: RouterContext, verb: Verb | null, lock: string | null): Response | null {
   const entries = c.get('keyEntries')

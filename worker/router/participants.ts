@@ -86,8 +86,8 @@ export class ParticipantCaller {
       if (isOverloaded(error)) return { type: 'overloaded' }
       if (!isRetryable(error)) return silent(error)
     }
-    // Once more and no oftener, after a moment that is not the same for all: every call is one that may be said twice. But what
-    // the second answer says was not done, the first try may have done.
+    // Once more and no oftener, after a moment that is not the same for all: every call is one that may be
+    // said twice. But what the second answer says was not done, the first try may have done.
     await new Promise(resolve => setTimeout(resolve, Math.random() * this.times.retryMs))
     try {
       const asked = await attempt()

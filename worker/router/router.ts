@@ -20,6 +20,7 @@ import { authentication, authorization } from './authentication.ts'
 import { checkBody, checkPath, checkQuery } from './check-request.ts'
 import type { Call, Handlers, RouterContext, RouterEnvironment, Services } from './context.ts'
 import { grantHandlers } from './handlers/grants.ts'
+import { historyHandlers } from './handlers/history.ts'
 import { lockHandlers } from './handlers/locks.ts'
 import { serviceHandlers } from './handlers/service.ts'
 import { stateHandlers } from './handlers/state.ts'
@@ -31,6 +32,7 @@ type Middleware = MiddlewareHandler<RouterEnvironment>
 
 const HANDLERS: Handlers = {
   ...grantHandlers,
+  ...historyHandlers,
   ...lockHandlers,
   ...serviceHandlers,
   ...stateHandlers,

@@ -27,7 +27,10 @@ export type Routed =
   /** The lock has no such participant (any more). */
   | { readonly type: 'gone' }
 
-/** An operation under one grant, one that has a new grant at each try, or the holder that an operator wants out. */
+/**
+ * An operation under one grant, one that has a new grant at each try, or the holder that an operator wants
+ * out.
+ */
 export type Stake = 'operation' | 'transaction' | 'holder'
 
 /** What is to be asked, of whomever. */
@@ -190,9 +193,9 @@ function isFailure(answer: Answer): answer is ProblemAnswer {
 }
 
 /**
- * What an answer says of an operation does not hold if an earlier try, here or elsewhere, may have done it; nor does it say of
- * an eject that nobody was. An answer that settles an operation holds for all tries under the same grant: a `transact` has
- * another one each time.
+ * What an answer says of an operation does not hold if an earlier try, here or elsewhere, may have done it;
+ * nor does it say of an eject that nobody was. An answer that settles an operation holds for all tries under
+ * the same grant: a `transact` has another one each time.
  */
 function withDoubt(plan: Plan, answer: Answer): Answer {
   if (answer.type !== 'problem' || plan.atStake === undefined || answer.outcome === 'applied') return answer

@@ -4,6 +4,7 @@ import { parseGrantId, parseTicketId } from '../../../shared/api/ids.ts'
 import type { Json } from '../../../shared/json.ts'
 import type { ParticipantCall } from '../../participant/calls.ts'
 import { noSuchParticipant, pass, problemResponse } from '../answers.ts'
+import { clientOf } from '../authentication.ts'
 import { type Call, type Handlers, type RouterContext, runLater, type Services } from '../context.ts'
 import { whereFrom } from '../nearest.ts'
 import type { Plan } from '../routing.ts'
@@ -12,8 +13,9 @@ export const grantHandlers = {
   acquire: async ({ c, services, parameters: { lock }, body }) => {
     const { at, waitMs, ticket, confirm, mode, ttlMs = null } = body
     const user = services.randomUser()
+    const client = clientOf(c)
     const call = (leftMs: number): ParticipantCall => {
-      return { type: 'acquire', user, waitMs: leftMs, ttlMs, ticket, confirm, mode }
+      return { type: 'acquire', user, waitMs: leftMs, ttlMs, ticket, confirm, mode, ...client }
     }
     return enter(c, services, lock, { user, at, waitMs, call })
   },
@@ -22,13 +24,16 @@ export const grantHandlers = {
     const { at, waitMs, opId } = body
     const user = services.randomUser()
     const ops = body.ops as Json
-    const call = (leftMs: number): ParticipantCall => ({ type: 'transact', user, opId, ops, waitMs: leftMs })
+    const client = clientOf(c)
+    const call = (leftMs: number): ParticipantCall => {
+      return { type: 'transact', user, opId, ops, waitMs: leftMs, ...client }
+    }
     return enter(c, services, lock, { user, at, waitMs, call, atStake: 'transaction' })
   },
 
   ticket: async ({ c, services, parameters: { lock, id }, query: { waitMs } }) => {
     const { participant, user } = parseTicketId(id)!
-    return ofTicket(c, services, lock, participant, { type: 'ticket', user, waitMs }, waitMs)
+    return ofTicket(c, services, lock, participant, { type: 'ticket', user, waitMs, ...clientOf(c) }, waitMs)
   },
 
   withdraw: async ({ c, services, parameters: { lock, id } }) => {

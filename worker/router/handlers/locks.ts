@@ -1,6 +1,6 @@
 /** A lock as a whole: its configuration, the views of its participants, and what operators do to it. */
 import type { LockConfiguration, ParticipantPlace } from '../../../shared/api/configuration.ts'
-import type { HistoryAnswer, ParticipantView, StatusAnswer } from '../../../shared/api/types.ts'
+import type { ParticipantView, StatusAnswer } from '../../../shared/api/types.ts'
 import type { Json } from '../../../shared/json.ts'
 import { checkOptions } from '../../../shared/protocols/all.ts'
 import type { ParticipantCall, ParticipantStatus } from '../../participant/calls.ts'
@@ -18,6 +18,11 @@ export const lockHandlers = {
     const wanted = configurationFrom(defaults(lock), body, from)
     if (wanted.detector.timeoutMs <= wanted.detector.heartbeatMs) {
       return malformed(c, [{ in: 'body', path: 'detector.timeoutMs', message: 'not above heartbeatMs' }])
+    }
+    const processes = countProcesses(defaults(lock))
+    if (processes !== null && wanted.participants.length > processes) {
+      const message = `this service has ${processes} processes, and a participant without one would be another at each of them`
+      return malformed(c, [{ in: 'body', path: 'participants', message }])
     }
     const problem = checkOptions(wanted.protocol, wanted.options ?? {}, wanted.participants.length)
     if (problem !== null) return malformed(c, [{ in: 'body', path: 'options', message: problem }])
@@ -53,30 +58,13 @@ export const lockHandlers = {
   },
 
   status: async ({ c, services, parameters: { lock } }) => {
-    const views = await askAll<ParticipantStatus>(services, lock, { type: 'status' })
+    const views = await askAll<ParticipantStatus>(services, lock, () => ({ type: 'status' }))
     const { protocol, participants } = services.routing.configurationOf(lock)
     const answer: StatusAnswer = {
       lock,
       protocol,
       participants: participants.map(place => describeParticipant(place, views.get(place.id) ?? null)),
       holder: latestHolder([...views.values()]),
-    }
-    return json(c, 200, answer)
-  },
-
-  history: async ({ c, services, parameters: { lock } }) => {
-    type Events = HistoryAnswer['participants'][number]['events']
-    // A list of events does not say what the lock is made of; a status does.
-    await askAll<ParticipantStatus>(services, lock, { type: 'status' })
-    const histories = await askAll<Events>(services, lock, { type: 'history' })
-    const { protocol, resource, participants } = services.routing.configurationOf(lock)
-    const answer: HistoryAnswer = {
-      lock,
-      protocol,
-      resource,
-      participants: participants.map(({ id }) => {
-        return { id, reachable: histories.has(id), events: histories.get(id) ?? [] }
-      }),
     }
     return json(c, 200, answer)
   },
@@ -98,6 +86,11 @@ export const lockHandlers = {
     problemResponse(c, 'not_supported', 'The participants of a lock are those that it was configured with.'),
 } satisfies Partial<Handlers>
 
+/** Each participant behind a URL is a process of its own; `null` if all are objects of this one. */
+function countProcesses({ participants }: LockConfiguration): number | null {
+  return participants.some(({ url }) => url !== null) ? participants.length : null
+}
+
 /** The token begins where the lock is born, if that is one of its places: nobody has to be asked for it then. */
 function bornAt(configuration: LockConfiguration, place: ParticipantPlace): LockConfiguration {
   const isOne = configuration.participants.some(({ id }) => id === place.id)
@@ -111,12 +104,12 @@ const MOST_AT_ONCE = 6
 
 /**
  * The answers of those participants that gave one. Asked are those of the configuration as it is known, and if their answers
- * tell of another one, those of that.
+ * tell of another one, those of that. One for which there is nothing to ask (`null`) is not.
  */
 export async function askAll<Body>(
   services: Services,
   lock: string,
-  call: ParticipantCall,
+  callFor: (place: ParticipantPlace) => ParticipantCall | null,
 ): Promise<Map<number, Body>> {
   const { routing, caller, times } = services
   const bodies = new Map<number, Body>()
@@ -126,6 +119,8 @@ export async function askAll<Body>(
     if (places.length === 0) return bodies
     await mapLimited(places, MOST_AT_ONCE, async place => {
       asked.add(place.id)
+      const call = callFor(place)
+      if (call === null) return
       const result = await caller.call(lock, place, call, { limitMs: times.statusMs })
       if (result.type !== 'answered' || result.answer.type === 'problem') return
       if (result.answer.type === 'elsewhere') return routing.learn(lock, result.answer.configuration)

@@ -35,7 +35,7 @@ export const serviceHandlers = {
 
 /** Those that do not answer are among them. */
 async function viewsOf(services: Services, lock: string): Promise<LockViews> {
-  const statuses = await askAll<ParticipantStatus>(services, lock, { type: 'status' })
+  const statuses = await askAll<ParticipantStatus>(services, lock, () => ({ type: 'status' }))
   const { participants } = services.routing.configurationOf(lock)
   return { lock, participants: new Map(participants.map(({ id }) => [id, statuses.get(id) ?? null])) }
 }

@@ -2,6 +2,7 @@
 import type { Context } from 'hono'
 import type { ParticipantPlace } from '../../../shared/api/configuration.ts'
 import { malformed, noSuchParticipant, pass } from '../answers.ts'
+import { clientOf } from '../authentication.ts'
 import type { Handlers, RouterContext, Services } from '../context.ts'
 import { whereFrom } from '../nearest.ts'
 import type { Routed } from '../routing.ts'
@@ -36,7 +37,8 @@ export const streamHandlers = {
     }
     // Made anew: a key that was offered as a subprotocol goes no further than this.
     const headers = new Headers({ upgrade: 'websocket' })
-    const path = `/session?user=${services.randomUser()}`
+    const { client } = clientOf(c)
+    const path = `/session?user=${services.randomUser()}${client === undefined ? '' : `&client=${client}`}`
     const answer = await open(c, services, lock, at, path, headers, ({ status }) => status === 101)
     if (answer.type === 'gone') return noSuchParticipant(c, 'query', at!)
     if (answer.type !== 'opened') return pass(c, answer)

@@ -1,0 +1,32 @@
+/** Bodies that do not come as they should. */
+import { expect, it } from 'vitest'
+import { createHarness, problemOf } from './fake.ts'
+
+const TRANSACT = 'http://baton.test/v1/locks/orders/transact'
+const headers = { 'content-type': 'application/json' }
+
+it('one that breaks off is refused, and is no defect', async () => {
+  const { app, participants, log } = createHarness()
+  const body = new ReadableStream<Uint8Array>({
+    start: controller => controller.enqueue(new TextEncoder().encode('{"opId"')),
+    pull: controller => controller.error(new Error('Network connection lost.')),
+  })
+  const request = new Request(TRANSACT, { method: 'POST', headers, body, duplex: 'half' } as RequestInit)
+  const response = await app.fetch(request, {})
+  expect(response.status).toBe(400)
+  expect((await problemOf(response)).errors).toMatchObject([
+    { in: 'body', path: '', message: 'it did not come whole' },
+  ])
+  expect(participants.asked).toEqual([])
+  expect(log).toEqual([])
+})
+
+it.each(['GET', 'HEAD'])('a %s has none', async method => {
+  const { send, participants } = createHarness()
+  const options = { headers: { 'content-length': '5' } }
+  expect((await send(method, '/v1/locks/orders', undefined, options)).status).toBe(400)
+  expect((await send(method, '/v1/locks/orders/state/a', undefined, options)).status).toBe(400)
+  expect(participants.asked).toEqual([])
+  const empty = { headers: { 'content-length': '0' } }
+  expect((await send(method, '/v1/locks/orders', undefined, empty)).status).toBe(200)
+})
