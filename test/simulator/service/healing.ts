@@ -20,6 +20,8 @@ const PROGRESS_MS = 180_000
 /** Until the last alarm of a lock that nobody uses: the longest time to live, a ticket's time, the slowest repeat. */
 const SILENCE_MS = 300_000
 const LOOK_EVERY_MS = 500
+/** In the transcript. */
+export const HEALED = 'everything is mended'
 const EJECT_AFTER_MS = 60_000
 
 export class Healing {
@@ -54,7 +56,7 @@ export class Healing {
   #heal(): void {
     const world = this.#world
     world.isHealed = true
-    world.note('', 'everything is mended')
+    world.note('', HEALED)
     world.network.heal()
     const { broken } = world.plan
     world.counts.brokenAfterHealing += broken.length

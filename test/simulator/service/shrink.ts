@@ -3,6 +3,7 @@
  * one by one, as long as the same rule is broken. What is left is short enough to be read.
  */
 import type { ViolationReport } from '../run.ts'
+import { HEALED } from './healing.ts'
 import { drawPlan, LEFT_OUT } from './plan.ts'
 import { runService, type ServiceRunOptions, type ServiceRunResult } from './run.ts'
 
@@ -60,14 +61,27 @@ function isSame(one: ViolationReport | null, other: ViolationReport | null): boo
 }
 
 const LINES_KEPT = 120
+const LINES_AFTER_HEALING = 30
 const LINE_LENGTH = 240
 
-/** The end of the transcript, which is where the violation is. */
+/**
+ * The end of the transcript, which is where the violation is. What is owed after healing and does not come is known by what
+ * happened before it: then the lines before the healing are shown, and only the last ones after it.
+ */
 export async function lastLines(seed: number, without: ReadonlySet<string>): Promise<string[]> {
-  const lines: string[] = []
+  const before: string[] = []
+  const after: string[] = []
+  let isHealed = false
   await runService(seed, { without }, line => {
-    lines.push(line.length <= LINE_LENGTH ? line : `${line.slice(0, LINE_LENGTH)}…`)
-    if (lines.length > 2 * LINES_KEPT) lines.splice(0, LINES_KEPT)
+    const kept = isHealed ? after : before
+    kept.push(line.length <= LINE_LENGTH ? line : `${line.slice(0, LINE_LENGTH)}…`)
+    const most = isHealed ? LINES_AFTER_HEALING : LINES_KEPT
+    if (kept.length > 2 * most) kept.splice(0, most)
+    if (line.includes(HEALED)) isHealed = true
   })
-  return lines.slice(-LINES_KEPT)
+  return [
+    ...before.slice(-LINES_KEPT),
+    ...(after.length > 0 ? ['...'] : []),
+    ...after.slice(-LINES_AFTER_HEALING),
+  ]
 }
