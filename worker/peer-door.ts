@@ -1,6 +1,6 @@
 /** Where the participants of other processes come in: signed requests, for a participant of this process. */
 import { lockName, participantId } from '../shared/api/primitives.ts'
-import { objectName, PARTICIPANT_PATH } from './directory.ts'
+import { LEDGER_NAME, objectName, PARTICIPANT_PATH } from './directory.ts'
 import { type BatonEnvironment, ownUrls, peerSecrets } from './environment.ts'
 import { readSigned } from './signature.ts'
 
@@ -17,9 +17,9 @@ export async function answerPeer(
   const path = basePath + PARTICIPANT_PATH
   const secrets = peerSecrets(env)
   if (!pathname.startsWith(`${path}/`) || secrets.length === 0) return null
-  const lock = lockName.safeParse(request.headers.get('x-baton-lock'))
+  const lock = objectNameOf(request.headers.get('x-baton-lock'))
   const id = participantId.safeParse(Number(request.headers.get('x-baton-participant')))
-  if (!lock.success || !id.success) return null
+  if (lock === null || !id.success) return null
   const read = await readSigned(request, {
     path: pathname.slice(basePath.length) + search,
     // Not the address that the request says it came to: whoever replays it elsewhere says what suits them.
@@ -35,6 +35,13 @@ export async function answerPeer(
     signal: request.signal,
     ...(read.body.length > 0 && { body: read.body }),
   })
-  const object = env.PARTICIPANT.idFromName(objectName(lock.data, id.data))
+  const object = env.PARTICIPANT.idFromName(objectName(lock, id.data))
   return read.answer(await env.PARTICIPANT.get(object).fetch(inner))
+}
+
+/** A lock, or the ledger of this process; no lock has such a name. */
+function objectNameOf(header: string | null): string | null {
+  if (header === LEDGER_NAME) return header
+  const name = lockName.safeParse(header)
+  return name.success ? name.data : null
 }

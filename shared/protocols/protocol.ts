@@ -279,6 +279,8 @@ export interface ParticipantConfig {
   readonly configuration: number
   /** Who has the token at first; participant 1 unless said otherwise. Equal at all participants. */
   readonly firstOwner?: ParticipantId
+  /** The epoch that the lock begins in; 0 unless said otherwise. Equal at all participants. */
+  readonly startEpoch?: number
   /** How many local users may follow each other while a remote participant waits. */
   readonly localHandoffs: number
   /** What only some protocols know. Equal at all participants. */

@@ -2,6 +2,7 @@
  * The catalogue of mutants: for each trap of a protocol, and each line of its durability table, at least one small edit of the
  * source that takes the correction away. Whoever changes a line that a mutant names changes the mutant, too.
  */
+import { birthMutants } from './catalogue-birth.ts'
 import { durabilityMutants } from './catalogue-durability.ts'
 import { livenessMutants } from './catalogue-liveness.ts'
 import { lockOnlyMutants } from './catalogue-lock-only.ts'
@@ -36,6 +37,7 @@ export const SUBJECTS = [
   'ricart-agrawala',
   'maekawa',
   'lock-only',
+  'birth',
   'participant',
   'service',
 ] as const
@@ -48,6 +50,7 @@ export type Subject = (typeof SUBJECTS)[number]
 
 /** What is common to all protocols is mutated for the sake of the first. */
 export const subjectOf = ({ file }: Mutant): Subject => {
+  if (file.startsWith('shared/birth/')) return 'birth'
   if (file.startsWith('worker/participant/')) return 'participant'
   if (SERVICE.some(folder => file.startsWith(folder))) return 'service'
   return SUBJECTS.find(subject => file.startsWith(`shared/protocols/${subject}/`)) ?? 'wme'
@@ -65,6 +68,7 @@ export const mutants: Mutant[] = [
   ...ricartAgrawalaGroupMutants,
   ...maekawaMutants,
   ...lockOnlyMutants,
+  ...birthMutants,
   ...participantMutants,
   ...serviceMutants,
 ]

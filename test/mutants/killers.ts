@@ -61,6 +61,7 @@ const JUDGES: { readonly [subject in Subject]: Judges } = {
     participants: [3],
     explorer: LOCKS,
   },
+  birth: { suites: ['test/birth'], protocols: '', participants: [], explorer: [] },
   participant: {
     suites: ['test/participant', 'test/service/superseded.test.ts'],
     protocols: '',
@@ -89,9 +90,14 @@ export function killersOf(subject: Subject, seeds: number): Killer[] {
       ...['--seeds', String(seeds), '--workers', '1', '--stop-at-first', '--no-shrink'],
     ],
   })
+  const simulateBirth: Killer = {
+    name: `simulator, ${10 * seeds} births`,
+    command: ['test/simulator/main.ts', '--birth', '--seeds', String(10 * seeds), '--stop-at-first'],
+  }
   return [
     test('suites', suites, without === undefined ? [] : ['--exclude', without]),
     ...participants.map(simulate),
+    ...(subject === 'birth' ? [simulateBirth] : []),
     ...(explorer.length === 0 ? [] : [test('explorer', explorer)]),
   ]
 }

@@ -87,6 +87,20 @@ export const LOCK_ONLY = {
   users: `${lockOnly}/users.ts`,
 } as const
 
+const birth = 'shared/birth'
+
+export const BIRTH = {
+  core: `${birth}/lock-core.ts`,
+  drive: `${birth}/drive.ts`,
+  entitlement: `${birth}/entitlement.ts`,
+  generation: `${birth}/generation.ts`,
+  ledger: `${birth}/ledger.ts`,
+  receive: `${birth}/receive.ts`,
+  register: `${birth}/register.ts`,
+  state: `${birth}/lock-state.ts`,
+  value: `${birth}/value.ts`,
+} as const
+
 const participant = 'worker/participant'
 
 export const PARTICIPANT = {

@@ -59,6 +59,7 @@ npm run sim -- --service [options]
   --json                 one JSON object on standard output
   --replay SEED          run one seed again; with --trace print all that happens
   --without ITEMS        with --service --replay: leave these faults and actions out, as a smaller run says
+  --birth                the birth of locks instead of a protocol: see --birth --help
   --help
 
 Exit status: 0 no violation, 1 a violation or something that never happened, 2 bad options.

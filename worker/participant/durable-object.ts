@@ -3,25 +3,50 @@ import { DurableObject } from 'cloudflare:workers'
 import { PING, PONG } from '../../shared/api/session.ts'
 import { resourceByName } from '../../shared/resource/registry.ts'
 import type { Resource } from '../../shared/resource/resource.ts'
-import { createDirectory, type ParticipantDirectory } from '../directory.ts'
+import { createDirectory, LEDGER_NAME, type ParticipantDirectory } from '../directory.ts'
 import { type BatonEnvironment, DEFAULT_RESOURCE, defaultConfiguration, eventsKept } from '../environment.ts'
 import type { ParticipantRequest } from './calls.ts'
-import type { Address } from './lock/lock.ts'
+import { isLedger, LedgerKeeper } from './ledger/keeper.ts'
+import { type Address, isParticipant } from './lock/lock.ts'
 import { Participant } from './participant.ts'
 import type { PeerAnswer, PeerRequest } from './peers/requests.ts'
 import type { Peers, Runtime, Sink, Socket, SocketAttachment, Sockets } from './runtime.ts'
 import { SqlRows } from './sql-rows.ts'
 
 export class BatonParticipant extends DurableObject<BatonEnvironment> {
-  private readonly participant: Participant
+  private readonly runtime: Runtime
+  /** An object is one of these for all its life; which one, its first request says. */
+  private knownParticipant: Participant | null = null
+  private knownLedger: LedgerKeeper | null = null
 
   constructor(ctx: DurableObjectState, env: BatonEnvironment) {
     super(ctx, env)
-    this.participant = new Participant(runtimeOf(ctx, createDirectory(env)), {
+    this.runtime = runtimeOf(ctx, createDirectory(env))
+    if (isLedger(this.runtime)) this.knownLedger = this.createLedger()
+    else if (isParticipant(this.runtime)) this.knownParticipant = this.createParticipant()
+  }
+
+  private createParticipant(): Participant {
+    const { env } = this
+    return new Participant(this.runtime, {
       eventsKept: eventsKept(env),
       defaults: ({ lock, id }) => defaultConfiguration(env, id, this.resourceNameOf(lock)),
       resourceNamed: name => this.resourceNamed(name),
     })
+  }
+
+  private createLedger(): LedgerKeeper {
+    return new LedgerKeeper(this.runtime, ({ id }) => defaultConfiguration(this.env, id))
+  }
+
+  private get participant(): Participant {
+    this.knownParticipant ??= this.createParticipant()
+    return this.knownParticipant
+  }
+
+  private get ledger(): LedgerKeeper {
+    this.knownLedger ??= this.createLedger()
+    return this.knownLedger
   }
 
   /**
@@ -41,9 +66,13 @@ export class BatonParticipant extends DurableObject<BatonEnvironment> {
 
   /** A body comes later than its request: nothing is done before it is there. */
   override async fetch(request: Request): Promise<Response> {
-    const { participant } = this
     const address = addressOf(request)
     const { pathname, searchParams } = new URL(request.url)
+    if (address.lock === LEDGER_NAME) {
+      if (pathname !== '/peer') return new Response(null, { status: 404 })
+      return Response.json(await this.ledger.peer(address, (await request.json()) as PeerRequest))
+    }
+    const { participant } = this
     switch (pathname) {
       case '/call': {
         const { call } = (await request.json()) as ParticipantRequest
@@ -61,7 +90,8 @@ export class BatonParticipant extends DurableObject<BatonEnvironment> {
   }
 
   override async alarm(): Promise<void> {
-    this.participant.alarm()
+    if (this.knownLedger !== null) this.knownLedger.alarm()
+    else this.participant.alarm()
   }
 
   override webSocketMessage(socket: WebSocket, message: string | ArrayBuffer): void {

@@ -9,12 +9,13 @@
  *   calls/     what the router asks, a file for each kind of call
  *   streams/   sessions and watchers
  */
-import type { LockConfiguration } from '../../shared/api/configuration.ts'
+import type { LockConfiguration, ParticipantPlace } from '../../shared/api/configuration.ts'
 import { API_LIMITS } from '../../shared/api/limits.ts'
-import { DEFAULT_LIMITS, type Limits } from '../../shared/protocols/protocol.ts'
+import type { Json } from '../../shared/json.ts'
+import type { Limits } from '../../shared/protocols/protocol.ts'
 import type { Resource } from '../../shared/resource/resource.ts'
 import { answer } from './calls/answer.ts'
-import type { CallContext } from './calls/context.ts'
+import { type CallContext, done } from './calls/context.ts'
 import { Conversations } from './calls/conversations.ts'
 import { tooMany } from './calls/refusals.ts'
 import type { ParticipantAnswer, ParticipantCall } from './calls.ts'
@@ -23,10 +24,10 @@ import { Member, type StepReport } from './core/member.ts'
 import { Storage } from './core/storage.ts'
 import { Timers } from './core/timers.ts'
 import { Turns } from './core/turns.ts'
-import { NoMajority } from './lock/birth.ts'
-import { type Address, Lock } from './lock/lock.ts'
+import { LedgerCalls } from './ledger/calls.ts'
+import { type Address, type Birth, contextOf, Lock, placeOf } from './lock/lock.ts'
 import { Exchange } from './peers/exchange.ts'
-import type { PeerAnswer, PeerRequest } from './peers/requests.ts'
+import type { Message, PeerAnswer, PeerRequest } from './peers/requests.ts'
 import type { Runtime, Sink, Socket } from './runtime.ts'
 import { Sessions } from './streams/sessions.ts'
 import { Watchers } from './streams/watchers.ts'
@@ -51,6 +52,9 @@ const ALWAYS_TAKEN: ReadonlySet<ParticipantCall['type']> = new Set([
   'eject',
 ])
 
+/** What begins with a `try`, which may leave for the first owner of a lock that is not born yet. */
+const TRYING: ReadonlySet<ParticipantCall['type']> = new Set(['acquire', 'transact'])
+
 const BOOTS = '.boots'
 
 export class Participant {
@@ -60,7 +64,7 @@ export class Participant {
   private readonly turns: Turns
   private readonly timers: Timers
   private readonly lock: Lock
-  private readonly exchange: Exchange
+  private readonly exchange: Exchange<Message>
   private readonly conversations: Conversations
   private readonly connections: Connections
   private readonly sessions: Sessions
@@ -78,25 +82,25 @@ export class Participant {
     this.timers = new Timers(runtime)
     const { storage, turns, timers } = this
     this.lock = new Lock({
-      runtime,
       turns,
       storage,
-      timers,
-      defaults: address => deployment.defaults(address),
-      membership: () => this.knownMember?.view.membership ?? null,
-      takePart: genesis => this.takePart(genesis),
+      get engine() {
+        return member().engine
+      },
+      begin: address => this.takePlace(address),
     })
     const { lock } = this
-    this.exchange = new Exchange({
+    this.exchange = new Exchange<Message>({
       runtime,
       turns,
-      get member() {
-        return member()
-      },
       get lockName() {
         return lock.address.lock
       },
-      onBlank: place => lock.introduce(place),
+      placeOf: peer => this.placeOf(peer),
+      request: messages => ({ type: 'messages', from: lock.address.id, messages }),
+      messagesOf: answer => (answer.type === 'messages' ? answer.messages : null),
+      receive: (from, message) => this.member.engine.message(from, message),
+      unreachable: peer => this.member.engine.unreachable(peer),
     })
     this.conversations = new Conversations(turns, timers, member)
     this.connections = new Connections(storage)
@@ -122,23 +126,28 @@ export class Participant {
    */
   private begin(): void {
     this.storage.put(BOOTS, ((this.storage.get(BOOTS) as number | undefined) ?? 0) + 1)
-    if (this.storage.get('membership') === undefined) return
-    this.takePart(false)
+    if (!this.lock.isKnown) return
+    this.takePlace(this.lock.address)
     const isConnected = (user: string) => this.sessions.has(user)
     for (const user of this.connections.lostUsers(this.member.view, isConnected)) this.member.leave(user)
   }
 
   // ---------------------------------------------------------------- entries
 
-  call(address: Address, call: ParticipantCall, signal: AbortSignal | null): Promise<ParticipantAnswer> {
-    const wanted = call.type === 'configure' ? call.configuration : this.deployment.defaults(address)
-    return this.asMember(address, wanted, isNew => {
+  async call(
+    address: Address,
+    call: ParticipantCall,
+    signal: AbortSignal | null,
+  ): Promise<ParticipantAnswer> {
+    if (call.type === 'configure')
+      return answerToConfigure(await this.lock.configure(address, call.configuration))
+    return this.asMember(address, TRYING.has(call.type), () => {
       if (this.callsInFlight >= API_LIMITS.callsInFlight && !ALWAYS_TAKEN.has(call.type)) {
         const outcome = 'opId' in call ? { outcome: 'not-applied' as const } : {}
         return { ...tooMany('This participant has too many calls to answer.'), ...outcome }
       }
       this.callsInFlight++
-      const answered = this.conversations.hold(() => answer(this.callContext, call, isNew), signal)
+      const answered = this.conversations.hold(() => answer(this.callContext, call), signal)
       return answered.finally(() => {
         this.callsInFlight--
       })
@@ -146,29 +155,21 @@ export class Participant {
   }
 
   async peer(address: Address, request: PeerRequest): Promise<PeerAnswer> {
-    if (request.type !== 'messages') {
-      return this.turns.run(() => {
-        this.lock.meet(address)
-        return this.lock.answer(request)
-      })
+    this.turns.run(() => this.lock.meet(address))
+    switch (request.type) {
+      case 'messages':
+        return { type: 'messages', messages: this.exchange.receive(request.from, request.messages) }
+      case 'finish':
+        this.turns.run(() => this.member.engine.finish(request.incarnation))
+        return { type: 'taken' }
+      default:
+        throw new Error('a participant of a lock is no ledger')
     }
-    if (this.knownMember === null) {
-      const status = this.turns.run(() => {
-        this.lock.meet(address)
-        if (!this.lock.mayRejoin) return this.lock.status()
-        this.takePart(false)
-        return null
-      })
-      if (status !== null) return status
-    }
-    return { type: 'messages', messages: this.exchange.receive(request.from, request.messages) }
   }
 
   /** `null`: the sink gets the events. */
   watch(address: Address, since: number | null, sink: Sink): Promise<ParticipantAnswer | null> {
-    return this.asMember(address, this.deployment.defaults(address), () =>
-      this.turns.run(() => this.watchers.open(since, sink)),
-    )
+    return this.asMember(address, false, () => this.turns.run(() => this.watchers.open(since, sink)))
   }
 
   /** The watcher has gone. */
@@ -178,9 +179,7 @@ export class Participant {
 
   /** `null`: `accept` was called, with the tag that the socket is to have. */
   session(address: Address, user: string, accept: (tag: string) => void): Promise<ParticipantAnswer | null> {
-    return this.asMember(address, this.deployment.defaults(address), () =>
-      this.turns.run(() => this.sessions.open(user, accept)),
-    )
+    return this.asMember(address, false, () => this.turns.run(() => this.sessions.open(user, accept)))
   }
 
   socketMessage(socket: Socket, message: string | ArrayBuffer): void {
@@ -198,57 +197,58 @@ export class Participant {
   // ---------------------------------------------------------------- taking part
 
   private get member(): Member {
-    if (this.knownMember === null) throw new Error('this participant does not take part in its lock yet')
+    if (this.knownMember === null) throw new Error('this participant does not know yet which one it is')
     return this.knownMember
   }
 
-  /**
-   * What is asked of a lock is answered by its participants alone, and once there is a majority that knows
-   * it.
-   */
+  /** What is asked of a lock is answered by its participants alone, once it is born. */
   private async asMember<Answer>(
     address: Address,
-    wanted: LockConfiguration,
-    run: (isNew: boolean) => Answer | Promise<Answer>,
+    toTry: boolean,
+    run: () => Answer | Promise<Answer>,
   ): Promise<Answer | ParticipantAnswer> {
-    try {
-      const isNew = await this.lock.ready(address, wanted)
-      const configuration = this.lock.configuration!
-      const isPart = configuration.participants.some(place => place.id === address.id)
-      return isPart ? await run(isNew) : { type: 'elsewhere', configuration }
-    } catch (error) {
-      if (!(error instanceof NoMajority)) throw error
-      return {
-        type: 'problem',
-        code: 'no_quorum',
-        detail: error.message,
-        outcome: 'not-applied',
-        retryAfterSeconds: 1,
-      }
+    if (!this.knownMember?.engine.isTakingPart) {
+      const birth = await this.lock.ready(address, toTry)
+      if (birth.type === 'elsewhere') return { type: 'elsewhere', configuration: birth.configuration }
+      if (birth.type !== 'ready') return unavailable(birth)
     }
+    return await run()
   }
 
-  private takePart(genesis: boolean): void {
-    const configuration = this.lock.configuration!
-    const resource = this.deployment.resourceNamed(configuration.resource)
-    if (resource === undefined) throw new Error(`no resource named ${configuration.resource} is registered`)
-    const { turns, storage, timers, runtime } = this
+  /** From now on this participant knows which one it is, and takes part in the birth of its lock. In a turn. */
+  private takePlace(address: Address): void {
+    const { turns, storage, timers, runtime, deployment, lock } = this
+    const context = contextOf(
+      address,
+      deployment.defaults(address),
+      name => deployment.resourceNamed(name),
+      deployment.limits,
+    )
+    const ledger = new LedgerCalls(runtime, turns, address.id, answer => this.member.engine.ledger(answer))
     this.knownMember = new Member(
       {
         turns,
         storage,
         timers,
-        limits: this.deployment.limits ?? DEFAULT_LIMITS,
         now: () => runtime.now(),
+        randomId: () => runtime.randomId(),
         post: (to, message) => this.exchange.post(to, message),
+        askLedger: question => ledger.ask(question),
+        tellLedger: (name, generation) => ledger.tell(name, generation),
         onStep: report => this.onStep(report),
+        onBirth: events => lock.onBirth(events),
+        onRestart: () => lock.repeat(),
         onTimer: timer => timer === 'ttl' && this.sessions.keepAlive(),
       },
-      this.lock.address.id,
-      configuration,
-      resource,
+      context,
     )
-    this.knownMember.engine.start(genesis)
+    this.knownMember.engine.start()
+  }
+
+  private placeOf(peer: number): ParticipantPlace {
+    const { address } = this.lock
+    const { value } = this.member.engine.birth
+    return placeOf(peer, value?.configuration, this.deployment.defaults(address).participants)
   }
 
   private onStep(report: StepReport): void {
@@ -275,4 +275,19 @@ export class Participant {
       },
     }
   }
+}
+
+function answerToConfigure(birth: Birth): ParticipantAnswer {
+  if (birth.type === 'configuration-refused') {
+    return { type: 'problem', code: 'bad_request', detail: birth.detail }
+  }
+  if (birth.type !== 'configured') return unavailable(birth)
+  const { created, configuration } = birth
+  return done(created ? 201 : 200, { created, configuration: configuration as unknown as Json })
+}
+
+/** Nothing was begun: the lock is not there for whoever asked. */
+function unavailable(birth: Birth): ParticipantAnswer {
+  const detail = birth.type === 'unavailable' ? birth.detail : 'This lock is being born. Ask again.'
+  return { type: 'problem', code: 'no_quorum', detail, outcome: 'not-applied', retryAfterSeconds: 1 }
 }

@@ -2,7 +2,8 @@
 import type { Json } from '../../json.ts'
 import { emptyDesk, restoreDeskRecord, sortDesk } from '../lock-only/desk.ts'
 import { noOperators } from '../lock-only/operators.ts'
-import type { Context, ParticipantId } from '../protocol.ts'
+import type { Context, ParticipantConfig, ParticipantId } from '../protocol.ts'
+import { startFence } from '../start-fence.ts'
 import { compareRequests, type Request } from './precedence.ts'
 import { memberSets } from './sets/sets.ts'
 import type { Durable, MaekawaState, Soft } from './state.ts'
@@ -11,20 +12,20 @@ export const waitingKey = (node: ParticipantId): string => `waiting/${node}`
 export const endedKey = (node: ParticipantId): string => `ended/${node}`
 
 /** Before anything was written: nobody has asked for anything. */
-function initialDurable(): Durable {
+function initialDurable(config: ParticipantConfig): Durable {
   return {
     membership: { status: 'blank' },
     own: { phase: 'idle', sequence: 0, relinquished: {}, handoffs: 0 },
     arbiter: { round: 0, locker: null },
     waiting: [],
     ended: {},
-    fence: { fence: 0 },
+    fence: { fence: startFence(config) },
     desk: emptyDesk(),
   }
 }
 
 export function recover(context: Context, records: Iterable<readonly [string, Json]>): MaekawaState {
-  const durable = initialDurable()
+  const durable = initialDurable(context.config)
   for (const [key, value] of records) {
     if (restoreDeskRecord(durable.desk, key, value)) continue
     const slash = key.indexOf('/')

@@ -4,6 +4,7 @@ import type { Json } from '../../json.ts'
 import { digest } from '../../resource/canonical.ts'
 import { resultOf } from '../../resource/replica.ts'
 import type { Ending, PendingOutcome } from '../protocol.ts'
+import { startFence } from '../start-fence.ts'
 import { roundOf } from './log.ts'
 import type { PendingOperation, Waiter } from './state.ts'
 import { assert, cancelTimer, changeStub, emit, forget, type Step, setTimer } from './step.ts'
@@ -37,7 +38,8 @@ export function forgetWaiter(step: Step, waiter: Waiter): void {
 /** That the grant is decided means that a majority holds it. */
 export function emitCrit(step: Step): void {
   const { user, fence, epoch, expiresAt } = step.state.durable.stub.grant!
-  emit(step, { type: 'crit', user, fence, epoch, sequence: fence, expiresAt, confirmed: true })
+  const sequence = fence - startFence(step.context.config)
+  emit(step, { type: 'crit', user, fence, epoch, sequence, expiresAt, confirmed: true })
 }
 
 /** The pending operation is applied, here and so everywhere. It is answered once (trap A6). */

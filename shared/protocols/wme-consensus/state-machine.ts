@@ -1,10 +1,11 @@
 /**
  * The replicated state machine: every participant applies the decided commands in the order of the log, so all have the
  * same queue, the same holder and the same replica of the resource. Who is at the head of the queue when nobody is inside
- * becomes the holder; the place in the log where that happens is the fence of the grant.
+ * becomes the holder; the place in the log where that happens gives the fence of the grant.
  */
 import { invoke } from '../../resource/replica.ts'
 import type { ParticipantId } from '../protocol.ts'
+import { startFence } from '../start-fence.ts'
 import { type Command, isOver, laneOf, type NumberedCommand, type OperationCommand } from './commands.ts'
 import { deliverOutcome, loseGrant, release } from './grants.ts'
 import { entryAt, truncate } from './log.ts'
@@ -101,8 +102,9 @@ function grantNext(step: Step, position: number): void {
   const { holder, queue } = step.state.durable.machine
   const [first, ...rest] = queue
   if (holder !== null || first === undefined) return
-  change(step, { holder: { ...first, fence: position }, latestFence: position, queue: rest })
-  emit(step, { type: 'granted', sequence: position, fence: position, to: first.participant })
+  const fence = startFence(step.context.config) + position
+  change(step, { holder: { ...first, fence }, latestFence: fence, queue: rest })
+  emit(step, { type: 'granted', sequence: position, fence, to: first.participant })
 }
 
 // ---------------------------------------------------------------- the resource

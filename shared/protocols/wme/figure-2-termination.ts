@@ -10,7 +10,7 @@ import { majority } from '../quorum.ts'
 import { advanceCommitted } from './commit.ts'
 import { appendPending } from './figure-1-normal-phase.ts'
 import { inCriticalSection } from './figure-3-states.ts'
-import { eject, settlePendingFromResults } from './grants.ts'
+import { admit, eject, settlePendingFromResults } from './grants.ts'
 import { derive, entriesAfter, entryAt, lengthOf, push, rollBack } from './log.ts'
 import type {
   AcceptedMessage,
@@ -274,6 +274,8 @@ function isInLog(step: Step, grant: Grant): boolean {
 /** The holder has kept the token. Its pending operation is issued again, unless the decision contained it (trap A3). */
 function goOn(step: Step, grant: Grant): void {
   const { stub } = step.state.durable
-  if (stub.pendingOperation !== null) appendPending(step)
+  // A snapshot has confirmed the grant without an entry of its own.
+  if (stub.phase === 'entering' && grant.sequence <= step.state.soft.committed) admit(step, grant)
+  else if (stub.pendingOperation !== null) appendPending(step)
   else if (grant.ending !== null) eject(step, grant.ending)
 }

@@ -31,7 +31,7 @@ export function enter(step: Step, entry: GrantEntry): void {
 }
 
 /** `crit`. Everything that precedes the grant has been applied here (trap A10). */
-function admit(step: Step, grant: Grant): void {
+export function admit(step: Step, grant: Grant): void {
   const { durable, soft } = step.state
   const waiter = durable.waiters.shift()!
   assert(waiter.user === grant.user, 'the grant is for the first waiting user')

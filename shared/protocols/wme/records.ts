@@ -17,7 +17,7 @@ export function initialDurable(config: ParticipantConfig, replica: Replica): Dur
   const owner = config.firstOwner ?? 1
   return {
     membership: { status: 'blank' },
-    epoch: { epoch: 0, owner, start: 0, sealed: false, incarnations: {} },
+    epoch: { epoch: config.startEpoch ?? 0, owner, start: 0, sealed: false, incarnations: {} },
     stub: { phase: 'idle', requestId: 0, grant: null, pendingOperation: null, handoffs: 0, endings: [] },
     paxos: INITIAL_PAXOS,
     base: { sequence: 0, owner, granted: new Array(config.participants + 1).fill(0) },

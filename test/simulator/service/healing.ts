@@ -8,6 +8,7 @@ import { majority } from '../../../shared/protocols/quorum.ts'
 import { Violation } from '../violation.ts'
 import { LOG, operationFor, settle } from './client-actions.ts'
 import { judgeMemory, judgeStorage } from './judge-sizes.ts'
+import { birthOf } from './losses.ts'
 import { SimClient } from './sim-client.ts'
 import type { SimObject } from './sim-object.ts'
 import { Site } from './site.ts'
@@ -104,9 +105,7 @@ export class Healing {
 
   #memberships(lock: string): string {
     const objects = [...this.#world.objects.values()].filter(object => object.lock === lock)
-    return objects
-      .map(object => `${object.name} ${object.disk.durableRecord('membership') ?? 'blank'}`)
-      .join(', ')
+    return objects.map(object => `${object.name} ${describeStanding(object)}`).join(', ')
   }
 
   /** Until it works: acquired and released, operated on and read. */
@@ -178,7 +177,7 @@ export class Healing {
   /** The objects of locks that are well: the others go on asking for what they want. */
   #quiet(): SimObject[] {
     const isQuiet = ({ lock }: SimObject) =>
-      !this.#world.losses.isBeyond(lock) && !hasBroken(this.#world, lock)
+      this.#world.losses.owed(lock) === 'progress' && !hasBroken(this.#world, lock)
     return [...this.#world.objects.values()].filter(isQuiet)
   }
 
@@ -217,11 +216,21 @@ function hasBroken(world: World, lock: string): boolean {
 /** Whether the lock must be of use: a majority of its participants is well, and has what it had. */
 function isOwed(world: World, lock: string): boolean {
   const { losses, plan } = world
-  if (losses.isBeyond(lock)) return false
+  if (losses.owed(lock) !== 'progress') return false
   if (!hasBroken(world, lock)) return true
   const { protocol, participants } =
     losses.configurationOf(lock) ?? world.defaultsOf(world.routers[0]!.site, 1)
   if (!BY_MAJORITY.has(protocol)) return false
   const isWell = (id: number) => !losses.lostOf(lock).has(id) && !plan.broken.some(({ site }) => site === id)
   return participants.filter(({ id }) => isWell(id)).length >= majority(participants.length)
+}
+
+/** For messages. */
+function describeStanding(object: SimObject): string {
+  const birth = birthOf(object)
+  if (birth === null) return 'blank'
+  const { standing, promised, accepted, chosen } = birth
+  const membership = object.disk.durableRecord('membership') ?? 'no member'
+  const vote = `promised ${promised}, accepted ${accepted?.ballot ?? 'nothing'}`
+  return `${standing.status}, ${chosen === null ? vote : 'chosen'}, ${membership}`
 }

@@ -1,5 +1,6 @@
 /** A lock is born once and with one configuration: whoever is told of it is told the same. */
 import { violate } from '../violation.ts'
+import { birthOf } from './losses.ts'
 import type { World } from './world.ts'
 
 export function judgeConfigurations(world: World, lock: string): void {
@@ -12,13 +13,13 @@ export function judgeConfigurations(world: World, lock: string): void {
       `${lock}: ${first!.by} was told ${first!.configuration}, ${other.by} was told ${other.configuration}`,
     )
   }
-  const stored = new Map<string, string>()
+  const chosen = new Map<string, string>()
   for (const object of world.objects.values()) {
-    const text = object.lock === lock ? object.disk.durableRecord('.configuration') : undefined
-    if (text !== undefined) stored.set(text, object.name)
+    const birth = object.lock === lock ? birthOf(object) : null
+    if (birth?.chosen) chosen.set(JSON.stringify([birth.generation, birth.chosen]), object.name)
   }
-  if (stored.size > 1) {
-    const each = [...stored].map(([text, name]) => `${name} has ${text}`)
+  if (chosen.size > 1) {
+    const each = [...chosen].map(([text, name]) => `${name} has ${text}`)
     violate('one configuration', `${lock}: ${each.join('; ')}`)
   }
 }

@@ -22,8 +22,7 @@ const LOCK_ONLY: ReadonlySet<ProtocolName> = new Set(['ricart-agrawala', 'maekaw
 
 export function judgeRun(world: World): void {
   for (const { name } of world.plan.locks) {
-    // Of a lock that has lost more than it can bear nothing is promised.
-    if (!world.losses.isBeyond(name)) judgeLock(world, name)
+    if (world.losses.owed(name) !== 'nothing') judgeLock(world, name)
   }
 }
 

@@ -1,13 +1,18 @@
 /**
- * Which participants of a lock have lost their storage and not been taken back. As long as they are a minority, nothing may
- * be lost; what is owed when they are more depends on the deployment.
+ * Who has lost its storage and not got it back: participants of locks, and the ledgers of whole processes. As long as they are
+ * a minority, nothing may be lost and every lock must go on. With more of them a lock may be down, but where processes have
+ * ledgers it is never born again while anybody still has it.
  */
 import type { LockConfiguration } from '../../../shared/api/configuration.ts'
+import type { LedgerRecord } from '../../../shared/birth/ledger-types.ts'
+import type { BirthRecord } from '../../../shared/birth/lock-types.ts'
 import { majority } from '../../../shared/protocols/quorum.ts'
+import { LEDGER_NAME } from '../../../worker/directory.ts'
 import type { Group, SimObject } from './sim-object.ts'
 import type { World } from './world.ts'
 
-const MEMBERSHIP = 'membership'
+/** What is owed: everything, safety alone, or nothing. */
+export type Owed = 'progress' | 'safety' | 'nothing'
 
 /** Protocols that take a participant back which has lost its storage. */
 const READMITTING: ReadonlySet<string> = new Set(['wme-1', 'wme-2'])
@@ -15,22 +20,25 @@ const READMITTING: ReadonlySet<string> = new Set(['wme-1', 'wme-2'])
 export class Losses {
   readonly #world: World
   readonly #lost = new Map<string, Set<number>>()
+  readonly #owed = new Map<string, Owed>()
   readonly #born = new Set<string>()
-  /** Locks of which more was lost than they can bear. */
-  readonly #beyond = new Set<string>()
 
   constructor(world: World) {
     this.#world = world
   }
 
-  /** More of this lock was lost than it promises to survive. */
-  isBeyond(lock: string): boolean {
-    return this.#beyond.has(lock)
+  owed(lock: string): Owed {
+    return this.#owed.get(lock) ?? 'progress'
   }
 
-  /** Participants of this lock that lost their storage and were not taken back. */
+  /** Participants of this lock, or ledgers, that lost their storage and have not been healed. */
   lostOf(lock: string): ReadonlySet<number> {
     return this.#lost.get(lock) ?? new Set()
+  }
+
+  /** Whether everybody who lost something has got it back. */
+  get areHealed(): boolean {
+    return [...this.#lost.values()].every(lost => lost.size === 0)
   }
 
   /**
@@ -42,8 +50,8 @@ export class Losses {
     if (this.#world.plan.deployment.kind === 'cluster') return true
     const configuration = this.configurationOf(object.lock)
     if (configuration === null) return false
-    const { participants } = configuration
-    if (participants.length < 3 || !READMITTING.has(configuration.protocol)) return false
+    const { participants, protocol } = configuration
+    if (participants.length < 3 || !READMITTING.has(protocol)) return false
     const isMember = (id: number) => isMemberOf(this.#world.objects.get(`${object.lock}/${id}`))
     return participants.every(({ id }) => isMember(id)) && this.lostOf(object.lock).size === 0
   }
@@ -55,34 +63,70 @@ export class Losses {
     const lost = this.#lost.get(lock) ?? new Set()
     lost.add(participant)
     this.#lost.set(lock, lost)
+    const { sites } = this.#world.plan.deployment
+    if (lock === LEDGER_NAME) {
+      if (lost.size > sites - majority(sites))
+        for (const { name } of this.#world.plan.locks) this.#lower(name, 'safety')
+      if (lost.size === sites) for (const { name } of this.#world.plan.locks) this.#lower(name, 'nothing')
+      return
+    }
     const configuration = this.configurationOf(lock)
-    const sizes = [this.#world.plan.deployment.sites]
-    if (configuration !== null) sizes.push(configuration.participants.length)
-    const isTolerated = sizes.every(size => lost.size <= size - majority(size))
-    const isReadmitting = configuration === null || READMITTING.has(configuration.protocol)
-    if (!isTolerated || !isReadmitting) this.#beyond.add(lock)
+    const size = configuration?.participants.length ?? sites
+    const isTolerated = [size, sites].every(count => lost.size <= count - majority(count))
+    if (!isTolerated || (configuration !== null && !READMITTING.has(configuration.protocol)))
+      this.#lower(lock, 'safety')
+    const isGone =
+      lost.size >= Math.min(size, sites) ||
+      !(configuration?.participants ?? []).some(({ id }) => !lost.has(id))
+    // Where blank means new, nobody can tell.
+    if (isGone || (!isTolerated && this.#world.plan.deployment.kind === 'single'))
+      this.#lower(lock, 'nothing')
+  }
+
+  #lower(lock: string, owed: Owed): void {
+    if (this.owed(lock) !== 'nothing') this.#owed.set(lock, owed)
   }
 
   committed(object: SimObject, group: Group): void {
     const { lock, participant } = object
-    const writes = group.filter(([kind, key]) => kind === 'put' && key === MEMBERSHIP)
-    if (writes.length === 0 || !isMemberOf(object)) return
-    if (!this.#born.has(lock)) this.#world.counts.births++
+    if (!group.some(([kind, key]) => kind === 'put' && SIGNS.has(key as string))) return
+    const isBack = lock === LEDGER_NAME ? isHealed(object) : isMemberOf(object) || this.#isElsewhere(object)
+    if (!isBack) return
+    if (lock !== LEDGER_NAME && !this.#born.has(lock)) this.#world.counts.births++
     this.#born.add(lock)
     if (this.#lost.get(lock)?.delete(participant)) this.#world.counts.rejoins++
   }
 
+  /** It knows of a lock that it has no part in: there is nothing else to know. */
+  #isElsewhere(object: SimObject): boolean {
+    const { chosen } = birthOf(object) ?? { chosen: null }
+    return chosen !== null && !chosen.configuration.participants.some(({ id }) => id === object.participant)
+  }
+
   /** As its participants have stored it; `null` before there is one. */
   configurationOf(lock: string): LockConfiguration | null {
-    for (const object of this.#world.objects.values()) {
-      const text = object.lock === lock ? object.disk.durableRecord('.configuration') : undefined
-      if (text !== undefined) return JSON.parse(text) as LockConfiguration
-    }
-    return null
+    const births = [...this.#world.objects.values()].filter(object => object.lock === lock).map(birthOf)
+    const values = [...births.map(birth => birth?.chosen), ...births.map(birth => birth?.core)]
+    return values.find(value => value !== null && value !== undefined)?.configuration ?? null
   }
 }
 
+/** Records that say that somebody is back. */
+const SIGNS: ReadonlySet<string> = new Set(['membership', 'birth', 'ledger'])
+
+export function birthOf(object: SimObject): BirthRecord | null {
+  const text = object.disk.durableRecord('birth')
+  return text === undefined ? null : (JSON.parse(text) as BirthRecord)
+}
+
 export function isMemberOf(object: SimObject | undefined): boolean {
-  const text = object?.disk.durableRecord(MEMBERSHIP)
+  const text = object?.disk.durableRecord('membership')
   return text !== undefined && (JSON.parse(text) as { readonly status: string }).status === 'member'
+}
+
+function isHealed(object: SimObject): boolean {
+  const text = object.disk.durableRecord('ledger')
+  if (text === undefined) return false
+  const record = JSON.parse(text) as LedgerRecord
+  return record.status === 'founded' && record.isHealed
 }

@@ -1,7 +1,10 @@
 /** The participant as an object of the simulated platform: the same thin shell as worker/participant/durable-object.ts. */
 import { resourceByName } from '../../../shared/resource/registry.ts'
+import { LEDGER_NAME } from '../../../worker/directory.ts'
 import type { ParticipantRequest } from '../../../worker/participant/calls.ts'
-import { type Deployment, Participant } from '../../../worker/participant/participant.ts'
+import { LedgerKeeper } from '../../../worker/participant/ledger/keeper.ts'
+import { type Address, isParticipant } from '../../../worker/participant/lock/lock.ts'
+import { Participant } from '../../../worker/participant/participant.ts'
 import type { PeerRequest } from '../../../worker/participant/peers/requests.ts'
 import type { Runtime } from '../../../worker/participant/runtime.ts'
 import type { Entries } from './entries.ts'
@@ -23,15 +26,20 @@ export function participantEntries(
   seen: Runtime,
 ): Entries {
   const address = { lock: object.lock, id: object.participant }
-  const deployment: Deployment = {
-    eventsKept: EVENTS_KEPT,
-    limits: world.plan.limits,
-    defaults: ({ id }) => world.defaultsOf(object.site, id),
-    resourceNamed: resourceByName,
+  const defaults = ({ id }: { readonly id: number }) => world.defaultsOf(object.site, id)
+  if (object.lock === LEDGER_NAME) return ledgerEntries(new LedgerKeeper(seen, defaults), address)
+  const { limits } = world.plan
+  const create = () =>
+    new Participant(seen, { eventsKept: EVENTS_KEPT, limits, defaults, resourceNamed: resourceByName })
+  // One that holds nothing begins with its first request.
+  let known = isParticipant(seen) ? create() : null
+  const participantOf = (): Participant => {
+    known ??= create()
+    return known
   }
-  const participant = new Participant(seen, deployment)
   return {
     fetch: async (request, openSocket) => {
+      const participant = participantOf()
       const { pathname, searchParams } = new URL(request.url)
       switch (pathname) {
         case '/call': {
@@ -51,16 +59,29 @@ export function participantEntries(
           return new SimResponse(null, { status: 404 })
       }
     },
-    peer: async body => JSON.stringify(await participant.peer(address, JSON.parse(body) as PeerRequest)),
-    alarm: async () => participant.alarm(),
-    socketSays: (socket, text) => participant.socketMessage(socket, text),
-    socketCloses: socket => participant.socketClose(socket),
+    peer: async body => JSON.stringify(await participantOf().peer(address, JSON.parse(body) as PeerRequest)),
+    alarm: async () => participantOf().alarm(),
+    socketSays: (socket, text) => participantOf().socketMessage(socket, text),
+    socketCloses: socket => participantOf().socketClose(socket),
+  }
+}
+
+function ledgerEntries(ledger: LedgerKeeper, address: Address): Entries {
+  const nobody = (): never => {
+    throw new Error('a ledger has no sockets')
+  }
+  return {
+    fetch: async () => new SimResponse(null, { status: 404 }),
+    peer: async body => JSON.stringify(await ledger.peer(address, JSON.parse(body) as PeerRequest)),
+    alarm: async () => ledger.alarm(),
+    socketSays: nobody,
+    socketCloses: nobody,
   }
 }
 
 async function openSession(
   participant: Participant,
-  address: { readonly lock: string; readonly id: number },
+  address: Address,
   request: SimRequest,
   openSocket: (tag: string) => ServerSocket,
 ): Promise<SimResponse> {

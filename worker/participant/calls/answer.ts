@@ -14,11 +14,9 @@ import { transact } from './transact.ts'
 /** What is asked of the guarded state. */
 const OF_STATE: ReadonlySet<ParticipantCall['type']> = new Set(['ops', 'transact', 'get', 'list'])
 
-/** `isNew`: the lock was born by this call. */
 export function* answer(
   context: CallContext,
-  call: ParticipantCall,
-  isNew: boolean,
+  call: Exclude<ParticipantCall, { type: 'configure' }>,
 ): Conversation<ParticipantAnswer> {
   if (OF_STATE.has(call.type) && context.member.guarded === null) {
     return 'opId' in call ? { ...guardsNothing, outcome: 'not-applied' } : guardsNothing
@@ -48,10 +46,5 @@ export function* answer(
       return done(200, history(context, call) as unknown as Json)
     case 'eject':
       return yield* eject(context, call)
-    case 'configure':
-      return done(isNew ? 201 : 200, {
-        created: isNew,
-        configuration: context.configuration as unknown as Json,
-      })
   }
 }

@@ -1,26 +1,20 @@
 /**
- * The interpreter of the protocol's effects. What a step saves is committed at the end of its turn, before
- * what it sends may leave; so memory is only a cache of storage, and an eviction at any moment changes
- * nothing.
+ * The interpreter of the effects of the machine "lock": the birth of a lock in front of its protocol. What a
+ * step saves is committed at the end of its turn, before what it sends may leave; so memory is only a cache of
+ * storage, and an eviction at any moment changes nothing.
  */
 import type { LockConfiguration } from '../../../shared/api/configuration.ts'
-import {
-  type AnyProtocol,
-  type OpaqueMessage,
-  type OpaqueState,
-  protocolNamed,
-} from '../../../shared/protocols/all.ts'
-import {
-  type Context,
-  DEFAULT_TIMING,
-  type Effect,
-  type Emitted,
-  type GuardedState,
-  type Input,
-  type Limits,
-  type UserInput,
-  type View,
-} from '../../../shared/protocols/protocol.ts'
+import type { LedgerAnswer, LedgerQuestion } from '../../../shared/birth/ledger-types.ts'
+import { lock as machine } from '../../../shared/birth/lock.ts'
+import type { LockState } from '../../../shared/birth/lock-state.ts'
+import type {
+  BirthEvent,
+  BirthView,
+  LockContext,
+  LockEffect,
+  LockInput,
+} from '../../../shared/birth/lock-types.ts'
+import type { Emitted, GuardedState, UserInput, View } from '../../../shared/protocols/protocol.ts'
 import type { Resource } from '../../../shared/resource/resource.ts'
 import type { Message } from '../peers/requests.ts'
 import type { Storage } from './storage.ts'
@@ -31,50 +25,68 @@ export interface EngineHost {
   readonly turns: Turns
   readonly storage: Storage
   readonly timers: Timers
-  readonly limits: Limits
   now(): number
+  randomId(): string
   post(to: number, message: Message): void
+  askLedger(question: LedgerQuestion): void
+  tellLedger(lock: string, generation: number): void
   /**
    * Every event of a step; `cause` is the user event that caused the step, if one did. It must not begin
    * another step.
    */
   onStep(emitted: readonly Emitted[], cause: UserInput | null): void
-  /** Whether the host deals with the end of this timer itself. */
+  /** After `onStep`; it must not begin another step, either. */
+  onBirth(events: readonly BirthEvent[]): void
+  /** What the machine had in memory is gone: whoever waits for the birth asks again. */
+  onRestart(): void
+  /** Whether the host deals with the end of this timer of the protocol itself. */
   onTimer(timer: string): boolean
 }
 
+/** Timers of the protocol among those of the machine. */
+const CORE = 'core/'
+
+/** Starts are told apart by their number, which also grows with the clock as long as that goes forward. */
+const STARTS_PER_MS = 64
+
 export class Engine {
-  readonly context: Context
-  private readonly state: OpaqueState
-  private readonly protocol: AnyProtocol
+  private readonly context: LockContext
   private readonly host: EngineHost
   private readonly timers = new Map<string, Timer>()
+  private state: LockState
   private knownView: View | null = null
   private isStepping = false
 
-  constructor(host: EngineHost, self: number, configuration: LockConfiguration, resource: Resource) {
-    const { detector } = configuration
+  constructor(host: EngineHost, context: LockContext) {
     this.host = host
-    this.protocol = protocolNamed(configuration.protocol)
-    this.context = {
-      config: {
-        self,
-        participants: configuration.participants.length,
-        configuration: configuration.number,
-        firstOwner: configuration.firstOwner,
-        localHandoffs: configuration.localHandoffs,
-        ...(configuration.options && { options: configuration.options }),
-        timing: { ...DEFAULT_TIMING, heartbeatMs: detector.heartbeatMs, timeoutMs: detector.timeoutMs },
-        limits: host.limits,
-      },
-      resource,
-    }
-    this.state = this.protocol.recover(this.context, host.storage.protocolRecords())
+    this.context = context
+    this.state = machine.recover(context, host.storage.protocolRecords())
   }
 
-  start(genesis: boolean): void {
+  start(): void {
     const now = this.host.now()
-    this.step({ type: 'start', now, genesis, incarnation: now })
+    const random = this.host.randomId()
+    const incarnation =
+      Math.floor(now) * STARTS_PER_MS + (Number.parseInt(random.slice(0, 2), 16) % STARTS_PER_MS)
+    this.step({ type: 'start', now, incarnation, random })
+  }
+
+  // ---------------------------------------------------------------- inputs
+
+  use(toTry: boolean): void {
+    this.step({ type: 'use', now: this.host.now(), toTry })
+  }
+
+  configure(request: string, configuration: LockConfiguration): void {
+    this.step({ type: 'configure', now: this.host.now(), request, configuration })
+  }
+
+  ledger(answer: LedgerAnswer): void {
+    this.step({ type: 'ledger', now: this.host.now(), answer })
+  }
+
+  finish(incarnation: number): void {
+    this.step({ type: 'finish', now: this.host.now(), incarnation })
   }
 
   user(event: UserInput): void {
@@ -89,52 +101,97 @@ export class Engine {
     this.step({ type: 'unreachable', now: this.host.now(), peer })
   }
 
+  // ---------------------------------------------------------------- looking
+
   /** Good until the next step. */
   get view(): View {
-    this.knownView ??= this.protocol.view(this.context, this.state)
+    this.knownView ??= machine.view(this.context, this.state)
     return this.knownView
   }
 
-  /** Good until the next step; `null` for a lock that guards no state. */
+  /** Good until the next step; `null` for a lock that guards no state, or is not born. */
   get guarded(): GuardedState | null {
-    return this.protocol.guarded(this.state)
+    return machine.guarded(this.state)
   }
 
-  private step(input: Input<OpaqueMessage>): void {
+  get birth(): BirthView {
+    return machine.birthView(this.state)
+  }
+
+  /** Of the core that is here; another object for another core. */
+  get resource(): Resource | null {
+    return this.state.core?.context.resource ?? null
+  }
+
+  /** Whatever this is, it is another one as soon as the core is. */
+  get core(): object | null {
+    return this.state.core
+  }
+
+  /** Whether users' events are taken. */
+  get isTakingPart(): boolean {
+    const { core } = this.birth
+    return this.state.core !== null && core === 'active'
+  }
+
+  // ---------------------------------------------------------------- steps
+
+  private step(input: LockInput): void {
     this.host.turns.assertRunning()
     if (this.isStepping) throw new Error('a step cannot begin in another one')
     this.isStepping = true
     this.knownView = null
     const emitted: Emitted[] = []
-    const effects = this.protocol.step(this.context, this.state, input)
+    const births: BirthEvent[] = []
+    const effects = machine.step(this.context, this.state, input)
     for (const effect of effects) {
       if (effect.type === 'save' && effect !== effects[0])
         throw new Error('a save must be the first effect of its step')
-      if (effect.type === 'emit') emitted.push(effect.event)
-      else this.perform(effect, input.now)
+      if (effect.type !== 'emit') this.perform(effect, input.now)
+      else if (isBirthEvent(effect.event)) births.push(effect.event)
+      else emitted.push(effect.event)
     }
     this.host.onStep(emitted, input.type === 'user' ? input.event : null)
+    if (births.length > 0) this.host.onBirth(births)
     this.isStepping = false
+    if (effects.at(-1)?.type === 'restart') this.restart()
   }
 
-  private perform(effect: Exclude<Effect<OpaqueMessage>, { type: 'emit' }>, now: number): void {
+  private perform(effect: Exclude<LockEffect, { type: 'emit' }>, now: number): void {
+    const { storage } = this.host
     switch (effect.type) {
       case 'save':
-        return this.host.storage.save(effect.records)
+        if (effect.clear) storage.clearProtocol()
+        return storage.save(effect.records)
       case 'send':
         return this.host.post(effect.to, effect.message)
       case 'set-timer':
         return this.setTimer(effect.timer, now + effect.afterMs)
       case 'cancel-timer':
         return this.cancelTimer(effect.timer)
+      case 'ask-ledger':
+        return this.host.askLedger(effect.question)
+      case 'tell-ledger':
+        return this.host.tellLedger(effect.lock, effect.generation)
+      case 'restart':
+        return
     }
+  }
+
+  /** What is in memory must not be used any more; storage has all that counts. */
+  private restart(): void {
+    for (const name of [...this.timers.keys()]) this.cancelTimer(name)
+    this.state = machine.recover(this.context, this.host.storage.protocolRecords())
+    this.start()
+    this.host.onRestart()
   }
 
   private setTimer(name: string, at: number): void {
     this.cancelTimer(name)
     const onEnd = () => {
       this.timers.delete(name)
-      if (!this.host.onTimer(name)) this.step({ type: 'timer', now: this.host.now(), timer: name })
+      const isHosts = name.startsWith(CORE) && this.host.onTimer(name.slice(CORE.length))
+      if (!isHosts) this.step({ type: 'timer', now: this.host.now(), timer: name })
     }
     this.timers.set(name, this.host.timers.set(at, onEnd))
   }
@@ -145,3 +202,13 @@ export class Engine {
     this.timers.delete(name)
   }
 }
+
+const BIRTH_EVENTS: ReadonlySet<string> = new Set<BirthEvent['type']>([
+  'ready',
+  'elsewhere',
+  'configured',
+  'configuration-refused',
+  'unavailable',
+])
+
+const isBirthEvent = (event: Emitted | BirthEvent): event is BirthEvent => BIRTH_EVENTS.has(event.type)

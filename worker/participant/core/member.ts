@@ -1,13 +1,14 @@
 /**
- * This participant's part in its lock, once it takes part: the engine, and what is kept beside it. It records
- * each step and tells those who listen; what they do about it they do after the step (turns.ts).
+ * This participant's part in its lock: the engine, and what is kept beside it. It records each step and tells
+ * those who listen; what they do about it they do after the step (turns.ts). Before the lock is born there
+ * is nobody in it and nothing of it.
  */
 import type { LockConfiguration } from '../../../shared/api/configuration.ts'
+import type { LockContext } from '../../../shared/birth/lock-types.ts'
 import type { HistoryEvent } from '../../../shared/history/events.ts'
 import type { Json } from '../../../shared/json.ts'
 import type { Emitted, GuardedState, UserInput, View } from '../../../shared/protocols/protocol.ts'
 import { resultOf } from '../../../shared/resource/replica.ts'
-import type { Resource } from '../../../shared/resource/resource.ts'
 import { Engine, type EngineHost } from './engine.ts'
 import type { WatchEvent } from './event-log.ts'
 import { type LocalUsers, recordStep } from './recorder.ts'
@@ -33,22 +34,40 @@ export interface Operation {
 export class Member {
   readonly id: number
   readonly engine: Engine
-  readonly configuration: LockConfiguration
   readonly counters = { grants: 0, ejections: 0, operations: 0 }
   private readonly host: MemberHost
-  private readonly size: ReplicaSize | null
+  private size: ReplicaSize | null = null
+  /** The core that `size` measures. */
+  private measured: object | null = null
   private users: LocalUsers
   /** Users whose clients are gone while an operation is pending: they leave once it is settled. */
   private readonly leaving = new Set<string>()
 
-  constructor(host: MemberHost, id: number, configuration: LockConfiguration, resource: Resource) {
-    this.id = id
+  constructor(host: MemberHost, context: LockContext) {
+    this.id = context.self
     this.host = host
-    this.configuration = configuration
     const onStep = (emitted: readonly Emitted[], cause: UserInput | null) => this.onStep(emitted, cause)
-    this.engine = new Engine({ ...host, onStep }, id, configuration, resource)
-    this.size = this.guarded === null ? null : new ReplicaSize(resource, () => this.guarded!.replica)
+    this.engine = new Engine({ ...host, onStep }, context)
     this.users = this.usersNow()
+    this.measureCore()
+  }
+
+  /** What the lock is, as far as this participant knows. */
+  get configuration(): LockConfiguration {
+    const { value } = this.engine.birth
+    if (value === null) throw new Error('this participant does not know its lock yet')
+    return value.configuration
+  }
+
+  /** A core that is begun, or begun anew, is measured from the start. */
+  private measureCore(): void {
+    const { core, resource } = this.engine
+    if (core === this.measured) return
+    this.measured = core
+    this.size =
+      resource === null || this.guarded === null
+        ? null
+        : new ReplicaSize(resource, () => this.guarded!.replica)
   }
 
   get view(): View {
@@ -99,6 +118,7 @@ export class Member {
   private onStep(emitted: readonly Emitted[], cause: UserInput | null): void {
     const before = this.users
     this.users = this.usersNow()
+    this.measureCore()
     const changes = emitted.length > 0 || cause !== null ? this.record(before, emitted, cause) : []
     this.measure(emitted)
     this.host.onStep({ emitted, changes })
@@ -117,7 +137,7 @@ export class Member {
 
   private record(before: LocalUsers, emitted: readonly Emitted[], cause: UserInput | null): WatchEvent[] {
     const { events } = this.host.storage
-    const hash = () => this.engine.context.resource.hash(this.guarded!.replica.cells)
+    const hash = () => this.engine.resource!.hash(this.guarded!.replica.cells)
     const { history, changes } = recordStep(this.id, this.host.now(), before, cause, emitted, hash)
     if (history.length > 0 || changes.length > 0) events.record(history, changes)
     for (const { type } of history) this.count(type)

@@ -47,11 +47,18 @@ export class Storage {
     return Array.from(this.rows.records.range(prefix), ([key]) => key)
   }
 
-  /** The committed records of the protocol. */
+  /** The records of the protocol, with what this turn has changed. */
   *protocolRecords(): Iterable<readonly [string, Json]> {
     for (const [key, text] of this.rows.records.range('')) {
-      if (!key.startsWith(OWN)) yield [key, JSON.parse(text) as Json]
+      if (!key.startsWith(OWN) && !this.staged.has(key)) yield [key, JSON.parse(text) as Json]
     }
+    for (const [key, value] of this.staged) if (!key.startsWith(OWN) && value !== null) yield [key, value]
+  }
+
+  /** All records of the protocol are deleted, those that this turn has written too. */
+  clearProtocol(): void {
+    for (const key of [...this.keysFrom(''), ...this.staged.keys()])
+      if (!key.startsWith(OWN)) this.staged.set(key, null)
   }
 
   /** All or nothing. If it throws, what is in memory must not be used any more. */

@@ -1,32 +1,38 @@
 /**
  * How participants talk: one request carries everything that one turn sends to one peer, and its response
  * what the peer's turn answers, so an acknowledgement costs no request of its own. Nothing is retried here:
- * the protocol repeats what matters. A request that fails tells the protocol that the peer is unreachable.
+ * whoever sends repeats what matters. A request that fails tells its sender that the peer is unreachable.
+ * Ledgers talk in the same way.
  */
 import type { ParticipantPlace } from '../../../shared/api/configuration.ts'
-import type { Member } from '../core/member.ts'
 import type { Turns } from '../core/turns.ts'
 import type { Runtime } from '../runtime.ts'
-import type { Message, PeerAnswer } from './requests.ts'
+import type { PeerAnswer, PeerRequest } from './requests.ts'
 
 export const PEER_TIME_LIMIT_MS = 4_000
 
-export interface ExchangeHost {
+export interface ExchangeHost<Message> {
   readonly runtime: Runtime
   readonly turns: Turns
+  /** The name under which the receiver is found. */
   readonly lockName: string
-  readonly member: Member
-  /** The peer takes no part in the lock and knows nothing of it. */
-  onBlank(place: ParticipantPlace): Promise<void>
+  placeOf(peer: number): ParticipantPlace
+  request(messages: readonly Message[]): PeerRequest
+  /** The messages of an answer, or `null` if it is none. */
+  messagesOf(answer: PeerAnswer): readonly Message[] | null
+  /** In a turn. */
+  receive(from: number, message: Message): void
+  /** In a turn. */
+  unreachable(peer: number): void
 }
 
-export class Exchange {
-  /** Requests to other participants since this instance began; for /metrics and the benchmark. */
+export class Exchange<Message> {
+  /** Requests to others since this instance began; for /metrics and the benchmark. */
   requests = 0
-  private readonly host: ExchangeHost
+  private readonly host: ExchangeHost<Message>
   private outbox = new Map<number, Message[]>()
 
-  constructor(host: ExchangeHost) {
+  constructor(host: ExchangeHost<Message>) {
     this.host = host
   }
 
@@ -38,10 +44,10 @@ export class Exchange {
 
   /** Messages of a peer have come: they are one turn, and what it sends back to this peer is returned. */
   receive(from: number, messages: readonly Message[]): readonly Message[] {
-    const { turns, member } = this.host
+    const { turns } = this.host
     let reply: readonly Message[] = []
     turns.run(() => {
-      for (const message of messages) member.engine.message(from, message)
+      for (const message of messages) this.host.receive(from, message)
       turns.afterwards(() => {
         reply = this.take(from)
       })
@@ -63,18 +69,19 @@ export class Exchange {
   }
 
   private async exchange(peer: number, messages: readonly Message[]): Promise<void> {
-    const { runtime, turns, member, lockName } = this.host
+    const { runtime, turns, lockName } = this.host
     this.requests++
-    const place = member.configuration.participants.find(({ id }) => id === peer)!
-    const request = { type: 'messages', from: member.id, messages } as const
-    const answer = await runtime.peers.ask(lockName, place, request, PEER_TIME_LIMIT_MS).catch(() => null)
-    turns.run(() => this.onAnswer(peer, answer))
-    if (answer?.type === 'status' && answer.status === 'blank') await this.host.onBlank(place)
-  }
-
-  private onAnswer(peer: number, answer: PeerAnswer | null): void {
-    const { engine } = this.host.member
-    if (answer === null) engine.unreachable(peer)
-    else if (answer.type === 'messages') for (const message of answer.messages) engine.message(peer, message)
+    const asked = runtime.peers.ask(
+      lockName,
+      this.host.placeOf(peer),
+      this.host.request(messages),
+      PEER_TIME_LIMIT_MS,
+    )
+    const answer = await asked.catch(() => null)
+    turns.run(() => {
+      const answers = answer === null ? null : this.host.messagesOf(answer)
+      if (answers === null) return this.host.unreachable(peer)
+      for (const message of answers) this.host.receive(peer, message)
+    })
   }
 }

@@ -1,31 +1,26 @@
-/** What participants ask each other: JSON in the body of a request and of its response. */
-import type { LockConfiguration } from '../../../shared/api/configuration.ts'
-import type { RegistrarAnswer } from '../../../shared/birth.ts'
-import type { AnyEnvelope } from '../../../shared/protocols/all.ts'
+/** What the objects of a lock, and the ledgers of processes, ask each other: JSON in the body of a request and of its response. */
+import type { LedgerAnswer, LedgerMessage, LedgerQuestion } from '../../../shared/birth/ledger-types.ts'
+import type { LockEnvelope } from '../../../shared/birth/messages.ts'
 
-/** A message of the protocol. */
-export type Message = AnyEnvelope
+/** A message between participants of one lock. */
+export type Message = LockEnvelope
 
 export type PeerRequest =
   /** Everything that one turn sends to one peer. */
-  { readonly type: 'messages'; readonly from: number; readonly messages: readonly Message[] } | BirthRequest
+  | { readonly type: 'messages'; readonly from: number; readonly messages: readonly Message[] }
+  /** The ledger of this process to a participant that was lost: be taken back. */
+  | { readonly type: 'finish'; readonly incarnation: number }
+  | LedgerRequest
 
-/** Asked while a lock is being born: see lock/birth.ts. */
-export type BirthRequest =
-  /** To a peer that knows nothing of the lock yet: this is what it is part of. */
-  | { readonly type: 'introduce'; readonly configuration: LockConfiguration }
-  /**
-   * The lock is being born: take part from the start. `bornAt` keeps a late copy from reviving a wiped
-   * participant.
-   */
-  | { readonly type: 'found'; readonly configuration: LockConfiguration; readonly bornAt: number }
-  | { readonly type: 'prepare'; readonly ballot: number }
-  | { readonly type: 'accept'; readonly ballot: number; readonly configuration: LockConfiguration }
+/** To a ledger: from the ledger of another process, or from a participant in its own. */
+export type LedgerRequest =
+  | { readonly type: 'ledger'; readonly from: number; readonly messages: readonly LedgerMessage[] }
+  | { readonly type: 'ask-ledger'; readonly question: LedgerQuestion }
+  | { readonly type: 'tell-ledger'; readonly lock: string; readonly generation: number }
 
 export type PeerAnswer =
   /** What the peer's steps answered, so that an acknowledgement costs no request of its own. */
-  { readonly type: 'messages'; readonly messages: readonly Message[] } | BirthAnswer
-
-export type BirthAnswer =
-  | { readonly type: 'status'; readonly status: 'blank' | 'joining' | 'member' }
-  | { readonly type: 'registrar'; readonly answer: RegistrarAnswer<LockConfiguration> }
+  | { readonly type: 'messages'; readonly messages: readonly Message[] }
+  | { readonly type: 'ledger'; readonly messages: readonly LedgerMessage[] }
+  | { readonly type: 'ledger-answer'; readonly answer: LedgerAnswer }
+  | { readonly type: 'taken' }

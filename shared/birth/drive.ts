@@ -1,0 +1,171 @@
+/** What follows from the state whatever the input was: the lock is born if somebody wants it, and whoever waits is answered. */
+import { askLedger, isStandingKnown } from './entitlement.ts'
+import { beginCore } from './lock-core.ts'
+import {
+  emit,
+  firstOwner,
+  isEntitled,
+  isLost,
+  isRegistrar,
+  modeOf,
+  PROPOSE_TIMER,
+  type Step,
+  send,
+  setTimer,
+  tellRegistrars,
+} from './lock-state.ts'
+import type { Unavailable } from './lock-types.ts'
+import * as register from './register.ts'
+import { allowsBallotZero, isMember } from './value.ts'
+
+export function proceed(step: Step): void {
+  const { birth, soft } = step.state
+  if (!step.restart) {
+    if (birth.chosen === null) drive(step)
+    register.startChosen(step)
+    awaitCore(step)
+    if (soft.notReady !== null) giveUp(step, 'not-ready')
+    reportFinished(step)
+  }
+  settleWish(step)
+}
+
+export const hasWish = ({ state: { soft } }: Step): boolean =>
+  soft.wish !== 'none' || soft.configures.length > 0
+
+/** Whether the choice is needed here: somebody wants it, or a core waits for it. */
+export function hasReason(step: Step): boolean {
+  const { birth, soft } = step.state
+  const mode = modeOf(birth)
+  const isCoreWaiting = mode === 'parked' || mode === 'tentative' || (soft.isStuck && birth.core !== null)
+  const isLostAndAwaited = soft.isStuck && isLost(step)
+  return hasWish(step) || soft.askers.size > 0 || soft.finishing || isCoreWaiting || isLostAndAwaited
+}
+
+/** A core that acts in ballot 0 needs no choice until somebody refuses to accept it. */
+function isChoiceAwaited(step: Step): boolean {
+  const { birth, soft } = step.state
+  const isActive = modeOf(birth) === 'active'
+  return isActive ? soft.configures.length > 0 || soft.finishing || soft.isStuck : hasReason(step)
+}
+
+function drive(step: Step): void {
+  const { context, state } = step
+  const { soft } = state
+  if (!hasReason(step)) return
+  if (!isStandingKnown(step)) return askLedger(step)
+  if (soft.configures.length === 0 && register.mayBeginAlone(step)) register.beginAlone(step)
+  answerAskers(step)
+  if (state.birth.chosen !== null || !isChoiceAwaited(step)) return
+  if (soft.proposal !== null || soft.isWaitingForFirst) return failIfUnreachable(step)
+  if (!isRegistrar(context, context.self)) return askRegistrars(step)
+  if (soft.attempts === 0 && mayAskFirst(step)) askFirst(step)
+  else register.propose(step)
+}
+
+function answerAskers(step: Step): void {
+  const { birth, soft } = step.state
+  const value = birth.accepted?.ballot === 0 ? birth.accepted.value : null
+  if (value === null) return
+  for (const asker of soft.askers) send(step, asker, { type: 'begun', value })
+  soft.askers.clear()
+}
+
+function mayAskFirst(step: Step): boolean {
+  const { context, state } = step
+  const { soft } = state
+  if (context.self === firstOwner(context) || isLost(step)) return false
+  if (soft.configures.length > 0 || soft.isStuck) return false
+  if (!allowsBallotZero(context.defaults, context.registrars.length)) return false
+  return register.isOpenForBallotZero(step)
+}
+
+/** The core may ask for the token at once, under the value that the first owner is likely to begin with. */
+function askFirst(step: Step): void {
+  const { context, state } = step
+  const first = firstOwner(context)
+  state.soft.isWaitingForFirst = true
+  setTimer(step, PROPOSE_TIMER, context.birth.silentMs)
+  send(step, first, { type: 'wake' })
+  if (state.soft.wish !== 'to-try' || state.birth.core !== null || !isEntitled(step)) return
+  const configuration = { ...context.defaults, firstOwner: first }
+  beginCore(step, { configuration, startEpoch: state.birth.startEpoch }, true)
+}
+
+/** A participant that is no registrar has no vote, so it leaves the proposing to those that have one. */
+function askRegistrars(step: Step): void {
+  step.state.soft.isWaitingForFirst = true
+  setTimer(step, PROPOSE_TIMER, register.backOff(step))
+  tellRegistrars(step, { type: 'wake' })
+}
+
+function failIfUnreachable(step: Step): void {
+  const { unreachable } = step.state.soft
+  if (unreachable.size * 2 >= step.context.registrars.length) giveUp(step, 'no-majority')
+}
+
+/** Neither the first owner nor a majority has answered in time. */
+export function onProposeTimer(step: Step): void {
+  const { birth, soft } = step.state
+  soft.proposal = null
+  soft.isWaitingForFirst = false
+  if (birth.chosen !== null || !isChoiceAwaited(step)) {
+    soft.attempts = 0
+    return
+  }
+  soft.attempts++
+  if (soft.attempts >= step.context.birth.attempts) giveUp(step, 'no-majority')
+}
+
+// ---------------------------------------------------------------- after the choice
+
+/** A member whose core has not begun: only the ledger can say how it begins. */
+function awaitCore(step: Step): void {
+  const { context, state } = step
+  const { chosen, core } = state.birth
+  if (chosen === null || core !== null || !isMember(chosen, context.self)) return
+  if (context.resourceNamed(chosen.configuration.resource) === undefined) giveUp(step, 'no-resource')
+  else askLedger(step)
+}
+
+/** The ledger wants to know when a participant that was lost has been taken back. */
+function reportFinished(step: Step): void {
+  const { birth, soft, core } = step.state
+  const { context } = step
+  if (!soft.finishing || birth.chosen === null || !isStandingKnown(step)) return
+  const isBack = core !== null && core.protocol.view(core.context, core.state).membership === 'member'
+  if (!isBack && isMember(birth.chosen, context.self)) return
+  soft.finishing = false
+  step.effects.push({ type: 'tell-ledger', lock: context.lock, generation: birth.generation })
+}
+
+// ---------------------------------------------------------------- whoever waits
+
+function settleWish(step: Step): void {
+  const { birth, soft, core } = step.state
+  if (soft.wish === 'none') return
+  const mode = modeOf(birth)
+  const { chosen } = birth
+  if (chosen !== null && !isMember(chosen, step.context.self))
+    emit(step, { type: 'elsewhere', configuration: chosen.configuration })
+  else if (core !== null && (mode === 'active' || (mode === 'tentative' && soft.wish === 'to-try')))
+    emit(step, { type: 'ready' })
+  else return
+  soft.wish = 'none'
+}
+
+const DETAILS: { readonly [reason in Unavailable]: string } = {
+  'no-majority':
+    'A majority of the participants that decide what a lock is does not answer, or has lost its storage.',
+  'not-ready': 'This participant does not take part yet.',
+  'no-resource': 'The state that this lock guards is of a kind that this Worker does not know.',
+}
+
+function giveUp(step: Step, reason: Unavailable): void {
+  const { soft } = step.state
+  if (!hasWish(step)) return
+  soft.wish = 'none'
+  soft.configures = []
+  const detail = reason === 'not-ready' && soft.notReady ? soft.notReady : DETAILS[reason]
+  emit(step, { type: 'unavailable', reason, detail })
+}

@@ -1,0 +1,65 @@
+/** Rule 1: whether this participant may vote. Where processes have ledgers, its own must have listed the lock before. */
+import type { ParticipantId } from '../protocols/protocol.ts'
+import { incarnationIn } from './incarnations.ts'
+import type { LedgerAnswer } from './ledger-types.ts'
+import {
+  cancelTimer,
+  change,
+  type HeldMessage,
+  LEDGER_TIMER,
+  learnIncarnations,
+  type Step,
+  setTimer,
+} from './lock-state.ts'
+import type { LockEnvelope } from './messages.ts'
+
+/** Messages that may wait for the ledger; the rest is repeated by their senders. */
+const MAX_HELD = 32
+
+/** `false` until the ledger has said whether anything was lost here. */
+export function isStandingKnown({ context, state }: Step): boolean {
+  const { status } = state.birth.standing
+  return !context.hasLedger || status === 'entitled' || status === 'lost'
+}
+
+export function hold(step: Step, from: ParticipantId, message: LockEnvelope): void {
+  const { held } = step.state.soft
+  if (held.length < MAX_HELD) held.push({ from, message })
+  askLedger(step)
+}
+
+/** The token is durable before the question leaves: an object that finds it after a crash has lost nothing. */
+export function askLedger(step: Step): void {
+  const { birth, soft } = step.state
+  if (soft.isAsking || isStandingKnown(step)) return
+  if (birth.standing.status === 'unknown') {
+    change(step, { standing: { status: 'fresh', token: soft.random } })
+  }
+  const { standing, generation, known } = step.state.birth
+  if (standing.status !== 'fresh') return
+  soft.isAsking = true
+  const incarnation = incarnationIn(known, step.context.self)
+  const question = { lock: step.context.lock, generation, token: standing.token, incarnation }
+  step.effects.push({ type: 'ask-ledger', question })
+  setTimer(step, LEDGER_TIMER, step.context.birth.silentMs)
+}
+
+/** Returns the messages that waited for the answer. A ledger that is not ready is asked again when the timer ends. */
+export function onLedger(step: Step, answer: LedgerAnswer): readonly HeldMessage[] {
+  const { birth, soft } = step.state
+  const { standing, generation } = birth
+  const isStale = standing.status !== 'fresh' || standing.token !== answer.token
+  if (isStale || generation !== answer.generation) return []
+  const { held } = soft
+  soft.held = []
+  if (answer.verdict === 'not-ready') {
+    soft.notReady = answer.detail ?? ''
+    return held
+  }
+  soft.notReady = null
+  soft.isAsking = false
+  cancelTimer(step, LEDGER_TIMER)
+  change(step, { standing: { status: answer.verdict }, incarnation: answer.incarnation })
+  learnIncarnations(step, answer.known)
+  return held
+}

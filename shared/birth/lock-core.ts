@@ -1,0 +1,181 @@
+/** The core behind the birth: how it begins, what it is given, what it says to the others, and how it is dropped. */
+
+import type { OpaqueMessage } from '../protocols/all.ts'
+import { type AnyEnvelope, protocolNamed } from '../protocols/all.ts'
+import {
+  type Context,
+  type Effect,
+  type Input,
+  MESSAGE_FORMAT,
+  type ParticipantId,
+  type UserInput,
+} from '../protocols/protocol.ts'
+import {
+  CORE_TIMER,
+  cancelTimer,
+  change,
+  emit,
+  firstOwner,
+  modeOf,
+  type RunningCore,
+  type Step,
+  send,
+} from './lock-state.ts'
+import type { LockContext } from './lock-types.ts'
+import { digestOf, isMember, type LockValue } from './value.ts'
+
+/** `null` if the resource is not registered here. */
+export function contextOf(context: LockContext, value: LockValue): Context | null {
+  const { configuration, startEpoch } = value
+  const resource = context.resourceNamed(configuration.resource)
+  if (resource === undefined) return null
+  const { heartbeatMs, timeoutMs } = configuration.detector
+  return {
+    config: {
+      self: context.self,
+      participants: configuration.participants.length,
+      configuration: configuration.number,
+      firstOwner: configuration.firstOwner,
+      startEpoch,
+      localHandoffs: configuration.localHandoffs,
+      ...(configuration.options && { options: configuration.options }),
+      timing: { ...context.timing, heartbeatMs, timeoutMs },
+      limits: context.limits,
+    },
+    resource,
+  }
+}
+
+/** A core with empty storage. `genesis`: it takes part from the start; otherwise it was lost, and asks to be taken back. */
+export function beginCore(step: Step, value: LockValue, genesis: boolean): void {
+  const { state } = step
+  const context = contextOf(step.context, value)
+  if (context === null) return
+  const protocol = protocolNamed(value.configuration.protocol)
+  state.core = { protocol, context, state: protocol.recover(context, []) }
+  change(step, { core: value })
+  state.soft.acting.clear()
+  state.soft.counted.clear()
+  state.soft.informed.clear()
+  stepCore(step, { type: 'start', now: step.now, genesis, incarnation: state.soft.incarnation })
+}
+
+/** The users of the core learn that it is over, and those that only waited try again where the lock is now. */
+export function dropCore(step: Step): UserInput[] {
+  const { core, soft } = step.state
+  step.clear = true
+  step.records.clear()
+  change(step, { core: null })
+  step.state.core = null
+  soft.acting.clear()
+  soft.counted.clear()
+  if (core === null) return []
+  const waiting = leaveUsers(step, core)
+  soft.tries.clear()
+  soft.issues.clear()
+  return waiting
+}
+
+function leaveUsers(step: Step, core: RunningCore): UserInput[] {
+  const { tries, issues } = step.state.soft
+  const { holders, waiters } = core.protocol.view(core.context, core.state)
+  const onTheWay = core.protocol.guarded(core.state)?.onTheWay() ?? []
+  for (const { user, fence, isIssuing } of holders) {
+    const opId = isIssuing ? (issues.get(user) ?? onTheWay.at(-1)?.opId) : undefined
+    const pending = opId === undefined ? {} : { pending: { opId, outcome: 'not-applied' as const } }
+    emit(step, { type: 'ejected', user, fence, reason: 'suspected', ...pending })
+  }
+  return waiters.flatMap(({ user }) => {
+    const event = tries.get(user)
+    if (event === undefined)
+      emit(step, { type: 'refused', user, event: 'try', refusal: { code: 'not-a-member' } })
+    return event === undefined ? [] : [event]
+  })
+}
+
+// ---------------------------------------------------------------- inputs
+
+export function giveMessage(
+  step: Step,
+  from: ParticipantId,
+  message: OpaqueMessage,
+  incarnation: number,
+): void {
+  const { birth, core, soft } = step.state
+  if (core === null || !isMember(birth.core!, from)) return
+  soft.counted.set(from, incarnation)
+  const envelope: AnyEnvelope = {
+    format: MESSAGE_FORMAT,
+    configuration: core.context.config.configuration,
+    body: message,
+  }
+  stepCore(step, { type: 'message', now: step.now, from, message: envelope })
+}
+
+export function giveUserEvent(step: Step, event: UserInput): void {
+  const { birth, soft } = step.state
+  const mode = modeOf(birth)
+  if (step.state.core === null || mode === 'parked' || step.restart) {
+    const user = 'user' in event ? event.user : event.request
+    const opId = event.type === 'issue' ? { opId: event.opId } : {}
+    return emit(step, {
+      type: 'refused',
+      user,
+      event: event.type,
+      refusal: { code: 'not-a-member' },
+      ...opId,
+    })
+  }
+  if (birth.chosen === null) {
+    if (event.type === 'try' && soft.tries.size < step.context.limits.waiters)
+      soft.tries.set(event.user, event)
+    if (event.type === 'issue') soft.issues.set(event.user, event.opId)
+  }
+  stepCore(step, { type: 'user', now: step.now, event })
+}
+
+/** Nothing reaches a core that is parked, or that is over with this step. */
+export function stepCore(step: Step, input: Input<OpaqueMessage>): void {
+  const { core, birth } = step.state
+  const mode = modeOf(birth)
+  if (core === null || mode === 'none' || mode === 'parked' || step.restart) return
+  for (const effect of core.protocol.step(core.context, core.state, input)) perform(step, effect)
+}
+
+// ---------------------------------------------------------------- effects
+
+function perform(step: Step, effect: Effect<OpaqueMessage>): void {
+  switch (effect.type) {
+    case 'save':
+      for (const { key, value } of effect.records) step.records.set(key, value)
+      return
+    case 'send':
+      return sendCoreMessage(step, effect.to, effect.message.body)
+    case 'set-timer':
+      step.effects.push({ ...effect, timer: CORE_TIMER + effect.timer })
+      return
+    case 'cancel-timer':
+      return cancelTimer(step, CORE_TIMER + effect.timer)
+    case 'emit': {
+      const { event } = effect
+      if (event.type === 'outcome') step.state.soft.issues.delete(event.user)
+      if (event.type === 'withdrawn' || event.type === 'crit') step.state.soft.tries.delete(event.user)
+      return emit(step, event)
+    }
+  }
+}
+
+/** The value rides along until the receiver is known to have it, so that the first message of all needs no round trip. */
+function sendCoreMessage(step: Step, to: ParticipantId, message: OpaqueMessage): void {
+  const { birth, soft } = step.state
+  const value = birth.core!
+  const digest = digestOf(value)
+  if (modeOf(birth) === 'tentative') {
+    if (to === firstOwner(step.context))
+      send(step, to, { type: 'core', digest, tentative: true, value, message })
+    return
+  }
+  if (birth.chosen !== null) return send(step, to, { type: 'core', digest, chosen: true, message })
+  const isInformed = soft.informed.has(to)
+  send(step, to, isInformed ? { type: 'core', digest, message } : { type: 'core', digest, value, message })
+}

@@ -1,0 +1,223 @@
+/** The state of the machine "lock", one step of it, and what all of its parts say to the world. */
+import type { Json } from '../json.ts'
+import type { AnyProtocol, OpaqueState } from '../protocols/all.ts'
+import {
+  type Context,
+  type DurableRecord,
+  type Emitted,
+  MESSAGE_FORMAT,
+  type ParticipantId,
+  type UserInput,
+} from '../protocols/protocol.ts'
+import { raised } from './incarnations.ts'
+import type { BirthEvent, BirthRecord, CoreMode, LockContext, LockEffect } from './lock-types.ts'
+import type { AcceptedBallot, Incarnations, LockEnvelope, LockMessage } from './messages.ts'
+import { firstOwnerOf, isSame, type LockValue } from './value.ts'
+
+export interface LockState {
+  birth: BirthRecord
+  core: RunningCore | null
+  soft: Soft
+}
+
+/** The core in memory. It is there whenever the birth says so and its resource is registered. */
+export interface RunningCore {
+  readonly protocol: AnyProtocol
+  readonly context: Context
+  readonly state: OpaqueState
+}
+
+/** What may be lost at any moment. */
+export interface Soft {
+  random: string
+  incarnation: number
+  /** Somebody here waits for the lock to be born; `to-try`: somebody who only wants to try. */
+  wish: 'none' | 'use' | 'to-try'
+  configures: Configure[]
+  /** Participants that asked what the lock is, before this one knew. */
+  askers: Set<ParticipantId>
+  /** The ledger wants the participant that was lost here to be taken back, and to be told. */
+  finishing: boolean
+  /** Somebody has refused to accept the value that this participant acts under (rule 7). */
+  isStuck: boolean
+  /** The first owner has been asked, and may still answer. */
+  isWaitingForFirst: boolean
+  /** Messages that wait for the ledger's answer. */
+  held: HeldMessage[]
+  isAsking: boolean
+  notReady: string | null
+  proposal: Proposal | null
+  attempts: number
+  highestBallot: number
+  unreachable: Set<ParticipantId>
+  /** Registrars that act under the value of ballot 0, and in which incarnation. */
+  acting: Map<ParticipantId, Vote>
+  /** The incarnation of those whose messages the core has got. */
+  counted: Map<ParticipantId, number>
+  /** Peers that are known to have the value. */
+  informed: Set<ParticipantId>
+  /** `try` events of users that wait in a core that may yet be dropped. */
+  tries: Map<string, UserInput>
+  /** Operations that are pending in a core that may yet be dropped, by user. */
+  issues: Map<string, string>
+}
+
+export interface HeldMessage {
+  readonly from: ParticipantId
+  readonly message: LockEnvelope
+}
+
+export interface Configure {
+  readonly request: string
+  readonly configuration: LockValue['configuration']
+}
+
+/** Votes carry the incarnation of their giver and those that it knows of (rule 8). */
+export interface Vote {
+  readonly incarnation: number
+  readonly known: Incarnations
+}
+
+export interface Proposal {
+  readonly ballot: number
+  readonly promises: Map<ParticipantId, Vote & { readonly accepted: AcceptedBallot | null }>
+  readonly acceptances: Map<ParticipantId, Vote>
+  /** Set once a majority has promised. */
+  value: LockValue | null
+  /** The request whose configuration is proposed, unless another value was found. */
+  request: string | null
+}
+
+export interface Step {
+  readonly context: LockContext
+  readonly state: LockState
+  readonly now: number
+  readonly records: Map<string, Json | null>
+  readonly effects: LockEffect[]
+  clear: boolean
+  restart: boolean
+}
+
+export const BIRTH = 'birth'
+export const CORE_TIMER = 'core/'
+export const PROPOSE_TIMER = 'birth/propose'
+export const LEDGER_TIMER = 'birth/ledger'
+
+export function blankBirth(generation: number, startEpoch: number): BirthRecord {
+  return {
+    generation,
+    startEpoch,
+    standing: { status: 'unknown' },
+    incarnation: 1,
+    known: {},
+    promised: 0,
+    accepted: null,
+    chosen: null,
+    ballot: 0,
+    core: null,
+  }
+}
+
+export function blankSoft(random: string, incarnation: number): Soft {
+  return {
+    random,
+    incarnation,
+    wish: 'none',
+    configures: [],
+    askers: new Set(),
+    finishing: false,
+    isStuck: false,
+    isWaitingForFirst: false,
+    held: [],
+    isAsking: false,
+    notReady: null,
+    proposal: null,
+    attempts: 0,
+    highestBallot: 0,
+    unreachable: new Set(),
+    acting: new Map(),
+    counted: new Map(),
+    informed: new Set(),
+    tries: new Map(),
+    issues: new Map(),
+  }
+}
+
+// ---------------------------------------------------------------- what follows from the records
+
+/**
+ * Rule 3: the core acts if its value is chosen, or accepted in ballot 0. After anything was accepted in another ballot it is silent.
+ * A participant that has accepted nothing may ask the first owner (`tentative`), until it has promised another ballot.
+ */
+export function modeOf({ core, chosen, accepted, promised }: BirthRecord): CoreMode {
+  if (core === null) return 'none'
+  if (chosen !== null) return isSame(core, chosen) ? 'active' : 'parked'
+  if (accepted !== null) return accepted.ballot === 0 ? 'active' : 'parked'
+  return promised === 0 ? 'tentative' : 'parked'
+}
+
+/** Only those that are entitled promise, accept, or take part from the start. */
+export const isEntitled = ({ context, state }: Step): boolean =>
+  !context.hasLedger || state.birth.standing.status === 'entitled'
+
+export const isLost = ({ context, state }: Step): boolean =>
+  context.hasLedger && state.birth.standing.status === 'lost'
+
+export const isRegistrar = (context: LockContext, participant: ParticipantId): boolean =>
+  participant >= 1 && participant <= context.registrars.length
+
+export const firstOwner = ({ lock, registrars }: LockContext): ParticipantId =>
+  firstOwnerOf(lock, registrars.length)
+
+// ---------------------------------------------------------------- what a step does
+
+export function change(step: Step, changes: Partial<BirthRecord>): void {
+  step.state.birth = { ...step.state.birth, ...changes }
+  step.records.set(BIRTH, step.state.birth as unknown as Json)
+}
+
+export function learnIncarnations(step: Step, news: Incarnations): void {
+  const known = raised(step.state.birth.known, news)
+  if (known !== step.state.birth.known) change(step, { known })
+}
+
+export function send(step: Step, to: ParticipantId, body: LockMessage): void {
+  const { generation, startEpoch, incarnation, known } = step.state.birth
+  const message: LockEnvelope = {
+    format: MESSAGE_FORMAT,
+    generation,
+    ...(startEpoch > 0 && { startEpoch }),
+    ...(incarnation > 1 && { incarnation }),
+    ...(Object.keys(known).length > 0 && { known }),
+    body,
+  }
+  step.effects.push({ type: 'send', to, message })
+}
+
+export function tellRegistrars(step: Step, body: LockMessage): void {
+  const { self, registrars } = step.context
+  for (let peer = 1; peer <= registrars.length; peer++) if (peer !== self) send(step, peer, body)
+}
+
+export function emit(step: Step, event: Emitted | BirthEvent): void {
+  step.effects.push({ type: 'emit', event })
+}
+
+export function setTimer(step: Step, timer: string, afterMs: number): void {
+  step.effects.push({ type: 'set-timer', timer, afterMs })
+}
+
+export function cancelTimer(step: Step, timer: string): void {
+  step.effects.push({ type: 'cancel-timer', timer })
+}
+
+export function takeEffects(step: Step): LockEffect[] {
+  const effects: LockEffect[] = []
+  if (step.records.size > 0) {
+    const records: DurableRecord[] = [...step.records].map(([key, value]) => ({ key, value }))
+    effects.push(step.clear ? { type: 'save', clear: true, records } : { type: 'save', records })
+  }
+  for (const effect of step.effects) effects.push(effect)
+  if (step.restart) effects.push({ type: 'restart' })
+  return effects
+}

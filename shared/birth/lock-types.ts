@@ -1,0 +1,161 @@
+/**
+ * The interface of the machine "lock": the birth of a lock in front of its core. It has the shape of a protocol (`recover`, `step`,
+ * `view`, `guarded`; see ../protocols/protocol.ts for the order of effects), and an interpreter runs it in place of one.
+ */
+import type { LockConfiguration, ParticipantPlace } from '../api/configuration.ts'
+import type {
+  DurableRecord,
+  Emitted,
+  Limits,
+  ParticipantId,
+  Timing,
+  UserInput,
+} from '../protocols/protocol.ts'
+import type { Resource } from '../resource/resource.ts'
+import type { LedgerAnswer, LedgerQuestion } from './ledger-types.ts'
+import type { AcceptedBallot, Incarnations, LockEnvelope } from './messages.ts'
+import type { LockValue } from './value.ts'
+
+/** What a step needs besides the state and does not change. */
+export interface LockContext {
+  readonly lock: string
+  readonly self: ParticipantId
+  /** The default participants of the deployment, numbered 1..n, for the life of the namespace. */
+  readonly registrars: readonly ParticipantPlace[]
+  /** What a lock is that nobody configured, as far as this version of the deployment is concerned. */
+  readonly defaults: LockConfiguration
+  /** Processes can lose their storage one by one, so each has a ledger. Without one, blank means new. */
+  readonly hasLedger: boolean
+  /** `undefined` if the Worker has registered none of this name. */
+  resourceNamed(name: string): Resource | undefined
+  readonly timing: Timing
+  readonly limits: Limits
+  readonly birth: BirthTiming
+}
+
+export interface BirthTiming {
+  /** How long the first owner, or a majority of the registrars, may be silent before the next ballot. */
+  readonly silentMs: number
+  /** The longest interval between two ballots. */
+  readonly silentMaxMs: number
+  /** After so many ballots without a choice whoever waits is told so. */
+  readonly attempts: number
+}
+
+export const DEFAULT_BIRTH_TIMING: BirthTiming = { silentMs: 400, silentMaxMs: 5_000, attempts: 4 }
+
+// ---------------------------------------------------------------- durable
+
+/** The one record of the birth, under the key `birth`; all other records are the core's. */
+export interface BirthRecord {
+  readonly generation: number
+  /** E_g: the tombstone of all generations before (rule 9). */
+  readonly startEpoch: number
+  readonly standing: Standing
+  /** Of this participant's process, when it became entitled. */
+  readonly incarnation: number
+  readonly known: Incarnations
+  readonly promised: number
+  readonly accepted: AcceptedBallot | null
+  readonly chosen: LockValue | null
+  /** The highest ballot that this participant has used as a proposer. */
+  readonly ballot: number
+  /** The value that the core's records belong to. */
+  readonly core: LockValue | null
+}
+
+/** Whether this participant may vote in its generation (rule 1). */
+export type Standing =
+  | { readonly status: 'unknown' }
+  /** Written before the ledger is asked: if the ledger has the same token, nothing was lost. */
+  | { readonly status: 'fresh'; readonly token: string }
+  | { readonly status: 'entitled' }
+  /** The storage was lost, so a vote may be forgotten. */
+  | { readonly status: 'lost' }
+
+// ---------------------------------------------------------------- inputs and effects
+
+export type LockInput =
+  /** The first input after `recover`. `random` differs at each start; `incarnation` is higher than at the start before. */
+  | { readonly type: 'start'; readonly now: number; readonly incarnation: number; readonly random: string }
+  | {
+      readonly type: 'message'
+      readonly now: number
+      readonly from: ParticipantId
+      readonly message: LockEnvelope
+    }
+  | { readonly type: 'timer'; readonly now: number; readonly timer: string }
+  | { readonly type: 'unreachable'; readonly now: number; readonly peer: ParticipantId }
+  /** Goes to the core. Refused (`not-a-member`) as long as there is none that acts. */
+  | { readonly type: 'user'; readonly now: number; readonly event: UserInput }
+  /**
+   * Somebody uses the lock here, and wants it born if it is not: `ready`, `elsewhere` or `unavailable` follows. `toTry` says that it is
+   * for a `try`, which may leave for the first owner before this participant knows what the lock is.
+   */
+  | { readonly type: 'use'; readonly now: number; readonly toTry?: boolean }
+  | {
+      readonly type: 'configure'
+      readonly now: number
+      readonly request: string
+      readonly configuration: LockConfiguration
+    }
+  | { readonly type: 'ledger'; readonly now: number; readonly answer: LedgerAnswer }
+  /** The ledger has healed, and this lock is one of those whose participant here was lost: be taken back. */
+  | { readonly type: 'finish'; readonly now: number; readonly incarnation: number }
+  /** The core has decided to end this generation in `epoch`, with a log of this length (rule 9). */
+  | { readonly type: 'end'; readonly now: number; readonly epoch: number; readonly length: number }
+
+export type LockEffect =
+  /** With `clear`, all records of this machine are deleted first, in the same transaction. */
+  | { readonly type: 'save'; readonly clear?: true; readonly records: readonly DurableRecord[] }
+  | { readonly type: 'send'; readonly to: ParticipantId; readonly message: LockEnvelope }
+  | { readonly type: 'set-timer'; readonly timer: string; readonly afterMs: number }
+  | { readonly type: 'cancel-timer'; readonly timer: string }
+  | { readonly type: 'emit'; readonly event: Emitted | BirthEvent }
+  /** The answer comes as an input `ledger`; none comes if the ledger does not answer. */
+  | { readonly type: 'ask-ledger'; readonly question: LedgerQuestion }
+  /** The participant that was lost here has been taken back, or was no member. */
+  | { readonly type: 'tell-ledger'; readonly lock: string; readonly generation: number }
+  /**
+   * The last effect of its step: what the core has in memory must not be used any more. The interpreter forgets the state and all
+   * timers, recovers from storage, and gives `start`.
+   */
+  | { readonly type: 'restart' }
+
+/** What the machine says to its participant, besides what the core says. */
+export type BirthEvent =
+  /** The core takes events of users. */
+  | { readonly type: 'ready' }
+  /** The lock has a configuration, in which this participant is not. */
+  | { readonly type: 'elsewhere'; readonly configuration: LockConfiguration }
+  | {
+      readonly type: 'configured'
+      readonly request: string
+      readonly configuration: LockConfiguration
+      /** The lock was born by this request. */
+      readonly created: boolean
+    }
+  | { readonly type: 'configuration-refused'; readonly request: string; readonly detail: string }
+  /** Whoever waits for the birth (all uses, all requests to configure) should not wait any longer. */
+  | { readonly type: 'unavailable'; readonly reason: Unavailable; readonly detail: string }
+
+export type Unavailable =
+  /** A majority of the registrars does not answer, or has no vote. */
+  | 'no-majority'
+  /** This process has not been founded, or has lost its storage and is not healed. */
+  | 'not-ready'
+  /** The lock guards a resource that this Worker does not have. */
+  | 'no-resource'
+
+/** What the birth says about itself, for status pages. */
+export interface BirthView {
+  readonly generation: number
+  readonly standing: Standing['status']
+  /** `parked`: there is a core, but it must be silent until the choice is known (rule 3). */
+  readonly core: CoreMode
+  /** What the lock is, as far as it is known here, and whether it is known to be chosen. */
+  readonly value: LockValue | null
+  readonly isChosen: boolean
+}
+
+export type CoreMode = 'none' | 'tentative' | 'active' | 'parked'

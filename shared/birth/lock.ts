@@ -1,0 +1,191 @@
+/**
+ * One participant of one lock: the birth of the lock in front of its core, as one pure state machine.
+ *
+ * The registrars (the default participants) choose once for each generation what a lock is. The first owner, whom the lock's name
+ * gives, begins alone in ballot 0, and every message of the core carries the value and counts as a vote for it, so that the birth
+ * of a lock that nobody configured costs no round trip. Everything else takes a ballot of two.
+ *
+ * Where to look: the rules of the register (register.ts), messages (receive.ts), who wants the lock born and is told (drive.ts), the
+ * core (lock-core.ts), and how a participant that lost its storage is told from one that is new (entitlement.ts, ledger.ts).
+ *
+ * Nothing is born by looking: only `use`, `configure` and messages of peers begin anything.
+ */
+import type { Json } from '../json.ts'
+import { protocolNamed } from '../protocols/all.ts'
+import type { GuardedState, ParticipantId, View } from '../protocols/protocol.ts'
+import { hasReason, onProposeTimer, proceed } from './drive.ts'
+import { askLedger, onLedger } from './entitlement.ts'
+import { endGeneration, forgetLife } from './generation.ts'
+import { contextOf, giveUserEvent, stepCore } from './lock-core.ts'
+import {
+  BIRTH,
+  blankBirth,
+  blankSoft,
+  CORE_TIMER,
+  emit,
+  firstOwner,
+  LEDGER_TIMER,
+  type LockState,
+  modeOf,
+  PROPOSE_TIMER,
+  type Step,
+  takeEffects,
+} from './lock-state.ts'
+import type { BirthRecord, BirthView, LockContext, LockEffect, LockInput } from './lock-types.ts'
+import { onEnvelope } from './receive.ts'
+import { startChosen } from './register.ts'
+import { refusalOf } from './value.ts'
+
+export const lock = { recover, step, view, guarded, birthView }
+
+const MAX_CONFIGURES = 64
+
+// ---------------------------------------------------------------- the state
+
+/** The state as a function of storage alone. */
+function recover(context: LockContext, records: Iterable<readonly [string, Json]>): LockState {
+  let birth = blankBirth(1, 0)
+  const others: (readonly [string, Json])[] = []
+  for (const record of records) {
+    if (record[0] === BIRTH) birth = record[1] as unknown as BirthRecord
+    else others.push(record)
+  }
+  const state: LockState = { birth, core: null, soft: blankSoft('', 0) }
+  const coreContext = birth.core === null ? null : contextOf(context, birth.core)
+  if (birth.core !== null && coreContext !== null) {
+    const protocol = protocolNamed(birth.core.configuration.protocol)
+    state.core = { protocol, context: coreContext, state: protocol.recover(coreContext, others) }
+  }
+  return state
+}
+
+function view(_context: LockContext, { core }: LockState): View {
+  return core === null ? UNBORN : core.protocol.view(core.context, core.state)
+}
+
+const UNBORN: View = {
+  membership: 'blank',
+  phase: 'unborn',
+  epoch: 0,
+  sequence: 0,
+  committed: 0,
+  owner: null,
+  suspects: [],
+  waiters: [],
+  holders: [],
+  endings: [],
+  cells: null,
+}
+
+function guarded({ core }: LockState): GuardedState | null {
+  return core === null ? null : core.protocol.guarded(core.state)
+}
+
+function birthView({ birth }: LockState): BirthView {
+  return {
+    generation: birth.generation,
+    standing: birth.standing.status,
+    core: modeOf(birth),
+    value: birth.chosen ?? birth.accepted?.value ?? birth.core,
+    isChosen: birth.chosen !== null,
+  }
+}
+
+// ---------------------------------------------------------------- a step
+
+/** Changes `state` in place and returns what the interpreter must do. */
+function step(context: LockContext, state: LockState, input: LockInput): LockEffect[] {
+  const { now } = input
+  const step: Step = {
+    context,
+    state,
+    now,
+    records: new Map(),
+    effects: [],
+    clear: false,
+    restart: false,
+  }
+  dispatch(step, input)
+  proceed(step)
+  return takeEffects(step)
+}
+
+function dispatch(step: Step, input: LockInput): void {
+  const { soft } = step.state
+  switch (input.type) {
+    case 'start':
+      return onStart(step, input.random, input.incarnation)
+    case 'message':
+      return onEnvelope(step, input.from, input.message)
+    case 'timer':
+      return onTimer(step, input.timer)
+    case 'unreachable':
+      return onUnreachable(step, input.peer)
+    case 'user':
+      return giveUserEvent(step, input.event)
+    case 'use':
+      if (soft.wish !== 'use') soft.wish = input.toTry ? 'to-try' : 'use'
+      return
+    case 'configure':
+      return onConfigure(step, input)
+    case 'ledger':
+      startChosenAnd(step, onLedger(step, input.answer))
+      return
+    case 'finish':
+      return onFinish(step, input.incarnation)
+    case 'end':
+      return endGeneration(step, input.epoch, input.length)
+    default:
+      return input satisfies never
+  }
+}
+
+function onStart(step: Step, random: string, incarnation: number): void {
+  step.state.soft = blankSoft(random, incarnation)
+  stepCore(step, { type: 'start', now: step.now, genesis: false, incarnation })
+}
+
+function onConfigure(step: Step, { request, configuration }: LockInput & { type: 'configure' }): void {
+  const { soft, birth } = step.state
+  const refusal = refusalOf(configuration, step.context.registrars)
+  const refuse = (detail: string) => emit(step, { type: 'configuration-refused', request, detail })
+  if (birth.chosen !== null)
+    emit(step, { type: 'configured', request, configuration: birth.chosen.configuration, created: false })
+  else if (refusal !== null) refuse(refusal)
+  else if (soft.configures.length < MAX_CONFIGURES) soft.configures.push({ request, configuration })
+  else refuse('Too many configure this lock at once.')
+}
+
+function startChosenAnd(step: Step, held: ReturnType<typeof onLedger>): void {
+  startChosen(step)
+  for (const { from, message } of held) onEnvelope(step, from, message)
+}
+
+/** Whatever an object kept that voted in an earlier incarnation of its process, its votes count no more. */
+function onFinish(step: Step, incarnation: number): void {
+  const { birth, soft } = step.state
+  if (birth.standing.status === 'entitled' && birth.incarnation < incarnation) forgetLife(step, incarnation)
+  else soft.finishing = true
+}
+
+function onTimer(step: Step, timer: string): void {
+  const { soft } = step.state
+  if (timer.startsWith(CORE_TIMER)) {
+    stepCore(step, { type: 'timer', now: step.now, timer: timer.slice(CORE_TIMER.length) })
+  } else if (timer === PROPOSE_TIMER) onProposeTimer(step)
+  else if (timer === LEDGER_TIMER) {
+    soft.isAsking = false
+    soft.notReady = null
+    if (soft.held.length > 0 || hasReason(step)) askLedger(step)
+  }
+}
+
+function onUnreachable(step: Step, peer: ParticipantId): void {
+  const { soft } = step.state
+  if (soft.isWaitingForFirst && peer === firstOwner(step.context)) {
+    soft.isWaitingForFirst = false
+    soft.attempts++
+  }
+  if (soft.proposal !== null) soft.unreachable.add(peer)
+  stepCore(step, { type: 'unreachable', now: step.now, peer })
+}

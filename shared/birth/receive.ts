@@ -1,0 +1,189 @@
+/** What a participant does with the messages of its peers: those of the birth, and those that are for its core. */
+import { MESSAGE_FORMAT, type ParticipantId } from '../protocols/protocol.ts'
+import { hold, isStandingKnown } from './entitlement.ts'
+import { adoptGeneration, forgetLife } from './generation.ts'
+import { incarnationIn } from './incarnations.ts'
+import { giveMessage } from './lock-core.ts'
+import { emit, isEntitled, isRegistrar, learnIncarnations, type Step, send, type Vote } from './lock-state.ts'
+import type { BirthMessage, CoreMessage, LockEnvelope } from './messages.ts'
+import * as register from './register.ts'
+import { digestOf, isMember, type LockValue } from './value.ts'
+
+export function onEnvelope(step: Step, from: ParticipantId, envelope: LockEnvelope): void {
+  const { context, state } = step
+  const isPeer = Number.isInteger(from) && from >= 1 && from < register.PROPOSERS && from !== context.self
+  if (envelope.format !== MESSAGE_FORMAT || !isPeer || step.restart) return
+  if (envelope.generation < state.birth.generation) return sayOutdated(step, from, envelope)
+  if (envelope.generation > state.birth.generation)
+    adoptGeneration(step, envelope.generation, envelope.startEpoch ?? 0)
+  if (!isStandingKnown(step)) return onMessageTooEarly(step, from, envelope)
+  const incarnation = envelope.incarnation ?? 1
+  if (incarnation < incarnationIn(state.birth.known, from)) return sayOutdated(step, from, envelope)
+  if (envelope.known !== undefined || incarnation > 1) meetIncarnations(step, from, envelope)
+  if (step.restart) return
+  const vote: Vote = { incarnation, known: envelope.known ?? {} }
+  if (envelope.body.type === 'core') onCoreMessage(step, from, envelope.body, vote)
+  else onBirthMessage(step, from, envelope.body, vote)
+}
+
+function sayOutdated(step: Step, from: ParticipantId, { body }: LockEnvelope): void {
+  if (body.type !== 'outdated') send(step, from, { type: 'outdated' })
+}
+
+/** It waits for the ledger, unless that has said that it is not ready. */
+function onMessageTooEarly(step: Step, from: ParticipantId, envelope: LockEnvelope): void {
+  if (step.state.soft.notReady === null) return hold(step, from, envelope)
+  const { type } = envelope.body
+  if (type === 'prepare' || type === 'accept') send(step, from, { type: 'unable', reason: 'not-ready' })
+}
+
+/** Rule 8. If the core has counted something of a life that is over, its memory is worth nothing. */
+function meetIncarnations(step: Step, from: ParticipantId, { known, incarnation }: LockEnvelope): void {
+  const { context, state } = step
+  learnIncarnations(step, known ?? {})
+  learnIncarnations(step, { [from]: incarnation ?? 1 })
+  const own = incarnationIn(state.birth.known, context.self)
+  if (context.hasLedger && own > state.birth.incarnation) return forgetLife(step, own)
+  for (const [peer, counted] of state.soft.counted)
+    if (counted < incarnationIn(state.birth.known, peer)) step.restart = true
+}
+
+// ---------------------------------------------------------------- messages of the birth
+
+function onBirthMessage(step: Step, from: ParticipantId, message: BirthMessage, vote: Vote): void {
+  const { context, state } = step
+  const { chosen } = state.birth
+  switch (message.type) {
+    case 'outdated':
+      return
+    case 'chosen':
+      if (isRegistrar(context, from) || isMember(message.value, from))
+        register.learnChosen(step, message.value)
+      return
+    case 'begun':
+      onBallotZero(step, from, message.value, vote)
+      return
+    case 'what':
+      return onWhat(step, from, message.digest)
+  }
+  // Rule 5: whoever knows the choice says it, whatever was asked.
+  if (chosen !== null) return send(step, from, { type: 'chosen', value: chosen })
+  if (message.type === 'wake') {
+    state.soft.askers.add(from)
+    return
+  }
+  if (!isRegistrar(context, from)) return
+  switch (message.type) {
+    case 'prepare':
+      if (hasVote(step, from)) register.onPrepare(step, from, message.ballot)
+      return
+    case 'accept':
+      if (hasVote(step, from)) register.onAccept(step, from, message.ballot, message.value)
+      return
+    case 'promise':
+      return register.onPromise(step, from, vote, message.ballot, message.accepted)
+    case 'accepted':
+      return register.onAccepted(step, from, vote, message.ballot)
+    case 'promised':
+      return register.onPromised(step, message.promised)
+    case 'unable':
+      state.soft.unreachable.add(from)
+      return
+    default:
+      return message satisfies never
+  }
+}
+
+function hasVote(step: Step, from: ParticipantId): boolean {
+  if (!isRegistrar(step.context, step.context.self)) return false
+  if (!isEntitled(step)) send(step, from, { type: 'unable', reason: 'lost' })
+  return isEntitled(step)
+}
+
+function onWhat(step: Step, from: ParticipantId, digest: string): void {
+  const { chosen, accepted, promised } = step.state.birth
+  if (chosen !== null) return send(step, from, { type: 'chosen', value: chosen })
+  if (accepted?.ballot === 0 && digestOf(accepted.value) === digest)
+    return send(step, from, { type: 'begun', value: accepted.value })
+  if (promised > 0) send(step, from, { type: 'promised', promised })
+}
+
+// ---------------------------------------------------------------- messages of the core
+
+function onCoreMessage(step: Step, from: ParticipantId, body: CoreMessage, vote: Vote): void {
+  const { birth } = step.state
+  if (birth.chosen !== null) return onMessageOfChosen(step, from, body, vote)
+  const value = findValue(step, body)
+  if (value === null) return send(step, from, { type: 'what', digest: body.digest })
+  if (body.chosen) {
+    if (!isMember(value, from)) return
+    register.learnChosen(step, value)
+    return onMessageOfChosen(step, from, body, vote)
+  }
+  if (body.tentative) return onTentative(step, from, body, vote)
+  if (onBallotZero(step, from, value, vote)) giveMessage(step, from, body.message, vote.incarnation)
+}
+
+/** Rule 5: a foreign identity is answered with the choice, and so is a sender that does not know it yet. */
+function onMessageOfChosen(step: Step, from: ParticipantId, body: CoreMessage, vote: Vote): void {
+  const { birth, soft } = step.state
+  const value = birth.chosen!
+  const isForeign = body.digest !== digestOf(value)
+  if (isForeign || !body.chosen) send(step, from, { type: 'chosen', value })
+  if (isForeign) return
+  soft.informed.add(from)
+  giveMessage(step, from, body.message, vote.incarnation)
+}
+
+/** Somebody guesses what this first owner has begun, or begins now. The message is no vote. */
+function onTentative(step: Step, from: ParticipantId, body: CoreMessage, vote: Vote): void {
+  const { birth, soft } = step.state
+  if (register.mayBeginAlone(step)) register.beginAlone(step)
+  const { accepted, chosen } = step.state.birth
+  if (chosen !== null) return onMessageOfChosen(step, from, body, vote)
+  if (accepted?.ballot !== 0) {
+    soft.askers.add(from)
+    if (birth.promised > 0) send(step, from, { type: 'promised', promised: birth.promised })
+  } else if (digestOf(accepted.value) === body.digest) giveMessage(step, from, body.message, vote.incarnation)
+  else send(step, from, { type: 'begun', value: accepted.value })
+}
+
+/** Rule 2. Whether this participant acts under the same value in ballot 0, possibly from now on. */
+function onBallotZero(step: Step, from: ParticipantId, value: LockValue, vote: Vote): boolean {
+  const { context, state } = step
+  const { chosen, accepted } = state.birth
+  if (chosen !== null) {
+    if (digestOf(chosen) !== digestOf(value)) send(step, from, { type: 'chosen', value: chosen })
+    return false
+  }
+  if (!isRegistrar(context, from) || !register.isOfBallotZero(step, value)) return false
+  if (!isRegistrar(context, context.self)) {
+    if (state.soft.wish !== 'none') emit(step, { type: 'elsewhere', configuration: value.configuration })
+    state.soft.wish = 'none'
+    return false
+  }
+  if (!isEntitled(step)) {
+    state.soft.isStuck = true
+    return false
+  }
+  if (accepted === null && register.isOpenForBallotZero(step)) register.acceptBallotZero(step, value)
+  if (!isActingUnder(step, value)) {
+    send(step, from, { type: 'promised', promised: state.birth.promised })
+    return false
+  }
+  state.soft.informed.add(from)
+  state.soft.acting.set(from, vote)
+  register.concludeBallotZero(step)
+  return true
+}
+
+function isActingUnder({ state: { birth } }: Step, value: LockValue): boolean {
+  const { accepted, chosen } = birth
+  const own = chosen ?? (accepted?.ballot === 0 ? accepted.value : null)
+  return own !== null && digestOf(own) === digestOf(value)
+}
+
+function findValue({ state: { birth } }: Step, { digest, value }: CoreMessage): LockValue | null {
+  const known = [value, birth.chosen, birth.accepted?.value, birth.core]
+  return known.find(one => one != null && digestOf(one) === digest) ?? null
+}

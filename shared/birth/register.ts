@@ -1,0 +1,281 @@
+/**
+ * The register of one generation: single-decree Paxos among the registrars (rules 2 to 8). Ballot 0 belongs to the first owner and
+ * has no messages of its own; all others have a prepare and an accept.
+ */
+
+import type { ParticipantId } from '../protocols/protocol.ts'
+import { majority } from '../protocols/quorum.ts'
+import { assert } from '../protocols/step.ts'
+import { incarnationIn } from './incarnations.ts'
+import { beginCore, dropCore, giveUserEvent } from './lock-core.ts'
+import {
+  cancelTimer,
+  change,
+  emit,
+  firstOwner,
+  isEntitled,
+  isLost,
+  isRegistrar,
+  modeOf,
+  PROPOSE_TIMER,
+  type Proposal,
+  type Step,
+  send,
+  setTimer,
+  tellRegistrars,
+  type Vote,
+} from './lock-state.ts'
+import type { AcceptedBallot } from './messages.ts'
+import { allowsBallotZero, EPOCHS_OF_A_BALLOT, isMember, isSame, isWeak, type LockValue } from './value.ts'
+
+/** Ballots of different proposers differ: the proposer's number is the last digit. */
+export const PROPOSERS = 1_024
+
+export const ballotAbove = (highest: number, proposer: ParticipantId): number =>
+  (Math.floor(highest / PROPOSERS) + 1) * PROPOSERS + proposer
+
+// ---------------------------------------------------------------- ballot 0
+
+/** Whether this registrar may still accept in ballot 0, from a first owner that is in its first incarnation. */
+export function isOpenForBallotZero(step: Step): boolean {
+  const { promised, accepted, chosen, known } = step.state.birth
+  const isNothingDecided = promised === 0 && accepted === null && chosen === null
+  return isNothingDecided && incarnationIn(known, firstOwner(step.context)) === 1
+}
+
+/** Rule 6: the first owner begins by itself, unless its process may have begun before and forgotten it. */
+export function mayBeginAlone(step: Step): boolean {
+  const { context, state } = step
+  if (context.self !== firstOwner(context) || !isEntitled(step) || !isOpenForBallotZero(step)) return false
+  if (state.birth.incarnation !== 1) return false
+  return allowsBallotZero(context.defaults, context.registrars.length)
+}
+
+/** The acceptance, the core's beginning and whatever it does first are one transaction. */
+export function beginAlone(step: Step): void {
+  const { context, state } = step
+  const value: LockValue = {
+    configuration: { ...context.defaults, firstOwner: context.self },
+    startEpoch: state.birth.startEpoch,
+  }
+  acceptBallotZero(step, value)
+}
+
+/** Whether a value can be the one of ballot 0. */
+export function isOfBallotZero(step: Step, value: LockValue): boolean {
+  const { context, state } = step
+  return value.configuration.firstOwner === firstOwner(context) && value.startEpoch === state.birth.startEpoch
+}
+
+/** Rule 2: what this participant says from now on in the core is its acceptance. */
+export function acceptBallotZero(step: Step, value: LockValue): void {
+  const { birth } = step.state
+  assert(birth.promised === 0 && birth.accepted === null, 'ballot 0 comes before all others')
+  change(step, { accepted: { ballot: 0, value } })
+  const replayed = birth.core !== null && !isSame(birth.core, value) ? dropCore(step) : []
+  if (step.state.birth.core === null) beginCore(step, value, true)
+  step.state.soft.isWaitingForFirst = false
+  step.state.soft.attempts = 0
+  for (const event of replayed) giveUserEvent(step, event)
+  concludeBallotZero(step)
+}
+
+/** Rule 4: a majority that acts under the value of ballot 0 has chosen it. */
+export function concludeBallotZero(step: Step): void {
+  const { context, state } = step
+  const { accepted, chosen, incarnation, known } = state.birth
+  if (chosen !== null || accepted?.ballot !== 0) return
+  const votes = new Map(state.soft.acting)
+  if (isRegistrar(context, context.self)) votes.set(context.self, { incarnation, known })
+  if (countVotes(votes) >= majority(context.registrars.length)) learnChosen(step, accepted.value)
+}
+
+/** Rule 8: a vote of an incarnation that is older than any counted vote knows is not counted. */
+export function countVotes(votes: ReadonlyMap<ParticipantId, Vote>): number {
+  return validVotes(votes).length
+}
+
+function validVotes(votes: ReadonlyMap<ParticipantId, Vote>): ParticipantId[] {
+  const isOld = (voter: ParticipantId, { incarnation }: Vote) =>
+    [...votes.values()].some(({ known }) => incarnation < incarnationIn(known, voter))
+  return [...votes].flatMap(([voter, vote]) => (isOld(voter, vote) ? [] : [voter]))
+}
+
+// ---------------------------------------------------------------- acceptor
+
+/** The caller has seen to it that this registrar is entitled and knows of no choice. */
+export function onPrepare(step: Step, from: ParticipantId, ballot: number): void {
+  const { promised, accepted } = step.state.birth
+  if (ballot <= promised) return send(step, from, { type: 'promised', promised })
+  change(step, { promised: ballot })
+  if (from !== step.context.self) return send(step, from, { type: 'promise', ballot, accepted })
+  const { incarnation, known } = step.state.birth
+  step.state.soft.proposal!.promises.set(from, { incarnation, known, accepted })
+}
+
+/** Accepting anything parks a core that acts under ballot 0, even the same value: only the choice says how it goes on (rule 3). */
+export function onAccept(step: Step, from: ParticipantId, ballot: number, value: LockValue): void {
+  const { promised } = step.state.birth
+  if (ballot < promised) return send(step, from, { type: 'promised', promised })
+  change(step, { promised: ballot, accepted: { ballot, value } })
+  if (from !== step.context.self) return send(step, from, { type: 'accepted', ballot })
+  const { incarnation, known } = step.state.birth
+  step.state.soft.proposal!.acceptances.set(from, { incarnation, known })
+}
+
+// ---------------------------------------------------------------- proposer
+
+/** The ballot is durable before it is used; the own vote counts if there is one. */
+export function propose(step: Step): void {
+  const { context, state } = step
+  const { birth, soft } = state
+  const ballot = ballotAbove(Math.max(birth.ballot, birth.promised, soft.highestBallot), context.self)
+  soft.proposal = { ballot, promises: new Map(), acceptances: new Map(), value: null, request: null }
+  soft.isWaitingForFirst = false
+  soft.unreachable.clear()
+  change(step, { ballot })
+  setTimer(step, PROPOSE_TIMER, backOff(step))
+  tellRegistrars(step, { type: 'prepare', ballot })
+  if (isEntitled(step)) onPrepare(step, context.self, ballot)
+  concludePromises(step)
+}
+
+/** Intervals double, and differ from one proposer to the next, so that two of them do not outbid each other for ever. */
+export function backOff(step: Step): number {
+  const { self, registrars, birth } = step.context
+  const { attempts } = step.state.soft
+  const rank = 1 + ((self + attempts) % registrars.length)
+  return Math.min(birth.silentMs * 2 ** Math.min(attempts, 4), birth.silentMaxMs) * (1 + rank / 4)
+}
+
+export function onPromise(
+  step: Step,
+  from: ParticipantId,
+  vote: Vote,
+  ballot: number,
+  accepted: AcceptedBallot | null,
+): void {
+  const { proposal } = step.state.soft
+  if (proposal?.ballot !== ballot || proposal.value !== null) return
+  proposal.promises.set(from, { ...vote, accepted })
+  concludePromises(step)
+}
+
+function concludePromises(step: Step): void {
+  const { proposal } = step.state.soft
+  const { self, registrars } = step.context
+  if (proposal === null || proposal.value !== null) return
+  const voters = validVotes(proposal.promises)
+  if (voters.length < majority(registrars.length)) return
+  const value = adopted(proposal, voters) ?? ownValue(step, proposal, voters)
+  if (value === null) return
+  proposal.value = value
+  const { ballot } = proposal
+  tellRegistrars(step, { type: 'accept', ballot, value })
+  if (isEntitled(step)) onAccept(step, self, ballot, value)
+  concludeAcceptances(step)
+}
+
+/** What may have been chosen already: the value of the highest ballot that anybody of the majority has accepted. */
+function adopted({ promises }: Proposal, voters: readonly ParticipantId[]): LockValue | null {
+  let highest: AcceptedBallot | null = null
+  for (const voter of voters) {
+    const { accepted } = promises.get(voter)!
+    if (accepted !== null && (highest === null || accepted.ballot > highest.ballot)) highest = accepted
+  }
+  return highest?.value ?? null
+}
+
+/** Nobody acts on it before it is chosen, so anybody who has not lost its storage can be the first owner. */
+function ownValue(step: Step, proposal: Proposal, voters: readonly ParticipantId[]): LockValue | null {
+  const { context, state } = step
+  const configure = state.soft.configures[0]
+  const configuration = configure?.configuration ?? context.defaults
+  if (!isWeak(configuration) && !isFirstOwnerBound(step, voters)) return null
+  proposal.request = configure?.request ?? null
+  const startEpoch = state.birth.startEpoch + EPOCHS_OF_A_BALLOT
+  const wanted = configure === undefined ? context.self : configuration.firstOwner
+  const able = [wanted, context.self, ...voters].find(
+    candidate => voters.includes(candidate) && isMember({ configuration, startEpoch }, candidate),
+  )
+  return { configuration: { ...configuration, firstOwner: able ?? 1 }, startEpoch }
+}
+
+/** Whether the first owner can no longer begin alone with a lock whose grants are weak. */
+function isFirstOwnerBound({ context, state }: Step, voters: readonly ParticipantId[]): boolean {
+  if (!isWeak(context.defaults) || !allowsBallotZero(context.defaults, context.registrars.length)) return true
+  const first = firstOwner(context)
+  return voters.includes(first) || incarnationIn(state.birth.known, first) > 1
+}
+
+export function onAccepted(step: Step, from: ParticipantId, vote: Vote, ballot: number): void {
+  const { proposal } = step.state.soft
+  if (proposal?.ballot !== ballot || proposal.value === null) return
+  proposal.acceptances.set(from, vote)
+  concludeAcceptances(step)
+}
+
+function concludeAcceptances(step: Step): void {
+  const { proposal } = step.state.soft
+  if (proposal === null || proposal.value === null) return
+  if (countVotes(proposal.acceptances) < majority(step.context.registrars.length)) return
+  const { value } = proposal
+  const { self, registrars } = step.context
+  learnChosen(step, value)
+  const count = Math.max(registrars.length, value.configuration.participants.length)
+  for (let peer = 1; peer <= count; peer++) if (peer !== self) send(step, peer, { type: 'chosen', value })
+}
+
+/** Rule 7: whoever is stuck proposes. After a higher ballot it lets the timer run, so that the other one can finish. */
+export function onPromised(step: Step, promised: number): void {
+  const { soft } = step.state
+  soft.highestBallot = Math.max(soft.highestBallot, promised)
+  soft.isStuck = true
+  soft.isWaitingForFirst = false
+  if (soft.proposal !== null && promised > soft.proposal.ballot) {
+    soft.proposal = { ...soft.proposal, ballot: Number.NaN }
+  }
+}
+
+// ---------------------------------------------------------------- the choice
+
+/** A core of another value is dropped, a parked one of this value goes on as storage has it. */
+export function learnChosen(step: Step, value: LockValue): void {
+  const { birth, soft } = step.state
+  if (birth.chosen !== null) return assert(isSame(birth.chosen, value), 'a lock was born twice')
+  const wasParked = modeOf(birth) === 'parked'
+  const isOther = birth.core !== null && !isSame(birth.core, value)
+  const replayed = isOther ? dropCore(step) : []
+  change(step, { chosen: value, accepted: null })
+  if (birth.core !== null && !isOther && wasParked) step.restart = true
+  answerConfigures(step, value)
+  soft.proposal = null
+  soft.isStuck = false
+  soft.isWaitingForFirst = false
+  soft.attempts = 0
+  cancelTimer(step, PROPOSE_TIMER)
+  for (const asker of soft.askers) send(step, asker, { type: 'chosen', value })
+  soft.askers.clear()
+  startChosen(step)
+  soft.tries.clear()
+  soft.issues.clear()
+  for (const event of replayed) giveUserEvent(step, event)
+}
+
+/** Rule 5: a member starts, from the beginning if it is entitled, and by being taken back if it was lost. */
+export function startChosen(step: Step): void {
+  const { context, state } = step
+  const { chosen, core } = state.birth
+  if (chosen === null || core !== null || !isMember(chosen, context.self)) return
+  if (isEntitled(step)) beginCore(step, chosen, true)
+  else if (isLost(step)) beginCore(step, chosen, false)
+}
+
+function answerConfigures(step: Step, value: LockValue): void {
+  const { soft } = step.state
+  const { configuration } = value
+  const own = soft.proposal?.value === value ? soft.proposal.request : null
+  for (const { request } of soft.configures)
+    emit(step, { type: 'configured', request, configuration, created: request === own })
+  soft.configures = []
+}

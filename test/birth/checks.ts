@@ -1,0 +1,152 @@
+/** What must hold in every run, whatever happens: one choice for each generation, no fence twice, and a history that the judge accepts. */
+
+import { modeOf } from '../../shared/birth/lock-state.ts'
+import type { BirthEvent } from '../../shared/birth/lock-types.ts'
+import { digestOf, type LockValue } from '../../shared/birth/value.ts'
+import { judge } from '../../shared/history/judge.ts'
+import { keyValue } from '../../shared/resource/key-value.ts'
+import { Violation } from './violation.ts'
+import type { LockHost, World } from './world.ts'
+
+export interface Counts {
+  births: number
+  ballotZero: number
+  configured: number
+  created: number
+  wipes: number
+  objectWipes: number
+  parked: number
+  resumed: number
+  dropped: number
+  lost: number
+  unavailable: number
+  acknowledged: number
+  usable: number
+}
+
+export class Checks {
+  private readonly world: World
+  private readonly chosen = new Map<string, LockValue>()
+  private readonly fences = new Map<string, string>()
+  private readonly seen = new Set<string>()
+  private readonly modes = new Map<LockHost, string>()
+  /** Participants that were wiped and are not back. */
+  readonly wounded = new Set<LockHost>()
+  acknowledged = 0
+  readonly counts = {
+    births: 0,
+    ballotZero: 0,
+    configured: 0,
+    created: 0,
+    wipes: 0,
+    objectWipes: 0,
+    parked: 0,
+    resumed: 0,
+    dropped: 0,
+    lost: 0,
+    unavailable: 0,
+    acknowledged: 0,
+    usable: 0,
+  } satisfies Counts
+
+  constructor(world: World) {
+    this.world = world
+  }
+
+  stepped(host: LockHost): void {
+    const { state } = host
+    if (state === null) return
+    const { birth, core } = state
+    this.countModes(host)
+    if (birth.standing.status === 'lost') this.once(`lost ${host.process} ${host.lock}`, 'lost')
+    if (birth.chosen === null) return
+    const key = `${host.lock} ${birth.generation}`
+    const before = this.chosen.get(key)
+    if (before === undefined) {
+      this.chosen.set(key, birth.chosen)
+      this.counts.births++
+      if (birth.chosen.startEpoch === birth.startEpoch) this.counts.ballotZero++
+    } else if (before !== birth.chosen && digestOf(before) !== digestOf(birth.chosen)) {
+      throw new Violation(
+        'one choice',
+        `${key} is ${JSON.stringify(before)} and, at ${host.process}, ${JSON.stringify(birth.chosen)}`,
+      )
+    }
+    if (!this.wounded.has(host)) return
+    const isMember = host.process <= birth.chosen.configuration.participants.length
+    const isBack = core !== null && core.protocol.view(core.context, core.state).membership === 'member'
+    if (isBack || !isMember) this.wounded.delete(host)
+  }
+
+  private countModes(host: LockHost): void {
+    const mode = modeOf(host.state!.birth)
+    const before = this.modes.get(host) ?? 'none'
+    if (mode === before) return
+    this.modes.set(host, mode)
+    if (mode === 'parked') this.counts.parked++
+    if (before === 'parked') this.counts[mode === 'active' ? 'resumed' : 'dropped']++
+  }
+
+  private once(key: string, count: 'lost'): void {
+    if (this.seen.has(key)) return
+    this.seen.add(key)
+    this.counts[count]++
+  }
+
+  /** A retry is told the same fence again; nobody else is. */
+  granted(host: LockHost, fence: number, user: string): void {
+    const key = `${host.lock} ${host.state!.birth.generation} ${fence}`
+    const before = this.fences.get(key)
+    if (before !== undefined && before !== user)
+      throw new Violation('fences', `the fence ${key} was given to ${before} and to ${user}`)
+    this.fences.set(key, user)
+  }
+
+  configured(host: LockHost, event: Extract<BirthEvent, { request: string }>): void {
+    if (event.type === 'configuration-refused') return
+    this.counts.configured++
+    if (!event.created) return
+    this.counts.created++
+    const key = `created ${host.lock} ${host.state!.birth.generation}`
+    if (this.seen.has(key)) throw new Violation('one creator', `${host.lock} was created by two requests`)
+    this.seen.add(key)
+  }
+
+  unavailable(_reason: string): void {
+    this.counts.unavailable++
+  }
+
+  wiped(host: LockHost): void {
+    if (host.storage.size > 0) this.wounded.add(host)
+    this.modes.delete(host)
+    this.world.users.wiped(host)
+  }
+
+  valueOf(lock: string): LockValue | undefined {
+    return this.chosen.get(`${lock} 1`)
+  }
+
+  /** The histories of all locks, each under the protocol that it was born with. */
+  finish(): void {
+    this.counts.acknowledged = this.acknowledged
+    for (const [lock, events] of this.world.users.history) {
+      const value = this.valueOf(lock)
+      if (value === undefined) continue
+      const { protocol, participants } = value.configuration
+      const header = {
+        format: 1,
+        protocol,
+        participants: participants.length,
+        resource: 'key-value',
+        resultsKept: 10_000,
+      } as const
+      const { properties } = judge({ header, events }, keyValue)
+      for (const { name, kind, verdict, evidence } of properties) {
+        if (kind !== 'safety' || verdict !== 'invalid') continue
+        const [first] = evidence
+        const proof = (first?.events ?? []).map(({ event }) => JSON.stringify(event)).join(' ')
+        throw new Violation(name, `${lock}: ${first?.message}: ${proof}`)
+      }
+    }
+  }
+}

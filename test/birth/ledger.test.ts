@@ -1,0 +1,210 @@
+/** The ledger: founding, healing, and what objects are told. */
+import { describe, expect, it } from 'vitest'
+import type { FoundedRecord, LedgerRecord } from '../../shared/birth/ledger-types.ts'
+import type { Json } from '../../shared/json.ts'
+import { configurationOf } from './scenario.ts'
+import { among, both, from, type Letter, saying, Table, to } from './table.ts'
+
+const options = (registrars = 3) => ({
+  registrars,
+  first: 1,
+  hasLedger: true,
+  defaults: () => configurationOf('wme-2', registrars, 30_000, true),
+})
+const recordAt = (table: Table, id: number) =>
+  table.seats[id]!.ledgerStorage.get('ledger') as unknown as LedgerRecord
+const foundedAt = (table: Table, id: number) => recordAt(table, id) as FoundedRecord
+const hand = (table: Table, letters: readonly Letter[]) => {
+  for (const letter of letters) table.hand(letter)
+}
+const healed = (table: Table) =>
+  table.ids.map(id => (recordAt(table, id) as Partial<FoundedRecord>).isHealed ?? false)
+
+describe('founding', () => {
+  it('happens once all processes are up together, and not before', () => {
+    const table = new Table(options())
+    table.start(1)
+    table.start(2)
+    table.settle(3)
+    table.use(1)
+    table.deliver()
+    expect(table.events(1, 'unavailable')).toMatchObject([{ reason: 'not-ready' }])
+    expect(table.events(1, 'unavailable')[0]).toMatchObject({
+      detail: expect.stringContaining('all of its 3 processes'),
+    })
+    table.start(3)
+    table.settle(2)
+    expect(healed(table)).toEqual([true, true, true])
+    expect(table.ids.map(id => foundedAt(table, id).incarnation)).toEqual([1, 1, 1])
+    table.fire(1, 'birth/ledger')
+    table.acquire(1, 'a')
+    expect(table.events(1, 'crit')).toHaveLength(1)
+  })
+
+  it('does not count a nonce that was given to an earlier collector', () => {
+    const table = new Table(options())
+    for (const id of table.ids) table.start(id)
+    // The first collector founds, but nobody hears of it.
+    table.deliver(saying('hello', 'gather', 'blank'))
+    expect(recordAt(table, 1).status).toBe('founded')
+    const late = table.take()
+    table.wipe(1)
+    table.start(1)
+    table.deliver(saying('hello', 'gather', 'blank'))
+    // What the earlier life founded can be joined by nobody.
+    hand(table, late.filter(saying('founded')))
+    table.settle(3)
+    const foundings = new Set(table.ids.map(id => foundedAt(table, id).founding.collector))
+    expect(foundings.size).toBe(1)
+    expect(healed(table)).toEqual([true, true, true])
+  })
+
+  it('never takes a process for new that has begun before: the second asker of a founding', () => {
+    const table = new Table(options())
+    for (const id of table.ids) table.start(id)
+    // 2 and 3 have given their nonces; 3 begins, votes, and is wiped before 2 has heard that it began.
+    table.deliver(both(letter => letter.kind === 'ledger', saying('hello', 'gather', 'blank')))
+    table.deliver(among(1, 3))
+    const toTwo = table.take(to(2))
+    table.wipe(3)
+    table.start(3)
+    table.deliver(both(to(1, 3), saying('hello', 'gather', 'blank', 'founded')))
+    hand(table, toTwo)
+    table.settle(3)
+    expect(foundedAt(table, 3).incarnation).toBe(2)
+    expect(foundedAt(table, 2).incarnation).toBe(1)
+  })
+
+  it('a process votes only when others would know that it has begun', () => {
+    const table = new Table(options())
+    for (const id of table.ids) table.start(id)
+    table.deliver(saying('hello', 'gather', 'blank'))
+    expect(foundedAt(table, 1)).toMatchObject({ status: 'founded', isHealed: false })
+    table.use(1)
+    table.deliverLedgerCalls()
+    expect(table.events(1, 'unavailable')).toMatchObject([{ reason: 'not-ready' }])
+  })
+
+  it('one process alone is founded at once', () => {
+    const table = Table.founded(options(1))
+    table.acquire(1, 'a')
+    expect(table.events(1, 'crit')).toHaveLength(1)
+  })
+})
+
+describe('healing', () => {
+  it('reads the indices of the others in pages', () => {
+    const table = Table.founded({ ...options(), ledgerLimits: { locks: 100, entriesPerPage: 2 } })
+    for (let number = 0; number < 7; number++) {
+      const question = { lock: `other-${number}`, generation: number + 1, token: 't', incarnation: 1 }
+      table.seats[2]!.ledgerStorage.set(`lock/other-${number}`, { voted: number + 1, token: 't', lost: 0 })
+      expect(question.lock).toContain('other')
+    }
+    table.crash(2)
+    table.wipe(3)
+    table.start(3)
+    table.settle(2)
+    for (let number = 0; number < 7; number++)
+      expect(table.seats[3]!.ledgerStorage.get(`lock/other-${number}`)).toMatchObject({ lost: number + 1 })
+    expect(healed(table)).toEqual([true, true, true])
+  })
+
+  it('one that is not healed heals nobody', () => {
+    const table = Table.founded(options())
+    table.enter(1, 'a')
+    table.deliver()
+    table.wipe(2)
+    table.wipe(3)
+    table.start(2)
+    table.start(3)
+    table.settle(4)
+    expect(healed(table)).toEqual([true, false, false])
+    table.use(2)
+    table.deliver()
+    expect(table.events(2, 'unavailable')).toMatchObject([{ reason: 'not-ready' }])
+  })
+
+  it('each life has a higher number than those that healed before', () => {
+    const table = Table.founded(options())
+    for (const incarnation of [2, 3, 4]) {
+      table.wipe(2)
+      table.start(2)
+      table.settle(2)
+      expect(foundedAt(table, 2)).toMatchObject({ incarnation, isHealed: true })
+    }
+  })
+
+  it('a life whose number somebody has noted for another one takes a higher one', () => {
+    const table = Table.founded(options(5))
+    const noted = foundedAt(table, 5)
+    table.seats[5]!.ledgerStorage.set('ledger', { ...noted, known: { '2': 4 } } as unknown as Json)
+    table.crash(5)
+    table.wipe(2)
+    table.start(2)
+    table.deliver(among(1, 2, 3, 4))
+    expect(foundedAt(table, 2)).toMatchObject({ incarnation: 2, isHealed: true })
+    // A vote of 5 says that there was a later life.
+    table.use(2)
+    table.deliver()
+    const question = { lock: 'x', generation: 1, token: 't', incarnation: 4 }
+    table.stepLedger(2, { type: 'ask', question })
+    expect(foundedAt(table, 2)).toMatchObject({ incarnation: 5, isHealed: false })
+    table.settle(2)
+    expect(foundedAt(table, 2)).toMatchObject({ incarnation: 5, isHealed: true })
+  })
+
+  it('finishes each lock that was lost, one after the other, and remembers it', () => {
+    const table = Table.founded(options())
+    table.enter(1, 'a')
+    table.deliver()
+    table.exit(1, 'a')
+    table.deliver()
+    table.wipe(3)
+    table.start(3)
+    table.settle(6)
+    expect(table.view(3).membership).toBe('member')
+    expect(table.valueAt(3)).toBe(1)
+    expect(table.seats[3]!.ledgerStorage.get(`lock/${table.name}`)).toMatchObject({
+      lost: 1,
+      isFinished: true,
+    })
+  })
+})
+
+describe('objects', () => {
+  it('are refused when the ledger is full, and those that it has go on', () => {
+    const table = Table.founded({ ...options(), ledgerLimits: { locks: 1, entriesPerPage: 10 } })
+    table.stepLedger(1, {
+      type: 'ask',
+      question: { lock: 'another', generation: 1, token: 't', incarnation: 1 },
+    })
+    table.use(1)
+    table.deliverLedgerCalls()
+    expect(table.events(1, 'unavailable')).toMatchObject([{ reason: 'not-ready' }])
+  })
+
+  it('that kept their votes while the ledger was lost do not vote under the old number', () => {
+    const table = Table.founded(options())
+    table.enter(1, 'a')
+    table.deliver()
+    table.take()
+    table.seats[2]!.ledgerStorage = new Map()
+    table.crash(2)
+    table.settle(8)
+    expect(table.birth(2)).toMatchObject({ incarnation: 2, standing: { status: 'lost' } })
+    expect(table.view(2).membership).toBe('member')
+  })
+
+  it('a stranger at the table is ignored', () => {
+    const table = Table.founded(options())
+    const before = JSON.stringify([...table.seats[1]!.ledgerStorage])
+    table.hand({
+      kind: 'ledger',
+      from: 9,
+      to: 1,
+      message: { type: 'note', collector: 'x', nonce: 'y', incarnation: 7 },
+    })
+    expect(JSON.stringify([...table.seats[1]!.ledgerStorage])).toBe(before)
+    expect(table.take(from(1))).toEqual([])
+  })
+})

@@ -1,0 +1,182 @@
+/** What went wrong with the birth of locks before it was a machine, point by point. */
+import { describe, expect, it } from 'vitest'
+import { configurationOf } from './scenario.ts'
+import { among, both, from, saying, Table, to } from './table.ts'
+
+const founded = (first = 1) =>
+  Table.founded({ first, hasLedger: true, defaults: () => configurationOf('wme-2', 3, 30_000, true) })
+const put = (ttlMs: number) => configurationOf('wme-2', 3, ttlMs, true)
+
+describe('regressions of the birth', () => {
+  it('(a) a blank majority of which one was wiped is no birth', () => {
+    const table = founded()
+    table.stop(3)
+    table.enter(1, 'a')
+    table.deliver(among(1, 2))
+    expect(table.events(1, 'outcome')).toHaveLength(1)
+    const fence = table.fenceOf(1, 'a')
+    table.take()
+    // 2 is wiped, 3 comes up for the first time, 1 is away for a moment.
+    table.stop(1)
+    table.wipe(2)
+    table.start(2)
+    table.start(3)
+    table.deliver()
+    table.use(2)
+    table.use(3)
+    table.settle(3)
+    expect(table.events(2, 'crit')).toEqual([])
+    expect(table.birth(3).chosen).toBeNull()
+    table.start(1)
+    table.settle(8)
+    table.use(3)
+    table.deliver()
+    table.try(3, 'c')
+    table.settle(3)
+    expect(table.fenceOf(3, 'c')).toBeGreaterThan(fence)
+    expect([1, 2, 3].map(id => table.valueAt(id))).toEqual([1, 1, 1])
+  })
+
+  it('(b) lost messages and a kill at any moment of a birth leave nobody behind', () => {
+    for (let lost = 0; lost < 40; lost++) {
+      const table = founded()
+      table.configure(1, 'put', put(5_000))
+      let count = 0
+      table.deliverLedgerCalls()
+      table.deliver(() => count++ !== lost)
+      table.take()
+      table.crash((lost % 3) + 1)
+      for (const id of [1, 2, 3]) table.use(id)
+      table.settle(8)
+      expect(table.chosen(), `letter ${lost}`).toHaveLength(1)
+      expect(
+        [1, 2, 3].map(id => table.view(id).membership),
+        `letter ${lost}`,
+      ).toEqual(['member', 'member', 'member'])
+    }
+  })
+
+  it('(c) a registrar that was wiped does not vote again, and one that knows the choice says so', () => {
+    const table = founded()
+    table.configure(1, 'one', put(5_000))
+    table.deliver(among(1, 2))
+    table.take()
+    table.wipe(2)
+    table.start(2)
+    table.deliver(letter => letter.kind === 'ledger')
+    table.configure(3, 'three', put(6_000))
+    table.deliver(among(2, 3))
+    expect(table.events(3, 'configured')).toEqual([])
+    table.settle(6)
+    expect(table.chosen()).toHaveLength(1)
+    expect(table.birth(3).chosen?.configuration.ttlMs).toBe(5_000)
+  })
+
+  it('(d) a silent registrar does not delay a birth', () => {
+    const table = founded()
+    table.stop(3)
+    table.enter(1, 'a')
+    table.deliver()
+    expect(table.events(1, 'outcome')).toHaveLength(1)
+    const configured = founded()
+    configured.stop(3)
+    configured.configure(1, 'put', put(5_000))
+    configured.deliver()
+    expect(configured.events(1, 'configured')).toHaveLength(1)
+  })
+
+  it('(e) a message of another lock under the same name, or from a stranger, changes nothing', () => {
+    const table = founded()
+    table.enter(1, 'a')
+    table.deliver()
+    const other = Table.founded({
+      first: 1,
+      hasLedger: true,
+      defaults: () => configurationOf('wme-2', 3, 7_000, true),
+    })
+    other.enter(1, 'z')
+    const before = table.view(2)
+    for (const letter of other.take(to(2))) table.hand(letter)
+    expect(table.view(2)).toEqual(before)
+    for (const letter of table.take()) expect(letter).toMatchObject({ message: { body: { type: 'chosen' } } })
+    table.enter(1, 'a')
+    for (const letter of table.take(to(2))) if (letter.kind === 'lock') table.hand({ ...letter, from: 9 })
+    expect(table.view(2).sequence).toBe(before.sequence)
+  })
+
+  it('(f) more participants than processes are refused', () => {
+    const table = founded()
+    table.configure(1, 'put', configurationOf('wme-2', 5, 5_000, true))
+    table.deliver()
+    expect(table.events(1, 'configuration-refused')).toHaveLength(1)
+  })
+
+  it('(g) after two losses healed in turn nothing is lost, though the lock is idle', () => {
+    const table = founded()
+    table.enter(1, 'a')
+    table.deliver()
+    table.exit(1, 'a')
+    table.settle(2)
+    table.take()
+    for (const id of [1, 2]) {
+      table.wipe(id)
+      table.start(id)
+      table.settle(8)
+      expect(table.view(id).membership).toBe('member')
+    }
+    table.stop(3)
+    expect([1, 2].map(id => table.valueAt(id))).toEqual([1, 1])
+    table.acquire(2, 'b')
+    table.settle(4)
+    expect(table.fenceOf(2, 'b')).toBeGreaterThan(table.fenceOf(1, 'a'))
+  })
+
+  it('(g) wiped earlier, the lock stays down, says so, and is not reborn', () => {
+    const table = founded()
+    table.enter(1, 'a')
+    table.deliver()
+    table.take()
+    // 2 is healed, but not taken back before 1 is wiped.
+    table.wipe(2)
+    table.start(2)
+    table.deliver(letter => letter.kind === 'ledger')
+    table.wipe(1)
+    table.start(1)
+    table.settle(6)
+    for (const id of [1, 2, 3]) table.use(id)
+    table.settle(6)
+    const crits = [1, 2, 3].flatMap(id => table.events(id, 'crit'))
+    expect(crits).toHaveLength(1)
+    expect(table.chosen()).toHaveLength(1)
+    expect(table.letters.filter(both(from(3), saying('prepare')))).toEqual([])
+  })
+
+  it('a tentative core does not wait for a silent first owner', () => {
+    const table = Table.founded({ first: 1 })
+    table.stop(1)
+    table.acquire(2, 'b')
+    table.deliver()
+    table.fire(2, 'birth/propose')
+    table.deliver()
+    expect(table.events(2, 'crit')).toHaveLength(1)
+  })
+
+  it('protocols whose fences do not count epochs begin above what ballot 0 may have given away', () => {
+    for (const protocol of ['wme-consensus', 'maekawa'] as const) {
+      const table = Table.founded({ first: 1 })
+      table.acquire(1, 'a')
+      const weak = table.fenceOf(1, 'a')
+      table.take()
+      // The first owner is away, and comes back to a lock that is another one.
+      table.configure(1, 'put', configurationOf(protocol, 3, 5_000, false))
+      table.settle(3)
+      expect(table.chosen()).toHaveLength(1)
+      expect(table.birth(1).chosen?.configuration.protocol).toBe('wme-2')
+      const second = Table.founded({ first: 1 })
+      second.configure(1, 'put', configurationOf(protocol, 1, 5_000, false))
+      second.deliver()
+      second.acquire(1, 'b')
+      expect(second.fenceOf(1, 'b'), protocol).toBeGreaterThan(weak + 1_000)
+    }
+  })
+})

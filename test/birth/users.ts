@@ -1,0 +1,272 @@
+/** Users of the locks: they use, try, change the state, leave. What they live through is the history that the judge gets. */
+import type { BirthEvent } from '../../shared/birth/lock-types.ts'
+import type { HistoryEvent } from '../../shared/history/events.ts'
+import type { Json } from '../../shared/json.ts'
+import type { Emitted } from '../../shared/protocols/protocol.ts'
+import type { LockHost, World } from './world.ts'
+
+type Phase = 'away' | 'using' | 'trying' | 'inside' | 'issuing' | 'leaving' | 'done' | 'gone'
+
+export interface User {
+  readonly name: string
+  readonly host: LockHost
+  readonly rounds: number
+  phase: Phase
+  fence: number
+  opId: string
+  done: number
+}
+
+const RETRY_MS = 400
+const PATIENCE_MS = 6_000
+
+export class Users {
+  private readonly world: World
+  readonly all: User[] = []
+  readonly history = new Map<string, HistoryEvent[]>()
+  private readonly byHost = new Map<LockHost, Map<string, User>>()
+  private operations = 0
+  /** The sequence that the replica has after a snapshot, while the step that restored it is under way. */
+  private restored: number | null = null
+
+  constructor(world: World) {
+    this.world = world
+    for (const lock of world.scenario.locks) this.history.set(lock, [])
+  }
+
+  add(host: LockHost, rounds: number): User {
+    const name = `u${this.all.length + 1}`
+    const user: User = { name, host, rounds, phase: 'away', fence: -1, opId: '', done: 0 }
+    this.all.push(user)
+    if (!this.byHost.has(host)) this.byHost.set(host, new Map())
+    this.byHost.get(host)!.set(name, user)
+    this.use(user)
+    return user
+  }
+
+  // ---------------------------------------------------------------- what users do
+
+  private use(user: User): void {
+    const { world } = this
+    const isFree = user.phase === 'away' || user.phase === 'using'
+    if (!isFree) return
+    user.phase = 'using'
+    const { host } = user
+    if (host.state === null) return this.later(user, RETRY_MS)
+    const toTry = world.random.chance(0.7)
+    this.later(user, PATIENCE_MS)
+    world.step(host, { type: 'use', now: world.now, toTry })
+  }
+
+  private later(user: User, afterMs: number): void {
+    const { phase, done } = user
+    this.world.schedule(afterMs, () => {
+      if (user.phase === phase && user.done === done) this.use(user)
+    })
+  }
+
+  private attempt(user: User): void {
+    const { world } = this
+    user.phase = 'trying'
+    this.record(user, { type: 'try' })
+    const event = { type: 'try', user: user.name, ttlMs: 3_000, confirm: world.random.chance(0.2) } as const
+    world.step(user.host, { type: 'user', now: world.now, event })
+  }
+
+  private goOn(user: User): void {
+    const { world } = this
+    if (user.phase !== 'inside' || user.host.state === null) return
+    const { host, name, fence } = user
+    const now = world.now
+    if (!this.guardsState(host) || world.random.chance(0.3)) {
+      user.phase = 'leaving'
+      this.record(user, { type: 'exit', fence })
+      return world.step(host, { type: 'user', now, event: { type: 'exit', user: name, fence } })
+    }
+    this.operations++
+    user.phase = 'issuing'
+    user.opId = `op${this.operations}`
+    const operation: Json = [{ increment: 'n', by: 1 }]
+    const { opId } = user
+    this.record(user, { type: 'issue', fence, opId, operation })
+    world.step(host, { type: 'user', now, event: { type: 'issue', user: name, fence, opId, operation } })
+  }
+
+  private guardsState({ state }: LockHost): boolean {
+    return state?.core != null && state.core.protocol.guarded(state.core.state) !== null
+  }
+
+  // ---------------------------------------------------------------- what they hear
+
+  /** What happened to a replica happened with the save, whatever the process could still say. */
+  emitted(host: LockHost, event: Emitted | BirthEvent, isLost: boolean): void {
+    switch (event.type) {
+      case 'applied':
+      case 'restored':
+        return this.replica(host, event)
+      case 'granted':
+        return
+    }
+    if (event.type === 'crit') this.world.checks.granted(host, event.fence, event.user)
+    if (isLost) return
+    switch (event.type) {
+      case 'ready':
+      case 'elsewhere':
+      case 'unavailable':
+        return this.onBirth(host, event)
+      case 'configured':
+      case 'configuration-refused':
+        return this.world.checks.configured(host, event)
+    }
+    const user = 'user' in event ? this.byHost.get(host)?.get(event.user) : undefined
+    if (user !== undefined && user.phase !== 'gone') this.hear(user, event)
+  }
+
+  private onBirth(
+    host: LockHost,
+    event: Extract<BirthEvent, { type: 'ready' | 'elsewhere' | 'unavailable' }>,
+  ): void {
+    const { world } = this
+    if (event.type === 'unavailable') world.checks.unavailable(event.reason)
+    for (const user of this.byHost.get(host)?.values() ?? []) {
+      if (user.phase !== 'using') continue
+      if (event.type === 'ready') {
+        // Like everything that follows from a step, after it.
+        user.phase = 'away'
+        world.schedule(0, () => {
+          if (user.phase === 'away' && host.state !== null) this.attempt(user)
+          else if (user.phase === 'away') this.later(user, RETRY_MS)
+        })
+      } else if (event.type === 'elsewhere') user.phase = 'done'
+      else {
+        user.phase = 'away'
+        this.later(user, RETRY_MS)
+      }
+    }
+  }
+
+  private hear(user: User, event: Emitted): void {
+    const { world } = this
+    const soon = () => world.schedule(world.random.between(0, 30), () => this.goOn(user))
+    switch (event.type) {
+      case 'crit':
+        user.phase = 'inside'
+        user.fence = event.fence
+        this.record(user, { type: 'crit', fence: event.fence, epoch: event.epoch })
+        return soon()
+      case 'outcome': {
+        if (user.phase !== 'issuing' || event.opId !== user.opId) return
+        const { fence, opId, sequence, result } = event
+        user.phase = 'inside'
+        world.checks.acknowledged++
+        this.record(user, { type: 'outcome', fence, opId, sequence, result })
+        return soon()
+      }
+      case 'rem':
+        if (user.phase !== 'leaving') return
+        this.record(user, { type: 'rem', fence: event.fence })
+        return this.roundOver(user)
+      case 'ejected':
+        this.record(user, {
+          type: 'ejected',
+          fence: event.fence,
+          reason: event.reason,
+          ...(event.pending && { pending: event.pending }),
+        })
+        return this.again(user)
+      case 'withdrawn':
+        this.record(user, { type: 'withdrawn' })
+        return this.again(user)
+      case 'refused':
+        return this.onRefused(user, event)
+    }
+  }
+
+  private onRefused(user: User, event: Extract<Emitted, { type: 'refused' }>): void {
+    const { world } = this
+    if (event.event === 'try') {
+      this.record(user, { type: 'withdrawn' })
+      return this.again(user)
+    }
+    // The core is parked: the same is said again, until the lock is known.
+    if (event.refusal.code === 'not-a-member') {
+      return world.schedule(RETRY_MS, () => this.sayAgain(user))
+    }
+  }
+
+  private sayAgain(user: User): void {
+    const { world } = this
+    const { host, name, fence, opId } = user
+    if (host.state === null) return
+    const now = world.now
+    const operation: Json = [{ increment: 'n', by: 1 }]
+    if (user.phase === 'issuing')
+      world.step(host, { type: 'user', now, event: { type: 'issue', user: name, fence, opId, operation } })
+    if (user.phase === 'leaving')
+      world.step(host, { type: 'user', now, event: { type: 'exit', user: name, fence } })
+  }
+
+  private roundOver(user: User): void {
+    user.done++
+    user.phase = user.done >= user.rounds ? 'done' : 'away'
+    if (user.phase === 'away') this.later(user, this.world.random.between(1, 600))
+  }
+
+  private again(user: User): void {
+    user.phase = 'away'
+    this.later(user, this.world.random.between(50, RETRY_MS))
+  }
+
+  /** The users of a participant that crashes are gone; others come in their place. */
+  crashed(host: LockHost): void {
+    for (const user of [...(this.byHost.get(host)?.values() ?? [])]) {
+      if (user.phase === 'done' || user.phase === 'gone') continue
+      const isKnown = user.phase !== 'away' && user.phase !== 'using'
+      if (!isKnown) {
+        if (user.phase === 'using') this.again(user)
+        continue
+      }
+      this.record(user, { type: 'crash' })
+      user.phase = 'gone'
+      this.add(host, user.rounds - user.done)
+    }
+  }
+
+  // ---------------------------------------------------------------- the history
+
+  private record(user: User, event: object): void {
+    const { host, name } = user
+    const whole = { at: this.world.now, participant: host.process, user: name, ...event } as HistoryEvent
+    this.world.say(`${host.lock}/${host.process}  ${JSON.stringify(whole)}`)
+    this.history.get(host.lock)!.push(whole)
+  }
+
+  private replica(host: LockHost, event: Extract<Emitted, { type: 'applied' | 'restored' }>): void {
+    const at = this.world.now
+    const participant = host.process
+    const events = this.history.get(host.lock)!
+    if (event.type === 'restored' || this.restored !== null) {
+      this.restored = event.sequence
+      return
+    }
+    const { sequence, fence, opId, operation, result } = event
+    events.push({ at, participant, type: 'invoke', sequence, fence, opId, operation })
+    events.push({ at, participant, type: 'response', sequence, opId, result })
+  }
+
+  /** The step is over: only now a snapshot's hash can be taken, together with what was applied to it at once. */
+  flush(host: LockHost): void {
+    if (this.restored === null || host.state === null) return
+    const sequence = this.restored
+    this.restored = null
+    const core = host.state.core!
+    const { cells } = core.protocol.guarded(core.state)!.replica
+    const hash = core.context.resource.hash(cells)
+    const at = this.world.now
+    this.history.get(host.lock)!.push({ at, participant: host.process, type: 'restore', sequence, hash })
+  }
+
+  wiped(host: LockHost): void {
+    this.history.get(host.lock)!.push({ at: this.world.now, participant: host.process, type: 'wipe' })
+  }
+}

@@ -1,0 +1,171 @@
+/**
+ * The ledger of a process, wherever it runs (runtime.ts): the interpreter of the effects of the machine
+ * "ledger" (shared/birth/ledger.ts), in turns like a participant.
+ */
+import type { LockConfiguration } from '../../../shared/api/configuration.ts'
+import { type LedgerState, ledger as machine } from '../../../shared/birth/ledger.ts'
+import {
+  DEFAULT_LEDGER_LIMITS,
+  DEFAULT_LEDGER_TIMING,
+  type LedgerAnswer,
+  type LedgerContext,
+  type LedgerEffect,
+  type LedgerInput,
+  type LedgerMessage,
+} from '../../../shared/birth/ledger-types.ts'
+import { LEDGER_NAME } from '../../directory.ts'
+import { Storage } from '../core/storage.ts'
+import { type Timer, Timers } from '../core/timers.ts'
+import { Turns } from '../core/turns.ts'
+import type { Address } from '../lock/lock.ts'
+import { Exchange, PEER_TIME_LIMIT_MS } from '../peers/exchange.ts'
+import type { PeerAnswer, PeerRequest } from '../peers/requests.ts'
+import type { Runtime } from '../runtime.ts'
+
+const IDENTITY = '.identity'
+
+/** Whether the storage is a ledger's: an object finds out before anybody has said who it is. */
+export function isLedger(runtime: Runtime): boolean {
+  const identity = runtime.rows.records.get(IDENTITY)
+  return identity !== undefined && (JSON.parse(identity) as Address).lock === LEDGER_NAME
+}
+
+export class LedgerKeeper {
+  private readonly runtime: Runtime
+  private readonly defaults: (address: Address) => LockConfiguration
+  private readonly storage: Storage
+  private readonly turns: Turns
+  private readonly timers: Timers
+  private readonly exchange: Exchange<LedgerMessage>
+  private readonly set = new Map<string, Timer>()
+  private address: Address | null = null
+  private context: LedgerContext | null = null
+  private state: LedgerState | null = null
+  private answer: LedgerAnswer | null = null
+
+  constructor(runtime: Runtime, defaults: (address: Address) => LockConfiguration) {
+    this.runtime = runtime
+    this.defaults = defaults
+    this.storage = new Storage(runtime.rows, 0)
+    this.turns = new Turns(runtime, this.storage)
+    this.timers = new Timers(runtime)
+    this.exchange = new Exchange<LedgerMessage>({
+      runtime,
+      turns: this.turns,
+      lockName: LEDGER_NAME,
+      placeOf: peer => this.placeOf(peer),
+      request: messages => ({ type: 'ledger', from: this.address!.id, messages }),
+      messagesOf: answer => (answer.type === 'ledger' ? answer.messages : null),
+      receive: (from, message) => this.step({ type: 'message', from, message }),
+      unreachable: () => {},
+    })
+    this.turns.finish = () => {
+      this.exchange.send()
+      this.timers.arm()
+    }
+    this.turns.begin(() => {
+      const address = this.storage.get(IDENTITY) as unknown as Address | undefined
+      if (address !== undefined) this.begin(address)
+    })
+  }
+
+  async peer(address: Address, request: PeerRequest): Promise<PeerAnswer> {
+    this.turns.run(() => this.meet(address))
+    switch (request.type) {
+      case 'ledger':
+        return { type: 'ledger', messages: this.exchange.receive(request.from, request.messages) }
+      case 'ask-ledger':
+        return { type: 'ledger-answer', answer: this.turns.run(() => this.ask(request.question)) }
+      case 'tell-ledger': {
+        const { lock, generation } = request
+        this.turns.run(() => this.step({ type: 'finished', lock, generation }))
+        return { type: 'taken' }
+      }
+      default:
+        throw new Error('a ledger is no participant of a lock')
+    }
+  }
+
+  alarm(): void {
+    this.turns.run(() => this.timers.fire())
+  }
+
+  // ---------------------------------------------------------------- who am I
+
+  private meet(address: Address): void {
+    if (this.address !== null) return
+    this.storage.put(IDENTITY, { ...address })
+    this.begin(address)
+  }
+
+  private begin(address: Address): void {
+    const registrars = this.defaults(address).participants.length
+    this.address = address
+    this.context = {
+      self: address.id,
+      registrars,
+      limits: DEFAULT_LEDGER_LIMITS,
+      timing: DEFAULT_LEDGER_TIMING,
+    }
+    this.state = machine.recover(this.context, this.storage.protocolRecords())
+    this.step({ type: 'start', random: this.runtime.randomId() })
+  }
+
+  private placeOf(peer: number) {
+    return this.defaults(this.address!).participants.find(({ id }) => id === peer)!
+  }
+
+  // ---------------------------------------------------------------- steps
+
+  private ask(question: Extract<LedgerInput, { type: 'ask' }>['question']): LedgerAnswer {
+    this.answer = null
+    this.step({ type: 'ask', question })
+    return this.answer!
+  }
+
+  private step(input: LedgerInput): void {
+    this.turns.assertRunning()
+    for (const effect of machine.step(this.context!, this.state!, input)) this.perform(effect)
+  }
+
+  private perform(effect: LedgerEffect): void {
+    switch (effect.type) {
+      case 'save':
+        return this.storage.save(effect.records)
+      case 'send':
+        return this.exchange.post(effect.to, effect.message)
+      case 'set-timer':
+        return this.setTimer(effect.timer, effect.afterMs)
+      case 'answer':
+        this.answer = effect.answer
+        return
+      case 'finish':
+        return this.finish(effect.lock, effect.incarnation)
+    }
+  }
+
+  private setTimer(timer: 'repeat' | 'finish', afterMs: number): void {
+    const before = this.set.get(timer)
+    if (before !== undefined) this.timers.cancel(before)
+    const at = this.runtime.now() + afterMs
+    this.set.set(
+      timer,
+      this.timers.set(at, () => this.step({ type: 'timer', timer })),
+    )
+  }
+
+  /** The participant of this lock in this process; it is asked again later if it does not hear. */
+  private finish(lock: string, incarnation: number): void {
+    const here = { id: this.address!.id, location: null, url: null }
+    const { peers } = this.runtime
+    const asked = () => peers.ask(lock, here, { type: 'finish', incarnation }, PEER_TIME_LIMIT_MS)
+    this.turns.afterwards(() =>
+      this.runtime.background(
+        asked().then(
+          () => undefined,
+          () => undefined,
+        ),
+      ),
+    )
+  }
+}
