@@ -1,5 +1,5 @@
 /** How a client does each of its actions, and what it notes of the answers. */
-import { ConflictError } from '../../../shared/client/index.ts'
+import { BadRequestError, ConflictError } from '../../../shared/client/index.ts'
 import type { Json } from '../../../shared/json.ts'
 import type { OperationCall } from './journal.ts'
 import type { Wish } from './plan.ts'
@@ -283,6 +283,7 @@ export async function configure(client: SimClient, name: string, wish: Wish): Pr
       .configure({ ...rest, ...places })
     client.world.journal.configured(name, client.name, 'set', configuration as unknown as Json)
   } catch (error) {
+    if (error instanceof BadRequestError) client.world.counts.configurationsRefused++
     const { configuration } = error instanceof ConflictError ? error.more : {}
     if (configuration === undefined) throw error
     client.world.journal.configured(name, client.name, 'conflict', configuration)

@@ -6,6 +6,8 @@ import type { World } from './world.ts'
 
 type FaultOf<Type extends Fault['type']> = Extract<Fault, { readonly type: Type }>
 
+const PATIENCE_MS = 200
+
 export class FaultInjector {
   readonly #world: World
 
@@ -137,8 +139,14 @@ export class FaultInjector {
 
   /** On the platform of a single deployment a region does not lose its storage. */
   #wipeSite(fault: FaultOf<'wipe-site'>): void {
-    if (this.#world.plan.deployment.kind === 'single') return
-    this.#world.counts.sitesWiped++
+    const { plan, losses, loop, isHealed, counts } = this.#world
+    if (plan.deployment.kind === 'single' || isHealed) return
+    if (fault.isPatient && !losses.areHealed) {
+      loop.after(PATIENCE_MS, () => this.#wipeSite(fault))
+      return
+    }
+    if (fault.isPatient && counts.sitesWiped > 0) counts.wipesOneAfterTheOther++
+    counts.sitesWiped++
     this.#kill(this.#site(fault), fault.forMs, true)
   }
 

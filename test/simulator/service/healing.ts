@@ -5,6 +5,7 @@
 import { BatonError } from '../../../shared/client/index.ts'
 import type { Json } from '../../../shared/json.ts'
 import { majority } from '../../../shared/protocols/quorum.ts'
+import { LEDGER_NAME } from '../../../worker/directory.ts'
 import { Violation } from '../violation.ts'
 import { LOG, operationFor, settle } from './client-actions.ts'
 import { judgeMemory, judgeStorage } from './judge-sizes.ts'
@@ -176,9 +177,14 @@ export class Healing {
 
   /** The objects of locks that are well: the others go on asking for what they want. */
   #quiet(): SimObject[] {
-    const isQuiet = ({ lock }: SimObject) =>
-      this.#world.losses.owed(lock) === 'progress' && !hasBroken(this.#world, lock)
-    return [...this.#world.objects.values()].filter(isQuiet)
+    const { losses, plan, objects } = this.#world
+    const isWell = (lock: string) => losses.owed(lock) === 'progress' && !hasBroken(this.#world, lock)
+    // A ledger goes on trying to get back what cannot be got back now.
+    const isDone = (id: number) =>
+      plan.locks.every(({ name }) => !losses.lostOf(name).has(id) && isWell(name))
+    const isQuiet = ({ lock, participant }: SimObject) =>
+      lock === LEDGER_NAME ? isDone(participant) : isWell(lock)
+    return [...objects.values()].filter(isQuiet)
   }
 
   #noise(): string | null {

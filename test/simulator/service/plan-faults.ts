@@ -1,4 +1,5 @@
 /** What goes wrong, and when. Each fault stands for itself: any of them can be left out. */
+import { LEDGER_NAME } from '../../../worker/directory.ts'
 import type { Random } from '../random.ts'
 import type { Deployment, LockPlan } from './plan.ts'
 
@@ -28,7 +29,8 @@ export type Fault =
   /** A whole site: a process of a cluster, a region of a single deployment. */
   | (Lasting & { readonly type: 'kill'; readonly site: number })
   | (Lasting & { readonly type: 'freeze'; readonly site: number })
-  | (Lasting & { readonly type: 'wipe-site'; readonly site: number })
+  /** `isPatient`: only once everybody who lost something before has got it back. */
+  | (Lasting & { readonly type: 'wipe-site'; readonly site: number; readonly isPatient: boolean })
   | (Lasting & {
       readonly type: 'disk'
       readonly site: number
@@ -122,7 +124,9 @@ function drawFault(
 ): Fault {
   const { sites, routers } = deployment
   const site = random.between(1, sites)
-  const ofObject = { ...base, lock: random.pick(locks).name, participant: random.between(1, sites) }
+  const names = locks.map(({ name }) => name)
+  if (deployment.kind === 'cluster') names.push(LEDGER_NAME)
+  const ofObject = { ...base, lock: random.pick(names), participant: random.between(1, sites) }
   const forMs = Math.min(random.logUniform(50, 8_000), durationMs - base.at)
   const nth = random.chance(0.5) ? random.between(0, 5) : random.between(0, 60)
   const choice = random.below(3)
@@ -137,8 +141,9 @@ function drawFault(
       return { ...ofObject, type }
     case 'kill':
     case 'freeze':
-    case 'wipe-site':
       return { ...base, type, site, forMs }
+    case 'wipe-site':
+      return { ...base, type, site, forMs, isPatient: random.chance(0.7) }
     case 'disk':
       return { ...base, type, site, forMs, state: (['read-only', 'full', 'slow'] as const)[choice]! }
     case 'clock':

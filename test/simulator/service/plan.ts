@@ -238,7 +238,9 @@ function drawLocks(random: Random, { kind, sites }: Deployment): LockPlan[] {
   if (random.chance(0.6)) kinds.push('configured')
   return kinds.map(lockKind => {
     const isConfigured = lockKind === 'configured' || random.chance(0.15)
-    const wish = drawWish(random, kind === 'single' ? 7 : sites)
+    // A cluster refuses more participants than it has processes.
+    const most = kind === 'single' ? 7 : sites + (random.chance(0.2) ? 2 : 0)
+    const wish = drawWish(random, most)
     const wishes = isConfigured ? [wish, random.chance(0.5) ? wish : drawWish(random, sites)] : []
     return { name: lockKind, kind: lockKind, wishes }
   })
