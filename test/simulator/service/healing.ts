@@ -227,7 +227,9 @@ function isOwed(world: World, lock: string): boolean {
   const { protocol, participants } =
     losses.configurationOf(lock) ?? world.defaultsOf(world.routers[0]!.site, 1)
   if (!BY_MAJORITY.has(protocol)) return false
-  const isWell = (id: number) => !losses.lostOf(lock).has(id) && !plan.broken.some(({ site }) => site === id)
+  const isBroken = (id: number) => plan.broken.some(({ site }) => site === id)
+  const isWell = (id: number) =>
+    ![lock, LEDGER_NAME].some(name => losses.lostOf(name).has(id)) && !isBroken(id)
   return participants.filter(({ id }) => isWell(id)).length >= majority(participants.length)
 }
 

@@ -41,46 +41,46 @@ export class Losses {
     return [...this.#lost.values()].every(lost => lost.size === 0)
   }
 
-  /**
-   * In a single deployment a blank object is a new one: there, an object may lose its storage only once everybody takes
-   * part, so that no majority can be blank.
-   */
+  /** In a single deployment a blank object is a new one: there, the platform loses no storage. */
   mayWipe(object: SimObject): boolean {
     if (object.disk.isBlank) return false
-    if (this.#world.plan.deployment.kind === 'cluster') return true
-    const configuration = this.configurationOf(object.lock)
-    if (configuration === null) return false
-    const { participants, protocol } = configuration
-    if (participants.length < 3 || !READMITTING.has(protocol)) return false
-    const isMember = (id: number) => isMemberOf(this.#world.objects.get(`${object.lock}/${id}`))
-    return participants.every(({ id }) => isMember(id)) && this.lostOf(object.lock).size === 0
+    return this.#world.plan.deployment.kind === 'cluster'
   }
 
   /** Before the storage is gone. */
   wiping(object: SimObject): void {
     if (object.disk.isBlank) return
-    const { lock, participant } = object
-    const lost = this.#lost.get(lock) ?? new Set()
-    lost.add(participant)
-    this.#lost.set(lock, lost)
-    const { sites } = this.#world.plan.deployment
-    if (lock === LEDGER_NAME) {
-      if (lost.size > sites - majority(sites))
-        for (const { name } of this.#world.plan.locks) this.#lower(name, 'safety')
-      if (lost.size === sites) for (const { name } of this.#world.plan.locks) this.#lower(name, 'nothing')
-      return
+    this.#lose(object)
+    if (object.lock !== LEDGER_NAME) return
+    // A process without its ledger does not know what else it has lost: everything counts as lost.
+    for (const other of this.#world.objectsAt(object.site)) {
+      if (other.lock !== LEDGER_NAME && !other.disk.isBlank) this.#lose(other)
     }
+  }
+
+  #lose({ lock, participant }: SimObject): void {
+    const lost = this.#lost.get(lock) ?? new Set()
+    this.#lost.set(lock, lost.add(participant))
+    if (lock === LEDGER_NAME) this.#loseLedger(lost.size)
+    else this.#loseParticipant(lock, lost)
+  }
+
+  #loseLedger(lost: number): void {
+    const { deployment, locks } = this.#world.plan
+    const { sites } = deployment
+    if (lost > sites - majority(sites)) for (const { name } of locks) this.#lower(name, 'safety')
+    if (lost === sites) for (const { name } of locks) this.#lower(name, 'nothing')
+  }
+
+  #loseParticipant(lock: string, lost: ReadonlySet<number>): void {
+    const { sites } = this.#world.plan.deployment
     const configuration = this.configurationOf(lock)
     const size = configuration?.participants.length ?? sites
     const isTolerated = [size, sites].every(count => lost.size <= count - majority(count))
-    if (!isTolerated || (configuration !== null && !READMITTING.has(configuration.protocol)))
-      this.#lower(lock, 'safety')
-    const isGone =
-      lost.size >= Math.min(size, sites) ||
-      !(configuration?.participants ?? []).some(({ id }) => !lost.has(id))
-    // Where blank means new, nobody can tell.
-    if (isGone || (!isTolerated && this.#world.plan.deployment.kind === 'single'))
-      this.#lower(lock, 'nothing')
+    const isReadmitting = configuration === null || READMITTING.has(configuration.protocol)
+    if (!isTolerated || !isReadmitting) this.#lower(lock, 'safety')
+    const isGone = Array.from({ length: size }, (_, index) => index + 1).every(id => lost.has(id))
+    if (isGone) this.#lower(lock, 'nothing')
   }
 
   #lower(lock: string, owed: Owed): void {

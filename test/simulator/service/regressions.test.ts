@@ -34,7 +34,7 @@ function planOf(scene: Scene): Plan {
       clockOffsetsMs: offsets,
     },
     deployment: { kind, sites, routers: 1, versions: [version, version] },
-    locks: [{ name: 'lock', kind: 'busy', wishes: [] }],
+    locks: ['lock', 'other'].map(name => ({ name, kind: 'busy', wishes: [] })),
     clients: [{ router: 0, clockOffsetMs: 0, actions }],
     network: {
       ...{ requestLoss: 0, responseLoss: 0, duplication: 0, straggling: 0 },
@@ -53,5 +53,20 @@ it('a transact whose client gives up leaves once, also where leaving takes a dec
       planOf({ seed, protocol: 'wme-consensus', actions, durationMs: 12_000 }),
     )
     expect(violation).toBeNull()
+  }
+})
+
+/** One after the other, with time to settle in between. */
+const transacts = (count: number, everyMs: number): Action[] =>
+  Array.from({ length: count }, (_, index) => plainTransact(1_000 + index, everyMs * index, 'lock'))
+
+it('a participant that begins anew because its process lost its ledger is recorded to be empty again', async () => {
+  for (const participant of [1, 2, 3]) {
+    const faults: Fault[] = [{ id: 1, at: 3_000, type: 'wipe-object', lock: '.ledger', participant }]
+    // The process finds out when a new lock asks its ledger.
+    const actions = [...transacts(4, 1_000), plainTransact(1_050, 4_000, 'other'), ...transacts(9, 1_000).slice(5)]
+    const { violation, counts } = await runPlan(planOf({ actions, faults }))
+    expect(violation).toBeNull()
+    expect(counts.rejoins).toBeGreaterThan(0)
   }
 })
