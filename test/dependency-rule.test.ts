@@ -15,7 +15,7 @@ type Files = ReadonlyMap<string, string>
 const ALLOWED_PACKAGES = new Set(['zod'])
 
 /** Here a step is a step: nothing happens later, and nothing but own code is used. */
-const SYNCHRONOUS = ['shared/protocols/', 'shared/resource/', 'shared/history/']
+const SYNCHRONOUS = ['shared/birth/', 'shared/protocols/', 'shared/resource/', 'shared/history/']
 
 /** A client has a clock and a network: it is no part of what is simulated. */
 const WITH_IO = ['shared/client/']

@@ -31,9 +31,6 @@ export interface DirectoryEnvironment {
 /** Below this path the other processes' participants answer signed requests. */
 export const PARTICIPANT_PATH = '/participant'
 
-/** The ledger of a process is an object beside those of its locks. No lock's name begins with a dot. */
-export const LEDGER_NAME = '.ledger'
-
 export const objectName = (lock: string, id: number): string => `${lock}/${id}`
 
 export function createDirectory(env: DirectoryEnvironment): ParticipantDirectory {

@@ -19,6 +19,7 @@ import type { RouterEnvironment } from './router/context.ts'
 import type { RouterOptions } from './router/options.ts'
 import { createRouter } from './router/router.ts'
 import { refuseStrangers } from './same-machine.ts'
+import { wakeLedger } from './wake-ledger.ts'
 
 export type { BatonEnvironment } from './environment.ts'
 
@@ -73,12 +74,16 @@ export function defineBaton(options: ServiceOptions = {}): Service {
   const insideRouter = onceFor(env => routerFor(env, { open: true }))
   return {
     Participant: participantWith(options.resources ?? [], resourceOf),
-    fetch: async (request, env, ctx) =>
-      refuseMisconfigured(env) ??
-      refuseMalformed(request) ??
-      (await answerPeer(request, env, basePath)) ??
-      (isOpen(env) ? refuseStrangers(request, originsOf(options)) : null) ??
-      publicRouter(env).fetch(request, env, ctx),
+    fetch: async (request, env, ctx) => {
+      const refusal = refuseMisconfigured(env) ?? refuseMalformed(request)
+      if (refusal !== null) return refusal
+      wakeLedger(env, work => ctx.waitUntil(work))
+      return (
+        (await answerPeer(request, env, basePath)) ??
+        (isOpen(env) ? refuseStrangers(request, originsOf(options)) : null) ??
+        publicRouter(env).fetch(request, env, ctx)
+      )
+    },
     connect: socket => {
       socket.close()
     },

@@ -1,7 +1,8 @@
 /** Where the participants of other processes come in: signed requests, for a participant of this process. */
 import { lockName, participantId } from '../shared/api/primitives.ts'
-import { LEDGER_NAME, objectName, PARTICIPANT_PATH } from './directory.ts'
+import { objectName, PARTICIPANT_PATH } from './directory.ts'
 import { type BatonEnvironment, ownUrls, peerSecrets } from './environment.ts'
+import { LEDGER_NAME } from './participant/ledger/name.ts'
 import { readSigned } from './signature.ts'
 
 /**

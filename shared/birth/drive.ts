@@ -18,13 +18,16 @@ import type { Unavailable } from './lock-types.ts'
 import * as register from './register.ts'
 import { allowsBallotZero, isMember } from './value.ts'
 
+/** A deployment that begins, or a process that heals, takes a moment: whoever waits is told after so many questions. */
+const LEDGER_ATTEMPTS = 8
+
 export function proceed(step: Step): void {
   const { birth, soft } = step.state
   if (!step.restart) {
     if (birth.chosen === null) drive(step)
     register.startChosen(step)
     awaitCore(step)
-    if (soft.notReady !== null) giveUp(step, 'not-ready')
+    if (soft.notReady !== null && soft.ledgerAttempts >= LEDGER_ATTEMPTS) giveUp(step, 'not-ready')
     reportFinished(step)
   }
   settleWish(step)

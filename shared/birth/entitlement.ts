@@ -54,9 +54,13 @@ export function onLedger(step: Step, answer: LedgerAnswer): readonly HeldMessage
   soft.held = []
   if (answer.verdict === 'not-ready') {
     soft.notReady = answer.detail ?? ''
+    soft.ledgerAttempts++
+    const { silentMs } = step.context.birth
+    setTimer(step, LEDGER_TIMER, Math.min((silentMs / 4) * soft.ledgerAttempts, 2 * silentMs))
     return held
   }
   soft.notReady = null
+  soft.ledgerAttempts = 0
   soft.isAsking = false
   cancelTimer(step, LEDGER_TIMER)
   change(step, { standing: { status: answer.verdict }, incarnation: answer.incarnation })

@@ -45,7 +45,9 @@ export interface Soft {
   /** Messages that wait for the ledger's answer. */
   held: HeldMessage[]
   isAsking: boolean
+  /** Why the ledger is not ready, since it was last asked; and how often it has said so. */
   notReady: string | null
+  ledgerAttempts: number
   proposal: Proposal | null
   attempts: number
   highestBallot: number
@@ -131,6 +133,7 @@ export function blankSoft(random: string, incarnation: number): Soft {
     held: [],
     isAsking: false,
     notReady: null,
+    ledgerAttempts: 0,
     proposal: null,
     attempts: 0,
     highestBallot: 0,

@@ -27,7 +27,7 @@ describe('founding', () => {
     table.start(2)
     table.settle(3)
     table.use(1)
-    table.deliver()
+    table.despair(1)
     expect(table.events(1, 'unavailable')).toMatchObject([{ reason: 'not-ready' }])
     expect(table.events(1, 'unavailable')[0]).toMatchObject({
       detail: expect.stringContaining('all of its 3 processes'),
@@ -81,7 +81,7 @@ describe('founding', () => {
     table.deliver(saying('hello', 'gather', 'blank'))
     expect(foundedAt(table, 1)).toMatchObject({ status: 'founded', isHealed: false })
     table.use(1)
-    table.deliverLedgerCalls()
+    table.despair(1)
     expect(table.events(1, 'unavailable')).toMatchObject([{ reason: 'not-ready' }])
   })
 
@@ -120,7 +120,7 @@ describe('healing', () => {
     table.settle(4)
     expect(healed(table)).toEqual([true, false, false])
     table.use(2)
-    table.deliver()
+    table.despair(2)
     expect(table.events(2, 'unavailable')).toMatchObject([{ reason: 'not-ready' }])
   })
 
@@ -179,7 +179,7 @@ describe('objects', () => {
       question: { lock: 'another', generation: 1, token: 't', incarnation: 1 },
     })
     table.use(1)
-    table.deliverLedgerCalls()
+    table.despair(1)
     expect(table.events(1, 'unavailable')).toMatchObject([{ reason: 'not-ready' }])
   })
 

@@ -241,6 +241,15 @@ export class Table {
     this.step(id, { type: 'timer', now: this.now, timer })
   }
 
+  /** Asks the ledger until the participant gives up. */
+  despair(id: number): void {
+    for (let attempt = 0; attempt < 10; attempt++) {
+      this.deliverLedgerCalls()
+      this.fire(id, 'birth/ledger')
+    }
+    this.deliverLedgerCalls()
+  }
+
   fireLedger(id: number, timer: 'repeat' | 'finish'): void {
     this.stepLedger(id, { type: 'timer', timer })
   }

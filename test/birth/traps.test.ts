@@ -224,6 +224,7 @@ describe('lost storage', () => {
     table.take()
     replace(table, 1, among(1, 2))
     table.use(1)
+    table.despair(1)
     table.deliver(among(1, 2))
     expect(table.events(1, 'unavailable')).toMatchObject([{ reason: 'not-ready' }])
     table.settle()

@@ -1,21 +1,21 @@
 /** What a participant says to the ledger of its own process, which is an object like itself. */
 import type { LedgerAnswer, LedgerQuestion } from '../../../shared/birth/ledger-types.ts'
-import { LEDGER_NAME } from '../../directory.ts'
 import type { Turns } from '../core/turns.ts'
 import { PEER_TIME_LIMIT_MS } from '../peers/exchange.ts'
 import type { LedgerRequest, PeerAnswer } from '../peers/requests.ts'
 import type { Runtime } from '../runtime.ts'
+import { LEDGER_NAME } from './name.ts'
 
 export class LedgerCalls {
   private readonly runtime: Runtime
   private readonly turns: Turns
-  private readonly process: number
+  private readonly id: number
   private readonly onAnswer: (answer: LedgerAnswer) => void
 
-  constructor(runtime: Runtime, turns: Turns, process: number, onAnswer: (answer: LedgerAnswer) => void) {
+  constructor(runtime: Runtime, turns: Turns, id: number, onAnswer: (answer: LedgerAnswer) => void) {
     this.runtime = runtime
     this.turns = turns
-    this.process = process
+    this.id = id
     this.onAnswer = onAnswer
   }
 
@@ -45,7 +45,7 @@ export class LedgerCalls {
   }
 
   private call(request: LedgerRequest): Promise<PeerAnswer> {
-    const here = { id: this.process, location: null, url: null }
+    const here = { id: this.id, location: null, url: null }
     return this.runtime.peers.ask(LEDGER_NAME, here, request, PEER_TIME_LIMIT_MS)
   }
 }

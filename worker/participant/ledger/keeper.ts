@@ -13,7 +13,6 @@ import {
   type LedgerInput,
   type LedgerMessage,
 } from '../../../shared/birth/ledger-types.ts'
-import { LEDGER_NAME } from '../../directory.ts'
 import { Storage } from '../core/storage.ts'
 import { type Timer, Timers } from '../core/timers.ts'
 import { Turns } from '../core/turns.ts'
@@ -21,6 +20,7 @@ import type { Address } from '../lock/lock.ts'
 import { Exchange, PEER_TIME_LIMIT_MS } from '../peers/exchange.ts'
 import type { PeerAnswer, PeerRequest } from '../peers/requests.ts'
 import type { Runtime } from '../runtime.ts'
+import { LEDGER_NAME } from './name.ts'
 
 const IDENTITY = '.identity'
 
