@@ -238,6 +238,7 @@ export class Participant {
         onStep: report => this.onStep(report),
         onBirth: events => lock.onBirth(events),
         onRestart: () => lock.repeat(),
+        onClear: () => this.watchers.failAll(),
         onTimer: timer => timer === 'ttl' && this.sessions.keepAlive(),
       },
       context,

@@ -5,7 +5,7 @@
 import { BatonError } from '../../../shared/client/index.ts'
 import type { Json } from '../../../shared/json.ts'
 import { majority } from '../../../shared/protocols/quorum.ts'
-import { LEDGER_NAME } from '../../../worker/directory.ts'
+import { LEDGER_NAME } from '../../../worker/participant/ledger/name.ts'
 import { Violation } from '../violation.ts'
 import { LOG, operationFor, settle } from './client-actions.ts'
 import { judgeMemory, judgeStorage } from './judge-sizes.ts'

@@ -7,7 +7,7 @@ import type { LockConfiguration } from '../../../shared/api/configuration.ts'
 import type { LedgerRecord } from '../../../shared/birth/ledger-types.ts'
 import type { BirthRecord } from '../../../shared/birth/lock-types.ts'
 import { majority } from '../../../shared/protocols/quorum.ts'
-import { LEDGER_NAME } from '../../../worker/directory.ts'
+import { LEDGER_NAME } from '../../../worker/participant/ledger/name.ts'
 import type { Group, SimObject } from './sim-object.ts'
 import type { World } from './world.ts'
 

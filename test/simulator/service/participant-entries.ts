@@ -1,8 +1,8 @@
 /** The participant as an object of the simulated platform: the same thin shell as worker/participant/durable-object.ts. */
 import { resourceByName } from '../../../shared/resource/registry.ts'
-import { LEDGER_NAME } from '../../../worker/directory.ts'
 import type { ParticipantRequest } from '../../../worker/participant/calls.ts'
 import { LedgerKeeper } from '../../../worker/participant/ledger/keeper.ts'
+import { LEDGER_NAME } from '../../../worker/participant/ledger/name.ts'
 import { type Address, isParticipant } from '../../../worker/participant/lock/lock.ts'
 import { Participant } from '../../../worker/participant/participant.ts'
 import type { PeerRequest } from '../../../worker/participant/peers/requests.ts'

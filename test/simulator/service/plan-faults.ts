@@ -1,5 +1,5 @@
 /** What goes wrong, and when. Each fault stands for itself: any of them can be left out. */
-import { LEDGER_NAME } from '../../../worker/directory.ts'
+import { LEDGER_NAME } from '../../../worker/participant/ledger/name.ts'
 import type { Random } from '../random.ts'
 import type { Deployment, LockPlan } from './plan.ts'
 

@@ -64,7 +64,11 @@ it('a participant that begins anew because its process lost its ledger is record
   for (const participant of [1, 2, 3]) {
     const faults: Fault[] = [{ id: 1, at: 3_000, type: 'wipe-object', lock: '.ledger', participant }]
     // The process finds out when a new lock asks its ledger.
-    const actions = [...transacts(4, 1_000), plainTransact(1_050, 4_000, 'other'), ...transacts(9, 1_000).slice(5)]
+    const actions = [
+      ...transacts(4, 1_000),
+      plainTransact(1_050, 4_000, 'other'),
+      ...transacts(9, 1_000).slice(5),
+    ]
     const { violation, counts } = await runPlan(planOf({ actions, faults }))
     expect(violation).toBeNull()
     expect(counts.rejoins).toBeGreaterThan(0)

@@ -18,6 +18,8 @@ export class Site {
   /** Which version of the deployment runs here. */
   version: 0 | 1 = 0
   clockOffsetMs: number
+  /** The first request that reaches a process wakes its ledger. */
+  hasWokenLedger = false
   /** Everything to and from here takes this much longer. */
   slowMs = 0
   readonly #loop: Loop

@@ -2,6 +2,7 @@
 import type { LockConfiguration, ParticipantPlace } from '../../../shared/api/configuration.ts'
 import { DEFAULT_TIMING } from '../../../shared/protocols/protocol.ts'
 import { keyValue } from '../../../shared/resource/key-value.ts'
+import { LEDGER_NAME } from '../../../worker/participant/ledger/name.ts'
 import { Random } from '../random.ts'
 import type { Print } from '../transcript.ts'
 import { type Counts, zeroCounts } from './counts.ts'
@@ -138,6 +139,7 @@ export class World {
   /** A process that was gone is back, with what is on its disk. */
   start(site: Site): void {
     site.isUp = true
+    site.hasWokenLedger = false
     for (const object of this.objectsAt(site)) object.restartAlarm()
   }
 
@@ -250,8 +252,27 @@ export class World {
     })
   }
 
+  /** As worker/wake-ledger.ts does. */
+  #wakeLedger(site: Site): void {
+    if (site.hasWokenLedger || this.plan.deployment.kind === 'single') return
+    site.hasWokenLedger = true
+    const id = site.index
+    const ledger = this.objectAt(site, LEDGER_NAME, { id, location: null, url: null })
+    const body = JSON.stringify({ type: 'ledger', from: id, messages: [] })
+    this.loop.after(0, () => {
+      site.receive(() =>
+        this.#serve(
+          ledger,
+          entries => entries.peer(body),
+          () => {},
+        ),
+      )
+    })
+  }
+
   /** The object does something for somebody who waits for its answer. */
   #serve<Value>(object: SimObject, run: (entries: Entries) => Promise<Value>, respond: Respond<Value>): void {
+    this.#wakeLedger(object.site)
     try {
       const { runtime, entries } = object.wake()
       const fail = (error: Error): void => respond({ ok: false, error })

@@ -47,7 +47,7 @@ export class Member {
     this.id = context.self
     this.host = host
     const onStep = (emitted: readonly Emitted[], cause: UserInput | null) => this.onStep(emitted, cause)
-    this.engine = new Engine({ ...host, onStep }, context)
+    this.engine = new Engine({ ...host, onStep, onClear: () => this.onClear() }, context)
     this.users = this.usersNow()
     this.measureCore()
   }
@@ -127,6 +127,15 @@ export class Member {
       if (event.type === 'outcome' && this.leaving.delete(event.user))
         this.host.turns.react(() => this.leave(event.user))
     }
+  }
+
+  /** What comes later is recorded as of a replica that was empty; whoever watches has seen some of it. */
+  private onClear(): void {
+    const { events } = this.host.storage
+    if (this.measured === null) return
+    events.record([{ at: this.host.now(), participant: this.id, type: 'wipe' }], [])
+    events.missEverything()
+    this.host.onClear()
   }
 
   private usersNow(): LocalUsers {
