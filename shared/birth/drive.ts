@@ -1,6 +1,6 @@
 /** What follows from the state whatever the input was: the lock is born if somebody wants it, and whoever waits is answered. */
 import { askLedger, isStandingKnown } from './entitlement.ts'
-import { beginCore } from './lock-core.ts'
+import { beginCore, dropCore } from './lock-core.ts'
 import {
   emit,
   firstOwner,
@@ -165,7 +165,12 @@ const DETAILS: { readonly [reason in Unavailable]: string } = {
 }
 
 function giveUp(step: Step, reason: Unavailable): void {
-  const { soft } = step.state
+  const { birth, soft } = step.state
+  // Whoever waits in a core that has only asked is told as well.
+  if (birth.core !== null && birth.accepted === null && birth.chosen === null) {
+    soft.tries.clear()
+    dropCore(step)
+  }
   if (!hasWish(step)) return
   soft.wish = 'none'
   soft.configures = []

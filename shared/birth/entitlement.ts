@@ -65,5 +65,6 @@ export function onLedger(step: Step, answer: LedgerAnswer): readonly HeldMessage
   cancelTimer(step, LEDGER_TIMER)
   change(step, { standing: { status: answer.verdict }, incarnation: answer.incarnation })
   learnIncarnations(step, answer.known)
+  learnIncarnations(step, { [step.context.self]: answer.incarnation })
   return held
 }

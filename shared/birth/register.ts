@@ -45,9 +45,8 @@ export function isOpenForBallotZero(step: Step): boolean {
 
 /** Rule 6: the first owner begins by itself, unless its process may have begun before and forgotten it. */
 export function mayBeginAlone(step: Step): boolean {
-  const { context, state } = step
+  const { context } = step
   if (context.self !== firstOwner(context) || !isEntitled(step) || !isOpenForBallotZero(step)) return false
-  if (state.birth.incarnation !== 1) return false
   return allowsBallotZero(context.defaults, context.registrars.length)
 }
 

@@ -101,6 +101,7 @@ describe('regressions of the birth', () => {
     for (const letter of table.take()) expect(letter).toMatchObject({ message: { body: { type: 'chosen' } } })
     table.enter(1, 'a')
     for (const letter of table.take(to(2))) if (letter.kind === 'lock') table.hand({ ...letter, from: 9 })
+    expect(table.letters.filter(to(9))).toEqual([])
     expect(table.view(2).sequence).toBe(before.sequence)
   })
 
@@ -149,6 +150,15 @@ describe('regressions of the birth', () => {
     expect(crits).toHaveLength(1)
     expect(table.chosen()).toHaveLength(1)
     expect(table.letters.filter(both(from(3), saying('prepare')))).toEqual([])
+  })
+
+  it('whoever waits in a core that has only asked is told when there is no majority', () => {
+    const table = Table.founded({ first: 1 })
+    table.stop(1)
+    table.stop(3)
+    table.acquire(2, 'b')
+    for (const peer of [1, 3, 1]) table.step(2, { type: 'unreachable', now: table.now, peer })
+    expect(table.events(2, 'refused')).toMatchObject([{ user: 'b', refusal: { code: 'not-a-member' } }])
   })
 
   it('a tentative core does not wait for a silent first owner', () => {

@@ -134,7 +134,8 @@ function isWhole(world: World): boolean {
   const founded = world.ledgers
     .slice(1, world.scenario.registrars + 1)
     .map(({ process }) => recordOf(world, process))
-  if (founded.every(record => record === null)) return true
+  // What is collected for the founding may be on its way: of a founding, too, a majority must be left.
+  if (founded.some(record => record === null)) return world.checks.counts.wipes === 0
   return founded.every(record => record?.isHealed === true) && world.ledgers.every(isFinished)
 }
 

@@ -29,6 +29,56 @@ describe('the register', () => {
     expect(table.events(2, 'crit')).toHaveLength(1)
   })
 
+  it('F alone at ballot 0: nobody accepts what another one says to have begun', () => {
+    const table = Table.founded({ first: 1, registrars: 5 })
+    const value = { configuration: { ...together(5), firstOwner: 2 }, startEpoch: 0 }
+    const message = { format: 1, generation: 1, body: { type: 'begun', value } } as const
+    table.hand({ kind: 'lock', from: 2, to: 3, message })
+    expect(table.birth(3).accepted).toBeNull()
+  })
+
+  it('what is promised and accepted is still known after a crash', () => {
+    const table = Table.founded({ first: 1, registrars: 5 })
+    table.configure(2, 'put', together(5))
+    only(table, both(from(2), to(3, 4)))
+    table.crash(3)
+    expect(table.birth(3).promised).toBe(table.birth(2).ballot)
+    only(table, to(2))
+    only(table, both(from(2), to(3)))
+    table.crash(3)
+    expect(table.birth(3).accepted).toMatchObject({ ballot: table.birth(2).ballot })
+    const { ballot } = table.birth(2)
+    table.crash(2)
+    table.configure(2, 'again', together(5))
+    expect(table.birth(2).ballot).toBeGreaterThan(ballot)
+  })
+
+  it('one ballot: of two values that were accepted the one of the higher ballot is proposed again', () => {
+    const table = Table.founded({ first: 1, registrars: 5 })
+    table.configure(2, 'put', together(5, 9_000))
+    const { ballot } = table.birth(2)
+    const promise = (from: number, accepted: number, ttlMs: number): Letter => ({
+      kind: 'lock',
+      from,
+      to: 2,
+      message: {
+        format: 1,
+        generation: 1,
+        body: {
+          type: 'promise',
+          ballot,
+          accepted: { ballot: accepted, value: { configuration: together(5, ttlMs), startEpoch: 1 } },
+        },
+      },
+    })
+    table.take()
+    hand(table, [promise(3, 7, 7_000), promise(4, 3, 3_000)])
+    const accepts = table.letters.filter(saying('accept'))
+    expect(accepts.length).toBeGreaterThan(0)
+    for (const { message } of accepts)
+      expect(message).toMatchObject({ body: { value: { configuration: { ttlMs: 7_000 } } } })
+  })
+
   it('promise blocks ballot 0', () => {
     const table = Table.founded({ first: 1 })
     table.enter(1, 'a')
@@ -335,6 +385,35 @@ describe('lost storage', () => {
     replace(table, 1)
     hand(table, late)
     expect(table.birth(2).accepted).toBeNull()
+  })
+
+  it('rule 6: nobody accepts it from those that have accepted it before, either', () => {
+    const table = founded(5)
+    table.enter(1, 'a')
+    only(table, to(3))
+    table.take()
+    replace(table, 1, among(1, 2, 4, 5))
+    table.take()
+    table.try(3, 'c')
+    only(table, both(from(3), to(2)))
+    expect(table.birth(2).accepted).toBeNull()
+    expect(table.letters.filter(both(from(2), to(3))).map(typeOf)).toContain('promised')
+  })
+
+  it('one that was lost, and so has no vote, does not use a ballot twice', () => {
+    const table = founded()
+    table.enter(1, 'a')
+    only(table, to(2))
+    table.take()
+    table.wipeParticipant(2)
+    table.use(2)
+    table.deliverLedgerCalls()
+    table.take()
+    const { ballot } = table.birth(2)
+    expect(ballot).toBeGreaterThan(0)
+    table.crash(2)
+    table.use(2)
+    expect(table.birth(2).ballot).toBeGreaterThan(ballot)
   })
 
   it('joiner has no vote: one that was lost is taken back by the others, and keeps what they acknowledged', () => {

@@ -320,10 +320,14 @@ const storage: Mutant[] = [
   {
     id: 'birth-replaced-begins-alone',
     trap: 'rule 6',
-    title: 'a first owner that was replaced begins alone again',
-    file: BIRTH.register,
-    find: '  if (state.birth.incarnation !== 1) return false\n',
-    replace: '',
+    title: 'an object does not know that its own process was replaced',
+    file: BIRTH.entitlement,
+    find: lines(
+      '  learnIncarnations(step, answer.known)',
+      '  learnIncarnations(step, { [step.context.self]: answer.incarnation })',
+      '',
+    ),
+    replace: '  learnIncarnations(step, { ...answer.known, [step.context.self]: 1 })\n',
   },
   {
     id: 'birth-ballot-zero-of-a-replaced-one',

@@ -32,7 +32,8 @@ export class Connections {
   /** A user that waits no longer has no ticket. */
   onStep(emitted: readonly Emitted[]): void {
     for (const event of emitted) {
-      if (event.type !== 'crit' && event.type !== 'withdrawn') continue
+      const isRefused = event.type === 'refused' && event.event === 'try'
+      if (event.type !== 'crit' && event.type !== 'withdrawn' && !isRefused) continue
       if (this.tickets.delete(event.user)) this.storage.delete(TICKET + event.user)
     }
   }

@@ -82,10 +82,18 @@ export function recordStep(
       }
       case 'withdrawn':
         history.push({ at, participant, type: 'withdrawn', user: nameOf(participant, event.user) })
+        break
+      case 'refused':
+        // The core that it waited in was dropped: it has to try again.
+        if (event.event === 'try' && cause?.type !== 'try' && isWaiting(before, event.user))
+          history.push({ at, participant, type: 'withdrawn', user: nameOf(participant, event.user) })
     }
   }
   return { history, changes }
 }
+
+const isWaiting = ({ waiters }: LocalUsers, user: string): boolean =>
+  waiters.some(waiter => waiter.user === user)
 
 /** Whether this is the answer to a retry. What the same step says to other users is news to them. */
 function isAnsweredAgain(before: LocalUsers, cause: UserInput | null, event: UserOutput): boolean {
