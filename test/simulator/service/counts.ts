@@ -66,6 +66,7 @@ export const COUNT_NAMES = [
   'brokenAfterHealing',
   'locksAlive',
   'locksDown',
+  'locksUpAllTheSame',
   'quiescences',
 ] as const
 

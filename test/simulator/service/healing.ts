@@ -22,6 +22,8 @@ const PROGRESS_MS = 180_000
 /** Until the last alarm of a lock that nobody uses: the longest time to live, a ticket's time, the slowest repeat. */
 const SILENCE_MS = 300_000
 const LOOK_EVERY_MS = 500
+/** For a lock that may be down. */
+const TRIED_MS = 30_000
 /** In the transcript. */
 export const HEALED = 'everything is mended'
 const EJECT_AFTER_MS = 60_000
@@ -44,7 +46,7 @@ export class Healing {
     for (const { name } of this.#world.plan.locks) {
       if (this.#isOver) return
       if (isOwed(this.#world, name)) await this.#requireProgress(name)
-      else this.#world.counts.locksDown++
+      else await this.#tryToUse(name)
     }
     if (this.#isOver) return
     judgeStorage(this.#world)
@@ -102,6 +104,23 @@ export class Healing {
       'progress',
       () => `${lock} cannot be used after healing: ${last} (${this.#memberships(lock)})`,
     )
+  }
+
+  /** A lock that may be down: if it is of use all the same, it must be the lock that it was. */
+  async #tryToUse(lock: string): Promise<void> {
+    const { counts, loop, losses } = this.#world
+    counts.locksDown++
+    if (losses.owed(lock) === 'nothing') return
+    let isDone = false
+    const tried = this.#use(lock, () => {})
+    tried.then(
+      () => {
+        isDone = true
+        counts.locksUpAllTheSame++
+      },
+      error => this.#world.fail(error),
+    )
+    await loop.runUntil(loop.now + TRIED_MS, () => isDone || this.#isOver)
   }
 
   #memberships(lock: string): string {
