@@ -16,6 +16,8 @@ export interface HistoryHeader {
   readonly resource: string
   /** How many results a replica remembers: an `opId` invoked again within them is answered, not applied. */
   readonly resultsKept: number
+  /** How many local users may follow each other while others wait. Absent: not known, and nothing is judged by it. */
+  readonly localHandoffs?: number
 }
 
 /** One user is one client automaton: it tries, is in, leaves, and may try again. Its name is unique in the history. */
@@ -94,6 +96,10 @@ export type StubResourceEvent =
 
 /** Marks that only the liveness properties look at. */
 export type MarkEvent =
+  /** From here on nothing goes wrong: all participants are up, reach each other and know who waits. */
+  | { readonly at: number; readonly type: 'calm' }
+  /** Something goes wrong: the calm is over. */
+  | { readonly at: number; readonly type: 'fault' }
   /** From here on these participants are up and reach each other: progress is owed to their users. */
   | { readonly at: number; readonly type: 'healed'; readonly participants: readonly number[] }
   /** From here on the failure detectors make no more mistakes about the healed ones: no more ejections for suspicion. */

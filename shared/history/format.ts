@@ -29,6 +29,7 @@ const isParticipants: Check = (value, participants) => {
   return right ? null : `a list of participants from 1 to ${participants}`
 }
 const isPresent: Check = value => (value === undefined ? 'a JSON value' : null)
+const isOptionalCount: Check = value => (value === undefined ? null : isCount(value, 0))
 const isOptionalText: Check = value => (value === undefined ? null : isText(value, 0))
 const isOneOf = (...options: readonly unknown[]): Check => {
   return value => (options.includes(value) ? null : options.map(option => show(option)).join(' or '))
@@ -51,6 +52,7 @@ const HEADER: Fields = [
   ['participants', isPositive],
   ['resource', isText],
   ['resultsKept', isCount],
+  ['localHandoffs', isOptionalCount],
 ]
 
 const MARK: Fields = [['at', isTime]]
@@ -78,6 +80,8 @@ const EVENTS: { readonly [Type in HistoryEvent['type']]: Fields } = {
   ],
   restore: [...REPLICA, ['sequence', isCount], ['hash', isText]],
   wipe: REPLICA,
+  calm: MARK,
+  fault: MARK,
   healed: [...MARK, ['participants', isParticipants]],
   settled: MARK,
   end: MARK,

@@ -16,7 +16,7 @@ import { checkMutualExclusion } from './check-mutual-exclusion.ts'
 import { checkOneCopy, hashPositions } from './check-one-copy.ts'
 import { checkOperationProgress } from './check-operation-progress.ts'
 import { checkReleaseProgress } from './check-release-progress.ts'
-import { checkStarvationFreedom } from './check-starvation-freedom.ts'
+import { checkCalmStretches, checkStarvationFreedom } from './check-starvation-freedom.ts'
 import { checkUpToDate } from './check-up-to-date.ts'
 import { checkWellFormedness } from './check-well-formedness.ts'
 import { checkWme1 } from './check-wme1.ts'
@@ -100,12 +100,18 @@ function judgeLockOnly(events: readonly HistoryEvent[], instances: Instances): P
 function judgeLiveness(history: History): PropertyVerdict[] {
   const { header, events } = history
   const scope = livenessScope(history)
-  if (typeof scope === 'string') return LIVENESS_PROPERTIES.map(name => notJudged(name, 'liveness', scope))
+  if (typeof scope === 'string') {
+    return LIVENESS_PROPERTIES.map(name =>
+      name === 'starvation-freedom'
+        ? checkCalmStretches(events, header, scope)
+        : notJudged(name, 'liveness', scope),
+    )
+  }
   const atEnd = activeAtEnd(events, scope)
   return [
     checkReleaseProgress(events, scope, atEnd),
     checkOperationProgress(events, scope, atEnd),
-    checkStarvationFreedom(events, header.participants, scope, atEnd),
+    checkStarvationFreedom(events, header, scope, atEnd),
   ]
 }
 

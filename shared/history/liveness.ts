@@ -5,6 +5,7 @@
  *   `settled`  from here on nobody suspects a healed participant;
  *   `end`      everything that was owed has had time enough.
  * Users at participants that were not healed are owed nothing, and neither is a user that crashed.
+ * (That nobody is overtaken too often is no promise of that kind: it is judged in every calm stretch, see waits.ts.)
  */
 import { majority } from '../protocols/quorum.ts'
 import type { History, HistoryEvent, UserStubEvent } from './events.ts'

@@ -14,6 +14,8 @@ export interface Bound {
   readonly order: 'link' | 'none'
   /** How many messages may wait on one link before a step that sends more has to wait, too; 0: any number. */
   readonly lag: number
+  /** In how many rounds of ballots of one epoch a proposer tries again free of charge; then only for a hurry. */
+  readonly ballots: number
   /** Crashes, each between any two steps or inside any step; the participant may come back at any time after. */
   readonly crashes: number
   /**
@@ -45,6 +47,7 @@ export const DEFAULT_BOUND: Bound = {
   operations: 2,
   order: 'link',
   lag: 0,
+  ballots: 3,
   crashes: 1,
   suspicions: 1,
   losses: 1,

@@ -141,11 +141,12 @@ function menuOf({ isUp, state, user }: Seat<LockState>): Menu {
       budget: action === 'withdraw' ? WITHDRAWALS : -1,
     })),
     canFlush: false,
-    canSuspect: false,
+    suspicions: [],
     isAsked: false,
     canExpire: timers.ttl === true,
     canRepeat: timers.repeat === true,
     canPropose: false,
+    rounds: 0,
     canBeat: false,
   }
 }

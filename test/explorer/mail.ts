@@ -47,6 +47,7 @@ export class Inboxes {
   private readonly afterTaking = new PairTable(12)
   private readonly afterTakingStray = new PairTable(12)
   private readonly afterStraying = new PairTable(12)
+  private readonly prefixes: (readonly number[])[] = []
   private readonly messages: { readonly mails: readonly Mail<unknown>[] }
   private readonly areLinksOrdered: boolean
 
@@ -99,6 +100,21 @@ export class Inboxes {
     const number = this.number(receiver, strays.toSpliced(strays.indexOf(message), 1), queues)
     this.afterTakingStray.add(inbox, message, number)
     return number
+  }
+
+  /** All inboxes that are left if the last messages of each queue are lost, any number of them; this one is the first. */
+  prefixesOf(inbox: number): readonly number[] {
+    const known = this.prefixes[inbox]
+    if (known !== undefined) return known
+    const { receiver, strays, queues } = this.inboxes[inbox]!
+    let kept: (readonly (readonly number[])[])[] = [queues]
+    for (const [from, queue] of queues.entries()) {
+      const shorter = queue.map((_, length) => queue.slice(0, length))
+      kept = kept.flatMap(left => [left, ...shorter.map(rest => left.with(from, rest))])
+    }
+    const numbers = kept.map(left => this.number(receiver, strays, left))
+    this.prefixes[inbox] = numbers
+    return numbers
   }
 
   /** The head of a queue leaves its order. */

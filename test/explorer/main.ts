@@ -53,9 +53,10 @@ async function main(): Promise<number> {
 
 const ladderOf = (protocol: ExploredName): readonly Rung[] => (isLockOnly(protocol) ? LOCK_LADDER : LADDER)
 
-function rungsOf({ bound, ladder, rung }: Options, protocol: ExploredName): readonly Rung[] {
+function rungsOf({ bound, ladder, rising, rung }: Options, protocol: ExploredName): readonly Rung[] {
   const whole = isLockOnly(protocol) ? lockBoundOf(bound) : bound
-  if (rung === null) return [...(ladder ? ladderOf(protocol) : []), ...wholeRungs(whole)]
+  if (rung === null)
+    return [...(ladder ? ladderOf(protocol) : []), ...wholeRungs(whole).slice(rising ? 0 : -1)]
   return ladderOf(protocol)
     .filter(({ name }) => name === rung)
     .map(only => ({ ...only, isWhole: true }))

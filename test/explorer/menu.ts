@@ -1,19 +1,22 @@
 /** What a seat may do of its own accord: which timers are set, what its user may say. */
 import { budgetOf } from './bound.ts'
 import type { Seat } from './seat.ts'
-import { inputOfAction } from './seats.ts'
+import { inputOfAction, inputOfTimer } from './seats.ts'
 import { actionsOf } from './user.ts'
 
 export interface Menu {
   readonly isUp: boolean
   readonly user: readonly UserItem[]
   readonly canFlush: boolean
-  readonly canSuspect: boolean
+  /** The inputs by which its detector suspects somebody. */
+  readonly suspicions: readonly number[]
   /** Somebody asked this participant whether it hears the owner. */
   readonly isAsked: boolean
   readonly canExpire: boolean
   readonly canRepeat: boolean
   readonly canPropose: boolean
+  /** Rounds of ballots that this participant has begun in its epoch. */
+  readonly rounds: number
   readonly canBeat: boolean
 }
 
@@ -23,6 +26,10 @@ export interface UserItem {
   readonly budget: number
 }
 
+const SUSPECT: readonly number[] = [inputOfTimer('suspect')]
+const NOBODY: readonly number[] = []
+/** The last digit of a ballot is its proposer. */
+const BALLOT_DIGIT = 256
 const OPERATIONS = budgetOf('operations')
 const WITHDRAWALS = budgetOf('withdrawals')
 
@@ -35,11 +42,12 @@ export function menuOf({ isUp, state, user }: Seat): Menu {
       budget: action === 'issue' ? OPERATIONS : action === 'withdraw' ? WITHDRAWALS : -1,
     })),
     canFlush: timers.flush === true,
-    canSuspect: timers.suspect === true,
+    suspicions: timers.suspect === true ? SUSPECT : NOBODY,
     isAsked: Object.keys(voters).length > 0,
     canExpire: timers.ttl === true,
     canRepeat: timers.repeat === true,
     canPropose: timers.propose === true,
+    rounds: Math.floor(state.durable.paxos.ballot / BALLOT_DIGIT),
     canBeat: timers.heartbeat === true,
   }
 }

@@ -1,23 +1,27 @@
 /** The protocols that can be explored, and how each is searched. */
 import { maekawa } from '../../shared/protocols/maekawa/maekawa.ts'
-import type { LockOnlyName, WmeName } from '../../shared/protocols/protocol.ts'
+import type { ProtocolName } from '../../shared/protocols/protocol.ts'
 import { ricartAgrawala } from '../../shared/protocols/ricart-agrawala/ricart-agrawala.ts'
 import { wme1, wme2 } from '../../shared/protocols/wme/wme.ts'
+import { wmeConsensus } from '../../shared/protocols/wme-consensus/wme-consensus.ts'
 import type { Bound } from './bound.ts'
+import { CONSENSUS_SOMETIMES, consensusModel } from './consensus-model.ts'
 import { LOCK_SOMETIMES, lockModel } from './lock-model.ts'
 import { Search, type SearchOptions, type SearchResult } from './search.ts'
 import { SOMETIMES } from './sometimes.ts'
 import { wmeModel } from './wme-model.ts'
 
-export type ExploredName = WmeName | LockOnlyName
+export type ExploredName = ProtocolName
 
-export const WME_NAMES: readonly ExploredName[] = ['wme-1', 'wme-2']
+export const REPLICATED_NAMES: readonly ExploredName[] = ['wme-1', 'wme-2', 'wme-consensus']
 export const LOCK_ONLY_NAMES: readonly ExploredName[] = ['ricart-agrawala', 'maekawa']
 
 export const isLockOnly = (name: ExploredName): boolean => LOCK_ONLY_NAMES.includes(name)
 
-export const sometimesOf = (name: ExploredName): readonly string[] =>
-  isLockOnly(name) ? LOCK_SOMETIMES : SOMETIMES
+export function sometimesOf(name: ExploredName): readonly string[] {
+  if (isLockOnly(name)) return LOCK_SOMETIMES
+  return name === 'wme-consensus' ? CONSENSUS_SOMETIMES : SOMETIMES
+}
 
 export function explore(name: ExploredName, bound: Bound, options: SearchOptions): SearchResult {
   switch (name) {
@@ -25,6 +29,8 @@ export function explore(name: ExploredName, bound: Bound, options: SearchOptions
       return new Search(wmeModel(wme1), bound).run(options)
     case 'wme-2':
       return new Search(wmeModel(wme2), bound).run(options)
+    case 'wme-consensus':
+      return new Search(consensusModel(wmeConsensus), bound).run(options)
     case 'ricart-agrawala':
       return new Search(lockModel(ricartAgrawala), bound).run(options)
     case 'maekawa':

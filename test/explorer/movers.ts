@@ -5,7 +5,11 @@
  * end of links on which nobody else sends. So a set S of participants can be looked at alone, and the others put off, if
  * nothing that the others do before S moves can give a member of S a step that it does not have already. What a member
  * that is up can do is given by its seat and by the first message of each of its links. So it is enough that every link
- * to it from outside S holds a message. A member that is down can only come back.
+ * to it from outside S holds a message.
+ *
+ * While somebody is down, everybody is looked at: what is sent to it is lost, and after its recovery it is not, so its recovery
+ * commutes with no step that sends to it. A crash of one of the others may be put off behind steps of S that send to it, though it
+ * would have lost what they send: it may lose the last messages of a link also if it comes after them.
  *
  * Then every run from this world begins with a step of S, or can be begun with one without changing what any participant does:
  *   - budgets are counters, and two steps that can be paid for in one order can be in the other;
@@ -25,7 +29,7 @@ export const everybodyOf = (participants: number): number => 2 ** participants -
 /** A smallest set of participants, a bit for each, whose steps suffice. */
 export function moversOf(worlds: Worlds, world: Int32Array): number {
   const everybody = everybodyOf(worlds.participants)
-  if (!worlds.areLinksOrdered) return everybody
+  if (!worlds.areLinksOrdered || isAnybodyDown(worlds, world)) return everybody
   let best = everybody
   let size = worlds.participants
   for (let movers = 1; movers < everybody; movers++) {
@@ -37,15 +41,24 @@ export function moversOf(worlds: Worlds, world: Int32Array): number {
   return best
 }
 
-function areEnough(worlds: Worlds, world: Int32Array, movers: number, others: number): boolean {
-  const { participants, inboxes } = worlds
-  let isAnyUp = false
+function isAnybodyDown(worlds: Worlds, world: Int32Array): boolean {
+  for (let index = 0; index < worlds.participants; index++) {
+    if (!worlds.menuOf(world[index]!).isUp) return true
+  }
+  return false
+}
+
+function areEnough(
+  { participants, inboxes }: Worlds,
+  world: Int32Array,
+  movers: number,
+  others: number,
+): boolean {
   for (let index = 0; index < participants; index++) {
-    if ((movers & (1 << index)) === 0 || !worlds.menuOf(world[index]!).isUp) continue
-    isAnyUp = true
+    if ((movers & (1 << index)) === 0) continue
     if ((inboxes.inboxes[world[participants + index]!]!.silent & others) !== 0) return false
   }
-  return isAnyUp
+  return true
 }
 
 function bitCount(bits: number): number {

@@ -1,6 +1,7 @@
 /** The command line: every budget of the bound is an option. */
 import { type Bound, DEFAULT_BOUND, FAULTS } from './bound.ts'
-import { type ExploredName, LOCK_ONLY_NAMES, WME_NAMES } from './models.ts'
+import { type ExploredName, LOCK_ONLY_NAMES, REPLICATED_NAMES } from './models.ts'
+import { BOUNDS, REDUCTIONS } from './reductions.ts'
 
 export interface Options {
   readonly protocols: readonly ExploredName[]
@@ -9,17 +10,23 @@ export interface Options {
   readonly json: boolean
   /** Smaller bounds first. */
   readonly ladder: boolean
+  /** Fewer faults of the bound first. */
+  readonly rising: boolean
   /** Only this rung of the ladder. */
   readonly rung: string | null
   readonly help: boolean
 }
 
-const NUMBERS = ['participants', 'tries', 'operations', 'lag', ...FAULTS, 'faults'] as const
+const NUMBERS = ['participants', 'tries', 'operations', 'lag', 'ballots', ...FAULTS, 'faults'] as const
+
+const listOf = (lines: readonly string[]): string => lines.map(line => `\n  - ${line}`).join('')
 
 export const USAGE = `npm run explore -- [options]
-  --protocol wme-1,wme-2   which protocols, side by side; also ricart-agrawala, maekawa
+  --protocol wme-1,wme-2   which protocols, side by side; also wme-consensus, ricart-agrawala,
+                           maekawa
   --minutes 10             how long, for each protocol
-  --ladder, --no-ladder    smaller bounds first (default: yes, unless the bound is given)
+  --ladder                 smaller bounds first (default, unless the bound is given)
+  --no-ladder              the whole bound at once, not first with fewer faults
   --rung NAME              only this rung of the ladder
   --json                   one JSON array on standard output
 the bound:
@@ -27,8 +34,11 @@ the bound:
   --crashes 1  --suspicions 1  --losses 1  --duplicates 1  --faults 4 (in one run)
   --order link|none        whether links keep the order of messages
   --lag 0                  messages that may wait on one link; 0: any number
+  --ballots 3              rounds of ballots of one epoch (wme-1, wme-2)
   --readers 2,3            those of the users who share (ricart-agrawala)
-  --stragglers 0  --hurries 0  --expiries 0  --withdrawals 0`
+  --stragglers 0  --hurries 0  --expiries 0  --withdrawals 0
+reductions, which leave out nothing that could break a property:${listOf(REDUCTIONS)}
+bounds besides those above, which do leave something out (worlds.ts):${listOf(BOUNDS)}`
 
 export function parseOptions(args: readonly string[]): Options {
   const given = new Map<string, string>()
@@ -64,6 +74,7 @@ export function parseOptions(args: readonly string[]): Options {
     minutes,
     json: flags.json !== undefined,
     ladder: flags.noLadder === undefined && (flags.ladder !== undefined || !isBoundGiven),
+    rising: flags.noLadder === undefined,
     rung,
     help: flags.help !== undefined,
   }
@@ -99,7 +110,7 @@ export function boundOf(changes: Partial<Bound>): Bound {
 
 function protocolsOf(text: string): ExploredName[] {
   return text.split(',').map(name => {
-    const known = [...WME_NAMES, ...LOCK_ONLY_NAMES].find(protocol => protocol === name)
+    const known = [...REPLICATED_NAMES, ...LOCK_ONLY_NAMES].find(protocol => protocol === name)
     if (known === undefined) throw new Error(`unknown protocol ${name}`)
     return known
   })

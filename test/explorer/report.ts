@@ -2,6 +2,7 @@
 import { type Bound, FAULTS } from './bound.ts'
 import type { Rung } from './ladder.ts'
 import { type ExploredName, sometimesOf } from './models.ts'
+import { BOUNDS, REDUCTIONS } from './reductions.ts'
 import type { SearchResult } from './search.ts'
 
 /** One search, without what cannot be sent from one thread to another. */
@@ -71,14 +72,6 @@ export function outcomeOf({ name, bound, isWhole }: Rung, result: SearchResult):
 
 const round = (seconds: number): number => Math.round(seconds * 100) / 100
 
-const REDUCTIONS = [
-  'deliveries to different participants commute: a world is expanded by a closed set of movers (movers.ts)',
-  'repeat fires when nothing is in flight and something was lost or somebody crashed or no user can act (worlds.ts)',
-  'propose fires when nothing is in flight; heartbeat and hurried timers only within --hurries (worlds.ts)',
-  'soft counters that only measure time, or that nobody reads, are one value (normalise.ts)',
-  'known worlds by fingerprints of 63 bits (fingerprint.ts)',
-]
-
 /** The figures are those of the last rung of the whole bound that was begun; all else is in `ladder`. */
 export function reportOf(
   protocol: ExploredName,
@@ -103,7 +96,7 @@ export function reportOf(
     seconds: round(outcomes.reduce((sum, { report }) => sum + report.seconds, 0)),
     collisionProbability: largest ** 2 / 2 ** 64,
     sometimes: Object.fromEntries(sometimesOf(protocol).map(name => [name, reached.has(name)])),
-    reductions: REDUCTIONS,
+    reductions: [...REDUCTIONS, ...BOUNDS],
     ladder: outcomes.map(({ report }) => report).filter(report => report !== whole),
   }
 }
@@ -111,7 +104,7 @@ export function reportOf(
 // ---------------------------------------------------------------- text
 
 export function describeBound(bound: Bound): string {
-  const { participants, users, readers, tries, operations, order, lag } = bound
+  const { participants, users, readers, tries, operations, order, lag, ballots } = bound
   const faults = FAULTS.filter(name => bound[name] > 0).map(name => `${name} ${bound[name]}`)
   return [
     `N = ${participants}`,
@@ -122,6 +115,7 @@ export function describeBound(bound: Bound): string {
     ...(faults.length === 0 ? ['no faults'] : faults),
     ...(order === 'none' ? ['links without order'] : []),
     ...(lag > 0 ? [`lag ${lag}`] : []),
+    ...(bound.suspicions > 0 ? [`ballots ${ballots}`] : []),
   ].join(', ')
 }
 

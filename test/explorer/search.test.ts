@@ -45,12 +45,36 @@ describe.each([wme1, wme2])('all runs of $name with two users, one try each, one
   it(
     'with one crash and recovery',
     () => {
-      expectHolds(explore(protocol, { crashes: 1, lag: 1 }), [
+      expectHolds(explore(protocol, { crashes: 1, lag: 1, users: [2] }), [
         'a crash between a save and what is sent',
         'a recovered owner that still owns',
         'recovered in the critical section',
         'an event said again after a crash, and answered',
       ])
+    },
+    TIMEOUT_MS,
+  )
+
+  // Repeats to the one that was down piled up, in every number and order: the search never came to its end.
+  it(
+    'with one crash and one suspicion together, of one user',
+    () => {
+      expectHolds(explore(protocol, { crashes: 1, suspicions: 1, lag: 1, users: [2] }), [
+        'recovered in a sealed epoch',
+        'a ballot rejected',
+      ])
+    },
+    TIMEOUT_MS,
+  )
+
+  // A proposer whose question was lost tried ever higher ballots: with all three faults the worlds were without end.
+  it(
+    'with one crash, one suspicion and one lost message together, of one user without operation',
+    () => {
+      expectHolds(
+        explore(protocol, { crashes: 1, suspicions: 1, losses: 1, lag: 1, users: [2], operations: 0 }),
+        ['recovered in a sealed epoch'],
+      )
     },
     TIMEOUT_MS,
   )
@@ -89,7 +113,8 @@ describe('the reduction', () => {
     [wme2, {}],
     [wme1, { losses: 1, operations: 0 }],
     [wme2, { duplicates: 1, operations: 0 }],
-    [wme2, { crashes: 1, operations: 0 }],
+    [wme2, { crashes: 1, operations: 0, users: [2] }],
+    [wme1, { crashes: 1, suspicions: 1, operations: 0, users: [2], lag: 1 }],
     [wme1, { suspicions: 1, operations: 0, lag: 1 }],
     [wme2, { suspicions: 1, operations: 0, lag: 1 }],
   ] as const)('visits fewer worlds, and every state of every participant: %#', (protocol, changes) => {

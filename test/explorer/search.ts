@@ -72,6 +72,7 @@ export class Search<State, Message extends AnyMessage> {
   private transitions = 0
   private path: number[] = []
   private lastStep: string[] = []
+  private isTimeOver = () => false
 
   constructor(model: Model<State, Message>, bound: Bound) {
     this.model = model
@@ -87,6 +88,7 @@ export class Search<State, Message extends AnyMessage> {
   run(options: SearchOptions): SearchResult {
     const started = performance.now()
     const secondsSince = () => (performance.now() - started) / 1000
+    this.isTimeOver = () => secondsSince() > options.seconds
     const world = this.worlds.initial()
     for (let index = 0; index < this.worlds.participants; index++) this.checkPairsOf(world, 0, index)
     this.fingerprint.compute(world, 0)
@@ -109,6 +111,7 @@ export class Search<State, Message extends AnyMessage> {
         queue.forgetBelow(next)
         this.expand(row.subarray(1), row[0]!, options.reduction ?? this.model.mayReduce)
         if (this.findings.violation !== null) stopped = 'violation'
+        else if (this.settler.isTimeOver) stopped = 'time'
         else if ((next / row.length) % LOOK_AT_CLOCK_EVERY === 0) {
           const { states, transitions, bytes } = this
           const seconds = secondsSince()
@@ -166,7 +169,7 @@ export class Search<State, Message extends AnyMessage> {
 
   private settle(world: Int32Array, from: number): void {
     if (!this.worlds.isQuiet || this.findings.violation !== null) return
-    this.settler.settle(world)
+    this.settler.settle(world, this.isTimeOver)
     if (this.findings.violation !== null) this.tracePath(from, null)
   }
 

@@ -24,12 +24,15 @@ import { copy, freeze, Numbering } from './values.ts'
 export const TIMERS = ['repeat', 'heartbeat', 'suspect', 'propose', 'flush', 'ttl'] as const
 export const USER_ACTIONS = ['try', 'issue', 'exit', 'withdraw', 'repeat'] as const
 
-/** Inputs are numbered: timers, user actions, crash, recovery, and then the messages. */
+const MOST_PARTICIPANTS = 9
+
+/** Inputs are numbered: timers, user actions, crash, recovery, peers that cannot be reached, and then the messages. */
 export const inputOfTimer = (timer: (typeof TIMERS)[number]): number => TIMERS.indexOf(timer)
 export const inputOfAction = (action: UserAction): number => TIMERS.length + USER_ACTIONS.indexOf(action)
 export const CRASH = TIMERS.length + USER_ACTIONS.length
 export const RECOVER = CRASH + 1
-export const FIRST_MESSAGE = RECOVER + 1
+export const inputOfUnreachable = (peer: number): number => RECOVER + peer
+export const FIRST_MESSAGE = RECOVER + MOST_PARTICIPANTS + 1
 
 /** What a seat becomes, and what it sends: receivers and messages in turn. */
 export interface Result {
@@ -143,6 +146,8 @@ export class Seats<State, Message extends AnyMessage> implements SeatTable {
       const { from, message } = this.messages.mails[input - FIRST_MESSAGE]!
       return this.run(seat, seat.user, { type: 'message', now: 0, from, message })
     }
+    if (input > RECOVER)
+      return this.run(seat, seat.user, { type: 'unreachable', now: 0, peer: input - RECOVER })
     if (input < TIMERS.length)
       return this.run(seat, seat.user, { type: 'timer', now: 0, timer: TIMERS[input]! })
     const { user, event } = speak(seat.user!, USER_ACTIONS[input - TIMERS.length]!)

@@ -1,9 +1,12 @@
 /**
  * Progress: from every quiet world, if nothing more goes wrong, all users come through. This is tried by one fair run: who is down
  * comes back, messages are delivered, users go in and out as soon as they can, and when nothing else is left to do, the
- * `repeat` and `propose` timers fire in turn. Nobody suspects anybody.
+ * timers fire in turn. Nobody suspects anybody.
  *
- * That one fair run succeeds does not prove that all do, but a world from which nothing leads on is found.
+ * The run ends when all users are through; when it meets a quiet world from which an earlier run came through; or when it comes to a
+ * world for the second time with the same timers next in turn: then it goes around in a circle for ever, and that is a
+ * violation. There is no limit to its length but the time of the search. That one fair run succeeds does not prove that all do, but a world from which
+ * nothing leads on is found.
  */
 import type { Findings } from './findings.ts'
 import { Fingerprinter } from './fingerprint.ts'
@@ -12,8 +15,9 @@ import { FingerprintSet } from './tables.ts'
 import { describeStep } from './trace.ts'
 import { NORMAL, type Worlds } from './worlds.ts'
 
-const MOST_STEPS = 2_000
 const MOST_TOLD = 60
+/** A step is three numbers of the run. */
+const LOOK_AT_CLOCK_EVERY = 3 * 4_096
 
 const URGENT: readonly number[] = [RECOVER, inputOfTimer('flush')]
 const USER: readonly number[] = [inputOfAction('repeat'), inputOfAction('exit'), inputOfAction('try')]
@@ -22,6 +26,8 @@ const TIMERS: readonly number[] = [inputOfTimer('repeat'), inputOfTimer('propose
 export class Settler {
   /** Worlds that were tried. */
   count = 0
+  /** The time was over before a run had come to its end: it says nothing. */
+  isTimeOver = false
   /** The run that did not succeed. */
   trace: readonly string[] = []
   private readonly worlds: Worlds
@@ -35,30 +41,49 @@ export class Settler {
     this.fingerprint = new Fingerprinter(worlds)
   }
 
-  /** Tries it from this quiet world. What is found on the way to success need not be tried again. */
-  settle(start: Int32Array): void {
-    const { worlds, findings, fingerprint } = this
+  /** Tries it from this quiet world. What is met on the way to success need not be tried again. */
+  settle(start: Int32Array, isTimeOver: () => boolean): void {
+    const { worlds, findings } = this
     const world = start.slice()
     const run: number[] = []
-    const lastFired = new Map<number, number>()
-    for (let count = 0; count < MOST_STEPS && !this.areUsersThrough(world); count++) {
-      worlds.expandFreely(world)
-      if (worlds.isQuiet) {
-        fingerprint.compute(world, 0)
-        const known = this.settled.add(fingerprint.high, fingerprint.low)
-        // A quiet world that was met before, not in this very run, leads on: it was tried then.
-        if (known !== 0 && count === 0) return
-        if (count === 0) this.count++
+    const turns = new Turns()
+    const met = new Set<string>()
+    const quiet: [number, number][] = []
+    if (this.areUsersThrough(world) || this.isSettled(world)) return
+    this.count++
+    while (!this.areUsersThrough(world)) {
+      if (run.length % LOOK_AT_CLOCK_EVERY === LOOK_AT_CLOCK_EVERY - 3 && isTimeOver()) {
+        this.isTimeOver = true
+        return
       }
-      const ordinal = findings.violation === null ? this.choose(lastFired, count) : worlds.count - 1
-      if (ordinal === -1) break
+      worlds.expandFreely(world)
+      if (worlds.isQuiet && run.length > 0 && this.isSettled(world)) break
+      const { high, low } = this.fingerprintOf(world)
+      if (worlds.isQuiet) quiet.push([high, low])
+      const place = `${high} ${low} ${turns.order}`
+      const ordinal =
+        findings.violation !== null ? worlds.count - 1 : met.has(place) ? -1 : this.choose(turns)
+      met.add(place)
+      if (ordinal === -1) {
+        findings.violate('from every quiet world all users come through', this.describeUsers(world))
+        return this.describe(run)
+      }
       run.push(...worlds.steps.subarray(3 * ordinal, 3 * ordinal + 3))
       if (findings.violation !== null) return this.describe(run)
       world.set(worlds.successors.subarray(ordinal * worlds.width, (ordinal + 1) * worlds.width))
     }
-    if (this.areUsersThrough(world)) return
-    findings.violate('from every quiet world all users come through', this.describeUsers(world))
-    this.describe(run)
+    for (const [high, low] of quiet) this.settled.add(high, low)
+  }
+
+  private isSettled(world: Int32Array): boolean {
+    const { high, low } = this.fingerprintOf(world)
+    return this.settled.has(high, low)
+  }
+
+  private fingerprintOf(world: Int32Array): { readonly high: number; readonly low: number } {
+    this.fingerprint.compute(world, 0)
+    const { high, low } = this.fingerprint
+    return { high, low }
   }
 
   private describe(run: readonly number[]): void {
@@ -84,30 +109,44 @@ export class Settler {
     return users.map(user => (user === null ? '' : `${user.name} is ${user.phase}`)).join(' ')
   }
 
-  /** The successor to go on with. */
-  private choose(lastFired: Map<number, number>, now: number): number {
+  /** The successor to go on with; -1: there is none. */
+  private choose(turns: Turns): number {
     const { count, steps } = this.worlds
     let best = -1
     let bestRank = Number.POSITIVE_INFINITY
     for (let ordinal = 0; ordinal < count; ordinal++) {
       if (steps[3 * ordinal + 2] !== NORMAL) continue
-      const key = steps[3 * ordinal]! * 64 + steps[3 * ordinal + 1]!
-      const rank = this.rankOf(steps[3 * ordinal + 1]!, lastFired.get(key) ?? -1)
-      if (rank < bestRank) {
-        best = ordinal
-        bestRank = rank
-      }
+      const rank = rankOf(turns, steps[3 * ordinal]!, steps[3 * ordinal + 1]!)
+      if (rank >= bestRank) continue
+      best = ordinal
+      bestRank = rank
     }
-    if (best !== -1 && TIMERS.includes(steps[3 * best + 1]!)) {
-      lastFired.set(steps[3 * best]! * 64 + steps[3 * best + 1]!, now)
-    }
+    if (bestRank >= 2 && best !== -1) turns.take(steps[3 * best]!, steps[3 * best + 1]!)
     return best
   }
+}
 
-  private rankOf(input: number, lastFired: number): number {
-    if (input >= FIRST_MESSAGE || URGENT.includes(input)) return 0
-    if (USER.includes(input)) return 1
-    if (TIMERS.includes(input)) return 2 + (lastFired + 1) / (2 * MOST_STEPS)
-    return Number.POSITIVE_INFINITY
+/** Messages first, then users, then timers: the one first that has waited longest for its turn. */
+function rankOf(turns: Turns, participant: number, input: number): number {
+  if (input >= FIRST_MESSAGE || URGENT.includes(input)) return 0
+  if (USER.includes(input)) return 1
+  return TIMERS.includes(input) ? 2 + turns.placeOf(participant, input) : Number.POSITIVE_INFINITY
+}
+
+/** In which order the timers have fired last: whoever has not fired yet comes first. */
+class Turns {
+  private fired: string[] = []
+
+  get order(): string {
+    return this.fired.join()
+  }
+
+  placeOf(participant: number, timer: number): number {
+    return this.fired.indexOf(`${participant}:${timer}`) + 1
+  }
+
+  take(participant: number, timer: number): void {
+    const name = `${participant}:${timer}`
+    this.fired = [...this.fired.filter(other => other !== name), name]
   }
 }

@@ -95,6 +95,11 @@ export class FingerprintSet {
     return 0
   }
 
+  has(high: number, low: number): boolean {
+    const at = this.find(high, low)
+    return this.slots[at] !== 0 || this.slots[at + 1] !== 0
+  }
+
   /** Marks one that is in the set. */
   mark(high: number, low: number): void {
     const at = this.find(high, low) + 1

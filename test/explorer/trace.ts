@@ -2,12 +2,12 @@
 import type { Mail } from './mail.ts'
 import { CRASH, FIRST_MESSAGE, RECOVER, TIMERS, USER_ACTIONS } from './seats.ts'
 import { textOf } from './values.ts'
-import { KEPT, LOST, STRAYED, type Worlds } from './worlds.ts'
+import { KEPT, LOST, STRAYED, WAY_TO_LOSE, type Worlds } from './worlds.ts'
 
 /** The words name a step also in another search, where all numbers are different. */
 export function describeStep(worlds: Worlds, participant: number, input: number, how: number): string {
   const who = `participant ${participant}`
-  if (input === CRASH) return `${who} crashes`
+  if (input === CRASH) return `${who} crashes${lossOf(how)}`
   if (input === RECOVER) return `${who} recovers${crashOf(how)}`
   if (input >= FIRST_MESSAGE) {
     const mail = describeMail(worlds.seats.messages.mails[input - FIRST_MESSAGE]!)
@@ -15,12 +15,18 @@ export function describeStep(worlds: Worlds, participant: number, input: number,
     if (how === STRAYED) return `${mail} to ${participant} leaves its order`
     return `${who} receives ${mail}${how === KEPT ? ', which stays in flight' : ''}${crashOf(how)}`
   }
+  if (input > RECOVER) return `${who}: participant ${input - RECOVER} cannot be reached${crashOf(how)}`
   if (input < TIMERS.length) return `${who}: the timer '${TIMERS[input]}' fires${crashOf(how)}`
   return `${who}: its user says '${USER_ACTIONS[input - TIMERS.length]}'${crashOf(how)}`
 }
 
 const crashOf = (how: number): string =>
-  how < 0 ? '' : `, and crashes after the save and ${how} of what it sends and says`
+  how < 0
+    ? ''
+    : `, and crashes after the save and ${how % WAY_TO_LOSE} of what it sends and says${lossOf(how)}`
+
+const lossOf = (how: number): string =>
+  how < WAY_TO_LOSE ? '' : `, and some of what is on its way to it is lost (${Math.floor(how / WAY_TO_LOSE)})`
 
 function describeMail({ from, message }: Mail): string {
   const { type, ...rest } = message.body
@@ -51,10 +57,10 @@ export function tell(worlds: Worlds, steps: readonly string[]): string[] {
 function describeSent(worlds: Worlds, world: Int32Array): string {
   const { seats, steps } = worlds
   const [participant, input, how] = steps
-  if (how === LOST || how === STRAYED) return ''
+  if (how === LOST || how === STRAYED || input === CRASH) return ''
   const seat = world[participant! - 1]!
   const { sends } =
-    how! >= 0 ? seats.crashesIn(seat, input!)[how!]! : seats.results[seats.step(seat, input!)]!
+    how! >= 0 ? seats.crashesIn(seat, input!)[how! % WAY_TO_LOSE]! : seats.results[seats.step(seat, input!)]!
   const parts: string[] = []
   for (let at = 0; at < sends.length; at += 2) {
     parts.push(`${seats.messages.mails[sends[at + 1]!]!.message.body.type} to ${sends[at]}`)

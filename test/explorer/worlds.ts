@@ -7,10 +7,11 @@
  *     duplicate); or lost; or become a stray;
  *   - any user may do what its automaton allows;
  *   - any participant may crash, between two steps or in the middle of one; one that is down may come back;
- *   - `suspect` fires whenever it is set, within the budgets (bound.ts). What the transport reports as unreachable has exactly the
- *     same effect (`becomeSilent`), so it is not a step of its own;
+ *   - a detector suspects whenever it may, within the budgets (bound.ts): `suspect` fires, where a protocol has that timer (what the
+ *     transport reports as unreachable has exactly the same effect there), or else a watched peer cannot be reached;
  *   - `flush` fires whenever it is set: it sends the DOINVOKE of wme-2;
- *   - `propose` fires in a *quiet* world, where no link holds a message to anybody who is up;
+ *   - `propose` fires in a *quiet* world, where no link holds a message to anybody who is up, and begins a bounded number of rounds
+ *     of ballots in each epoch: a proposer that is behind and whose question was lost would otherwise try ever higher ones;
  *   - `repeat` fires in a quiet world, if something was lost or somebody crashed, or if no user can do anything;
  *   - `repeat`, `propose` and `heartbeat` fire in any world for one of the budget of hurries.
  *
@@ -18,16 +19,27 @@
  * copy of it, which the budget of duplicates stands for, or one with newer content) and proposers that duel without a
  * loss or a crash. Where nothing was lost, a repeat says nothing that has not arrived. Without the conditions repeats
  * would fill the network without end; for the same reason a repeat adds no message that is waiting already.
+ *
+ * What is sent to a participant *while it is down* is lost, as it is where nobody listens; of what was in flight when it crashed,
+ * the last messages of each link may be lost with it, and the others still arrive. So repeats to the dead do not pile up. A run in which such a message arrives after the recovery is, up to the
+ * conditions above, one in which the participant recovers before the message is sent, and is slow: to recover depends on
+ * its storage alone, and what it sends then may be delivered later. Given up are messages that others sent because they had
+ * waited in vain (a repeat, a ballot), that are out of date when it comes back, and that it reads all the same; the budgets of
+ * duplicates and stragglers bring such messages about.
  */
 import { type Bound, Budgets, budgetOf } from './bound.ts'
 import type { Findings } from './findings.ts'
 import { Inboxes } from './mail.ts'
 import type { Menu } from './menu.ts'
 import { everybodyOf } from './movers.ts'
-import { CRASH, FIRST_MESSAGE, inputOfTimer, RECOVER, type SeatTable } from './seats.ts'
+import { CRASH, FIRST_MESSAGE, inputOfTimer, RECOVER, type Result, type SeatTable } from './seats.ts'
 
-/** How a step goes. From 0 on: with a crash before this many of what is sent and said. */
+/**
+ * How a step goes. From 0 on: with a crash before this many of what is sent and said; a crash may lose some of what is on its way to
+ * the participant, and each way to lose counts as so many more.
+ */
 export const NORMAL = -1
+export const WAY_TO_LOSE = 1_000
 /** The message stays in flight. */
 export const KEPT = -2
 /** The message is lost and nobody steps. */
@@ -38,7 +50,6 @@ export const STRAYED = -4
 const REPEAT = inputOfTimer('repeat')
 const PROPOSE = inputOfTimer('propose')
 const HEARTBEAT = inputOfTimer('heartbeat')
-const SUSPECT = inputOfTimer('suspect')
 const FLUSH = inputOfTimer('flush')
 const TTL = inputOfTimer('ttl')
 
@@ -74,6 +85,7 @@ export class Worlds {
   private readonly menus: Menu[] = []
   private readonly findings: Findings
   private readonly lag: number
+  private readonly ballots: number
   private isLagFree = false
   private isWanted: StepFilter | null = null
 
@@ -82,6 +94,7 @@ export class Worlds {
     this.participants = bound.participants
     this.width = 2 * bound.participants + 1
     this.lag = bound.lag
+    this.ballots = bound.ballots
     this.budgets = new Budgets(bound)
     this.seats = seats
     this.areLinksOrdered = bound.order === 'link'
@@ -183,13 +196,14 @@ export class Worlds {
   private expandTimers(index: number, menu: Menu, mayRepeat: boolean): void {
     if (menu.canFlush) this.step(index, FLUSH)
     if (menu.canExpire) this.stepFor(index, TTL, EXPIRIES)
-    if (menu.canSuspect) {
+    for (const input of menu.suspicions) {
       const after = this.budgets.spendDoubt(this.world[2 * this.participants]!, index + 1)
       const paid = after === -1 || menu.isAsked ? after : this.budgets.spend(after, SUSPICIONS)
-      if (paid !== -1) this.stepWith(index, SUSPECT, NORMAL, this.world[this.participants + index]!, paid)
+      if (paid !== -1) this.stepWith(index, input, NORMAL, this.world[this.participants + index]!, paid)
     }
     if (menu.canRepeat) this.stepFor(index, REPEAT, mayRepeat ? -1 : HURRIES)
-    if (menu.canPropose) this.stepFor(index, PROPOSE, this.isQuiet ? -1 : HURRIES)
+    const mayPropose = this.isQuiet && (menu.rounds < this.ballots || this.isLagFree)
+    if (menu.canPropose) this.stepFor(index, PROPOSE, mayPropose ? -1 : HURRIES)
     if (menu.canBeat) this.stepFor(index, HEARTBEAT, HURRIES)
   }
 
@@ -209,15 +223,33 @@ export class Worlds {
   private stepWith(index: number, input: number, how: number, inbox: number, budgets: number): void {
     if (this.findings.violation !== null) return
     const seat = this.world[index]!
+    if (input === CRASH) {
+      const result = this.seats.results[this.seats.step(seat, CRASH)]!
+      return this.crash(index, input, how, result, inbox, budgets)
+    }
     if (this.isWanted === null || this.isWanted(index + 1, input, how)) {
       const result = this.seats.results[this.seats.step(seat, input)]!
       this.arrive(index, input, how, result.seat, inbox, budgets, result.sends)
     }
-    const afterCrash = input === CRASH ? -1 : this.budgets.spend(budgets, CRASHES)
+    const afterCrash = this.budgets.spend(budgets, CRASHES)
     if (afterCrash === -1 || this.findings.violation !== null) return
     const cuts = this.seats.crashesIn(seat, input)
-    for (let cut = 0; cut < cuts.length; cut++) {
-      this.arrive(index, input, cut, cuts[cut]!.seat, inbox, afterCrash, cuts[cut]!.sends)
+    for (let cut = 0; cut < cuts.length; cut++) this.crash(index, input, cut, cuts[cut]!, inbox, afterCrash)
+  }
+
+  /** What was sent last to the one that crashes may be lost with it. */
+  private crash(
+    index: number,
+    input: number,
+    how: number,
+    after: Result,
+    inbox: number,
+    budgets: number,
+  ): void {
+    const left = this.areLinksOrdered ? this.inboxes.prefixesOf(inbox) : [inbox]
+    for (let way = 0; way < left.length; way++) {
+      const cut = way === 0 ? how : Math.max(how, 0) + way * WAY_TO_LOSE
+      this.arrive(index, input, cut, after.seat, left[way]!, budgets, after.sends)
     }
   }
 
@@ -242,6 +274,9 @@ export class Worlds {
     const isRepeat = this.isQuiet && (input === REPEAT || input === PROPOSE)
     for (let at = 0; at < sends.length; at += 2) {
       const place = to + participants + sends[at]! - 1
+      // Nobody is there to receive it. (That there is no such participant at all is found elsewhere.)
+      const isThere = sends[at]! > participants || this.menuOf(world[sends[at]! - 1]!).isUp
+      if (!isThere) continue
       if (isRepeat && this.inboxes.has(successors[place]!, sends[at + 1]!)) continue
       successors[place] = this.inboxes.add(successors[place]!, sends[at + 1]!)
     }

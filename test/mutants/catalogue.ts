@@ -3,6 +3,7 @@
  * source that takes the correction away. Whoever changes a line that a mutant names changes the mutant, too.
  */
 import { birthMutants } from './catalogue-birth.ts'
+import { coreMutants } from './catalogue-core.ts'
 import { durabilityMutants } from './catalogue-durability.ts'
 import { livenessMutants } from './catalogue-liveness.ts'
 import { lockOnlyMutants } from './catalogue-lock-only.ts'
@@ -63,6 +64,7 @@ export const mutants: Mutant[] = [
   ...livenessMutants,
   ...lossMutants,
   ...durabilityMutants,
+  ...coreMutants,
   ...wmeConsensusMutants,
   ...ricartAgrawalaMutants,
   ...ricartAgrawalaGroupMutants,

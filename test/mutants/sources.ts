@@ -23,6 +23,12 @@ export const WME = {
   wme: `${folder}/wme.ts`,
 } as const
 
+/** What several protocols share. */
+export const SHARED = {
+  logWeight: 'shared/protocols/log-weight.ts',
+  snapshots: 'shared/protocols/snapshots.ts',
+} as const
+
 const consensus = 'shared/protocols/wme-consensus'
 
 export const CONSENSUS = {

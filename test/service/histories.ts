@@ -116,7 +116,7 @@ function extend(known: HistoryEvent[], newest: HistoryEvent[], whose: string): H
  * By time; what one participant recorded stays in its order. The clocks are those of one machine. A clock that was set back
  * while a test ran must not look like a violation, so time stands still then.
  */
-function merge(histories: readonly (readonly HistoryEvent[])[]): HistoryEvent[] {
+export function merge(histories: readonly (readonly HistoryEvent[])[]): HistoryEvent[] {
   const steady = histories.map(events => {
     let latest = 0
     return events.map(event => {

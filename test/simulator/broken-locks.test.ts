@@ -20,17 +20,19 @@ type Change<State, Message> = (
   state: State,
 ) => Effect<Message>[]
 
+const SEEDS: readonly number[] = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]
+
 /** The first seed that breaks a rule, of the protocol with its effects changed on the way to the interpreter. */
 function ruleBroken<State, Message>(
   subject: Subject<State, Message>,
   change: Change<State, Message>,
-  options: Partial<RunOptions> = {},
+  { seeds = SEEDS, ...options }: Partial<RunOptions> & { readonly seeds?: readonly number[] } = {},
 ): string | null {
   const { protocol } = subject
   const step: typeof protocol.step = (context, state, input) =>
     change(protocol.step(context, state, input), input, state)
   const broken = { ...subject, protocol: { ...protocol, step } }
-  for (let seed = 1; seed <= 10; seed++) {
+  for (const seed of seeds) {
     const run = { ...OPTIONS, durationMs: 1_000, ...options, protocol: protocol.name }
     const { violation } = runSubject({ ...broken, createChecks: subject.createChecks }, run, seed, null)
     if (violation !== null) return `${violation.kind} ${violation.rule}`
@@ -63,11 +65,22 @@ describe('a broken lock', () => {
     const generous: Change<unknown, MaekawaMessage> = effects =>
       effects.map(effect => {
         if (effect.type !== 'send' || effect.message.body.type !== 'failed') return effect
-        const { sequence } = effect.message.body
-        const body = { type: 'locked', sequence, round: 999, fence: 0 } as const
+        const { sequence, highest } = effect.message.body
+        const body = { type: 'locked', sequence, round: 999, fence: 0, highest } as const
         return { ...effect, message: { ...effect.message, body } }
       })
     expect(ruleBroken(locks, generous, NO_FAULTS)).toBe('safety I17')
+  })
+
+  it('whose messages do not carry the highest number starves those who have used it often', () => {
+    const forgetful: Change<unknown, MaekawaMessage> = effects =>
+      effects.map(effect => {
+        if (effect.type !== 'send' || !('highest' in effect.message.body)) return effect
+        return { ...effect, message: { ...effect.message, body: { ...effect.message.body, highest: 0 } } }
+      })
+    const crowded = { ...NO_FAULTS, participants: 5, durationMs: 8_000, seeds: [22] }
+    expect(ruleBroken(locks, effects => effects, crowded)).toBeNull()
+    expect(ruleBroken(locks, forgetful, crowded)).toBe('liveness starvation-freedom')
   })
 
   it('that replies to every request lets two in', () => {

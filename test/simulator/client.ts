@@ -41,7 +41,12 @@ export class Client extends Seat {
     this.takeNewName()
     this.#mode = this.plan.shared > 0 && this.random.chance(this.plan.shared) ? 'shared' : 'exclusive'
     this.world.users.set(this.name, this)
-    this.become('away', this.random.fraction() * this.plan.awayMs)
+    this.become('away', this.random.fraction() * this.#awayMs)
+  }
+
+  get #awayMs(): number {
+    const { awayMs, patience } = this.plan
+    return this.world.hasFaults ? awayMs * patience : awayMs
   }
 
   // ---------------------------------------------------------------- what it does
@@ -178,7 +183,7 @@ export class Client extends Seat {
 
   #goAway(): void {
     this.#forget()
-    this.become('away', this.random.fraction() * this.plan.awayMs)
+    this.become('away', this.random.fraction() * this.#awayMs)
   }
 
   // ---------------------------------------------------------------- what it hears

@@ -45,6 +45,8 @@ export const COUNT_NAMES = [
   'refusals',
   'mischief',
   'groupChanges',
+  // fairness is judged
+  'calmStretches',
   // healing
   'brokenAfterHealing',
   'quiescences',

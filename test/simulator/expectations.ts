@@ -58,6 +58,7 @@ export const EXPECTATIONS: readonly Expectation[] = [
   ofWme('truncations', 1),
   ofWme('resultsDropped', 1),
   ofAll('quiescences', 1),
+  ofAll('calmStretches', 1),
   // Where every entry is decided, no user follows another without a decision.
   expectOf([...WME, ...LOCK_ONLY])('localHandoffs', 2),
   expectOf(['ricart-agrawala'])('readersTogether', 1),

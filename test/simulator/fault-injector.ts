@@ -38,6 +38,7 @@ export class FaultInjector<State, Message> {
     const random = new Random(world.scenario.seed, STREAM.faults * 100 + stream)
     const next = () => {
       if (!world.hasFaults) return
+      world.calm.disturb()
       inject(random)
       world.after(random.exponential(meanMs), next)
     }

@@ -100,6 +100,7 @@ export class Healing<State, Message> {
 
   #heal(): void {
     const world = this.#world
+    world.calm.end()
     world.hasFaults = false
     for (const from of this.#all) for (const to of this.#all) world.network.heal(from, to, HEALED_DELAY_MS)
     for (const id of this.#broken) this.#break(id)

@@ -132,22 +132,36 @@ describe('I17: what a message says is stored', () => {
     const own = (phase: string, relinquished = {}) => ({ phase, sequence: 5, relinquished, handoffs: 0 })
     const missing = (records: { readonly [key: string]: Json }, message: MaekawaMessage) =>
       missingForMaekawa(storage(records), 2, message)
-    const request = { type: 'request', sequence: 5, fence: 0 } as const
+    const request = { type: 'request', sequence: 5, fence: 0, highest: 5 } as const
     expect(missing({ own: own('requesting') }, request)).toBeNull()
     expect(missing({ own: own('idle') }, request)).not.toBeNull()
     expect(missing({}, request)).not.toBeNull()
-    const locked = { type: 'locked', sequence: 7, round: 3, fence: 0 } as const
+    const locked = { type: 'locked', sequence: 7, round: 3, fence: 0, highest: 7 } as const
     const arbiter = (node: number, round = 3) => ({ round, locker: { node, sequence: 7 } })
     expect(missing({ arbiter: arbiter(2) }, locked)).toBeNull()
     expect(missing({ arbiter: arbiter(3) }, locked)).not.toBeNull()
     expect(missing({ arbiter: arbiter(2, 2) }, locked)).not.toBeNull()
     expect(missing({ arbiter: { round: 3, locker: null } }, locked)).not.toBeNull()
-    const relinquish = { type: 'relinquish', sequence: 5, round: 3 } as const
+    const relinquish = { type: 'relinquish', sequence: 5, round: 3, highest: 5 } as const
     expect(missing({ own: own('requesting', { 2: 3 }) }, relinquish)).toBeNull()
     expect(missing({ own: own('requesting', { 2: 2 }) }, relinquish)).not.toBeNull()
-    const release = { type: 'release', sequence: 5, fence: 0 } as const
+    const release = { type: 'release', sequence: 5, fence: 0, highest: 5 } as const
     expect(missing({ own: own('idle') }, release)).toBeNull()
     expect(missing({ own: own('inside') }, release)).not.toBeNull()
+  })
+
+  it('of Maekawa: the highest number that a message carries', () => {
+    const failed = { type: 'failed', sequence: 5, highest: 9 } as const
+    const missing = (records: { readonly [key: string]: Json }) =>
+      missingForMaekawa(storage(records), 2, failed)
+    const request = { node: 3, sequence: 9 }
+    expect(missing({})).not.toBeNull()
+    expect(missing({ observed: { sequence: 8 } })).not.toBeNull()
+    expect(missing({ observed: { sequence: 9 } })).toBeNull()
+    expect(missing({ own: { phase: 'idle', sequence: 9, relinquished: {}, handoffs: 0 } })).toBeNull()
+    expect(missing({ arbiter: { round: 1, locker: request } })).toBeNull()
+    expect(missing({ 'waiting/3': request })).toBeNull()
+    expect(missing({ 'ended/3': { sequence: 9 } })).toBeNull()
   })
 
   it('of Ricart and Agrawala', () => {

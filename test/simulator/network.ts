@@ -86,6 +86,11 @@ export class Network {
     return this.#link(from, to).cuts > 0
   }
 
+  /** No link is cut or slow. */
+  get isWhole(): boolean {
+    return this.#links.every(({ cuts, extraDelayMs }) => cuts === 0 && extraDelayMs === 0)
+  }
+
   cut(from: ParticipantId, to: ParticipantId): void {
     this.#link(from, to).cuts++
   }

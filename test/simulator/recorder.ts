@@ -19,7 +19,8 @@ export class Recorder {
   constructor(scenario: Scenario, resource: Resource) {
     const { protocol, participants } = scenario.options
     const { resultsKept } = scenario.limits
-    this.#header = { format: 1, protocol, participants, resource: resource.name, resultsKept }
+    const { localHandoffs } = scenario
+    this.#header = { format: 1, protocol, participants, resource: resource.name, resultsKept, localHandoffs }
     this.#resource = resource
     this.serial = new SerialCopy(resource, participants, resultsKept)
   }

@@ -101,11 +101,14 @@ function live<State, Message>(world: World<State, Message>): void {
   if (variant.options !== null) world.transcript.note(0, 0, `options ${JSON.stringify(variant.options)}`)
   const random = new Random(scenario.seed, STREAM.clients)
   for (const participant of world.participants.slice(1)) world.life.start(participant)
+  world.calm.begin()
   for (const [participant, users] of scenario.users.entries()) {
     for (let seat = 1; seat <= users; seat++) {
       const client = new Client(world.clients.length, participant, seat, world, random, scenario.clients)
       world.clients.push(client)
-      client.sitDown()
+      const arrivesAt = scenario.arrivals[participant]!
+      if (arrivesAt === 0) client.sitDown()
+      else world.after(arrivesAt, () => client.sitDown())
     }
   }
   new FaultInjector(world)

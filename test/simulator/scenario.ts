@@ -26,6 +26,8 @@ export interface Scenario {
   readonly durationMs: number
   /** Users by participant; index 0 is unused. */
   readonly users: readonly number[]
+  /** When the users of each participant come, in virtual milliseconds; index 0 is unused. */
+  readonly arrivals: readonly number[]
   readonly timing: Timing
   readonly limits: Limits
   readonly localHandoffs: number
@@ -71,6 +73,11 @@ export interface Clock {
 export interface ClientScenario {
   /** How long a user stays away, at the most. */
   readonly awayMs: number
+  /**
+   * What part of it in the first phase: below 1 in a crowd. After the healing the crowd has dispersed: a lossy participant that
+   * stays broken may be the owner, and how many others go first is then a matter of luck and of haste.
+   */
+  readonly patience: number
   readonly ttlMinMs: number
   readonly ttlMaxMs: number
   readonly confirm: number
@@ -99,9 +106,11 @@ export const SIMULATED_TIMING: Timing = {
 const SIMULATED_LIMITS: Limits = {
   uncommitted: 16,
   logKept: 8,
+  logWeight: 600,
   resultsKept: 16,
   waiters: 4,
   entriesPerMessage: 4,
+  messageWeight: 600,
   operationWeight: 10_000,
   endingsKept: 4,
   idleRepeats: 3,
@@ -119,6 +128,7 @@ export const STREAM = {
   variant: 8,
   mischief: 9,
   leavers: 10,
+  arrivals: 11,
 } as const
 
 const STRICT_EVERY = 32
@@ -160,12 +170,14 @@ export function drawScenario(options: RunOptions, seed: number, variant: Variant
   if (!users.some(count => count > 0)) users[1] = 1
   const delayMinMs = random.between(1, 4)
   const ttlMinMs = random.between(100, 600)
+  const crowd = drawCrowd(seed, options.participants)
   return {
     seed,
     options,
     variant,
     durationMs: options.durationMs ?? duration,
     users,
+    arrivals: crowd.arrivals,
     timing: { ...SIMULATED_TIMING, confirmMs: seed % 3 === 0 ? 0 : SIMULATED_TIMING.confirmMs },
     limits: { ...SIMULATED_LIMITS, resultsKept: random.between(8, 32) },
     localHandoffs: random.between(0, 3),
@@ -192,6 +204,7 @@ export function drawScenario(options: RunOptions, seed: number, variant: Variant
     clocks,
     clients: {
       awayMs: random.logUniform(5, 600),
+      patience: crowd.patience,
       ttlMinMs,
       ttlMaxMs: ttlMinMs + random.between(100, 1_200),
       confirm: random.chance(0.5) ? 0.3 : 0,
@@ -205,6 +218,20 @@ export function drawScenario(options: RunOptions, seed: number, variant: Variant
     readMs: drawReads(random, claims.guardsState),
     strict: seed % STRICT_EVERY === 0,
   }
+}
+
+/**
+ * In most runs all users are there from the beginning. In some, few are, and the others come late, all at once, and ask again as soon
+ * as they have left: then those who were there have high numbers, where a protocol has numbers, and the others low ones.
+ */
+function drawCrowd(seed: number, participants: number): { arrivals: number[]; patience: number } {
+  const random = new Random(seed, STREAM.arrivals)
+  const arrivals = new Array<number>(participants + 1).fill(0)
+  if (random.chance(0.75)) return { arrivals, patience: 1 }
+  const lateMs = random.between(400, 2_500)
+  const early = random.between(1, participants)
+  for (let id = 1; id <= participants; id++) if (id !== early && random.chance(0.7)) arrivals[id] = lateMs
+  return { arrivals, patience: 0.02 }
 }
 
 function drawReads(random: Random, guardsState: boolean): number {

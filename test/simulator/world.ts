@@ -7,6 +7,7 @@ import type { Context, ParticipantId, UserInput, UserOutput } from '../../shared
 import { majority } from '../../shared/protocols/quorum.ts'
 import type { Resource } from '../../shared/resource/resource.ts'
 import { questionOf } from './askers.ts'
+import { Calm } from './calm.ts'
 import type { Client } from './client.ts'
 import { type Counts, zeroCounts } from './counts.ts'
 import { EventQueue } from './event-queue.ts'
@@ -39,6 +40,7 @@ export class World<State, Message> {
   readonly checks: Checks<State, Message>
   readonly interpreter: Interpreter<State, Message>
   readonly life: Lifecycle<State, Message>
+  readonly calm: Calm<State, Message>
   /** For everything that is drawn at a step. */
   readonly random: Random
   now = 0
@@ -67,6 +69,7 @@ export class World<State, Message> {
     this.checks = subject.createChecks(this)
     this.interpreter = new Interpreter(this)
     this.life = new Lifecycle(this)
+    this.calm = new Calm(this)
   }
 
   #createParticipant(id: ParticipantId): Participant<State, Message> {
@@ -148,6 +151,7 @@ export class World<State, Message> {
     this.recorder.record(event)
     if (event.type === 'crit') this.counts.grants++
     else if (event.type === 'outcome') this.counts.operations++
+    else if (event.type === 'crash') this.calm.disturb()
   }
 
   /** A client and its stub talk in order, but what they say can get lost. */

@@ -23,6 +23,10 @@ export interface WorkerdOptions {
   readonly variables: { readonly [name: string]: string }
   /** Durable Object classes by the name of their binding; the service has one. */
   readonly objects?: { readonly [binding: string]: string }
+  /** What the Worker sends to one of these (`host:port`) goes to the other instead: a proxy in between. */
+  readonly detours?: { readonly [address: string]: string }
+  /** Added to the environment of the process. */
+  readonly environment?: { readonly [name: string]: string }
   /** What the process prints goes here, line by line. */
   readonly onOutput?: (line: string) => void
 }
@@ -43,6 +47,7 @@ export async function startWorkerd(options: WorkerdOptions): Promise<RunningWork
   await writeFile(join(folder, 'config.capnp'), configuration(storage, options))
   const child = spawn(executable(), ['serve', join(folder, 'config.capnp'), '--control-fd=3'], {
     stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
+    env: { ...process.env, ...options.environment },
   })
   endWithLauncher(child)
   if (child.pid !== undefined) lock.holdFor(child.pid)
@@ -112,8 +117,8 @@ const config :Workerd.Config = (
       durableObjectNamespaces = [${namespaces.join(', ')}],
       durableObjectStorage = (localDisk = "storage"),
       bindings = [${bindings.join(', ')}],
-      globalOutbound = "loopback",
-    )),
+      globalOutbound = ${text(options.detours === undefined ? 'loopback' : 'detours')},
+    )),${detourServices(options.detours ?? {})}
     (name = "storage", disk = (path = ${text(storage)}, writable = true)),
     (name = "loopback", network = (allow = ["local"])),
   ],
@@ -128,6 +133,31 @@ const config :Workerd.Config = (
  */
 function addressOf(port: number): { readonly BATON_URL?: string } {
   return port === 0 ? {} : { BATON_URL: `http://127.0.0.1:${port}` }
+}
+
+/** The request keeps its address, also in its `Host`; only its connection goes elsewhere. */
+const DETOUR = `export default {
+  fetch(request, env) {
+    const detour = env[new URL(request.url).host]
+    return detour === undefined ? fetch(request) : detour.fetch(request)
+  },
+}`
+
+function detourServices(detours: { readonly [address: string]: string }): string {
+  const addresses = Object.entries(detours)
+  if (addresses.length === 0) return ''
+  const services = addresses.map(
+    ([from, to]) => `(name = ${text(`to ${from}`)}, external = (address = ${text(to)}, http = ()))`,
+  )
+  const bindings = addresses.map(([from]) => `(name = ${text(from)}, service = ${text(`to ${from}`)})`)
+  return `
+    ${services.join(',\n    ')},
+    (name = "detours", worker = (
+      modules = [(name = "detours.js", esModule = ${text(DETOUR)})],
+      compatibilityDate = "${COMPATIBILITY_DATE}",
+      bindings = [${bindings.join(', ')}],
+      globalOutbound = "loopback",
+    )),`
 }
 
 const text = (value: string): string => JSON.stringify(value)

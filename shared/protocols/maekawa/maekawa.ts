@@ -39,7 +39,7 @@ import {
   sendRequests,
 } from './section-4-requester.ts'
 import type { MaekawaState, TimerName } from './state.ts'
-import { beginStep, type Step } from './step.ts'
+import { beginStep, observe, type Step } from './step.ts'
 import { view } from './view.ts'
 
 export const maekawa: Protocol<MaekawaState, MaekawaMessage> = {
@@ -121,6 +121,8 @@ function proceed(step: Step): boolean {
 }
 
 function onMessage(step: Step, from: ParticipantId, message: MaekawaMessage): void {
+  if (!('highest' in message)) return onOperatorMessage(step, from, message)
+  observe(step, message)
   switch (message.type) {
     case 'request':
       return onRequest(step, from, message)
@@ -128,13 +130,8 @@ function onMessage(step: Step, from: ParticipantId, message: MaekawaMessage): vo
       return onRelinquish(step, message)
     case 'release':
       return onRelease(step, from, message)
-    case 'locked':
-    case 'failed':
-    case 'inquire':
-    case 'are-you-there':
-      return onAnswer(step, from, message)
     default:
-      return onOperatorMessage(step, from, message)
+      return onAnswer(step, from, message)
   }
 }
 

@@ -2,10 +2,24 @@
  * All messages of the algorithm (section 4). Each carries the sequence number of the request that it is about: one about a
  * request that is over is recognised. A LOCKED begins a round of its arbiter; who gives that lock back, or is asked to,
  * names the round, so that a late message of one round does not touch the lock of the next.
+ *
+ * Each carries also the highest sequence number that its sender knows of. The paper says that a request's number is greater
+ * than any that was "sent, received, or observed", and does not say how one is observed. A node receives the requests of
+ * those alone in whose sets it is: without this, one that was never asked would go on with low numbers, and overtake
+ * those whose numbers have grown, again and again.
  */
 import type { OperatorMessage } from '../lock-only/operators.ts'
 
-export type MaekawaMessage =
+export type MaekawaMessage = NumberedMessage | OperatorMessage
+
+export type NumberedMessage = Section4Message & Highest
+
+/** A Lamport clock. It is durable at its sender before it is sent. */
+export interface Highest {
+  readonly highest: number
+}
+
+export type Section4Message =
   | RequestMessage
   | LockedMessage
   | FailedMessage
@@ -13,7 +27,6 @@ export type MaekawaMessage =
   | RelinquishMessage
   | ReleaseMessage
   | AreYouThereMessage
-  | OperatorMessage
 
 /** To every member of S_i. It says also that every earlier request of its sender is over, up to which fence. */
 export interface RequestMessage {

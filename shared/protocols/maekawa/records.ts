@@ -20,6 +20,7 @@ function initialDurable(config: ParticipantConfig): Durable {
     waiting: [],
     ended: {},
     fence: { fence: startFence(config) },
+    observed: { sequence: 0 },
     desk: emptyDesk(),
   }
 }
@@ -34,6 +35,7 @@ export function recover(context: Context, records: Iterable<readonly [string, Js
       case 'own':
       case 'arbiter':
       case 'fence':
+      case 'observed':
         Object.assign(durable, { [key]: value })
         break
       case 'waiting':
@@ -51,9 +53,10 @@ export function recover(context: Context, records: Iterable<readonly [string, Js
   return { durable, derived: { members, highest: highestSequence(durable) }, soft: createSoft() }
 }
 
-function highestSequence({ own, arbiter, waiting, ended }: Durable): number {
-  const received = waiting.map(({ sequence }) => sequence)
-  return Math.max(own.sequence, arbiter.locker?.sequence ?? 0, ...received, ...Object.values(ended))
+/** A request leaves the lock and the queue only for each other and for `ended`: so what is highest stays so. */
+function highestSequence({ own, arbiter, waiting, ended, observed }: Durable): number {
+  const received = [arbiter.locker?.sequence ?? 0, ...waiting.map(({ sequence }) => sequence)]
+  return Math.max(own.sequence, observed.sequence, ...received, ...Object.values(ended))
 }
 
 function createSoft(): Soft {

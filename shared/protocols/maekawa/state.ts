@@ -25,6 +25,8 @@ export interface Durable {
   ended: { [node: string]: number }
   /** The highest fence known here: used by this node, or told to it as an arbiter. */
   fence: Fence
+  /** The highest sequence number that was heard of and is in no other record. */
+  observed: Observed
   desk: Desk
 }
 
@@ -54,12 +56,16 @@ export interface Fence {
   readonly fence: number
 }
 
+export interface Observed {
+  readonly sequence: number
+}
+
 // ---------------------------------------------------------------- derived and soft
 
 export interface Derived {
   /** S_i, this node included. */
   members: readonly ParticipantId[]
-  /** The highest sequence number of any request that was sent or received here. */
+  /** The highest sequence number of any request that was sent, received or observed here. It never falls. */
   highest: number
 }
 

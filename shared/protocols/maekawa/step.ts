@@ -2,13 +2,13 @@
 import type { OperatorStep } from '../lock-only/operators.ts'
 import type { Context, ParticipantId } from '../protocol.ts'
 import { beginStepOf, type StepOf, save, send as sendToPeer } from '../step.ts'
-import type { MaekawaMessage } from './messages.ts'
+import type { MaekawaMessage, NumberedMessage, Section4Message } from './messages.ts'
 import type { Arbiter, MaekawaState, OwnRequest, TimerName } from './state.ts'
 
 export interface Step extends StepOf<MaekawaMessage, TimerName>, Omit<OperatorStep, 'effects' | 'timers'> {
   readonly state: MaekawaState
   /** Messages of this node to itself: they are handled in the same step. */
-  readonly toSelf: MaekawaMessage[]
+  readonly toSelf: NumberedMessage[]
 }
 
 export function beginStep(context: Context, state: MaekawaState, now: number): Step {
@@ -16,9 +16,24 @@ export function beginStep(context: Context, state: MaekawaState, now: number): S
   return { ...step, state, desk: state.durable.desk, operators: state.soft.operators, toSelf: [] }
 }
 
-export function send(step: Step, to: ParticipantId, message: MaekawaMessage): void {
+export function send(step: Step, to: ParticipantId, body: Section4Message): void {
+  const message = { ...body, highest: step.state.derived.highest }
   if (to === step.context.config.self) step.toSelf.push(message)
   else sendToPeer(step, to, message)
+}
+
+/**
+ * What a message says of the highest number counts here from now on, also after a crash: a number that this node chooses later
+ * is above it. The number of a request is in a record of its own, and needs no second one.
+ */
+export function observe(step: Step, message: NumberedMessage): void {
+  const { durable, derived } = step.state
+  const isKept = message.type === 'request' || message.type === 'release'
+  const known = Math.max(derived.highest, isKept ? message.sequence : 0)
+  if (!(message.highest > known)) return
+  derived.highest = message.highest
+  durable.observed = { sequence: message.highest }
+  save(step, 'observed', durable.observed)
 }
 
 export function changeOwn(step: Step, change: Partial<OwnRequest>): void {

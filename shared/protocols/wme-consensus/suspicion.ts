@@ -14,7 +14,7 @@ import { coordinatorOf, promise } from './log.ts'
 import type { AliveMessage, InquiryMessage, InquiryReplyMessage, PingMessage } from './messages.ts'
 import { passOn } from './requests.ts'
 import type { Round } from './state.ts'
-import { askForCatchUp, cancelTimer, type Step, send, setTimer, submitEjection } from './step.ts'
+import { askForCatchUp, cancelTimer, nextRound, type Step, send, setTimer, submitEjection } from './step.ts'
 
 // ---------------------------------------------------------------- watching
 
@@ -118,8 +118,7 @@ function inquire(step: Step, about: ParticipantId): void {
   const { self, participants } = step.context.config
   let inquiry = soft.inquiries[about]
   if (inquiry === undefined) {
-    soft.rounds++
-    inquiry = { round: `${soft.life}.${soft.rounds}`, agreed: new Array(participants + 1).fill(false) }
+    inquiry = { round: nextRound(soft), agreed: new Array(participants + 1).fill(false) }
     inquiry.agreed[self] = true
     soft.inquiries[about] = inquiry
   }

@@ -1,7 +1,7 @@
 /** Messages that are lost, and nodes that stop and come back with what they saved. */
 import { beforeEach, describe, expect, it } from 'vitest'
 import { type Sent, Table } from './table.ts'
-import { deliver, follow, inFlight, insideAt, line } from './transcript.ts'
+import { deliver, follow, inFlight, insideAt, line, say } from './transcript.ts'
 
 let table: Table
 let sent: () => string[]
@@ -69,11 +69,7 @@ describe('a message that is lost', () => {
     table.take(() => true)
     table.try(3)
     deliver(table, '3 → 5 request', '5 → 4 inquire')
-    table.hand({
-      from: 1,
-      to: 4,
-      message: { format: 1, configuration: 1, body: { type: 'failed', sequence: 1 } },
-    })
+    say(table, 1, 4, { type: 'failed', sequence: 1 })
     expect(inFlight(table)).toContain('4 → 5 relinquish')
     table.take(message => line(message) === '4 → 5 relinquish')
     table.withdraw(3)

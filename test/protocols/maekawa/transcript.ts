@@ -1,5 +1,5 @@
 /** Messages as lines, and the ones that a test picks out or makes up. */
-import type { MaekawaMessage } from '../../../shared/protocols/maekawa/messages.ts'
+import type { Section4Message } from '../../../shared/protocols/maekawa/messages.ts'
 import { MESSAGE_FORMAT } from '../../../shared/protocols/protocol.ts'
 import type { Sent, Table } from './table.ts'
 
@@ -27,8 +27,15 @@ export function deliver(table: Table, ...lines: string[]): void {
   }
 }
 
-/** Hands a made-up message to a node. */
-export function say(table: Table, from: number, to: number, body: MaekawaMessage): void {
+/** Hands a made-up message to a node, from a sender that knows of no higher number unless the test says so. */
+export function say(
+  table: Table,
+  from: number,
+  to: number,
+  message: Section4Message,
+  highest = message.sequence,
+): void {
+  const body = { ...message, highest }
   table.hand({ from, to, message: { format: MESSAGE_FORMAT, configuration: 1, body } })
 }
 

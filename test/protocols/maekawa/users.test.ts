@@ -177,7 +177,7 @@ describe('who must not take part', () => {
   })
 
   it('a message of another configuration or another format is ignored', () => {
-    const body = { type: 'request', sequence: 1, fence: 0 } as const
+    const body = { type: 'request', sequence: 1, fence: 0, highest: 1 } as const
     table.hand({ from: 1, to: 2, message: { format: 1, configuration: 2, body } })
     table.hand({ from: 1, to: 2, message: { format: 2, configuration: 1, body } })
     expect(sent()).toEqual([])

@@ -79,7 +79,7 @@ describe.each(FORMS)('%s', consensus => {
     expect(table.view(3)).toMatchObject({ committed: before, sequence: before + 2 })
     const body = { type: 'catch-up-request', decided: 0 } as const
     table.hand({ from: 3, to: 1, message: { format: 1, configuration: 1, body } })
-    table.deliver(ofType('catch-up'))
+    table.deliver(ofType('snapshot-offer', 'snapshot-request', 'snapshot-page'))
     expect(eventsOf(table, 3, 'restored')).toMatchObject([{ sequence: before + 1 }])
     expect(table.view(3)).toMatchObject({ committed: before + 1, sequence: before + 2 })
   })
@@ -94,6 +94,21 @@ describe.each(FORMS)('%s', consensus => {
     wish(table, 1, 'ann')
     table.run(2_000)
     expect(eventsOf(table, 3, 'restored')).toHaveLength(1)
+    expect(toldTo(table, 'ann')).toEqual(['crit'])
+  })
+
+  it('the coordinator learns that somebody has everything though its log no longer reaches back', () => {
+    const table = new Table({ participants: 3, consensus, limits: { logKept: 1 } })
+    keepBusy(table, 1)
+    table.lose(({ from, message }) => from === 3 && message.body.type === 'ack')
+    keepBusy(table, 5)
+    table.run(1_000)
+    table.crash(2)
+    wish(table, 1, 'ann')
+    // Its proposal is lost, and all that it repeats is a snapshot that nobody needs.
+    table.take(ofType('propose'))
+    table.lose(() => false)
+    table.run(5_000)
     expect(toldTo(table, 'ann')).toEqual(['crit'])
   })
 

@@ -16,7 +16,18 @@ export type MissingBefore<Message> = (storage: Storage, to: ParticipantId, messa
 const stored = <Value>(storage: Storage, key: string): Value | undefined =>
   storage.get(key) as Value | undefined
 
+/** The highest sequence number that a node's records know of. */
+function highestStored(storage: Storage): number {
+  let highest = stored<Maekawa.Arbiter>(storage, 'arbiter')?.locker?.sequence ?? 0
+  for (const [key, value] of storage) {
+    if (!/^(own|observed|waiting\/.*|ended\/.*)$/.test(key)) continue
+    highest = Math.max(highest, (value as { sequence: number }).sequence)
+  }
+  return highest
+}
+
 export const missingForMaekawa: MissingBefore<MaekawaMessage> = (storage, to, message) => {
+  if ('highest' in message && message.highest > highestStored(storage)) return 'the highest number'
   const own = stored<Maekawa.OwnRequest>(storage, 'own')
   switch (message.type) {
     case 'request':

@@ -1,0 +1,244 @@
+/** One run: start, idle locks, faults under load, healing, the check of everything, and what came of it. */
+import { appendFileSync } from 'node:fs'
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { sleep } from '../service/eventually.ts'
+import { Random } from '../simulator/random.ts'
+import { type FaultContext, type FaultKind, WITH_PRELOAD } from './faults.ts'
+import { checkAll, type LockVerdict } from './final-check.ts'
+import { ChaosHistories } from './histories.ts'
+import { Machines, participantName } from './machines.ts'
+import { Population } from './population.ts'
+import { disturb } from './schedule.ts'
+
+export interface RunOptions {
+  readonly minutes: number
+  readonly participants: number
+  readonly seed: number
+  readonly kinds: readonly FaultKind[]
+  readonly print: (line: string) => void
+}
+
+export interface RunResult {
+  readonly acknowledged: number
+  readonly locks: number
+  readonly lost: readonly string[]
+  readonly twice: readonly string[]
+  readonly failedButApplied: readonly string[]
+  readonly bricked: readonly string[]
+  readonly fences: readonly string[]
+  readonly disordered: readonly string[]
+  readonly misconfigured: readonly string[]
+  readonly stuck: readonly string[]
+  readonly historiesJudged: number
+  readonly historyViolations: readonly string[]
+  readonly leftoverProcesses: number
+  readonly faults: { readonly [kind: string]: number }
+  readonly skipped: string | null
+  readonly longestStallMs: number
+  /** Logs, storage, histories and what happened when; kept if something is wrong. */
+  readonly evidence: string | null
+}
+
+/**
+ * What a process that lost its storage needs at the least to get back what it had, also of locks that nobody
+ * uses.
+ */
+const HEAL_MS = 8_000
+const LONGEST_HEAL_MS = 30_000
+/** Clients that vanished are forgotten by then: their time to live and their time to wait are over. */
+const SETTLE_MS = 6_000
+const PROGRESS_EVERY_MS = 10_000
+
+export async function runChaos(options: RunOptions): Promise<RunResult> {
+  const folder = await mkdtemp(join(tmpdir(), 'baton-chaos-'))
+  const machines = await Machines.start(options.participants, folder)
+  const onExit = () => machines.killAtOnce()
+  process.once('exit', onExit)
+  try {
+    const run = new Run(options, folder, machines)
+    const result = await run.perform()
+    if (result.evidence === null) await rm(folder, { recursive: true, force: true })
+    return result
+  } finally {
+    await machines.stop()
+    process.off('exit', onExit)
+  }
+}
+
+class Run {
+  private readonly options: RunOptions
+  private readonly folder: string
+  private readonly machines: Machines
+  private readonly population: Population
+  private readonly histories: ChaosHistories
+  private readonly faults: { [kind: string]: number } = {}
+  private readonly startedAt = Date.now()
+
+  constructor(options: RunOptions, folder: string, machines: Machines) {
+    this.options = options
+    this.folder = folder
+    this.machines = machines
+    this.population = new Population(machines, options.seed)
+    this.histories = new ChaosHistories(machines.observerUrl)
+    this.population.onRetired = ({ name }) => void this.histories.collect(name)
+  }
+
+  async perform(): Promise<RunResult> {
+    const { machines, population } = this
+    await population.createIdle()
+    population.start()
+    const until = Date.now() + this.options.minutes * 60_000
+    const progress = setInterval(
+      () => this.note(`${population.acknowledged} acknowledged`),
+      PROGRESS_EVERY_MS,
+    )
+    try {
+      await disturb({
+        context: this.context(),
+        kinds: this.options.kinds,
+        mayWipe: () => this.areAllHealed(),
+        isOver: () => Date.now() >= until,
+        onFault: (kind, victim) => {
+          this.faults[kind] = (this.faults[kind] ?? 0) + 1
+          this.note(victim === null ? kind : `${kind} of participant ${victim}`)
+        },
+      })
+    } finally {
+      clearInterval(progress)
+    }
+    this.note('everything is healed; the clients finish what they are at')
+    machines.network.heal()
+    await population.stop()
+    const verdicts = await checkAll(machines, population)
+    const judged = await this.judgeHistories()
+    const leftoverProcesses = await machines.stop()
+    return this.result(verdicts, judged, leftoverProcesses)
+  }
+
+  private context(): FaultContext {
+    const { machines, population, histories } = this
+    return {
+      machines,
+      random: new Random(this.options.seed, 1),
+      beforeWipe: async (id, cutAt) => {
+        await Promise.all(population.busy.map(({ name }) => histories.collect(name)))
+        for (const { name, lastActivityAt } of population.locks)
+          histories.wiped(name, id, Math.min(cutAt, lastActivityAt))
+      },
+      afterWipe: () => this.waitForHealing(),
+      onSkew: () => {
+        for (const { name } of population.busy) histories.spoil(name, 'a clock was wrong')
+      },
+      onMajorityLost: () => this.note('no majority, on purpose'),
+      onMajorityBack: () => population.forgiveStalls(),
+    }
+  }
+
+  private async waitForHealing(): Promise<boolean> {
+    await sleep(HEAL_MS)
+    const until = Date.now() + LONGEST_HEAL_MS
+    while (Date.now() < until) {
+      if (await this.areAllHealed()) return true
+      await sleep(500)
+    }
+    this.note('a participant that was wiped has not come back')
+    return false
+  }
+
+  /**
+   * Each lock in use can be read at each participant that is up. A lock that is not in use has its time
+   * alone.
+   */
+  private async areAllHealed(): Promise<boolean> {
+    const up = this.machines.ids.filter(id => this.machines.isUp(participantName(id)))
+    const places = this.population.busy.flatMap(({ name }) => up.map(id => ({ name, id })))
+    const healed = await Promise.all(places.map(({ name, id }) => this.canRead(name, id)))
+    return healed.every(Boolean)
+  }
+
+  private async canRead(lock: string, id: number): Promise<boolean> {
+    try {
+      const url = `${this.machines.observerUrl}/v1/locks/${lock}/state/count?at=${id}`
+      const { status } = await fetch(url, { signal: AbortSignal.timeout(3_000) })
+      return status === 200 || status === 404
+    } catch {
+      return false
+    }
+  }
+
+  private async judgeHistories(): Promise<{ judged: number; violations: string[] }> {
+    await sleep(SETTLE_MS)
+    const violations: string[] = []
+    let judged = 0
+    for (const { name } of this.population.locks) {
+      await this.histories.collect(name)
+      const found = this.histories.judge(name, this.machines.ids)
+      if (found === null) continue
+      judged++
+      if (found.length === 0) continue
+      violations.push(...found.map(violation => `${name}: ${violation}`))
+      await mkdir(join(this.folder, 'histories'), { recursive: true })
+      await writeFile(join(this.folder, 'histories', `${name}.jsonl`), this.histories.asText(name))
+    }
+    return { judged, violations }
+  }
+
+  private async result(
+    verdicts: readonly LockVerdict[],
+    { judged, violations }: { readonly judged: number; readonly violations: readonly string[] },
+    leftoverProcesses: number,
+  ): Promise<RunResult> {
+    const { preload } = this.machines
+    const all = (pick: (verdict: LockVerdict) => readonly string[]) => verdicts.flatMap(pick)
+    const result = {
+      acknowledged: verdicts.reduce((sum, { acknowledged }) => sum + acknowledged, 0),
+      locks: verdicts.length,
+      lost: all(({ lost }) => lost),
+      twice: all(({ twice }) => twice),
+      failedButApplied: all(verdict => verdict.failedButApplied),
+      bricked: all(({ bricked }) => (bricked === null ? [] : [bricked])),
+      fences: all(({ fences }) => fences),
+      disordered: all(({ disordered }) => disordered),
+      misconfigured: all(({ misconfigured }) => misconfigured),
+      stuck: all(({ stuck }) => stuck),
+      historiesJudged: judged,
+      historyViolations: violations,
+      leftoverProcesses,
+      faults: this.faults,
+      skipped: preload.type === 'absent' ? `${WITH_PRELOAD.join(', ')}: ${preload.why}` : null,
+      longestStallMs: this.population.longestStallMs,
+      evidence: null,
+    }
+    if (isGood(result)) return result
+    const records = this.population.locks.map(({ recorder }) => ({
+      lock: recorder.lock,
+      operations: [...recorder.operations.values()],
+      fences: recorder.fences,
+    }))
+    await writeFile(join(this.folder, 'records.json'), JSON.stringify(records))
+    await writeFile(join(this.folder, 'result.json'), JSON.stringify(result, null, 2))
+    return { ...result, evidence: this.folder }
+  }
+
+  private note(text: string): void {
+    const seconds = ((Date.now() - this.startedAt) / 1_000).toFixed(1)
+    appendFileSync(join(this.folder, 'run.log'), `${new Date().toISOString()} ${text}\n`)
+    this.options.print(`${seconds.padStart(6)} s  ${text}`)
+  }
+}
+
+/** Everything that must be empty, by its name. */
+export function findingsOf(result: RunResult): { readonly [name: string]: readonly string[] } {
+  const { lost, twice, failedButApplied, bricked, fences, disordered } = result
+  const { misconfigured, stuck, historyViolations } = result
+  return {
+    ...{ lost, twice, failedButApplied, bricked, fences, disordered },
+    ...{ misconfigured, stuck, historyViolations },
+  }
+}
+
+export function isGood(result: RunResult): boolean {
+  return Object.values(findingsOf(result)).every(list => list.length === 0) && result.leftoverProcesses === 0
+}
