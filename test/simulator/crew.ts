@@ -6,7 +6,9 @@ import { Worker } from 'node:worker_threads'
 import type { Answer, Job } from './jobs.ts'
 
 /** No sound run takes that long, and shrinking has a budget. */
-const STUCK_MS = { run: 60_000, shrink: 300_000 } as const
+const STUCK_MS: { readonly [type in Job['type']]: number } = {
+  ...{ run: 60_000, shrink: 300_000, 'run-service': 60_000, 'shrink-service': 300_000 },
+}
 const LOOK_EVERY_MS = 1_000
 
 /** Thrown by a job that had to be ended. */

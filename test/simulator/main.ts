@@ -8,6 +8,7 @@ import type { Failure, ShrinkAnswer } from './jobs.ts'
 import * as report from './report.ts'
 import { runSeed } from './run.ts'
 import type { RunOptions } from './scenario.ts'
+import { serviceMain } from './service/main.ts'
 
 /** Written at once: the process may end right after. */
 const say = (text: string): number => writeSync(1, text)
@@ -29,6 +30,7 @@ async function main(words: readonly string[]): Promise<number> {
     say(HELP)
     return 0
   }
+  if (command.service) return serviceMain(command, say, note)
   return command.replay === null ? simulate(command) : replay(command, command.replay)
 }
 

@@ -12,6 +12,7 @@
 import type { LockConfiguration, ParticipantPlace } from '../../shared/api/configuration.ts'
 import { API_LIMITS } from '../../shared/api/limits.ts'
 import type { Json } from '../../shared/json.ts'
+import type { Limits } from '../../shared/protocols/protocol.ts'
 import type { Resource } from '../../shared/resource/resource.ts'
 import { answer } from './calls/answer.ts'
 import { type CallContext, done } from './calls/context.ts'
@@ -35,6 +36,8 @@ import { Watchers } from './streams/watchers.ts'
 export interface Deployment {
   /** How many steps of history are kept; 0: none. */
   readonly eventsKept: number
+  /** Bounds of the protocol. Default: `DEFAULT_LIMITS`. */
+  readonly limits?: Limits
   /** What a lock is made of that nobody configured, as the participant with this address would have it. */
   defaults(address: Address): LockConfiguration
   resourceNamed(name: string): Resource | undefined
@@ -215,7 +218,12 @@ export class Participant {
   /** From now on this participant knows which one it is, and takes part in the birth of its lock. In a turn. */
   private takePlace(address: Address): void {
     const { turns, storage, timers, runtime, deployment, lock } = this
-    const context = contextOf(address, deployment.defaults(address), name => deployment.resourceNamed(name))
+    const context = contextOf(
+      address,
+      deployment.defaults(address),
+      name => deployment.resourceNamed(name),
+      deployment.limits,
+    )
     const ledger = new LedgerCalls(runtime, turns, address.id, answer => this.member.engine.ledger(answer))
     this.knownMember = new Member(
       {
@@ -230,6 +238,7 @@ export class Participant {
         onStep: report => this.onStep(report),
         onBirth: events => lock.onBirth(events),
         onRestart: () => lock.repeat(),
+        onClear: () => this.watchers.failAll(),
         onTimer: timer => timer === 'ttl' && this.sessions.keepAlive(),
       },
       context,

@@ -76,6 +76,12 @@ export class EventLog {
     if (this.eventsKept > 0) this.staged.push(...this.rowsFor(history, changes))
   }
 
+  /** What is told from here on begins anew: nobody can resume from what was told before. */
+  missEverything(): void {
+    for (const { sequence } of this.rows.events.newestFirst()) this.missThrough(sequence)
+    for (const { sequence } of this.staged) this.missThrough(sequence)
+  }
+
   missThrough(sequence: number): void {
     this.missedThrough = Math.max(this.missedThrough, sequence)
   }

@@ -61,6 +61,15 @@ export class Watchers {
     this.sinks.delete(sink)
   }
 
+  /** What the participant has told so far is not what it will tell: its watchers resume with a snapshot. */
+  failAll(): void {
+    const sinks = [...this.sinks.keys()]
+    this.sinks.clear()
+    this.host.turns.afterwards(() => {
+      for (const sink of sinks) sink.fail('this participant begins anew')
+    })
+  }
+
   onStep({ emitted, changes }: StepReport): void {
     if (this.size === 0) return
     const isRestored = emitted.some(event => event.type === 'restored')
