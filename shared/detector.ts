@@ -27,6 +27,10 @@ export function createDetector(participants: number, timing: Timing): Detector {
 
 export const timeoutOf = (detector: Detector, peer: number): number => detector.timeoutMs[peer]!
 
+/** How often a peer that is watched is asked whether it is there: several times before it would be suspected. */
+export const heartbeatOf = (detector: Detector, peer: number, timing: Timing): number =>
+  Math.min(timing.heartbeatMs, Math.ceil(timeoutOf(detector, peer) / 3))
+
 export const isSuspected = (detector: Detector, peer: number): boolean => detector.suspected[peer]!
 
 export function suspect(detector: Detector, peer: number): void {

@@ -43,8 +43,9 @@ export interface Envelope<Message> {
 export type Input<Message> =
   /**
    * The first input after `recover`. `genesis` says that this participant is one of those the lock is born with: only
-   * then may a participant with empty storage take part at once (trap D2, D3). `incarnation` is a number that is higher at each
-   * start than at the one before.
+   * then may a participant with empty storage take part at once (trap D2, D3). `incarnation` is a number from 1 to 2^48 that
+   * is drawn at random for each start, so that no two starts have the same one: it is no time, and none needs to be higher
+   * than another.
    */
   | { readonly type: 'start'; readonly now: number; readonly genesis: boolean; readonly incarnation: number }
   | {
@@ -165,8 +166,17 @@ export interface PendingOutcome {
 
 /** Expected refusals are values; only defects throw. */
 export type Refusal =
-  /** The grant is over. `ending` says how it ended, if that is still remembered; `pending` what became of its operation. */
-  | { readonly code: 'grant-over'; readonly ending: Ending | null }
+  /**
+   * The grant is over. `ending` says how it ended, if that is still remembered. `outcome`, of an `issue` alone, says what became
+   * of this `opId` under this grant: it is not in the table of results, so it was not applied, unless it may have been
+   * dropped from the table. "Once" lasts as long as the table remembers, `resultsKept` operations of the lock: after that
+   * an `opId` under a grant that is over is `unknown`, and one under a new grant is a new operation.
+   */
+  | {
+      readonly code: 'grant-over'
+      readonly ending: Ending | null
+      readonly outcome?: PendingOutcome['outcome']
+    }
   /** Another operation of this grant is pending. */
   | { readonly code: 'busy' }
   /** The `opId` was used for another operation. */
@@ -231,13 +241,17 @@ export interface Timing {
 export interface Limits {
   /** Entries of the log above what is known to be committed; at most `FENCE_GAP`. */
   readonly uncommitted: number
-  /** Applied entries that are kept for catch-up; who is further behind gets a snapshot. */
+  /** Applied entries that are kept for catch-up; a participant that is further behind gets a snapshot. */
   readonly logKept: number
+  /** What these entries may weigh together; above a quarter more the oldest are dropped. */
+  readonly logWeight: number
   /** Operations whose results are remembered. */
   readonly resultsKept: number
   /** Local users that wait, operators' requests and linearizable reads, each. */
   readonly waiters: number
   readonly entriesPerMessage: number
+  /** What the entries of a message, or a page of a snapshot, may weigh; something that is heavier by itself goes alone. */
+  readonly messageWeight: number
   /** Size of an operation, in units of at most six bytes of JSON: a log entry must fit one row of storage. */
   readonly operationWeight: number
   /** Ended grants whose end is remembered. */
@@ -372,9 +386,11 @@ export const DEFAULT_TIMING: Timing = {
 export const DEFAULT_LIMITS: Limits = {
   uncommitted: 1_024,
   logKept: 1_000,
+  logWeight: 4_194_304,
   resultsKept: 10_000,
   waiters: 1_000,
   entriesPerMessage: 256,
+  messageWeight: 262_144,
   operationWeight: 262_144,
   endingsKept: 16,
   idleRepeats: 4,

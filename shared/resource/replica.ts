@@ -128,6 +128,8 @@ export function restoreReplica(resource: Resource, snapshot: ReplicaSnapshot): R
   const replica = emptyReplica(resource)
   replica.cells = resource.restore(snapshot.cells)
   for (const stored of snapshot.results) {
+    // A snapshot that took its time has results that the table has dropped since.
+    if (stored.sequence <= snapshot.droppedThrough) continue
     replica.results[resultKey(stored.opId)] = stored
     replica.order.push(stored.opId)
   }

@@ -28,6 +28,7 @@ export interface Resource {
   /** Pure and deterministic: no clock, no randomness, nothing but its arguments. `sequence` is the operation's place in the log. */
   apply(cells: Readonly<Cells>, operation: Json, sequence: number): Applied
   snapshot(cells: Readonly<Cells>): Json
+  /** From cells that came one by one from another replica: what are none is a defect, and taking them over would spread it. */
   restore(snapshot: Json): Cells
   /** Equal states have equal hashes, whatever the order in which their cells were written. */
   hash(cells: Readonly<Cells>): string

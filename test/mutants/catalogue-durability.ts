@@ -32,7 +32,7 @@ export const durabilityMutants: Mutant[] = [
     trap: 'D2',
     title: 'a wiped participant takes a state that does not know of its new incarnation',
     file: WME.catchUp,
-    find: '  return message.incarnations[step.context.config.self] === membership.incarnation',
+    find: '  return incarnations[step.context.config.self] === membership.incarnation',
     replace: '  return membership.incarnation > 0',
   },
   {
@@ -179,8 +179,14 @@ export const durabilityMutants: Mutant[] = [
     trap: 'durable: epoch+1',
     title: 'entries that were rolled back come back after a restart',
     file: WME.log,
-    find: '  while (lengthOf(durable) > sequence) forget(step, logKey(durable.log.pop()!.sequence))',
-    replace: '  while (lengthOf(durable) > sequence) durable.log.pop()',
+    find: lines(
+      '    derived.logWeight -= weightOf(entry)',
+      '    forget(step, logKey(entry.sequence))',
+      '  }',
+      '}',
+      '',
+    ),
+    replace: lines('    derived.logWeight -= weightOf(entry)', '  }', '}', ''),
   },
   {
     id: 'durable-crit',

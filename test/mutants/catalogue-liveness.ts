@@ -86,11 +86,8 @@ export const livenessMutants: Mutant[] = [
     trap: 'B7',
     title: 'only the first decided entry is taken',
     file: WME.termination,
-    find: lines('  for (const entry of entries) {', '    if (entry.sequence <= soft.committed) continue'),
-    replace: lines(
-      '  for (const entry of entries.slice(0, 1)) {',
-      '    if (entry.sequence <= soft.committed) continue',
-    ),
+    find: lines('  for (const entry of entries) {', '    const isHeld ='),
+    replace: lines('  for (const entry of entries.slice(0, 1)) {', '    const isHeld ='),
   },
   {
     id: 'b8-absent-owner',
@@ -137,7 +134,7 @@ export const livenessMutants: Mutant[] = [
     trap: 'B10',
     title: 'a sealed participant takes entries of its epoch by a catch-up',
     file: WME.catchUp,
-    find: ' || (message.epoch === epoch && durable.epoch.sealed && isMember(step))',
+    find: ' || (epoch === durable.epoch.epoch && durable.epoch.sealed && isMember(step))',
     replace: '',
   },
   {

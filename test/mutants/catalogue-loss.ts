@@ -104,8 +104,8 @@ export const lossMutants: Mutant[] = [
     trap: 'C6',
     title: 'a late snapshot takes away entries that were acknowledged since',
     file: WME.catchUp,
-    find: 'snapshot.sequence > held)',
-    replace: 'snapshot.sequence > soft.committed)',
+    find: '  if (sequence > heldFor(step, point.epoch)) restore',
+    replace: '  if (sequence > step.state.soft.committed) restore',
   },
   {
     id: 'c6-snapshot-beyond-start',
@@ -168,7 +168,7 @@ export const lossMutants: Mutant[] = [
     trap: 'Figure 4',
     title: 'WME-2: a DOINVOKE waits for ever for something to ride on',
     file: WME.centralised,
-    find: "    broadcast(step, { type: 'do-invoke', epoch: durable.epoch.epoch, committed: soft.committed })\n",
+    find: "    broadcast(step, { type: 'do-invoke', epoch: durable.epoch.epoch, committed, digest })\n",
     replace: '',
   },
   {
@@ -192,8 +192,8 @@ export const lossMutants: Mutant[] = [
     trap: 'D4',
     title: 'a snapshot is stored without its results',
     file: WME.catchUp,
-    find: '  for (const stored of snapshot.replica.results) save(',
-    replace: '  for (const stored of snapshot.replica.results.slice(0, 0)) save(',
+    find: '  for (const stored of Object.values(durable.replica.results)) save(',
+    replace: '  for (const stored of Object.values(durable.replica.results).slice(0, 0)) save(',
   },
   {
     id: 'eject-misses-a-re-entry',

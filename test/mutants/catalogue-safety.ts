@@ -8,8 +8,8 @@ export const safetyMutants: Mutant[] = [
     trap: 'A1',
     title: 'who owned the token before the decision owns it after it',
     file: WME.termination,
-    find: lines('  resetForNewEpoch(step)', '  derive(step.state)'),
-    replace: '  resetForNewEpoch(step)',
+    find: lines('  resetForNewEpoch(step, incarnations)', '  derive(step.state)'),
+    replace: '  resetForNewEpoch(step, incarnations)',
   },
   {
     id: 'a2-set-difference',
@@ -53,8 +53,8 @@ export const safetyMutants: Mutant[] = [
     trap: 'A5',
     title: 'an acknowledgement counts only for the last entry (sn = curSN)',
     file: WME.normal,
-    find: '  if (message.length <= soft.acknowledged[from]!) return',
-    replace: '  if (message.length !== lengthOf(step.state.durable)) return',
+    find: '  if (length <= soft.acknowledged[from]!) return',
+    replace: '  if (length !== lengthOf(step.state.durable)) return',
   },
   {
     id: 'a5-entry-proves-nothing',

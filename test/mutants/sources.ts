@@ -23,6 +23,14 @@ export const WME = {
   wme: `${folder}/wme.ts`,
 } as const
 
+/** What several protocols share. */
+export const SHARED = {
+  detector: 'shared/detector.ts',
+  logWeight: 'shared/protocols/log-weight.ts',
+  replica: 'shared/resource/replica.ts',
+  snapshots: 'shared/protocols/snapshots.ts',
+} as const
+
 const consensus = 'shared/protocols/wme-consensus'
 
 export const CONSENSUS = {

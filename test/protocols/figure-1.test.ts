@@ -61,7 +61,7 @@ describe.each(protocols)('Figure 1 %s', (name, protocol) => {
       cluster.deliver(ofType('request'))
       const granted = bodies(cluster.network, 'invoke')
       expect(granted).toHaveLength(2)
-      expect(granted[0]?.entries).toEqual([
+      expect(granted[0]?.entries).toMatchObject([
         { kind: 'grant', sequence: 1, epoch: 0, by: 1, to: 3, requestId: 1 },
       ])
       expect(ownerAt(cluster, 1)).toBe(3)
@@ -210,7 +210,7 @@ describe.each(protocols)('Figure 1 %s', (name, protocol) => {
       expect(issue(cluster, by, 'y')).toEqual([
         { type: 'refused', user: 'a', event: 'issue', refusal: { code: 'busy' }, opId: 'y' },
       ])
-      expect(cluster.state(1).durable.stub.pendingOperation).toEqual({
+      expect(cluster.state(1).durable.stub.pendingOperation).toMatchObject({
         opId: 'x',
         operation: INCREMENT,
         sequence: 2,

@@ -101,7 +101,7 @@ export class PaxosTable {
   /** The value is unlike all others: `base` numbers the proposals. */
   private compose(owner: number): Decision {
     this.proposals++
-    return { owner, base: this.proposals, entries: [], incarnations: {} }
+    return { owner, base: this.proposals, digest: '', entries: [], incarnations: {} }
   }
 
   // biome-ignore lint/suspicious/noConfusingVoidType: a handler of an acceptor returns nothing, one of a proposer may decide.

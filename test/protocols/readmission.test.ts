@@ -100,19 +100,72 @@ describe.each(protocols)('readmission %s', (_name, protocol) => {
     expect(cluster.state(3).durable.epoch.incarnations).toEqual(incarnations)
   })
 
+  it.each([
+    ['lower', 400],
+    ['higher', 600],
+  ])(
+    'one that is wiped a second time comes back with a %s incarnation: the clock was set',
+    (_what, second) => {
+      const cluster = createCluster()
+      const by = enter(cluster, 1, 'a')
+      issue(cluster, by, 'x')
+      cluster.run(100)
+      for (const incarnation of [500, second]) {
+        cluster.wipe(3)
+        cluster.start(3, false, incarnation)
+        cluster.run(6_000)
+        expect(statusOf(cluster, 3)).toBe('member')
+        expect(cluster.state(1).durable.epoch.incarnations).toEqual({ 3: incarnation })
+      }
+      expect(valueAt(cluster, 3)).toBe(1)
+      expect(isIn(cluster, 1, 'a')).toBe(true)
+    },
+  )
+
+  it('what an earlier life asked for is over once a later one was taken back', () => {
+    const cluster = createCluster({ participants: 5 })
+    enter(cluster, 1, 'a')
+    cluster.wipe(3)
+    cluster.start(3, false, 500)
+    // Only participant 2 hears of the first life, and cannot reach the owner with it yet.
+    cluster.deliver(all(ofType('join'), to(2)))
+    cluster.take(() => true)
+    cluster.lose(all(from(2), to(1)))
+    cluster.wipe(3)
+    cluster.start(3, false, 400)
+    cluster.run(1_000)
+    cluster.lose(() => false)
+    cluster.run(6_000)
+    expect(statusOf(cluster, 3)).toBe('member')
+    const { epoch } = cluster.state(3).durable.epoch
+    cluster.run(60_000)
+    expect([1, 2, 3, 4, 5].map(id => epochOf(cluster, id))).toEqual(new Array(5).fill(epoch))
+    expect(cluster.state(2).soft.joins).toEqual({})
+  })
+
   it('until then it neither acknowledges, nor votes, nor serves users', () => {
     const cluster = createCluster({ participants: 5 })
     enter(cluster, 1, 'a')
     lose(cluster, 3)
     cluster.take(() => true)
-    const value = { owner: 1, base: 0, entries: [], incarnations: {} }
-    const grant = { kind: 'grant', sequence: 1, epoch: 0, by: 1, to: 1, requestId: 1 } as const
+    const digest = ''
+    const value = { owner: 1, base: 0, digest, entries: [], incarnations: {} }
+    const grant = { kind: 'grant', sequence: 1, epoch: 0, by: 1, to: 1, requestId: 1, digest } as const
     const questions: WmeMessage[] = [
-      { type: 'invoke', epoch: 0, previous: 0, entries: [grant], committed: 0 },
+      { type: 'invoke', epoch: 0, previous: 0, digest, entries: [grant], committed: 0 },
       { type: 'request', epoch: 0, participant: 2, requestId: 1 },
       { type: 'ping', epoch: 0, length: 0, joins: {} },
       { type: 'pre-vote', epoch: 0, length: 0, round: '1.1' },
-      { type: 'new-epoch', epoch: 0, committed: 0, entries: [], owner: 1, requesting: true, joins: {} },
+      {
+        type: 'new-epoch',
+        epoch: 0,
+        committed: 0,
+        digest,
+        entries: [],
+        owner: 1,
+        requesting: true,
+        joins: {},
+      },
       { type: 'prepare', epoch: 0, ballot: 257 },
       { type: 'accept', epoch: 0, ballot: 257, value },
       { type: 'decision', epoch: 0, value },

@@ -89,9 +89,18 @@ describe.each(protocols)('regressions %s', (_, protocol) => {
         body: { type: 'catch-up-request', epoch: 0, length: 1, committed: 1 },
       },
     })
-    const [snapshot] = cluster.take(all(from(1), to(5), ofType('catch-up')))
     const held = lengthOf(cluster.state(5).durable)
-    cluster.hand(snapshot!)
+    const [offer] = cluster.take(all(from(1), to(5), ofType('snapshot-offer')))
+    cluster.hand(offer!)
+    expect(cluster.state(5).soft.incoming).toBeNull()
+    // The offer came in time, the snapshot late.
+    const name = 'asked for earlier'
+    cluster.state(5).soft.incoming = { from: 1, name, number: 0, cells: {}, results: [], tries: 0 }
+    const body = { type: 'snapshot-request', name, number: 0 } as const
+    cluster.hand({ from: 5, to: 1, message: { format: 1, configuration: 1, body } })
+    const [page] = cluster.take(all(from(1), to(5), ofType('snapshot-page')))
+    cluster.hand(page!)
+    expect(cluster.state(5).soft.incoming).toBeNull()
     expect(lengthOf(cluster.state(5).durable)).toBe(held)
   })
 

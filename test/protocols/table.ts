@@ -148,11 +148,16 @@ export class Table<State extends { durable: unknown }, Message> {
     seat.timers.clear()
   }
 
-  start(participant: number, genesis = false): Emitted[] {
+  /** An incarnation is a number that no other start has had; a test may choose it. */
+  start(participant: number, genesis = false, incarnation = this.nextIncarnation()): Emitted[] {
     const seat = this.seat(participant)
     seat.state = this.protocol.recover(seat.context, seat.storage)
+    return this.step(participant, { type: 'start', now: this.now, genesis, incarnation })
+  }
+
+  private nextIncarnation(): number {
     this.incarnation = Math.max(this.incarnation, this.now) + 1
-    return this.step(participant, { type: 'start', now: this.now, genesis, incarnation: this.incarnation })
+    return this.incarnation
   }
 
   wipe(participant: number): void {

@@ -1,9 +1,8 @@
 /** Traps A8-A13: who enters, who may write, and what everybody who decides agrees on. */
 import { describe, expect, it } from 'vitest'
 import { MESSAGE_FORMAT } from '../../shared/protocols/protocol.ts'
-import type { InvokeMessage } from '../../shared/protocols/wme/messages.ts'
-import type { EpochRecord } from '../../shared/protocols/wme/state.ts'
-import { ProtocolDefect } from '../../shared/protocols/wme/step.ts'
+import { digestOf } from '../../shared/protocols/wme/log.ts'
+import type { Entry, EpochRecord } from '../../shared/protocols/wme/state.ts'
 import { Cluster, type Sent } from './cluster.ts'
 import { all, among, bodies, from, not, ofType, to } from './matchers.ts'
 import {
@@ -108,12 +107,18 @@ describe.each(protocols)('traps A8-A13 %s', (_name, protocol) => {
   })
 
   describe('A9', () => {
-    const invokeBy = (sender: number, entry: InvokeMessage['entries'][number]): Sent => {
+    /** The entry follows the log of participant 2, as its digest says. */
+    const following = <Type extends Parameters<typeof digestOf>[1]>(cluster: Cluster, entry: Type) => ({
+      ...entry,
+      digest: digestOf(logAt(cluster, 2).at(-1)!.digest, entry),
+    })
+    const invokeBy = (sender: number, before: Entry, entry: Entry): Sent => {
       const { sequence } = entry
       const body = {
         type: 'invoke',
         epoch: 0,
         previous: sequence - 1,
+        digest: before.digest,
         entries: [entry],
         committed: 0,
       } as const
@@ -123,8 +128,9 @@ describe.each(protocols)('traps A8-A13 %s', (_name, protocol) => {
     it('A9 a grant by somebody who is not the owner stops the receiver', () => {
       const cluster = createCluster(3)
       enter(cluster, 1, 'a')
+      const before = logAt(cluster, 2).at(-1)!
       const forged = { kind: 'grant', sequence: 2, epoch: 0, by: 3, to: 3, requestId: 1 } as const
-      expect(() => cluster.hand(invokeBy(3, forged))).toThrow(ProtocolDefect)
+      expect(() => cluster.hand(invokeBy(3, before, following(cluster, forged)))).toThrow('only the owner')
     })
 
     it('A9 an operation by somebody who has passed the token on stops the receiver', () => {
@@ -140,11 +146,13 @@ describe.each(protocols)('traps A8-A13 %s', (_name, protocol) => {
         fence,
         opId: 'x',
         operation: [],
+        weight: 2,
       } as const
-      expect(() => cluster.hand(invokeBy(1, late))).toThrow(ProtocolDefect)
+      const before = logAt(cluster, 2).at(-1)!
+      expect(() => cluster.hand(invokeBy(1, before, following(cluster, late)))).toThrow('only the owner')
       // The same entry is welcome from whoever repeats it, if the owner wrote it.
-      const good = { ...late, by: 3, fence: holder(cluster, 3, 'b').fence }
-      expect(() => cluster.hand(invokeBy(1, good))).not.toThrow()
+      const good = following(cluster, { ...late, by: 3, fence: holder(cluster, 3, 'b').fence })
+      expect(() => cluster.hand(invokeBy(1, before, good))).not.toThrow()
       expect(logAt(cluster, 2).at(-1)).toEqual(good)
     })
   })

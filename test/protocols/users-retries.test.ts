@@ -256,6 +256,56 @@ describe.each(protocols)('users again %s', (_name, protocol) => {
       expect(issue(cluster, by, 'op 5', INCREMENT)).toMatchObject([{ type: 'outcome' }])
     })
 
+    /** An operation was applied, its answer lost, the grant released; since then so many others were applied. */
+    function retriedAfter(count: number) {
+      const cluster = createCluster({ limits: { resultsKept: 3 } })
+      const by = enter(cluster, 1, 'a')
+      issue(cluster, by, 'x')
+      cluster.deliver()
+      exit(cluster, by)
+      const next = enter(cluster, 2, 'b')
+      for (let i = 1; i <= count; i++) {
+        issue(cluster, next, `op ${i}`)
+        cluster.deliver()
+      }
+      cluster.run(100)
+      return { cluster, by, retried: issue(cluster, by, 'x') }
+    }
+
+    it('an operation of a grant that is over is answered while it is remembered', () => {
+      expect(retriedAfter(2).retried).toMatchObject([{ type: 'outcome', opId: 'x' }])
+    })
+
+    it('once it is forgotten it is unknown, never not-applied', () => {
+      const { retried, cluster, by } = retriedAfter(3)
+      expect(retried).toMatchObject([
+        { type: 'refused', opId: 'x', refusal: { code: 'grant-over', outcome: 'unknown' } },
+      ])
+      cluster.crash(1)
+      cluster.start(1)
+      expect(issue(cluster, by, 'x')).toMatchObject([{ refusal: { outcome: 'unknown' } }])
+    })
+
+    it('one that was never issued under a grant that is over is not applied, as long as that can be known', () => {
+      const { cluster, by } = retriedAfter(2)
+      expect(issue(cluster, by, 'y')).toMatchObject([
+        { refusal: { code: 'grant-over', outcome: 'not-applied' } },
+      ])
+      expect(exit(cluster, { ...by, user: 'nobody' })).not.toMatchObject([
+        { refusal: { outcome: expect.anything() } },
+      ])
+    })
+
+    it('how a grant ended is forgotten: what became of its operations is unknown', () => {
+      const cluster = createCluster({ limits: { endingsKept: 1 } })
+      const first = enter(cluster, 1, 'a')
+      exit(cluster, first)
+      exit(cluster, enter(cluster, 1, 'b'))
+      expect(issue(cluster, first, 'x')).toMatchObject([
+        { refusal: { code: 'grant-over', ending: null, outcome: 'unknown' } },
+      ])
+    })
+
     it('what became of an operation that is older than the table is unknown, and said to be', () => {
       const cluster = createCluster({ participants: 5, limits: { resultsKept: 1 } })
       issue(cluster, enter(cluster, 1, 'a', { ttlMs: 600_000 }), 'x')

@@ -57,11 +57,12 @@ export function keep(
 }
 
 export function grantEntry(sequence: number, by: number, to: number, epoch = 0): GrantEntry {
-  return { kind: 'grant', sequence, epoch, by, to, requestId: sequence }
+  return { kind: 'grant', sequence, epoch, by, to, requestId: sequence, digest: '' }
 }
 
 export function operationEntry(sequence: number, by: number, opId = `op-${sequence}`): OperationEntry {
-  return { kind: 'operation', sequence, epoch: 0, by, fence: 1, opId, operation: [{ increment: 'counter' }] }
+  const operation = [{ increment: 'counter' }]
+  return { kind: 'operation', sequence, epoch: 0, by, fence: 1, opId, operation, weight: 25, digest: '' }
 }
 
 /** Expects that this breaks exactly this rule. */

@@ -10,7 +10,7 @@ import { Monotonic } from './invariants/monotonic.ts'
 const GENESIS: EpochRecord = { epoch: 0, owner: 1, start: 0, sealed: false, incarnations: {} }
 
 function decision(owner: number): Decision {
-  return { owner, base: 0, entries: [], incarnations: {} }
+  return { owner, base: 0, digest: '', entries: [], incarnations: {} }
 }
 
 function acceptedIn(ballot: number, value: Decision): PaxosRecord {

@@ -25,7 +25,8 @@ function says(message: WmeMessage, prepare: (participant: WmeParticipant) => voi
 }
 
 const GRANT = grantEntry(1, 1, 2)
-const value = { owner: 1, base: 0, entries: [], incarnations: {} }
+const digest = ''
+const value = { owner: 1, base: 0, digest, entries: [], incarnations: {} }
 
 describe('I17: before a message, what it says is durable', () => {
   it('request: its number', () => {
@@ -34,7 +35,7 @@ describe('I17: before a message, what it says is durable', () => {
   })
 
   it('invoke: the entry, the stub and the pending operation', () => {
-    const invoke = { type: 'invoke', epoch: 0, previous: 0, entries: [GRANT], committed: 0 } as const
+    const invoke = { type: 'invoke', epoch: 0, previous: 0, digest, entries: [GRANT], committed: 0 } as const
     expectViolation('I17', says(invoke))
     says(invoke, participant => keep(participant, 'log/1', GRANT))()
     const stillInside = (participant: WmeParticipant) => {
@@ -53,18 +54,21 @@ describe('I17: before a message, what it says is durable', () => {
   })
 
   it('acknowledgement: the log, and no seal (I4)', () => {
-    expectViolation('I17', says({ type: 'invoke-ack', epoch: 0, length: 1 }))
+    expectViolation('I17', says({ type: 'invoke-ack', epoch: 0, length: 1, digest }))
     const sealed = (participant: WmeParticipant) => keep(participant, 'epoch', SEALED)
-    expectViolation('I4', says({ type: 'invoke-ack', epoch: 0, length: 0 }, sealed))
-    expectViolation('I4', says({ type: 'invoke', epoch: 0, previous: 0, entries: [], committed: 0 }, sealed))
+    expectViolation('I4', says({ type: 'invoke-ack', epoch: 0, length: 0, digest }, sealed))
+    expectViolation(
+      'I4',
+      says({ type: 'invoke', epoch: 0, previous: 0, digest, entries: [], committed: 0 }, sealed),
+    )
   })
 
   it('do-invoke: a majority', () => {
-    expectViolation('I17', says({ type: 'do-invoke', epoch: 0, committed: 1 }))
+    expectViolation('I17', says({ type: 'do-invoke', epoch: 0, committed: 1, digest }))
   })
 
   it('new-epoch: the seal, and the whole log', () => {
-    const newEpoch = { type: 'new-epoch', epoch: 0, committed: 0, entries: [], owner: 1 } as const
+    const newEpoch = { type: 'new-epoch', epoch: 0, committed: 0, digest, entries: [], owner: 1 } as const
     const message = { ...newEpoch, requesting: false, joins: {} }
     expectViolation('I17', says(message))
     const sealed = (participant: WmeParticipant) => keep(participant, 'epoch', SEALED)
@@ -104,11 +108,14 @@ describe('I17: before a message, what it says is durable', () => {
 
   it('catch-up: entries that are there, a snapshot of what is committed', () => {
     const catchUp = { type: 'catch-up', epoch: 0, epochOwner: 1, epochStart: 0, incarnations: {} } as const
-    const rest = { snapshot: null, previous: 0, committed: 0, length: 1 } as const
+    const rest = { previous: 0, digest, committed: 0, length: 1 } as const
     expectViolation('I17', says({ ...catchUp, ...rest, entries: [GRANT] }))
-    const replica = { cells: {}, results: [], droppedThrough: 0 }
-    const snapshot = { sequence: 1, owner: 1, granted: [0, 0, 0, 0], replica }
-    expectViolation('I17', says({ ...catchUp, ...rest, entries: [], snapshot }))
+    const state = { sequence: 1, owner: 1, granted: [0, 0, 0, 0], digest, droppedThrough: 0, length: 1 }
+    const point = { epoch: 0, epochOwner: 1, epochStart: 0, incarnations: {}, ...state }
+    const page = { type: 'snapshot-page', name: '1.1', number: 0, cells: [], results: [] } as const
+    expectViolation('I17', says({ ...page, point }))
+    says({ ...page, point: null })()
+    expectViolation('I17', says({ type: 'snapshot-offer', epoch: 0, committed: 1, incarnations: {} }))
   })
 })
 

@@ -21,7 +21,8 @@ export class Lifecycle<State, Message> {
     participant.state = world.subject.protocol.recover(participant.context, participant.storage)
     participant.isUp = true
     world.transcript.note(world.now, participant.id, 'start')
-    const { incarnation } = participant
+    // Unlike any other, and neither higher nor lower than those before.
+    const incarnation = Math.imul(participant.incarnation, 0x9e3779b1) >>> 0
     world.interpreter.step(participant, {
       type: 'start',
       now: participant.clock(world.now),

@@ -99,9 +99,11 @@ export const SIMULATED_TIMING: Timing = {
 const SIMULATED_LIMITS: Limits = {
   uncommitted: 16,
   logKept: 8,
+  logWeight: 600,
   resultsKept: 16,
   waiters: 4,
   entriesPerMessage: 4,
+  messageWeight: 600,
   operationWeight: 10_000,
   endingsKept: 4,
   idleRepeats: 3,

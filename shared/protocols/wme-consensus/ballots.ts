@@ -6,7 +6,16 @@
 import type { ParticipantId } from '../protocol.ts'
 import { majority } from '../quorum.ts'
 import { concludeDecided } from './instances.ts'
-import { accept, ballotAbove, coordinatorOf, isCoordinator, lengthOf, promise, undecided } from './log.ts'
+import {
+  accept,
+  assertSameLog,
+  ballotAbove,
+  coordinatorOf,
+  isCoordinator,
+  lengthOf,
+  promise,
+  undecided,
+} from './log.ts'
 import type { PrepareMessage, PromiseMessage, RejectMessage } from './messages.ts'
 import type { Entry } from './state.ts'
 import { askForCatchUp, broadcast, restartRepeats, type Step, save, send } from './step.ts'
@@ -48,12 +57,15 @@ export function onPrepare(step: Step, from: ParticipantId, message: PrepareMessa
 
 function promiseOf(step: Step): PromiseMessage {
   const { durable } = step.state
-  const { promised } = durable.acceptor
-  return { type: 'promise', ballot: promised, decided: durable.machine.applied, entries: undecided(durable) }
+  const { promised: ballot } = durable.acceptor
+  const { applied: decided, digest } = durable.machine
+  return { type: 'promise', ballot, decided, digest, entries: undecided(durable) }
 }
 
 export function onPromise(step: Step, from: ParticipantId, message: PromiseMessage): void {
   const { candidacy } = step.state.soft
+  const { durable } = step.state
+  if (message.decided <= durable.machine.applied) assertSameLog(durable, message.decided, message.digest)
   if (candidacy?.ballot === message.ballot) candidacy.promises[from] = message
 }
 
@@ -83,6 +95,7 @@ function becomeCoordinator(step: Step, ballot: number, promises: readonly Promis
   save(step, 'acceptor', durable.acceptor)
   soft.acknowledged.ballot = ballot
   soft.acknowledged.through.fill(0)
+  soft.acknowledged.claims.fill(null)
   soft.sent.fill(durable.machine.applied)
   soft.told = durable.machine.applied
   // Each log has no gaps, so neither has what they contain together.
@@ -92,7 +105,7 @@ function becomeCoordinator(step: Step, ballot: number, promises: readonly Promis
     if (other === undefined || other.ballot < entry.ballot) accepted.set(entry.position, entry)
   }
   for (let position = durable.machine.applied + 1; accepted.has(position); position++) {
-    accept(step, { position, ballot, command: accepted.get(position)!.command })
+    accept(step, position, ballot, accepted.get(position)!.command)
   }
   if (lengthOf(durable) > durable.machine.applied) step.hasProposals = true
   concludeDecided(step)

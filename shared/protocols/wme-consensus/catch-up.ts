@@ -1,35 +1,47 @@
 /**
- * Catching up (traps B5, C5, C6): who finds out that it is behind asks whoever told it, and gets the decided commands that it
- * misses; if they are no longer kept, a snapshot and what follows it. Anybody can help: what is decided is the same everywhere.
+ * Catching up (traps B5, C5, C6): a participant that finds out that it is behind asks whoever told it, and gets the decided
+ * commands that it misses; if they are no longer kept, a snapshot in pages and what follows it. Anybody can help: what is decided is the same everywhere.
  */
-import { restoreReplica, snapshotReplica } from '../../resource/replica.ts'
+import { type ReplicaSnapshot, restoreReplica } from '../../resource/replica.ts'
 import type { ParticipantId } from '../protocol.ts'
+import * as snapshots from '../snapshots.ts'
 import { type Command, LANES } from './commands.ts'
 import { loseGrant, settlePendingFromResults } from './grants.ts'
-import { accept, acceptedThrough, baseOf, commandsAfter, coordinatorOf, dropThrough, promise } from './log.ts'
-import type { CatchUpMessage, CatchUpRequestMessage, Snapshot } from './messages.ts'
+import { acknowledgementOf } from './instances.ts'
+import {
+  accept,
+  assertSameLog,
+  baseOf,
+  commandsForMessage,
+  coordinatorOf,
+  digestThrough,
+  dropThrough,
+  followAfter,
+  promise,
+} from './log.ts'
+import type {
+  CatchUpMessage,
+  CatchUpRequestMessage,
+  SnapshotOfferMessage,
+  SnapshotPoint,
+} from './messages.ts'
+import type { Machine } from './state.ts'
 import { applyThrough } from './state-machine.ts'
-import { askForCatchUp, clearLane, emit, type Step, save, send } from './step.ts'
+import { askForCatchUp, clearLane, emit, nextRound, restartRepeats, type Step, save, send } from './step.ts'
 
 export function onCatchUpRequest(step: Step, from: ParticipantId, message: CatchUpRequestMessage): void {
   sendCatchUp(step, from, message.decided)
 }
 
-export function sendCatchUp(step: Step, to: ParticipantId, after: number): void {
+export function sendCatchUp(step: Step, to: ParticipantId, previous: number): void {
   const { durable } = step.state
   const { applied: decided } = durable.machine
-  if (after >= decided) return
-  const snapshot = after < baseOf(durable) ? takeSnapshot(step) : null
-  const previous = snapshot === null ? after : decided
-  const most = Math.min(decided - previous, step.context.config.limits.entriesPerMessage)
-  const commands = commandsAfter(durable, previous, most)
+  if (previous >= decided) return
+  if (previous < baseOf(durable)) return send(step, to, { type: 'snapshot-offer', decided })
+  const commands = commandsForMessage(step, previous, decided)
   const ballot = durable.acceptor.promised
-  send(step, to, { type: 'catch-up', ballot, snapshot, previous, commands, decided })
-}
-
-function takeSnapshot(step: Step): Snapshot {
-  const { machine, replica } = step.state.durable
-  return { machine, replica: snapshotReplica(step.context.resource, replica) }
+  const digest = digestThrough(durable, previous)
+  send(step, to, { type: 'catch-up', ballot, previous, digest, commands, decided })
 }
 
 /**
@@ -38,10 +50,10 @@ function takeSnapshot(step: Step): Snapshot {
  */
 export function onCatchUp(step: Step, from: ParticipantId, message: CatchUpMessage): void {
   const { durable, soft } = step.state
-  const { ballot, snapshot, previous, commands, decided } = message
+  const { ballot, previous, commands, decided } = message
   soft.asking = null
+  if (previous <= durable.machine.applied) assertSameLog(durable, previous, message.digest)
   promise(step, ballot)
-  if (snapshot !== null && snapshot.machine.applied > durable.machine.applied) restoreSnapshot(step, snapshot)
   if (previous <= durable.machine.applied) applyDecided(step, ballot, previous, commands)
   acknowledgeTo(step, from)
   if (decided > durable.machine.applied) askForCatchUp(step, from)
@@ -53,7 +65,7 @@ function applyDecided(step: Step, ballot: number, previous: number, commands: re
   for (const command of commands) {
     position++
     if (position > durable.machine.applied) {
-      accept(step, { position, ballot, command })
+      accept(step, position, ballot, command)
       applyThrough(step, position)
     }
   }
@@ -63,23 +75,63 @@ function applyDecided(step: Step, ballot: number, previous: number, commands: re
 function acknowledgeTo(step: Step, from: ParticipantId): void {
   const { durable } = step.state
   const ballot = durable.acceptor.promised
-  if (coordinatorOf(ballot) === from)
-    send(step, from, { type: 'ack', ballot, through: acceptedThrough(durable, ballot) })
+  if (coordinatorOf(ballot) === from) send(step, from, acknowledgementOf(durable, ballot))
+}
+
+// ---------------------------------------------------------------- snapshots
+
+/** Where this participant is: the last page of a snapshot says so. */
+export function presentPoint(step: Step): SnapshotPoint {
+  const { acceptor, machine } = step.state.durable
+  return { ballot: acceptor.promised, machine }
+}
+
+/** One snapshot at a time. An offer that comes late is of nothing new. */
+export function onSnapshotOffer(step: Step, from: ParticipantId, message: SnapshotOfferMessage): void {
+  const { durable, soft } = step.state
+  if (snapshots.isComing(soft.incoming)) return
+  soft.asking = null
+  if (message.decided <= durable.machine.applied) return
+  snapshots.requestSnapshot(step, from, nextRound(soft))
+  restartRepeats(step)
+}
+
+type SnapshotPage = snapshots.SnapshotPageMessage<SnapshotPoint>
+
+export function onSnapshotPage(step: Step, from: ParticipantId, message: SnapshotPage): void {
+  const { durable, soft } = step.state
+  const snapshot = snapshots.onSnapshotPage(step, from, message)
+  if (soft.incoming !== null) restartRepeats(step)
+  if (snapshot === null) return
+  const { ballot, machine } = snapshot.point
+  promise(step, ballot)
+  const { applied, digest, droppedThrough } = machine
+  if (applied > durable.machine.applied)
+    restoreSnapshot(step, machine, { ...snapshot.replica, droppedThrough })
+  else assertSameLog(durable, applied, digest)
+  acknowledgeTo(step, from)
+}
+
+/** The page is asked for again. If the sender has forgotten the snapshot, it is asked anew what is missing here. */
+export function repeatSnapshotRequest(step: Step): void {
+  const givenUp = snapshots.repeatSnapshotRequest(step)
+  if (givenUp !== null) askForCatchUp(step, givenUp)
 }
 
 /** What this participant has accepted after the snapshot stays: it has said so. */
-function restoreSnapshot(step: Step, snapshot: Snapshot): void {
+function restoreSnapshot(step: Step, machine: Machine, snapshot: ReplicaSnapshot): void {
   const { durable } = step.state
   const before = durable.replica
-  durable.replica = restoreReplica(step.context.resource, snapshot.replica)
+  durable.replica = restoreReplica(step.context.resource, snapshot)
   for (const cell of Object.keys(before.cells))
     if (!(cell in durable.replica.cells)) save(step, `cell/${cell}`, null)
   for (const [cell, value] of Object.entries(durable.replica.cells)) save(step, `cell/${cell}`, { value })
   for (const opId of before.order) save(step, `result/${opId}`, null)
-  for (const stored of snapshot.replica.results) save(step, `result/${stored.opId}`, stored)
-  dropThrough(step, snapshot.machine.applied)
-  durable.machine = snapshot.machine
+  for (const stored of Object.values(durable.replica.results)) save(step, `result/${stored.opId}`, stored)
+  dropThrough(step, machine.applied)
+  durable.machine = machine
   save(step, 'machine', durable.machine)
+  followAfter(step, durable.machine.applied)
   emit(step, { type: 'restored', sequence: durable.machine.applied })
   settleAfterJump(step)
 }

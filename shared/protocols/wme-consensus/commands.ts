@@ -38,6 +38,8 @@ export interface OperationCommand extends Numbered {
   readonly fence: number
   readonly opId: string
   readonly operation: Json
+  /** Of the operation, weighed once, when it was issued. */
+  readonly weight: number
 }
 
 export interface LeaveCommand extends Numbered {

@@ -12,14 +12,19 @@ import { type Command, isOver, isSameCommand, LANES } from './commands.ts'
 import {
   accept,
   acceptedThrough,
+  assertSameLog,
   baseOf,
-  commandsAfter,
+  commandsForMessage,
+  digestThrough,
   isCoordinator,
+  knownDigest,
   lengthOf,
   promise,
   undecided,
+  weightOf,
 } from './log.ts'
 import type { AckMessage, DecisionMessage, ProposeMessage } from './messages.ts'
+import type { Durable } from './state.ts'
 import { applyThrough } from './state-machine.ts'
 import { askForCatchUp, broadcast, restartRepeats, type Step, send } from './step.ts'
 
@@ -38,23 +43,26 @@ export function ownCommands(step: Step): Command[] {
 export function proposeAwaited(step: Step): boolean {
   const { durable } = step.state
   if (!isCoordinator(step)) return false
-  const { uncommitted, entriesPerMessage } = step.context.config.limits
-  const open = undecided(durable)
-  // What is open must fit the promise of one participant to a new coordinator.
-  const room = Math.min(uncommitted, entriesPerMessage) - open.length
-  const fresh: Command[] = []
+  const open = undecided(durable).map(entry => entry.command)
+  const before = open.length
   for (const command of [...ownCommands(step), ...step.state.soft.requested]) {
-    const isKnown =
-      open.some(entry => isSameCommand(entry.command, command)) || isOver(durable.machine, command)
-    if (!isKnown && fresh.length < room && !fresh.some(other => isSameCommand(other, command)))
-      fresh.push(command)
+    const isKnown = open.some(other => isSameCommand(other, command)) || isOver(durable.machine, command)
+    if (!isKnown && hasRoom(step, open, command)) open.push(command)
   }
   const ballot = durable.acceptor.promised
-  for (const command of fresh) accept(step, { position: lengthOf(durable) + 1, ballot, command })
-  if (fresh.length === 0) return false
+  for (const command of open.slice(before)) accept(step, lengthOf(durable) + 1, ballot, command)
+  if (open.length === before) return false
   step.hasProposals = true
   concludeDecided(step)
   return true
+}
+
+/** What is open must fit the promise of one participant to a new coordinator. What does not waits, alone it always fits. */
+function hasRoom(step: Step, open: readonly Command[], command: Command): boolean {
+  const { uncommitted, entriesPerMessage, messageWeight } = step.context.config.limits
+  if (open.length === 0) return true
+  const weight = [...open, command].reduce((total, each) => total + weightOf({ command: each }), 0)
+  return open.length < Math.min(uncommitted, entriesPerMessage) && weight <= messageWeight
 }
 
 /** What was proposed in this step leaves for everybody, together with what is decided. */
@@ -77,7 +85,8 @@ export function sendProposalsTo(step: Step, peer: ParticipantId, after: number):
     type: 'propose',
     ballot: durable.acceptor.promised,
     previous,
-    commands: commandsAfter(durable, previous, step.context.config.limits.entriesPerMessage),
+    digest: digestThrough(durable, previous),
+    commands: commandsForMessage(step, previous, lengthOf(durable)),
     decided: durable.machine.applied,
   })
 }
@@ -86,19 +95,27 @@ export function sendProposalsTo(step: Step, peer: ParticipantId, after: number):
 
 export function onPropose(step: Step, from: ParticipantId, message: ProposeMessage): void {
   const { durable } = step.state
-  const { ballot, previous, commands, decided } = message
+  const { ballot, previous, digest, commands, decided } = message
   if (ballot < durable.acceptor.promised) {
     return send(step, from, { type: 'reject', promised: durable.acceptor.promised })
   }
   promise(step, ballot)
+  if (previous <= acceptedThrough(durable, ballot)) assertSameLog(durable, previous, digest)
   const isNew = acceptAll(step, ballot, previous, commands)
   const through = acceptedThrough(durable, ballot)
   noteAcknowledged(step, from, ballot, previous + commands.length)
-  if (isNew && !isMessageOptimal(step)) broadcast(step, { type: 'ack', ballot, through })
-  else send(step, from, { type: 'ack', ballot, through })
+  const ack = acknowledgementOf(durable, ballot)
+  if (isNew && !isMessageOptimal(step)) broadcast(step, ack)
+  else send(step, from, ack)
   applyThrough(step, Math.min(decided, through))
   concludeDecided(step)
   if (decided > durable.machine.applied) askForCatchUp(step, from)
+}
+
+/** All that is decided, or accepted in this ballot. */
+export function acknowledgementOf(durable: Durable, ballot: number): AckMessage {
+  const through = acceptedThrough(durable, ballot)
+  return { type: 'ack', ballot, through, digest: knownDigest(durable, through) }
 }
 
 /** Takes what follows without a gap. Whether any of it was new. */
@@ -111,13 +128,17 @@ function acceptAll(step: Step, ballot: number, previous: number, commands: reado
   for (const command of commands) {
     position++
     if (position > before && position <= durable.machine.applied + uncommitted)
-      accept(step, { position, ballot, command })
+      accept(step, position, ballot, command)
   }
   return acceptedThrough(durable, ballot) > before
 }
 
 export function onAck(step: Step, from: ParticipantId, message: AckMessage): void {
-  noteAcknowledged(step, from, message.ballot, message.through)
+  const { ballot, through, digest } = message
+  noteAcknowledged(step, from, ballot, through)
+  const { acknowledged } = step.state.soft
+  if (ballot === acknowledged.ballot && through >= acknowledged.through[from]!)
+    acknowledged.claims[from] = { length: through, digest }
   concludeDecided(step)
 }
 
@@ -128,6 +149,7 @@ function noteAcknowledged(step: Step, from: ParticipantId, ballot: number, throu
   if (ballot > acknowledged.ballot) {
     acknowledged.ballot = ballot
     acknowledged.through.fill(0)
+    acknowledged.claims.fill(null)
   }
   acknowledged.through[from] = Math.max(acknowledged.through[from]!, through)
 }
@@ -138,8 +160,21 @@ export function concludeDecided(step: Step): void {
   if (isMessageOptimal(step) && !isCoordinator(step)) return
   const { ballot, through } = soft.acknowledged
   const own = acceptedThrough(durable, ballot)
+  compareClaims(step, own)
   through[step.context.config.self] = own
   applyThrough(step, Math.min(own, reachedByMajority(through)))
+}
+
+/** Whoever has accepted something else in this ballot than what is here counts for nothing: one of the two is wrong. */
+function compareClaims(step: Step, own: number): void {
+  const { durable, soft } = step.state
+  const { claims } = soft.acknowledged
+  for (let peer = 1; peer < claims.length; peer++) {
+    const claim = claims[peer]!
+    if (claim === null || claim.length > own) continue
+    assertSameLog(durable, claim.length, claim.digest)
+    claims[peer] = null
+  }
 }
 
 // ---------------------------------------------------------------- the decision of the message-optimal form
@@ -147,14 +182,16 @@ export function concludeDecided(step: Step): void {
 /** At the end of each step: a decision that no proposal has told yet. */
 export function tellDecision(step: Step): void {
   const { durable, soft } = step.state
-  const { applied: decided } = durable.machine
+  const { applied: decided, digest } = durable.machine
   if (!isMessageOptimal(step) || !isCoordinator(step) || decided <= soft.told) return
   soft.told = decided
-  broadcast(step, { type: 'decision', ballot: durable.acceptor.promised, decided })
+  broadcast(step, { type: 'decision', ballot: durable.acceptor.promised, decided, digest })
 }
 
 export function onDecision(step: Step, from: ParticipantId, message: DecisionMessage): void {
   const { durable } = step.state
-  applyThrough(step, Math.min(message.decided, acceptedThrough(durable, message.ballot)))
+  const through = acceptedThrough(durable, message.ballot)
+  if (message.decided <= through) assertSameLog(durable, message.decided, message.digest)
+  applyThrough(step, Math.min(message.decided, through))
   if (message.decided > durable.machine.applied) askForCatchUp(step, from)
 }

@@ -2,7 +2,11 @@
  * What this participant has promised and accepted: one acceptor for all instances. Instances are accepted in order, so the
  * log has no gaps; what was accepted in an old ballot stays until a later ballot proposes something for its place.
  */
+import type { Json } from '../../json.ts'
+import { canonical } from '../../resource/canonical.ts'
+import { ENTRY_WEIGHT, excess, fittingEntries } from '../log-weight.ts'
 import type { ParticipantId } from '../protocol.ts'
+import * as running from '../running-digest.ts'
 import type { Command } from './commands.ts'
 import type { Durable, Entry } from './state.ts'
 import { assert, forget, type Step, save } from './step.ts'
@@ -56,20 +60,73 @@ export function undecided(durable: Durable): Entry[] {
   return durable.log.slice(durable.machine.applied - baseOf(durable))
 }
 
-/** The commands after `position`, at most `most` of them. */
-export function commandsAfter(durable: Durable, position: number, most: number): Command[] {
+/** What an entry weighs, as it was weighed when it was issued. */
+export const weightOf = ({ command }: Pick<Entry, 'command'>): number =>
+  ENTRY_WEIGHT + (command.kind === 'operation' ? command.opId.length + command.weight : 0)
+
+/** The commands after `position` and up to `last` that fit one message. */
+export function commandsForMessage(step: Step, position: number, last: number): Command[] {
+  const { durable } = step.state
   const from = position - baseOf(durable)
   assert(from >= 0, 'instances were asked for that the log no longer has')
-  return durable.log.slice(from, from + most).map(entry => entry.command)
+  const entries = durable.log.slice(from, from + last - position)
+  return fittingEntries(entries, weightOf, step.context.config.limits).map(entry => entry.command)
+}
+
+// ---------------------------------------------------------------- the running digest
+
+/** Of the commands up to `position`; `undefined` if this participant does not have that place, or no longer. */
+function digestAt(durable: Durable, position: number): string | undefined {
+  const { applied, digest } = durable.machine
+  return position === applied ? digest : entryAt(durable, position)?.digest
+}
+
+export const digestThrough = (durable: Durable, position: number): string | null =>
+  digestAt(durable, position) ?? null
+
+/** Of a place that is decided or accepted here. */
+export function knownDigest(durable: Durable, position: number): string {
+  const digest = digestAt(durable, position)
+  assert(digest !== undefined, 'a digest was asked for of a place that is not in the log')
+  return digest
+}
+
+/** Somebody has this digest there, at a place up to which both have decided, or accepted in the same ballot. */
+export function assertSameLog(durable: Durable, position: number, digest: string | null): void {
+  if (digest !== null) running.assertSameLog(digestAt(durable, position), digest, position)
 }
 
 const logKey = (position: number): string => `log/${position}`
 
 /** Accepts a command in the next instance, or in one that is not decided yet. */
-export function accept(step: Step, entry: Entry): void {
+export function accept(step: Step, position: number, ballot: number, command: Command): void {
   const { durable } = step.state
-  assert(entry.position > durable.machine.applied, 'what is decided stays as it is')
-  assert(entry.position <= lengthOf(durable) + 1, 'instances are accepted in order')
+  assert(position > durable.machine.applied, 'what is decided stays as it is')
+  assert(position <= lengthOf(durable) + 1, 'instances are accepted in order')
+  put(step, { position, ballot, command, digest: digestOf(durable, position, command) })
+  followAfter(step, position)
+}
+
+/** What was accepted after this place in an older ballot follows other commands now. */
+export function followAfter(step: Step, position: number): void {
+  const { durable } = step.state
+  for (let next = position + 1; next <= lengthOf(durable); next++) {
+    const entry = entryAt(durable, next)!
+    const digest = digestOf(durable, next, entry.command)
+    if (digest === entry.digest) return
+    put(step, { ...entry, digest })
+  }
+}
+
+function digestOf(durable: Durable, position: number, command: Command): string {
+  const text = canonical(command as unknown as Json)
+  return running.digestAfter(knownDigest(durable, position - 1), text)
+}
+
+function put(step: Step, entry: Entry): void {
+  const { durable, soft } = step.state
+  const replaced = entryAt(durable, entry.position)
+  soft.logWeight += weightOf(entry) - (replaced === undefined ? 0 : weightOf(replaced))
   durable.log[entry.position - baseOf(durable) - 1] = entry
   save(step, logKey(entry.position), entry)
 }
@@ -83,12 +140,11 @@ export function acceptedThrough(durable: Durable, ballot: number): number {
 
 // ---------------------------------------------------------------- truncation
 
-/** Keeps the last `logKept` decided instances for those who are behind; who needs more gets a snapshot. */
+/** Keeps the last decided instances for those who are behind; a participant that needs more gets a snapshot. */
 export function truncate(step: Step): void {
-  const { durable } = step.state
-  const { logKept } = step.context.config.limits
-  const excess = durable.machine.applied - logKept - baseOf(durable)
-  if (excess >= Math.max(4, Math.ceil(logKept / 4))) drop(step, excess)
+  const { durable, soft } = step.state
+  const decided = durable.machine.applied - baseOf(durable)
+  drop(step, excess(durable.log, decided, weightOf, soft.logWeight, step.context.config.limits))
 }
 
 /** Drops the decided instances up to `position`, which a snapshot has replaced. */
@@ -98,5 +154,10 @@ export function dropThrough(step: Step, position: number): void {
 }
 
 function drop(step: Step, count: number): void {
-  for (const { position } of step.state.durable.log.splice(0, count)) forget(step, logKey(position))
+  const { durable, soft } = step.state
+  if (count === 0) return
+  for (const entry of durable.log.splice(0, count)) {
+    soft.logWeight -= weightOf(entry)
+    forget(step, logKey(entry.position))
+  }
 }

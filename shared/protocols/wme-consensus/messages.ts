@@ -1,6 +1,6 @@
 /** All messages of this protocol. `decided` is always how far the sender has applied the log. */
-import type { ReplicaSnapshot } from '../../resource/replica.ts'
 import type { ParticipantId } from '../protocol.ts'
+import type { SnapshotMessage } from '../snapshots.ts'
 import type { Command } from './commands.ts'
 import type { Entry, Machine, Round } from './state.ts'
 
@@ -11,11 +11,15 @@ export interface RequestMessage {
   readonly decided: number
 }
 
-/** The coordinator's proposals for the instances after `previous`. */
+/**
+ * The coordinator's proposals for the instances after `previous`. A `digest` is always that of the commands up to the place that
+ * is named before it; `null` if the sender no longer knows it.
+ */
 export interface ProposeMessage {
   readonly type: 'propose'
   readonly ballot: number
   readonly previous: number
+  readonly digest: string | null
   readonly commands: readonly Command[]
   readonly decided: number
 }
@@ -25,6 +29,7 @@ export interface AckMessage {
   readonly type: 'ack'
   readonly ballot: number
   readonly through: number
+  readonly digest: string
 }
 
 /** Everything up to `decided` is decided, as proposed in this ballot (message-optimal). */
@@ -32,6 +37,7 @@ export interface DecisionMessage {
   readonly type: 'decision'
   readonly ballot: number
   readonly decided: number
+  readonly digest: string
 }
 
 // ---------------------------------------------------------------- a new coordinator
@@ -45,6 +51,7 @@ export interface PromiseMessage {
   readonly type: 'promise'
   readonly ballot: number
   readonly decided: number
+  readonly digest: string
   /** What the sender has accepted after `decided`. */
   readonly entries: readonly Entry[]
 }
@@ -94,16 +101,23 @@ export interface CatchUpRequestMessage {
 export interface CatchUpMessage {
   readonly type: 'catch-up'
   readonly ballot: number
-  readonly snapshot: Snapshot | null
   /** The decided commands after this place. */
   readonly previous: number
+  readonly digest: string | null
   readonly commands: readonly Command[]
   readonly decided: number
 }
 
-export interface Snapshot {
+/** The sender's log does not reach back far enough: ask me for a snapshot, page by page (snapshots.ts). */
+export interface SnapshotOfferMessage {
+  readonly type: 'snapshot-offer'
+  readonly decided: number
+}
+
+/** The state after all that is decided in `machine`. */
+export interface SnapshotPoint {
+  readonly ballot: number
   readonly machine: Machine
-  readonly replica: ReplicaSnapshot
 }
 
 export type ConsensusMessage =
@@ -120,3 +134,5 @@ export type ConsensusMessage =
   | InquiryReplyMessage
   | CatchUpRequestMessage
   | CatchUpMessage
+  | SnapshotOfferMessage
+  | SnapshotMessage<SnapshotPoint>

@@ -9,7 +9,8 @@ import { createDetector } from '../../detector.ts'
 import type { Json } from '../../json.ts'
 import { emptyReplica, type Replica, resultKey, type StoredResult } from '../../resource/replica.ts'
 import type { Context, ParticipantConfig } from '../protocol.ts'
-import { firstBallot, lengthOf } from './log.ts'
+import { EMPTY_LOG } from '../running-digest.ts'
+import { firstBallot, lengthOf, weightOf } from './log.ts'
 import type { ConsensusState, Durable, Entry, OwnLane, Soft, Waiter } from './state.ts'
 
 /** Before anything was written: the first coordinator may propose, nobody wants anything, nothing has happened. */
@@ -24,6 +25,7 @@ export function initialDurable(config: ParticipantConfig, replica: Replica): Dur
     log: [],
     machine: {
       applied: 0,
+      digest: EMPTY_LOG,
       holder: null,
       latestFence: -1,
       queue: [],
@@ -84,7 +86,12 @@ export function recover(context: Context, records: Iterable<readonly [string, Js
 
 function createSoft({ participants, timing }: ParticipantConfig, durable: Durable): Soft {
   return {
-    acknowledged: { ballot: durable.acceptor.promised, through: new Array(participants + 1).fill(0) },
+    acknowledged: {
+      ballot: durable.acceptor.promised,
+      through: new Array(participants + 1).fill(0),
+      claims: new Array(participants + 1).fill(null),
+    },
+    logWeight: durable.log.reduce((total, entry) => total + weightOf(entry), 0),
     // What was proposed before a restart counts as sent; the repeats see to what was not.
     sent: new Array(participants + 1).fill(lengthOf(durable)),
     told: durable.machine.applied,
@@ -102,6 +109,8 @@ function createSoft({ participants, timing }: ParticipantConfig, durable: Durabl
     life: 0,
     rounds: 0,
     asking: null,
+    incoming: null,
+    outgoing: null,
     guesses: -1,
     repeatAttempts: 0,
     idleRepeats: 0,

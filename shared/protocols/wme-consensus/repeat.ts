@@ -5,7 +5,7 @@
  */
 import type { ParticipantId } from '../protocol.ts'
 import { repeatPrepare } from './ballots.ts'
-import { sendCatchUp } from './catch-up.ts'
+import { repeatSnapshotRequest, sendCatchUp } from './catch-up.ts'
 import { ownCommands, sendProposalsTo } from './instances.ts'
 import { baseOf, coordinatorOf, isCoordinator, lengthOf } from './log.ts'
 import { sendRequest } from './requests.ts'
@@ -30,7 +30,7 @@ export function armRepeatTimer(step: Step): void {
 function isUnanswered(step: Step): boolean {
   const { soft } = step.state
   if (step.context.config.participants === 1) return false
-  if (ownCommands(step).length > 0) return true
+  if (ownCommands(step).length > 0 || soft.incoming !== null) return true
   if (!isWaitedFor(step) && soft.idleRepeats >= step.context.config.limits.idleRepeats) return false
   return soft.candidacy !== null || soft.asking !== null || laggards(step).length > 0 || isUncertain(step)
 }
@@ -64,6 +64,7 @@ export function onRepeatTimer(step: Step): void {
   soft.repeatAttempts = Math.min(soft.repeatAttempts + 1, MOST_DOUBLINGS)
   soft.idleRepeats = Math.min(soft.idleRepeats + 1, idleRepeats)
   soft.asking = null
+  repeatSnapshotRequest(step)
   sendRequest(step)
   repeatPrepare(step)
   for (const peer of laggards(step)) repeatProposals(step, peer)

@@ -17,13 +17,14 @@ export function applyThrough(step: Step, position: number): void {
   if (position <= durable.machine.applied) return
   while (durable.machine.applied < position) {
     const next = durable.machine.applied + 1
-    apply(step, next, entryAt(durable, next)!.command)
+    const { command, digest } = entryAt(durable, next)!
+    change(step, { applied: next, digest })
+    apply(step, next, command)
   }
   truncate(step)
 }
 
 function apply(step: Step, position: number, command: Command): void {
-  change(step, { applied: position })
   if (isOver(step.state.durable.machine, command)) return
   if (command.kind !== 'eject') note(step, command)
   switch (command.kind) {

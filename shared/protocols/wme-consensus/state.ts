@@ -8,9 +8,11 @@ import type { EjectionReason } from '../../history/events.ts'
 import type { Json } from '../../json.ts'
 import type { Replica } from '../../resource/replica.ts'
 import type { Ending, ParticipantId } from '../protocol.ts'
+import type { Claim } from '../running-digest.ts'
+import type { Incoming, Outgoing } from '../snapshots.ts'
 import type { SetTimers } from '../step.ts'
 import type { Command, EjectCommand, Lane, NumberedCommand } from './commands.ts'
-import type { PromiseMessage } from './messages.ts'
+import type { PromiseMessage, SnapshotPoint } from './messages.ts'
 
 export interface ConsensusState {
   durable: Durable
@@ -56,12 +58,16 @@ export interface Entry {
   /** The ballot in which it was accepted. */
   readonly ballot: number
   readonly command: Command
+  /** Of the commands up to here and with it (running-digest.ts). */
+  readonly digest: string
 }
 
 /** The replicated state machine without the resource: equal at all participants that have applied as much. */
 export interface Machine {
   /** All instances up to here are decided and applied. */
   readonly applied: number
+  /** Of the commands up to there (running-digest.ts). */
+  readonly digest: string
   readonly holder: Holder | null
   /** Of the last grant, over or not; -1 before the first. */
   readonly latestFence: number
@@ -132,8 +138,10 @@ export interface Waiter {
 export type Round = string
 
 export interface Soft {
-  /** How far each participant is known to have accepted, in one ballot. */
-  acknowledged: { ballot: number; through: number[] }
+  /** How far each participant is known to have accepted, in one ballot, and what of it has not been compared yet. */
+  acknowledged: { ballot: number; through: number[]; claims: (Claim | null)[] }
+  /** Of all entries of the kept log together. */
+  logWeight: number
   /** As coordinator: up to where the log was proposed to each participant. */
   sent: number[]
   /** As coordinator: the decision that everybody was told (message-optimal). */
@@ -162,6 +170,9 @@ export interface Soft {
   rounds: number
   /** The peer that was asked for a catch-up, until it answers or the repeat timer fires. */
   asking: ParticipantId | null
+  /** Snapshots under way (snapshots.ts). */
+  incoming: Incoming | null
+  outgoing: Outgoing<SnapshotPoint> | null
   /** Counts the peers that were asked without knowing whether they know more. */
   guesses: number
   repeatAttempts: number
@@ -169,4 +180,4 @@ export interface Soft {
   timers: SetTimers<TimerName>
 }
 
-export type TimerName = 'repeat' | 'heartbeat' | 'ttl' | 'wait'
+export type TimerName = 'repeat' | 'heartbeat' | 'ttl' | 'wait' | 'snapshot'

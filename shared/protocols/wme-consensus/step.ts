@@ -1,9 +1,10 @@
 /** One step of a participant: what is common to all protocols is in ../step.ts. */
 import type { Context, ParticipantId } from '../protocol.ts'
+import { isComing } from '../snapshots.ts'
 import { assert, beginStepOf, type StepOf, save, send, setTimer } from '../step.ts'
 import { type EjectCommand, type Lane, laneOf, type NumberedCommand } from './commands.ts'
 import type { ConsensusMessage } from './messages.ts'
-import type { ConsensusState, Stub, TimerName } from './state.ts'
+import type { ConsensusState, Round, Soft, Stub, TimerName } from './state.ts'
 
 export { assert, broadcast, cancelTimer, emit, forget, save, send, setTimer, takeEffects } from '../step.ts'
 
@@ -31,6 +32,12 @@ export function restartRepeats(step: Step): void {
   step.state.soft.repeatAttempts = 0
   step.state.soft.idleRepeats = 0
   setTimer(step, 'repeat', step.context.config.timing.repeatMs)
+}
+
+/** A question is asked under a new name each time. */
+export function nextRound(soft: Soft): Round {
+  soft.rounds++
+  return `${soft.life}.${soft.rounds}`
 }
 
 // ---------------------------------------------------------------- own commands
@@ -74,7 +81,7 @@ export function submitEjection(step: Step, command: EjectCommand): void {
 /** Asks a peer that has more for what is missing here, one peer at a time. */
 export function askForCatchUp(step: Step, peer: ParticipantId): void {
   const { durable, soft } = step.state
-  if (soft.asking !== null) return
+  if (soft.asking !== null || isComing(soft.incoming)) return
   soft.asking = peer
   send(step, peer, { type: 'catch-up-request', decided: durable.machine.applied })
 }

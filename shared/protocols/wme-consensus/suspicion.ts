@@ -14,7 +14,7 @@ import { coordinatorOf, promise } from './log.ts'
 import type { AliveMessage, InquiryMessage, InquiryReplyMessage, PingMessage } from './messages.ts'
 import { passOn } from './requests.ts'
 import type { Round } from './state.ts'
-import { askForCatchUp, cancelTimer, type Step, send, setTimer, submitEjection } from './step.ts'
+import { askForCatchUp, cancelTimer, nextRound, type Step, send, setTimer, submitEjection } from './step.ts'
 
 // ---------------------------------------------------------------- watching
 
@@ -48,7 +48,13 @@ export function updateWatch(step: Step): void {
     if (!needed.includes(Number(about))) delete soft.inquiries[about]
   }
   if (watched.length === 0) cancelTimer(step, 'heartbeat')
-  else if (!soft.timers.heartbeat) setTimer(step, 'heartbeat', step.context.config.timing.heartbeatMs)
+  else if (!soft.timers.heartbeat) setTimer(step, 'heartbeat', heartbeatMs(step))
+}
+
+function heartbeatMs(step: Step): number {
+  const { soft } = step.state
+  const { timing } = step.context.config
+  return Math.min(...soft.watched.map(peer => detector.heartbeatOf(soft.detector, peer, timing)))
 }
 
 export function onHeartbeatTimer(step: Step): void {
@@ -118,8 +124,7 @@ function inquire(step: Step, about: ParticipantId): void {
   const { self, participants } = step.context.config
   let inquiry = soft.inquiries[about]
   if (inquiry === undefined) {
-    soft.rounds++
-    inquiry = { round: `${soft.life}.${soft.rounds}`, agreed: new Array(participants + 1).fill(false) }
+    inquiry = { round: nextRound(soft), agreed: new Array(participants + 1).fill(false) }
     inquiry.agreed[self] = true
     soft.inquiries[about] = inquiry
   }

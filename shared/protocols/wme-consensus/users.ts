@@ -1,7 +1,7 @@
 /** What the users of this participant say, and what this participant then wants decided. */
 import { digest, weight } from '../../resource/canonical.ts'
 import { resultOf } from '../../resource/replica.ts'
-import type { Ending, Refusal, UserInput } from '../protocol.ts'
+import type { Ending, PendingOutcome, Refusal, UserInput } from '../protocol.ts'
 import { admit, ejectOnceSettled, emitCrit, forgetWaiter, setWaitTimer, waiterKey } from './grants.ts'
 import type { Grant, Waiter } from './state.ts'
 import { changeStub, clearLane, emit, isFree, type Step, save, setTimer, submit } from './step.ts'
@@ -94,8 +94,8 @@ export function onIssue(step: Step, event: Event<'issue'>): void {
   const { machine, replica, stub } = step.state.durable
   const { user, fence, opId, operation } = event
   const { operationWeight } = step.context.config.limits
-  if (weight(operation, operationWeight) > operationWeight)
-    return refuseOperation(step, event, { code: 'too-large' })
+  const heavy = weight(operation, operationWeight)
+  if (heavy > operationWeight) return refuseOperation(step, event, { code: 'too-large' })
   const stored = resultOf(replica, opId)
   if (stored !== undefined) {
     const { sequence, result } = stored
@@ -109,7 +109,7 @@ export function onIssue(step: Step, event: Event<'issue'>): void {
     return isSame ? undefined : refuseOperation(step, event, { code: 'conflict' })
   }
   changeStub(step, { phase: 'cs-issuing', pendingOperation: { opId, operation, after: machine.applied } })
-  submit(step, { kind: 'operation', fence, opId, operation })
+  submit(step, { kind: 'operation', fence, opId, operation, weight: heavy })
 }
 
 /** `rem` comes once it is decided, as for everything in this algorithm. */
@@ -167,6 +167,22 @@ function refuseBecauseOver(step: Step, event: Event<'issue' | 'exit' | 'keep-ali
     ? { user, fence, reason: 'released' }
     : (endings.find(isEnding) ?? null)
   if (event.type === 'exit' && ending?.reason === 'released') return emit(step, { type: 'rem', user, fence })
-  if (event.type === 'issue') refuseOperation(step, event, { code: 'grant-over', ending })
+  if (event.type === 'issue')
+    refuseOperation(step, event, { code: 'grant-over', ending, outcome: outcomeOf(step, ending, event) })
   else refuse(step, user, event.type, { code: 'grant-over', ending })
+}
+
+/**
+ * What became of an operation that is not in the table of results, under a grant that is over. When a grant of this
+ * participant ended all its operations had been settled here; so this one is not applied, unless results that are newer than
+ * the grant have been dropped from the table.
+ */
+function outcomeOf(
+  step: Step,
+  ending: Ending | null,
+  { fence, opId }: Event<'issue'>,
+): PendingOutcome['outcome'] {
+  if (ending === null) return 'unknown'
+  if (ending.pending?.opId === opId) return ending.pending.outcome
+  return step.state.durable.replica.droppedThrough > fence ? 'unknown' : 'not-applied'
 }

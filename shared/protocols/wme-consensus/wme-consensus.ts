@@ -14,6 +14,7 @@
 import { emptyReplica } from '../../resource/replica.ts'
 import type { Context, Effect, Input, ParticipantId, Protocol, UserInput } from '../protocol.ts'
 import { MESSAGE_FORMAT } from '../protocol.ts'
+import * as snapshots from '../snapshots.ts'
 import * as ballots from './ballots.ts'
 import * as catchUp from './catch-up.ts'
 import { setWaitTimer } from './grants.ts'
@@ -144,6 +145,14 @@ function onMessage(step: Step, from: ParticipantId, message: ConsensusMessage): 
       return catchUp.onCatchUpRequest(step, from, message)
     case 'catch-up':
       return catchUp.onCatchUp(step, from, message)
+    case 'snapshot-offer':
+      return catchUp.onSnapshotOffer(step, from, message)
+    case 'snapshot-request':
+      return snapshots.onSnapshotRequest(step, from, message, () => catchUp.presentPoint(step))
+    case 'snapshot-page':
+      return catchUp.onSnapshotPage(step, from, message)
+    case 'snapshot-gone':
+      return snapshots.onSnapshotGone(step, from, message)
     default:
       return message satisfies never
   }
@@ -192,6 +201,8 @@ function onTimer(step: Step, timer: TimerName): void {
       return users.onTtlTimer(step)
     case 'wait':
       return users.onWaitTimer(step)
+    case 'snapshot':
+      return snapshots.onSnapshotTimer(step)
     default:
       return timer satisfies never
   }

@@ -3,7 +3,9 @@
  * operation is committed. `wme-1` is in figure-1-acknowledgement.ts, `wme-2` in figure-4-acknowledgement.ts.
  */
 import type { ParticipantId, WmeName } from '../protocol.ts'
-import type { Entry } from './state.ts'
+import { digestThrough, lengthOf } from './log.ts'
+import type { InvokeAckMessage } from './messages.ts'
+import type { Durable, Entry } from './state.ts'
 import type { Step } from './step.ts'
 
 export interface Acknowledgement {
@@ -16,4 +18,15 @@ export interface Acknowledgement {
   committedHere(step: Step): void
   /** The flush timer has fired. */
   flush(step: Step): void
+}
+
+/** ACK: the log as it is here, which is durable before anything is sent. */
+export function acknowledgementOf(durable: Durable): InvokeAckMessage {
+  const length = lengthOf(durable)
+  return {
+    type: 'invoke-ack',
+    epoch: durable.epoch.epoch,
+    length,
+    digest: digestThrough(durable, length),
+  }
 }

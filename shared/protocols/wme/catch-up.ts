@@ -1,14 +1,34 @@
 /**
- * Catching up (traps B5, C5, C6): who finds out that it is behind asks whoever told it, and gets the rest of the log; if that
- * is no longer kept, a snapshot and what follows it. Anybody can help: what is committed is the same everywhere.
+ * Catching up (traps B5, C5, C6): a participant that finds out that it is behind asks whoever told it, and gets the rest of the
+ * log; if that is no longer kept, a snapshot in pages and then what follows it. Anybody can help: what is committed is
+ * the same everywhere.
  */
-import { restoreReplica, snapshotReplica } from '../../resource/replica.ts'
+import { type ReplicaSnapshot, restoreReplica } from '../../resource/replica.ts'
 import type { ParticipantId } from '../protocol.ts'
+import * as snapshots from '../snapshots.ts'
 import { concludeCommitted } from './commit.ts'
 import { acceptEntries } from './figure-1-normal-phase.ts'
 import { enterEpoch } from './figure-2-termination.ts'
-import { derive, entriesAfter, grantedAfter, lengthOf, logKey, ownerAfter, saveProgress } from './log.ts'
-import type { CatchUpMessage, CatchUpRequestMessage, LogSnapshot } from './messages.ts'
+import {
+  assertSameLog,
+  derive,
+  digestThrough,
+  entriesForMessage,
+  grantedAfter,
+  lengthOf,
+  logKey,
+  ownerAfter,
+  saveProgress,
+} from './log.ts'
+import type {
+  CatchUpMessage,
+  CatchUpRequestMessage,
+  SnapshotOfferMessage,
+  SnapshotPoint,
+} from './messages.ts'
+import { restartRepeats } from './repeat.ts'
+import { nextRound } from './soft.ts'
+import type { Entry, Incarnations } from './state.ts'
 import { askForCatchUp, emit, forget, type Step, save, send } from './step.ts'
 
 type Position = Pick<CatchUpRequestMessage, 'epoch' | 'length' | 'committed'>
@@ -22,78 +42,145 @@ export function onCatchUpRequest(step: Step, from: ParticipantId, message: Catch
 export function sendCatchUp(step: Step, to: ParticipantId, position: Position): void {
   const { durable, soft } = step.state
   const { epoch, owner: epochOwner, start: epochStart, incarnations } = durable.epoch
-  const { entriesPerMessage } = step.context.config.limits
   // In one epoch one log is a prefix of the other. In an older epoch all above the committed part may be rolled back.
   const isSameEpoch = position.epoch === epoch
-  const after = isSameEpoch ? position.length : position.committed
-  if (isSameEpoch && after >= lengthOf(durable)) return
+  const previous = isSameEpoch ? position.length : position.committed
+  if (isSameEpoch && previous >= lengthOf(durable)) return
+  const { committed } = soft
   // The change of epoch is one transaction at the receiver, so its entries must fit one message.
-  const isTooFar =
-    after < durable.base.sequence || (!isSameEpoch && lengthOf(durable) - after > entriesPerMessage)
-  const snapshot = isTooFar ? takeSnapshot(step) : null
-  const previous = snapshot?.sequence ?? after
+  if (previous < durable.base.sequence || (!isSameEpoch && !fitsOneMessage(step, previous))) {
+    return send(step, to, { type: 'snapshot-offer', epoch, committed, incarnations })
+  }
   send(step, to, {
     type: 'catch-up',
     epoch,
     epochOwner,
     epochStart,
     incarnations,
-    snapshot,
     previous,
-    entries: entriesAfter(durable, previous, entriesPerMessage),
-    committed: soft.committed,
+    digest: digestThrough(durable, previous),
+    entries: entriesForMessage(step, previous),
+    committed,
     length: lengthOf(durable),
   })
 }
 
-function takeSnapshot(step: Step): LogSnapshot {
-  const { durable, soft } = step.state
-  return {
-    sequence: soft.committed,
-    owner: ownerAfter(durable, soft.committed),
-    granted: grantedAfter(durable, soft.committed),
-    replica: snapshotReplica(step.context.resource, durable.replica),
-  }
+function fitsOneMessage(step: Step, after: number): boolean {
+  return entriesForMessage(step, after).length === lengthOf(step.state.durable) - after
 }
 
 export function onCatchUp(step: Step, from: ParticipantId, message: CatchUpMessage): void {
   const { durable, soft } = step.state
-  const { epoch } = durable.epoch
-  if (!mayAccept(step, message)) return
+  if (!knowsThisLife(step, message.incarnations)) return
   soft.asking = null
-  if (message.epoch < epoch || (message.epoch === epoch && durable.epoch.sealed && isMember(step))) return
-  const { snapshot, previous, entries, committed, epochStart } = message
-  // What this participant holds of its epoch it has acknowledged, so a late snapshot must not take it away.
-  const held = message.epoch === epoch ? lengthOf(durable) : soft.committed
-  if (snapshot === null && previous > held) return
-  if (snapshot !== null && snapshot.sequence > held) restoreSnapshot(step, snapshot)
-  if (message.epoch > epoch || !isMember(step)) {
+  if (isOutOfDate(step, message.epoch)) return
+  const { previous, entries } = message
+  if (previous > heldFor(step, message.epoch)) return
+  assertSameLog(durable, previous, message.digest)
+  goOnFrom(step, from, message, entries)
+}
+
+/** Enters the epoch of the message if it is a later one, and takes the entries that follow what is here. */
+function goOnFrom(
+  step: Step,
+  from: ParticipantId,
+  epochOf: Pick<
+    CatchUpMessage,
+    'epoch' | 'epochOwner' | 'epochStart' | 'incarnations' | 'committed' | 'length'
+  >,
+  entries: readonly Entry[],
+): void {
+  const { durable } = step.state
+  const { epoch, epochOwner, epochStart, incarnations } = epochOf
+  if (epoch > durable.epoch.epoch || !isMember(step)) {
     admitIfJoining(step)
-    const { epochOwner, incarnations } = message
-    const next = { epoch: message.epoch, owner: epochOwner, start: epochStart, sealed: false, incarnations }
+    const next = { epoch, owner: epochOwner, start: epochStart, sealed: false, incarnations }
     enterEpoch(
       step,
       next,
       entries.filter(entry => entry.sequence <= epochStart),
     )
   }
-  const fresh = acceptEntries(
-    step,
-    entries.filter(entry => entry.sequence > epochStart),
-    committed,
-  )
+  const later = entries.filter(entry => entry.sequence > epochStart)
+  const fresh = acceptEntries(step, later, epochOf.committed)
   step.variant.acknowledge(step, from, fresh)
   concludeCommitted(step)
-  if (message.length > lengthOf(durable)) askForCatchUp(step, from)
+  if (epochOf.length > lengthOf(durable)) askForCatchUp(step, from)
+}
+
+/** Of an epoch that is over here, or that is being ended: in a sealed epoch nothing is taken or acknowledged. */
+function isOutOfDate(step: Step, epoch: number): boolean {
+  const { durable } = step.state
+  return (
+    epoch < durable.epoch.epoch || (epoch === durable.epoch.epoch && durable.epoch.sealed && isMember(step))
+  )
+}
+
+/** What this participant holds of its epoch it has acknowledged; for a later epoch only what is committed counts. */
+const heldFor = (step: Step, epoch: number): number =>
+  epoch === step.state.durable.epoch.epoch ? lengthOf(step.state.durable) : step.state.soft.committed
+
+// ---------------------------------------------------------------- snapshots
+
+/** Where this participant is: the last page of a snapshot says so. */
+export function presentPoint(step: Step): SnapshotPoint {
+  const { durable, soft } = step.state
+  const { epoch, owner: epochOwner, start: epochStart, incarnations } = durable.epoch
+  return {
+    epoch,
+    epochOwner,
+    epochStart,
+    incarnations,
+    sequence: soft.committed,
+    owner: ownerAfter(durable, soft.committed),
+    granted: grantedAfter(durable, soft.committed),
+    digest: digestThrough(durable, soft.committed),
+    droppedThrough: durable.replica.droppedThrough,
+    length: lengthOf(durable),
+  }
+}
+
+/** One snapshot at a time. An offer that comes late is of nothing new. */
+export function onSnapshotOffer(step: Step, from: ParticipantId, message: SnapshotOfferMessage): void {
+  const { soft } = step.state
+  if (snapshots.isComing(soft.incoming) || !knowsThisLife(step, message.incarnations)) return
+  soft.asking = null
+  if (isOutOfDate(step, message.epoch)) return
+  const isNews = message.epoch > step.state.durable.epoch.epoch || !isMember(step)
+  if (!isNews && message.committed <= heldFor(step, message.epoch)) return
+  snapshots.requestSnapshot(step, from, nextRound(soft))
+  restartRepeats(step)
+}
+
+type SnapshotPage = snapshots.SnapshotPageMessage<SnapshotPoint>
+
+export function onSnapshotPage(step: Step, from: ParticipantId, message: SnapshotPage): void {
+  const { durable } = step.state
+  const snapshot = snapshots.onSnapshotPage(step, from, message)
+  if (step.state.soft.incoming !== null) restartRepeats(step)
+  if (snapshot === null) return
+  const { point, replica } = snapshot
+  if (!knowsThisLife(step, point.incarnations) || isOutOfDate(step, point.epoch)) return
+  const { sequence, digest, droppedThrough } = point
+  // What this participant holds of its epoch it has acknowledged, so a late snapshot must not take it away.
+  if (sequence > heldFor(step, point.epoch)) restoreSnapshot(step, point, { ...replica, droppedThrough })
+  else assertSameLog(durable, sequence, digest)
+  goOnFrom(step, from, { ...point, committed: sequence }, [])
+}
+
+/** The page is asked for again. If the sender has forgotten the snapshot, it is asked anew what is missing here. */
+export function repeatSnapshotRequest(step: Step): void {
+  const givenUp = snapshots.repeatSnapshotRequest(step)
+  if (givenUp !== null && isMember(step)) askForCatchUp(step, givenUp)
 }
 
 const isMember = (step: Step): boolean => step.state.durable.membership.status === 'member'
 
 /** A wiped participant takes only a state that knows of its new incarnation: in older epochs it had a vote that it forgot. */
-function mayAccept(step: Step, message: CatchUpMessage): boolean {
+function knowsThisLife(step: Step, incarnations: Incarnations): boolean {
   const { membership } = step.state.durable
   if (membership.status !== 'joining') return true
-  return message.incarnations[step.context.config.self] === membership.incarnation
+  return incarnations[step.context.config.self] === membership.incarnation
 }
 
 function admitIfJoining(step: Step): void {
@@ -105,20 +192,20 @@ function admitIfJoining(step: Step): void {
 }
 
 /** Replaces the replica and the log. All that this participant had committed is in the snapshot. */
-function restoreSnapshot(step: Step, snapshot: LogSnapshot): void {
+function restoreSnapshot(step: Step, point: SnapshotPoint, snapshot: ReplicaSnapshot): void {
   const { durable, soft } = step.state
   const { resource } = step.context
   const before = durable.replica
-  const { sequence, owner, granted } = snapshot
-  durable.replica = restoreReplica(resource, snapshot.replica)
+  const { sequence, owner, granted, digest } = point
+  durable.replica = restoreReplica(resource, snapshot)
   for (const cell of Object.keys(before.cells))
     if (!(cell in durable.replica.cells)) save(step, `cell/${cell}`, null)
   for (const [cell, value] of Object.entries(durable.replica.cells)) save(step, `cell/${cell}`, { value })
   for (const opId of before.order) save(step, `result/${opId}`, null)
-  for (const stored of snapshot.replica.results) save(step, `result/${stored.opId}`, stored)
+  for (const stored of Object.values(durable.replica.results)) save(step, `result/${stored.opId}`, stored)
   for (const entry of durable.log) forget(step, logKey(entry.sequence))
   durable.log = []
-  durable.base = { sequence, owner, granted }
+  durable.base = { sequence, owner, granted, digest }
   save(step, 'base', durable.base)
   soft.committed = sequence
   saveProgress(step)

@@ -6,7 +6,7 @@ import { invoke } from '../../resource/replica.ts'
 import { reachedByMajority } from '../quorum.ts'
 import { fenceOf } from './fence.ts'
 import { confirmGrant, deliverOutcome } from './grants.ts'
-import { entryAt, lengthOf, saveProgress, truncate } from './log.ts'
+import { assertSameLog, entryAt, lengthOf, saveProgress, truncate } from './log.ts'
 import type { OperationEntry } from './state.ts'
 import { emit, type Step, save } from './step.ts'
 
@@ -14,8 +14,21 @@ import { emit, type Step, save } from './step.ts'
 export function concludeCommitted(step: Step): void {
   const { durable, soft } = step.state
   if (durable.epoch.sealed || !step.variant.concludes(step)) return
+  compareClaims(step)
   soft.acknowledged[step.context.config.self] = lengthOf(durable)
   advanceCommitted(step, reachedByMajority(soft.acknowledged))
+}
+
+/** Whoever has acknowledged something else than what is here counts for nothing: one of the two logs is wrong. */
+function compareClaims(step: Step): void {
+  const { durable, soft } = step.state
+  const length = lengthOf(durable)
+  for (let peer = 1; peer < soft.claims.length; peer++) {
+    const claim = soft.claims[peer]!
+    if (claim === null || claim.length > length) continue
+    assertSameLog(durable, claim.length, claim.digest)
+    soft.claims[peer] = null
+  }
 }
 
 /** Everything up to `sequence` is on a majority or decided: applies what is not applied yet. */

@@ -1,6 +1,5 @@
 /** Figure 1, WME-1: an operation is acknowledged to all, and everybody counts for itself: two steps, O(N²) messages. */
-import type { Acknowledgement } from './acknowledgement.ts'
-import { lengthOf } from './log.ts'
+import { type Acknowledgement, acknowledgementOf } from './acknowledgement.ts'
 import { broadcast, send } from './step.ts'
 
 export const distributedAcknowledgement: Acknowledgement = {
@@ -8,7 +7,7 @@ export const distributedAcknowledgement: Acknowledgement = {
 
   acknowledge(step, sender, entries) {
     const { durable, derived } = step.state
-    const ack = { type: 'invoke-ack', epoch: durable.epoch.epoch, length: lengthOf(durable) } as const
+    const ack = acknowledgementOf(durable)
     // Only operations are waited for by all. A grant alone concerns the new owner, who wants it confirmed, and the
     // sender, who repeats it until it knows that it arrived.
     if (entries.some(entry => entry.kind === 'operation')) return broadcast(step, ack)

@@ -10,7 +10,7 @@ import type { ParticipantId, UserInput } from '../protocol.ts'
 import { advanceCommitted, concludeCommitted } from './commit.ts'
 import { inCriticalSection } from './figure-3-states.ts'
 import { emitCrit, enter, release, saveWaiter, setWaitTimer, waitLonger } from './grants.ts'
-import { append, entryAt, hasRoom, lengthOf, push } from './log.ts'
+import { append, assertSameLog, entryAt, hasRoom, lengthOf, push } from './log.ts'
 import type { DoInvokeMessage, InvokeAckMessage, InvokeMessage, RequestMessage } from './messages.ts'
 import { restartRepeats } from './repeat.ts'
 import type { Entry, GrantEntry, Request } from './state.ts'
@@ -135,8 +135,8 @@ export function onIssue(step: Step, event: UserEvent<'issue'>): void {
   const { stub } = durable
   const { user, fence, opId, operation } = event
   const { operationWeight } = step.context.config.limits
-  if (weight(operation, operationWeight) > operationWeight)
-    return refuseOperation(step, event, { code: 'too-large' })
+  const heavy = weight(operation, operationWeight)
+  if (heavy > operationWeight) return refuseOperation(step, event, { code: 'too-large' })
   const stored = resultOf(durable.replica, opId)
   if (stored !== undefined) {
     if (stored.digest !== digest(operation)) return refuseOperation(step, event, { code: 'conflict' })
@@ -160,23 +160,27 @@ export function onIssue(step: Step, event: UserEvent<'issue'>): void {
     return isSame ? undefined : refuseOperation(step, event, { code: 'conflict' })
   }
   if (stub.phase !== 'cs-idle') return
-  changeStub(step, { phase: 'cs-issuing', pendingOperation: { opId, operation, sequence: null } })
+  changeStub(step, {
+    phase: 'cs-issuing',
+    pendingOperation: { opId, operation, weight: heavy, sequence: null },
+  })
   if (!durable.epoch.sealed) appendPending(step)
 }
 
 /** The one place that writes the pending operation into the log; called again in a new epoch that did not have it (trap A3). */
 export function appendPending(step: Step): void {
   const { grant, pendingOperation } = step.state.durable.stub
-  const { opId, operation } = pendingOperation!
-  const { sequence } = append(step, { kind: 'operation', fence: grant!.fence, opId, operation })
-  changeStub(step, { pendingOperation: { opId, operation, sequence } })
+  const { opId, operation, weight } = pendingOperation!
+  const { sequence } = append(step, { kind: 'operation', fence: grant!.fence, opId, operation, weight })
+  changeStub(step, { pendingOperation: { opId, operation, weight, sequence } })
 }
 
 // ---------------------------------------------------------------- upon INVOKE or GRANTED
 
 export function onInvoke(step: Step, from: ParticipantId, message: InvokeMessage): void {
   const { soft } = step.state
-  const { previous, entries, committed } = message
+  const { previous, digest, entries, committed } = message
+  assertSameLog(step.state.durable, previous, digest)
   if (previous > lengthOf(step.state.durable)) return askForCatchUp(step, from)
   soft.acknowledged[from] = Math.max(soft.acknowledged[from]!, previous + entries.length)
   const fresh = acceptEntries(step, entries, committed)
@@ -190,8 +194,7 @@ export function acceptEntries(step: Step, entries: readonly Entry[], committed: 
   const fresh: Entry[] = []
   for (const entry of entries) {
     if (entry.sequence <= lengthOf(durable)) {
-      const held = entryAt(durable, entry.sequence)
-      assert(held === undefined || held.epoch === entry.epoch, 'two logs of one epoch differ')
+      assertSameLog(durable, entry.sequence, entry.digest)
       continue
     }
     assert(entry.by === derived.owner, 'only the owner by the preceding prefix writes an entry (A9)')
@@ -219,13 +222,17 @@ function lastOperationBelow(step: Step, sequence: number): number {
 
 export function onInvokeAck(step: Step, from: ParticipantId, message: InvokeAckMessage): void {
   const { soft } = step.state
-  if (message.length <= soft.acknowledged[from]!) return
-  soft.acknowledged[from] = message.length
+  const { length, digest } = message
+  assertSameLog(step.state.durable, length, digest)
+  if (length <= soft.acknowledged[from]!) return
+  soft.acknowledged[from] = length
+  if (length > lengthOf(step.state.durable)) soft.claims[from] = { length, digest }
   concludeCommitted(step)
 }
 
 /** Figure 4. */
 export function onDoInvoke(step: Step, from: ParticipantId, message: DoInvokeMessage): void {
+  assertSameLog(step.state.durable, message.committed, message.digest)
   if (message.committed > lengthOf(step.state.durable)) askForCatchUp(step, from)
   advanceCommitted(step, message.committed)
 }

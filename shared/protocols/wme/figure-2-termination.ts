@@ -11,7 +11,16 @@ import { advanceCommitted } from './commit.ts'
 import { appendPending } from './figure-1-normal-phase.ts'
 import { inCriticalSection } from './figure-3-states.ts'
 import { eject, settlePendingFromResults } from './grants.ts'
-import { derive, entriesAfter, entryAt, lengthOf, push, rollBack } from './log.ts'
+import {
+  assertSameLog,
+  derive,
+  digestThrough,
+  entriesAfter,
+  entryAt,
+  lengthOf,
+  push,
+  rollBack,
+} from './log.ts'
 import type {
   AcceptedMessage,
   AcceptMessage,
@@ -54,6 +63,7 @@ export function newEpochOf(step: Step): NewEpochMessage {
     type: 'new-epoch',
     epoch: durable.epoch.epoch,
     committed: soft.committed,
+    digest: digestThrough(durable, soft.committed),
     entries: entriesAfter(durable, soft.committed),
     owner: derived.owner,
     requesting: durable.waiters.length > 0 && !inCriticalSection(durable.stub.phase),
@@ -65,6 +75,7 @@ export function newEpochOf(step: Step): NewEpochMessage {
 
 export function onNewEpoch(step: Step, from: ParticipantId, message: NewEpochMessage): void {
   const { soft } = step.state
+  assertSameEnd(step, message.committed, message.digest, message.entries)
   seal(step)
   soft.newEpochs[from] = message
   for (const [participant, incarnation] of Object.entries(message.joins))
@@ -72,11 +83,20 @@ export function onNewEpoch(step: Step, from: ParticipantId, message: NewEpochMes
   proposeOnceCollected(step)
 }
 
-/** A wiped participant wants to be taken back; the next decision does it. */
+/** In one epoch one log is a prefix of the other, so what both hold is the same. */
+function assertSameEnd(step: Step, base: number, digest: string, entries: readonly Entry[]): void {
+  const { durable } = step.state
+  assertSameLog(durable, base, digest)
+  for (const entry of entries) assertSameLog(durable, entry.sequence, entry.digest)
+}
+
+/**
+ * A wiped participant wants to be taken back; the next decision does it. Of two lives none is higher than the other: if a late
+ * message of an earlier life wins, the later one goes on asking.
+ */
 export function noteJoin(step: Step, participant: ParticipantId, incarnation: number): void {
   const { durable, soft } = step.state
-  if ((durable.epoch.incarnations[participant] ?? 0) >= incarnation) return
-  soft.joins[participant] = Math.max(soft.joins[participant] ?? 0, incarnation)
+  if (durable.epoch.incarnations[participant] !== incarnation) soft.joins[participant] = incarnation
 }
 
 // ---------------------------------------------------------------- propose
@@ -131,15 +151,11 @@ function composeDecision(step: Step): Decision {
   const { durable, soft } = step.state
   const collected = soft.newEpochs.filter(message => message !== null && message !== undefined)
   const longest = collected.reduce((best, message) => (endOf(message) > endOf(best) ? message : best))
-  const incarnations: { [participant: string]: number } = { ...durable.epoch.incarnations }
-  for (const { joins } of collected) {
-    for (const [participant, incarnation] of Object.entries(joins)) {
-      incarnations[participant] = Math.max(incarnations[participant] ?? 0, incarnation)
-    }
-  }
+  const incarnations = { ...durable.epoch.incarnations, ...soft.joins }
   return {
     owner: nextOwner(step, longest.owner, incarnations),
     base: longest.committed,
+    digest: longest.digest,
     entries: longest.entries,
     incarnations,
   }
@@ -210,7 +226,8 @@ export function onDecision(step: Step, from: ParticipantId, message: DecisionMes
 
 function learn(step: Step, from: ParticipantId, decision: Decision): void {
   const { durable } = step.state
-  const { owner, base, entries, incarnations } = decision
+  const { owner, base, digest, entries, incarnations } = decision
+  assertSameEnd(step, base, digest, entries)
   // A stub that lacks what precedes the decided entries gets all of it from somebody who has made the transition. If it is
   // the proposer itself, it hears from such a one in answer to its next NEWEP.
   if (lengthOf(durable) < base)
@@ -229,11 +246,12 @@ export function enterEpoch(step: Step, next: EpochRecord, entries: readonly Entr
   advanceCommitted(step, next.start)
   settlePendingFromResults(step)
 
+  const { incarnations } = durable.epoch
   durable.epoch = next
   save(step, 'epoch', next)
   durable.paxos = paxos.INITIAL_PAXOS
   save(step, 'paxos', null)
-  resetForNewEpoch(step)
+  resetForNewEpoch(step, incarnations)
   derive(step.state)
   soft.sent.fill(next.start)
   cancelTimer(step, 'propose')
@@ -254,8 +272,11 @@ function staysIn(step: Step, next: EpochRecord): boolean {
 function alignLog(step: Step, start: number, entries: readonly Entry[]): void {
   const { durable, soft } = step.state
   for (const entry of entries) {
-    if (entry.sequence <= soft.committed) continue
-    if (entryAt(durable, entry.sequence)?.epoch === entry.epoch) continue
+    const isHeld = entryAt(durable, entry.sequence)?.epoch === entry.epoch
+    if (isHeld || entry.sequence <= soft.committed) {
+      assertSameLog(durable, entry.sequence, entry.digest)
+      continue
+    }
     rollBack(step, entry.sequence - 1)
     push(step, entry)
   }

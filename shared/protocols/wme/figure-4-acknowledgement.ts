@@ -3,8 +3,8 @@
  * steps, O(N) messages. The DOINVOKE rides on the next entry; it leaves alone only when nothing else does (trap C7, C8: it is
  * cumulative, so neither a second one nor a late one does harm).
  */
-import type { Acknowledgement } from './acknowledgement.ts'
-import { lengthOf } from './log.ts'
+import { type Acknowledgement, acknowledgementOf } from './acknowledgement.ts'
+import { digestThrough, lengthOf } from './log.ts'
 import { broadcast, type Step, send, setTimer } from './step.ts'
 
 export const centralisedAcknowledgement: Acknowledgement = {
@@ -13,7 +13,7 @@ export const centralisedAcknowledgement: Acknowledgement = {
   acknowledge(step, sender) {
     const { durable, derived } = step.state
     const { self } = step.context.config
-    const ack = { type: 'invoke-ack', epoch: durable.epoch.epoch, length: lengthOf(durable) } as const
+    const ack = acknowledgementOf(durable)
     if (derived.owner !== self) send(step, derived.owner, ack)
     // A granter that is no longer the owner repeats the grant until it knows that it arrived.
     if (sender !== derived.owner && sender !== self) send(step, sender, ack)
@@ -30,7 +30,9 @@ export const centralisedAcknowledgement: Acknowledgement = {
     const { soft, durable } = step.state
     if (!owesDoInvoke(step)) return
     soft.told = soft.committed
-    broadcast(step, { type: 'do-invoke', epoch: durable.epoch.epoch, committed: soft.committed })
+    const { committed } = soft
+    const digest = digestThrough(durable, committed)
+    broadcast(step, { type: 'do-invoke', epoch: durable.epoch.epoch, committed, digest })
   },
 }
 

@@ -2,7 +2,10 @@
  * The log of one lock: grants and operations, numbered without gaps across epochs. The paper's `curSN` is its length, its
  * `curOwner` and `granted` follow from the grants in it, its `opHist` are the entries after the start of the epoch.
  */
+import { canonical } from '../../resource/canonical.ts'
+import { ENTRY_WEIGHT, excess, fittingEntries } from '../log-weight.ts'
 import type { ParticipantId } from '../protocol.ts'
+import * as running from '../running-digest.ts'
 import type { Durable, Entry, GrantEntry, OperationEntry, WmeState } from './state.ts'
 import { assert, forget, type Step, save } from './step.ts'
 
@@ -12,12 +15,53 @@ export const lengthOf = (durable: Durable): number => durable.base.sequence + du
 export const entryAt = (durable: Durable, sequence: number): Entry | undefined =>
   durable.log[sequence - durable.base.sequence - 1]
 
-/** The entries after `sequence`, at most `most` of them. */
-export function entriesAfter(durable: Durable, sequence: number, most = Number.POSITIVE_INFINITY): Entry[] {
+/** All entries after `sequence`, or the first `most` of them. */
+export function entriesAfter(durable: Durable, sequence: number, most = durable.log.length): Entry[] {
   const from = sequence - durable.base.sequence
   assert(from >= 0, 'entries were asked for that the log no longer has')
-  return durable.log.slice(from, from + Math.min(most, durable.log.length))
+  return durable.log.slice(from, from + most)
 }
+
+/** The entries after `sequence` that fit one message. */
+export function entriesForMessage(step: Step, sequence: number): Entry[] {
+  const { durable } = step.state
+  return fittingEntries(entriesAfter(durable, sequence), weightOf, step.context.config.limits)
+}
+
+/** What an entry weighs, as it was weighed when it was issued. */
+export const weightOf = (entry: Entry): number =>
+  ENTRY_WEIGHT + (entry.kind === 'operation' ? entry.opId.length + entry.weight : 0)
+
+// ---------------------------------------------------------------- the running digest
+
+/** Of the log up to `sequence`; `undefined` if this participant does not have that place, or no longer. */
+function digestAt(durable: Durable, sequence: number): string | undefined {
+  return sequence === durable.base.sequence ? durable.base.digest : entryAt(durable, sequence)?.digest
+}
+
+/** Of the log up to a place that is here. */
+export function digestThrough(durable: Durable, sequence: number): string {
+  const digest = digestAt(durable, sequence)
+  assert(digest !== undefined, 'a digest was asked for of a place that is not in the log')
+  return digest
+}
+
+/** Somebody of the same epoch has this digest there: whatever both hold must be the same. */
+export function assertSameLog(durable: Durable, sequence: number, digest: string): void {
+  running.assertSameLog(digestAt(durable, sequence), digest, sequence)
+}
+
+/** Of the log that ends with this entry. */
+export function digestOf(before: string, entry: NewEntry & Stamp): string {
+  const { sequence, epoch, by } = entry
+  const what =
+    entry.kind === 'grant'
+      ? `grant ${entry.to} ${entry.requestId}`
+      : `operation ${entry.fence} ${canonical(entry.opId)} ${canonical(entry.operation)}`
+  return running.digestAfter(before, `${sequence} ${epoch} ${by} ${what}`)
+}
+
+// ---------------------------------------------------------------- what the log says
 
 /** Who the log says has the token after the entry at `sequence`, which is not below the start of the kept log. */
 export function ownerAfter(durable: Durable, sequence: number): ParticipantId {
@@ -43,7 +87,13 @@ function note(granted: number[], entry: Entry): void {
 /** Everything that the log says is computed from it again; needed when entries were taken away or the epoch changed. */
 export function derive(state: WmeState): void {
   const length = lengthOf(state.durable)
-  state.derived = { owner: ownerAfter(state.durable, length), granted: grantedAfter(state.durable, length) }
+  let logWeight = 0
+  for (const entry of state.durable.log) logWeight += weightOf(entry)
+  state.derived = {
+    owner: ownerAfter(state.durable, length),
+    granted: grantedAfter(state.durable, length),
+    logWeight,
+  }
   dropGrantedRequests(state)
 }
 
@@ -57,11 +107,19 @@ function dropGrantedRequests(state: WmeState): void {
 
 export const logKey = (sequence: number): string => `log/${sequence}`
 
-/** Adds the next entry, whoever wrote it. Its writer must be the owner that the log so far gives (trap A9). */
+/** Takes the next entry that somebody else wrote, or that was decided. It says which log it follows. */
 export function push(step: Step, entry: Entry): void {
+  const { durable } = step.state
+  const length = lengthOf(durable)
+  assert(entry.sequence === length + 1, 'an entry leaves a gap in the log')
+  running.assertSameLog(digestOf(digestThrough(durable, length), entry), entry.digest, entry.sequence)
+  add(step, entry)
+}
+
+function add(step: Step, entry: Entry): void {
   const { durable, derived } = step.state
-  assert(entry.sequence === lengthOf(durable) + 1, 'an entry leaves a gap in the log')
   durable.log.push(entry)
+  derived.logWeight += weightOf(entry)
   save(step, logKey(entry.sequence), entry)
   if (entry.kind === 'grant') {
     derived.owner = entry.to
@@ -72,18 +130,25 @@ export function push(step: Step, entry: Entry): void {
 
 /** Takes away all entries after `sequence`: no majority held them, and the decision does not contain them. */
 export function rollBack(step: Step, sequence: number): void {
-  const { durable, soft } = step.state
+  const { durable, derived, soft } = step.state
   assert(sequence >= soft.committed, 'a committed entry would be rolled back')
-  while (lengthOf(durable) > sequence) forget(step, logKey(durable.log.pop()!.sequence))
+  while (lengthOf(durable) > sequence) {
+    const entry = durable.log.pop()!
+    derived.logWeight -= weightOf(entry)
+    forget(step, logKey(entry.sequence))
+  }
 }
 
 // ---------------------------------------------------------------- appending, as the owner
 
-type NewEntry =
-  | Omit<GrantEntry, 'sequence' | 'epoch' | 'by'>
-  | Omit<OperationEntry, 'sequence' | 'epoch' | 'by'>
+type Stamp = Pick<Entry, 'sequence' | 'epoch' | 'by'>
 
-/** The owner may run only so far ahead of what it knows to be committed; the fences rely on it. */
+type NewEntry = Omit<GrantEntry, keyof Stamp | 'digest'> | Omit<OperationEntry, keyof Stamp | 'digest'>
+
+/**
+ * The owner may run only so far ahead of what it knows to be committed; the fences rely on it. This bounds what is not
+ * committed by weight, too: one operation at a time is under way, all else are grants.
+ */
 export function hasRoom(step: Step): boolean {
   const { durable, soft } = step.state
   return lengthOf(durable) - soft.committed < step.context.config.limits.uncommitted
@@ -95,30 +160,37 @@ export function append(step: Step, entry: NewEntry): Entry {
   const { self } = step.context.config
   assert(derived.owner === self, 'only the owner appends')
   assert(!durable.epoch.sealed, 'nothing is appended after sealing')
-  const stamp = { sequence: lengthOf(durable) + 1, epoch: durable.epoch.epoch, by: self }
-  const appended: Entry = entry.kind === 'grant' ? { ...entry, ...stamp } : { ...entry, ...stamp }
-  push(step, appended)
+  const length = lengthOf(durable)
+  const stamped = { ...entry, sequence: length + 1, epoch: durable.epoch.epoch, by: self }
+  const appended: Entry = { ...stamped, digest: digestOf(digestThrough(durable, length), stamped) }
+  add(step, appended)
   step.appended = true
   return appended
 }
 
 // ---------------------------------------------------------------- truncation
 
-/** Applied entries are dropped in runs of this many, not one at a time. */
-export const truncationRun = (logKept: number): number => Math.max(4, Math.ceil(logKept / 4))
-
 /**
- * Keeps the last `logKept` committed entries for those who are behind, and drops the rest: who needs more gets a snapshot.
- * It takes no message and bounds the log also while a participant is gone, which waiting until everybody has an entry
+ * Keeps the last committed entries for those who are behind, `logKept` of them and no more than weigh `logWeight`, and drops
+ * the rest in runs: a participant that needs more gets a snapshot. It takes no message and bounds the log also while a participant is gone, which waiting until everybody has an entry
  * (the stability of the paper's section 4) does not.
  */
 export function truncate(step: Step): void {
-  const { durable, soft } = step.state
-  const { logKept } = step.context.config.limits
-  const cut = soft.committed - logKept
-  if (cut - durable.base.sequence < truncationRun(logKept)) return
-  const base = { sequence: cut, owner: ownerAfter(durable, cut), granted: grantedAfter(durable, cut) }
-  for (const entry of durable.log.splice(0, cut - durable.base.sequence)) forget(step, logKey(entry.sequence))
+  const { durable, derived, soft } = step.state
+  const committed = soft.committed - durable.base.sequence
+  const dropped = excess(durable.log, committed, weightOf, derived.logWeight, step.context.config.limits)
+  if (dropped === 0) return
+  const cut = durable.base.sequence + dropped
+  const base = {
+    sequence: cut,
+    owner: ownerAfter(durable, cut),
+    granted: grantedAfter(durable, cut),
+    digest: digestThrough(durable, cut),
+  }
+  for (const entry of durable.log.splice(0, dropped)) {
+    derived.logWeight -= weightOf(entry)
+    forget(step, logKey(entry.sequence))
+  }
   durable.base = base
   save(step, 'base', base)
   saveProgress(step)

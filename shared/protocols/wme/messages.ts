@@ -4,8 +4,8 @@
  * Every message carries the sender's epoch. A receiver in another epoch does not act on it (with the few exceptions
  * said below): who is behind is told so, or asks (`catch-up-request`).
  */
-import type { ReplicaSnapshot } from '../../resource/replica.ts'
 import type { ParticipantId } from '../protocol.ts'
+import type { SnapshotMessage } from '../snapshots.ts'
 import type { Entry, Incarnations, Round } from './state.ts'
 
 export type WmeMessage =
@@ -26,6 +26,8 @@ export type WmeMessage =
   | DecisionMessage
   | CatchUpRequestMessage
   | CatchUpMessage
+  | SnapshotOfferMessage
+  | SnapshotMessage<SnapshotPoint>
   | JoinMessage
   | EjectMessage
   | EjectDoneMessage
@@ -42,12 +44,14 @@ export interface RequestMessage {
 
 /**
  * INVOKE and GRANTED in one: new entries of the log, from its owner. Both take the next sequence number, and one message
- * may carry a grant and the operations that follow it. `previous` is the sequence before the first entry.
+ * may carry a grant and the operations that follow it. `previous` is the sequence before the first entry, `digest` that of the
+ * log up to there: each entry has its own.
  */
 export interface InvokeMessage {
   readonly type: 'invoke'
   readonly epoch: number
   readonly previous: number
+  readonly digest: string
   readonly entries: readonly Entry[]
   /** What the owner knows to be committed: a DOINVOKE that rides along. */
   readonly committed: number
@@ -58,6 +62,7 @@ export interface InvokeAckMessage {
   readonly type: 'invoke-ack'
   readonly epoch: number
   readonly length: number
+  readonly digest: string
 }
 
 /** DOINVOKE (Figure 4): everything up to `committed` may be invoked. */
@@ -65,6 +70,7 @@ export interface DoInvokeMessage {
   readonly type: 'do-invoke'
   readonly epoch: number
   readonly committed: number
+  readonly digest: string
 }
 
 /** ◇P: are you there? Carries the wiped participants that the sender wants readmitted, in case the owner cannot hear them. */
@@ -102,6 +108,8 @@ export interface NewEpochMessage {
   readonly epoch: number
   /** `entries` are those above `committed`; what is below is on a majority already. */
   readonly committed: number
+  /** Of the log up to `committed`. */
+  readonly digest: string
   readonly entries: readonly Entry[]
   /** The owner by the sender's log. */
   readonly owner: ParticipantId
@@ -118,6 +126,7 @@ export interface Decision {
   readonly owner: ParticipantId
   /** The log of the epoch ends with `entries`, which follow the sequence `base`. */
   readonly base: number
+  readonly digest: string
   readonly entries: readonly Entry[]
   readonly incarnations: Incarnations
 }
@@ -176,28 +185,43 @@ export interface CatchUpRequestMessage {
   readonly committed: number
 }
 
-/** What a participant that is behind needs, from anybody who has it: the rest of the log, after a snapshot if need be. */
+/** What a participant that is behind needs, from anybody who has it: the rest of the log. */
 export interface CatchUpMessage {
   readonly type: 'catch-up'
   readonly epoch: number
   readonly epochOwner: ParticipantId
   readonly epochStart: number
   readonly incarnations: Incarnations
-  readonly snapshot: LogSnapshot | null
-  /** The sequence before the first entry. */
+  /** The sequence before the first entry, and the digest of the log up to there. */
   readonly previous: number
+  readonly digest: string
   readonly entries: readonly Entry[]
   readonly committed: number
   /** The length of the sender's log, which may be more than fits one message. */
   readonly length: number
 }
 
-/** The state after all entries up to `sequence`. */
-export interface LogSnapshot {
+/** The sender's log does not reach back far enough: ask me for a snapshot, page by page (snapshots.ts). */
+export interface SnapshotOfferMessage {
+  readonly type: 'snapshot-offer'
+  readonly epoch: number
+  readonly committed: number
+  readonly incarnations: Incarnations
+}
+
+/** The state after all entries up to `sequence`, and the epoch that the sender was in. */
+export interface SnapshotPoint {
+  readonly epoch: number
+  readonly epochOwner: ParticipantId
+  readonly epochStart: number
+  readonly incarnations: Incarnations
   readonly sequence: number
   readonly owner: ParticipantId
   readonly granted: readonly number[]
-  readonly replica: ReplicaSnapshot
+  readonly digest: string
+  readonly droppedThrough: number
+  /** The length of the sender's log. */
+  readonly length: number
 }
 
 /** My storage is gone: take me back as a new incarnation (trap D2). */
@@ -234,6 +258,7 @@ export interface ReadIndexReplyMessage {
   readonly round: Round
   /** Up to here the sender knows that all is committed. */
   readonly committed: number
+  readonly digest: string
   /** Nothing that the sender holds above this is an operation. */
   readonly operations: number
 }

@@ -1,6 +1,7 @@
 /**
- * From silence to termination. Who needs the owner watches it (detector.ts) and, when it falls silent, asks the others whether
- * they hear nothing either. Only when a majority agrees is the epoch sealed, so that one participant that cannot receive
+ * From silence to termination. A participant that needs the owner watches it (detector.ts): it asks it whether it is there, and
+ * only an answer counts, for an owner that speaks but hears nobody is of no use. If no answer comes, it asks the others whether
+ * they get none either. Only when a majority agrees is the epoch sealed, so that one participant that cannot receive
  * does not stop everybody (trap B10). A peer that does hear the owner passes the request on to it instead.
  */
 import * as detector from '../../detector.ts'
@@ -27,14 +28,16 @@ function needsOwner(step: Step): boolean {
 /** At the end of each step: the owner is watched exactly while it is needed, here or by somebody who asked. */
 export function updateWatch(step: Step): void {
   const { durable, derived, soft } = step.state
-  const { self, timing } = step.context.config
+  const { self } = step.context.config
   const isNeeded = needsOwner(step) || Object.keys(soft.voters).length > 0
   if (derived.owner === self || durable.epoch.sealed || !isNeeded) return stopWatching(step)
   if (soft.watch?.peer === derived.owner) return
   soft.watch = { peer: derived.owner, silent: false }
   soft.preVote = null
-  setTimer(step, 'heartbeat', timing.heartbeatMs)
+  setHeartbeat(step, derived.owner)
   setTimer(step, 'suspect', detector.timeoutOf(soft.detector, derived.owner))
+  // Whoever is asked about the owner finds out how it is.
+  if (Object.keys(soft.voters).length > 0) sendPing(step, derived.owner)
   // An owner that asks to be taken back has lost the token together with everything else.
   if (soft.joins[derived.owner] !== undefined) becomeSilent(step)
 }
@@ -52,7 +55,12 @@ export function onHeartbeatTimer(step: Step): void {
   const { soft } = step.state
   if (soft.watch === null) return
   sendPing(step, soft.watch.peer)
-  setTimer(step, 'heartbeat', step.context.config.timing.heartbeatMs)
+  setHeartbeat(step, soft.watch.peer)
+}
+
+function setHeartbeat(step: Step, owner: ParticipantId): void {
+  const { timing } = step.context.config
+  setTimer(step, 'heartbeat', detector.heartbeatOf(step.state.soft.detector, owner, timing))
 }
 
 function sendPing(step: Step, peer: ParticipantId): void {
@@ -74,12 +82,20 @@ export function sendAlive(step: Step, to: ParticipantId): void {
   send(step, to, { type: 'alive', epoch: durable.epoch.epoch, length: lengthOf(durable) })
 }
 
+/** Said in answer to something alone: its sender hears this participant. */
 export function onAlive(step: Step, from: ParticipantId, message: AliveMessage): void {
+  onAnswer(step, from)
   if (message.length > lengthOf(step.state.durable)) askForCatchUp(step, from)
 }
 
-/** A message of this epoch is a sign of life. */
+/** A message of this epoch is a sign of life, except of the owner that is watched. */
 export function onSignOfLife(step: Step, from: ParticipantId): void {
+  const { soft } = step.state
+  if (soft.watch?.peer !== from) detector.heard(soft.detector, from, step.context.config.timing)
+}
+
+/** The sender has heard a question of this participant, and answers it. */
+export function onAnswer(step: Step, from: ParticipantId): void {
   const { soft } = step.state
   detector.heard(soft.detector, from, step.context.config.timing)
   if (soft.watch?.peer !== from) return
@@ -139,10 +155,10 @@ export function onPreVote(step: Step, from: ParticipantId, message: PreVoteMessa
   if (message.length > length) return askForCatchUp(step, from)
   if (message.length < length || derived.owner === self) return sendAlive(step, from)
   if (from === derived.owner) return
-  if (detector.isSuspected(soft.detector, derived.owner)) agree(step, from, message.round)
+  // A suspicion from before may be out of date: it counts while the owner is watched.
+  if (soft.watch?.silent) agree(step, from, message.round)
   else soft.voters[from] = message.round
-  // Whoever is asked about the owner finds out how it is.
-  sendPing(step, derived.owner)
+  if (soft.watch !== null) sendPing(step, derived.owner)
 }
 
 function agree(step: Step, voter: ParticipantId, round: Round): void {

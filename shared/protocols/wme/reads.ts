@@ -6,7 +6,7 @@
 import type { ParticipantId, UserInput } from '../protocol.ts'
 import { majority } from '../quorum.ts'
 import { advanceCommitted } from './commit.ts'
-import { entryAt, lengthOf } from './log.ts'
+import { assertSameLog, digestThrough, entryAt, lengthOf } from './log.ts'
 import type { ReadIndexMessage, ReadIndexReplyMessage } from './messages.ts'
 import { restartRepeats } from './repeat.ts'
 import { nextRound } from './soft.ts'
@@ -73,13 +73,16 @@ function lastOperation(step: Step): number {
 export function onReadIndex(step: Step, from: ParticipantId, message: ReadIndexMessage): void {
   const { epoch, round } = message
   const { committed } = step.state.soft
-  send(step, from, { type: 'read-index-reply', epoch, round, committed, operations: lastOperation(step) })
+  const digest = digestThrough(step.state.durable, committed)
+  const operations = lastOperation(step)
+  send(step, from, { type: 'read-index-reply', epoch, round, committed, digest, operations })
 }
 
 export function onReadIndexReply(step: Step, from: ParticipantId, message: ReadIndexReplyMessage): void {
   const { durable, soft } = step.state
   const read = soft.reads.find(waiting => waiting.round === message.round)
   if (read === undefined) return
+  assertSameLog(durable, message.committed, message.digest)
   read.answered[from] = true
   read.target = Math.max(read.target, message.operations)
   advanceCommitted(step, message.committed)

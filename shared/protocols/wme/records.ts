@@ -5,6 +5,7 @@
 import type { Json } from '../../json.ts'
 import { emptyReplica, type Replica, resultKey, type StoredResult } from '../../resource/replica.ts'
 import type { Context, ParticipantConfig } from '../protocol.ts'
+import { EMPTY_LOG } from '../running-digest.ts'
 import { FENCE_GAP } from './fence.ts'
 import { derive, lengthOf } from './log.ts'
 import { INITIAL_PAXOS } from './paxos.ts'
@@ -20,7 +21,12 @@ export function initialDurable(config: ParticipantConfig, replica: Replica): Dur
     epoch: { epoch: 0, owner, start: 0, sealed: false, incarnations: {} },
     stub: { phase: 'idle', requestId: 0, grant: null, pendingOperation: null, handoffs: 0, endings: [] },
     paxos: INITIAL_PAXOS,
-    base: { sequence: 0, owner, granted: new Array(config.participants + 1).fill(0) },
+    base: {
+      sequence: 0,
+      owner,
+      granted: new Array(config.participants + 1).fill(0),
+      digest: EMPTY_LOG,
+    },
     progress: { applied: 0, droppedThrough: 0 },
     log: [],
     waiters: [],
@@ -69,7 +75,7 @@ export function recover(context: Context, records: Iterable<readonly [string, Js
   durable.waiters.sort((a, b) => a.number - b.number)
   restoreResults(replica, results, durable.progress.droppedThrough)
   const soft = createSoft(context.config, durable, lengthOf(durable))
-  const state: WmeState = { durable, derived: { owner: 0, granted: [] }, soft }
+  const state: WmeState = { durable, derived: { owner: 0, granted: [], logWeight: 0 }, soft }
   derive(state)
   return state
 }

@@ -4,7 +4,7 @@
  * for is repeated for ever; the rest `idleRepeats` times, so that a lock that nobody waits for falls silent.
  */
 import type { ParticipantId } from '../protocol.ts'
-import { entriesAfter, lengthOf } from './log.ts'
+import { digestThrough, entriesAfter, entriesForMessage, lengthOf } from './log.ts'
 import { cancelTimer, type Step, send, setTimer } from './step.ts'
 
 const MOST_DOUBLINGS = 6
@@ -36,7 +36,7 @@ function isUnanswered(step: Step): boolean {
   if (durable.membership.status === 'joining' || durable.epoch.sealed) return true
   if (durable.stub.phase === 'requesting' && derived.owner !== step.context.config.self) return true
   if (soft.preVote !== null || soft.ejects.length > 0 || soft.reads.length > 0) return true
-  if (soft.asking !== null) return true
+  if (soft.asking !== null || soft.incoming !== null) return true
   return mayRepeatEntries(step) && laggards(step).length > 0
 }
 
@@ -109,12 +109,12 @@ function replicate(step: Step): void {
 function sendEntries(step: Step, peer: ParticipantId, after: number): void {
   const { durable, soft } = step.state
   const previous = Math.max(after, durable.base.sequence)
-  const entries = entriesAfter(durable, previous, step.context.config.limits.entriesPerMessage)
   send(step, peer, {
     type: 'invoke',
     epoch: durable.epoch.epoch,
     previous,
-    entries,
+    digest: digestThrough(durable, previous),
+    entries: entriesForMessage(step, previous),
     committed: soft.committed,
   })
 }

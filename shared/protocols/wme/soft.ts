@@ -1,7 +1,7 @@
 /** The state that may be lost at any moment: how it begins, and what of it does not outlive an epoch. */
 import { createDetector } from '../../detector.ts'
 import type { ParticipantConfig } from '../protocol.ts'
-import type { Durable, Round, Soft } from './state.ts'
+import type { Durable, Incarnations, Round, Soft } from './state.ts'
 import type { Step } from './step.ts'
 
 export function createSoft(config: ParticipantConfig, durable: Durable, length: number): Soft {
@@ -10,6 +10,7 @@ export function createSoft(config: ParticipantConfig, durable: Durable, length: 
     // What an epoch began with was decided and applied, though grants alone do not move the applied index.
     committed: Math.max(durable.progress.applied, durable.epoch.start),
     acknowledged: new Array(participants + 1).fill(0),
+    claims: new Array(participants + 1).fill(null),
     // What was appended before a restart counts as sent; the repeats see to what was not.
     sent: new Array(participants + 1).fill(length),
     requests: [],
@@ -28,6 +29,8 @@ export function createSoft(config: ParticipantConfig, durable: Durable, length: 
     reads: [],
     announced: null,
     asking: null,
+    incoming: null,
+    outgoing: null,
     repeatAttempts: 0,
     idleRepeats: 0,
     told: 0,
@@ -42,9 +45,10 @@ export function nextRound(soft: Soft): Round {
 }
 
 /** Requests, suspicions and what operators and wiped participants want stay; all else belonged to the epoch that is over. */
-export function resetForNewEpoch(step: Step): void {
+export function resetForNewEpoch(step: Step, before: Incarnations): void {
   const { soft, durable } = step.state
   soft.acknowledged.fill(0)
+  soft.claims.fill(null)
   soft.watch = null
   soft.voters = {}
   soft.preVote = null
@@ -56,7 +60,8 @@ export function resetForNewEpoch(step: Step): void {
   soft.repeatAttempts = 0
   soft.idleRepeats = 0
   soft.told = durable.epoch.start
-  for (const [participant, incarnation] of Object.entries(soft.joins)) {
-    if ((durable.epoch.incarnations[participant] ?? 0) >= incarnation) delete soft.joins[participant]
+  // A participant that was taken back in whichever life asks again if it has had another since.
+  for (const participant of Object.keys(soft.joins)) {
+    if (durable.epoch.incarnations[participant] !== before[participant]) delete soft.joins[participant]
   }
 }

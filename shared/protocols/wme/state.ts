@@ -9,8 +9,10 @@ import type { EjectionReason } from '../../history/events.ts'
 import type { Json } from '../../json.ts'
 import type { Replica } from '../../resource/replica.ts'
 import type { Ending, ParticipantId } from '../protocol.ts'
+import type { Claim } from '../running-digest.ts'
+import type { Incoming, Outgoing } from '../snapshots.ts'
 import type { Phase } from './figure-3-states.ts'
-import type { AcceptedValue, Decision, NewEpochMessage } from './messages.ts'
+import type { AcceptedValue, Decision, NewEpochMessage, SnapshotPoint } from './messages.ts'
 
 // ---------------------------------------------------------------- the log
 
@@ -25,6 +27,8 @@ export interface GrantEntry {
   readonly by: ParticipantId
   readonly to: ParticipantId
   readonly requestId: number
+  /** Of the log up to here and with it (running-digest.ts). */
+  readonly digest: string
 }
 
 export interface OperationEntry {
@@ -36,6 +40,9 @@ export interface OperationEntry {
   readonly fence: number
   readonly opId: string
   readonly operation: Json
+  /** Of the operation, weighed once, when it was issued. */
+  readonly weight: number
+  readonly digest: string
 }
 
 /** Incarnation by participant, for those that were wiped and taken back. */
@@ -104,6 +111,7 @@ export interface Grant {
 export interface PendingOperation {
   readonly opId: string
   readonly operation: Json
+  readonly weight: number
   /** Its place in the log; `null` while it waits for the decision of a sealed epoch. */
   readonly sequence: number | null
 }
@@ -130,6 +138,7 @@ export interface LogBase {
   readonly sequence: number
   readonly owner: ParticipantId
   readonly granted: readonly number[]
+  readonly digest: string
 }
 
 export interface Progress {
@@ -145,6 +154,8 @@ export interface Derived {
   owner: ParticipantId
   /** The paper's granted: the last request of each participant that was granted. Indexed by participant. */
   granted: number[]
+  /** Of all entries of the kept log together. */
+  logWeight: number
 }
 
 /**
@@ -163,6 +174,8 @@ export interface Soft {
   committed: number
   /** How long the log of each participant is known to be, in this epoch. */
   acknowledged: number[]
+  /** Acknowledgements that came before the entries that they are for: they are compared once those are here. */
+  claims: (Claim | null)[]
   /** Up to where the log was sent to each participant, in this epoch. */
   sent: number[]
   /** The paper's reqs: at most one for each other participant. */
@@ -194,6 +207,9 @@ export interface Soft {
   announced: { epoch: number; requestId: number } | null
   /** The peer that was asked for a catch-up, until it answers or the repeat timer fires. */
   asking: ParticipantId | null
+  /** Snapshots under way (snapshots.ts). */
+  incoming: Incoming | null
+  outgoing: Outgoing<SnapshotPoint> | null
   repeatAttempts: number
   idleRepeats: number
   /** The committed sequence that everybody was last told (wme-2). */
@@ -222,7 +238,7 @@ export interface Read {
   target: number
 }
 
-export type TimerName = 'repeat' | 'heartbeat' | 'suspect' | 'propose' | 'flush' | 'ttl' | 'wait'
+export type TimerName = 'repeat' | 'heartbeat' | 'suspect' | 'propose' | 'flush' | 'ttl' | 'wait' | 'snapshot'
 
 export interface Proposal {
   ballot: number

@@ -1,5 +1,5 @@
 /** The users of a stub beyond the paper's events: giving up, keeping a grant alive, its time running out, operators. */
-import type { ParticipantId, Refusal, UserInput } from '../protocol.ts'
+import type { Ending, ParticipantId, PendingOutcome, Refusal, UserInput } from '../protocol.ts'
 import { fenceOf } from './fence.ts'
 import { inCriticalSection } from './figure-3-states.ts'
 import { ejectOnceSettled, forgetWaiter, setWaitTimer } from './grants.ts'
@@ -31,8 +31,26 @@ export function refuseBecauseOver(
   const { endings } = step.state.durable.stub
   const ending = endings.find(ended => ended.fence === fence && ended.user === user) ?? null
   if (event.type === 'exit' && ending?.reason === 'released') return emit(step, { type: 'rem', user, fence })
-  if (event.type === 'issue') refuseOperation(step, event, { code: 'grant-over', ending })
+  if (event.type === 'issue')
+    refuseOperation(step, event, { code: 'grant-over', ending, outcome: outcomeOf(step, ending, event) })
   else refuse(step, user, event.type, { code: 'grant-over', ending })
+}
+
+/**
+ * What became of an operation that is not in the table of results, under a grant that is over. When a grant of this
+ * participant ended all its operations had been settled here; so this one is not applied, unless as new results have been
+ * dropped from the table. A fence does not say where in the log its grant is, but it is at `fence - epoch * FENCE_GAP` or
+ * later: no epoch is higher than the present one.
+ */
+function outcomeOf(
+  step: Step,
+  ending: Ending | null,
+  { fence, opId }: Extract<UserInput, { type: 'issue' }>,
+): PendingOutcome['outcome'] {
+  if (ending === null) return 'unknown'
+  if (ending.pending?.opId === opId) return ending.pending.outcome
+  const { replica, epoch } = step.state.durable
+  return replica.droppedThrough > fence - fenceOf(epoch.epoch, 0) ? 'unknown' : 'not-applied'
 }
 
 // ---------------------------------------------------------------- waiting

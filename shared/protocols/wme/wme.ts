@@ -9,6 +9,7 @@
 
 import type { Context, Effect, Input, ParticipantId, Protocol, UserInput } from '../protocol.ts'
 import { MESSAGE_FORMAT } from '../protocol.ts'
+import * as snapshots from '../snapshots.ts'
 import type { Acknowledgement } from './acknowledgement.ts'
 import * as catchUp from './catch-up.ts'
 import { concludeCommitted } from './commit.ts'
@@ -108,16 +109,17 @@ function onStart(step: Step, genesis: boolean, incarnation: number): void {
 function onMessage(step: Step, from: ParticipantId, message: WmeMessage): void {
   const { durable } = step.state
   if (durable.membership.status !== 'member') {
-    if (message.type === 'catch-up') catchUp.onCatchUp(step, from, message)
+    if (isHelp(message)) onHelp(step, from, message)
     return
   }
+  if (isHelp(message)) return onHelp(step, from, message)
   switch (message.type) {
     case 'join':
       return membership.onJoin(step, from, message)
     case 'catch-up-request':
       return catchUp.onCatchUpRequest(step, from, message)
-    case 'catch-up':
-      return catchUp.onCatchUp(step, from, message)
+    case 'snapshot-request':
+      return snapshots.onSnapshotRequest(step, from, message, () => catchUp.presentPoint(step))
   }
   // A request is good in every epoch: it says what its sender wants, not what anybody has.
   if (message.type === 'request') normal.onRequest(step, message)
@@ -130,7 +132,37 @@ function onMessage(step: Step, from: ParticipantId, message: WmeMessage): void {
   else onMessageInNormalPhase(step, from, message)
 }
 
-type EpochMessage = Exclude<WmeMessage, { type: 'join' | 'catch-up-request' | 'catch-up' }>
+type HelpMessage = Extract<
+  WmeMessage,
+  { type: 'catch-up' | 'snapshot-offer' | 'snapshot-page' | 'snapshot-gone' }
+>
+
+/** For somebody who is behind, or not a member yet. */
+const isHelp = (message: WmeMessage): message is HelpMessage =>
+  message.type === 'catch-up' ||
+  message.type === 'snapshot-offer' ||
+  message.type === 'snapshot-page' ||
+  message.type === 'snapshot-gone'
+
+function onHelp(step: Step, from: ParticipantId, message: HelpMessage): void {
+  switch (message.type) {
+    case 'catch-up':
+      return catchUp.onCatchUp(step, from, message)
+    case 'snapshot-offer':
+      return catchUp.onSnapshotOffer(step, from, message)
+    case 'snapshot-page':
+      return catchUp.onSnapshotPage(step, from, message)
+    case 'snapshot-gone':
+      return snapshots.onSnapshotGone(step, from, message)
+    default:
+      return message satisfies never
+  }
+}
+
+type EpochMessage = Exclude<
+  WmeMessage,
+  HelpMessage | { type: 'join' | 'catch-up-request' | 'snapshot-request' }
+>
 
 /** Figure 1, and what may end it. */
 function onMessageInNormalPhase(step: Step, from: ParticipantId, message: EpochMessage): void {
@@ -154,10 +186,12 @@ function onMessageInNormalPhase(step: Step, from: ParticipantId, message: EpochM
     case 'eject':
       return users.onEjectMessage(step, from, message)
     case 'eject-done':
+      preVote.onAnswer(step, from)
       return users.onEjectDone(step, message)
     case 'read-index':
       return reads.onReadIndex(step, from, message)
     case 'read-index-reply':
+      preVote.onAnswer(step, from)
       return reads.onReadIndexReply(step, from, message)
     default:
       return onTerminationMessage(step, from, message)
@@ -260,6 +294,8 @@ function onTimer(step: Step, timer: TimerName): void {
       return users.onTtlTimer(step)
     case 'wait':
       return users.onWaitTimer(step)
+    case 'snapshot':
+      return snapshots.onSnapshotTimer(step)
     default:
       return timer satisfies never
   }
@@ -269,6 +305,8 @@ function onTimer(step: Step, timer: TimerName): void {
 function onRepeatTimer(step: Step): void {
   const { durable, derived, soft } = step.state
   repeat.countRepeat(step)
+  catchUp.repeatSnapshotRequest(step)
+  if (snapshots.isComing(soft.incoming) && durable.membership.status === 'joining') return
   if (durable.membership.status === 'joining') return membership.sendJoin(step)
   if (durable.epoch.sealed) return termination.sendNewEpoch(step)
   if (durable.stub.phase === 'requesting' && derived.owner !== step.context.config.self)

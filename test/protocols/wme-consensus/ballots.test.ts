@@ -1,9 +1,11 @@
 /** Which promises and acknowledgements count: those of a majority, in the ballot that they are for. */
 import { describe, expect, it } from 'vitest'
 import { MESSAGE_FORMAT } from '../../../shared/protocols/protocol.ts'
+import { digestAfter, EMPTY_LOG } from '../../../shared/protocols/running-digest.ts'
 import type { Command } from '../../../shared/protocols/wme-consensus/commands.ts'
 import { ballotAbove, firstBallot } from '../../../shared/protocols/wme-consensus/log.ts'
 import type { ConsensusMessage } from '../../../shared/protocols/wme-consensus/messages.ts'
+import { canonical } from '../../../shared/resource/canonical.ts'
 import { ofType, REPLACEMENT_MS, toldTo, wish } from './scenes.ts'
 import { Table } from './table.ts'
 
@@ -12,6 +14,9 @@ const SECOND = ballotAbove(FIRST, 4)
 const THIRD = ballotAbove(SECOND, 5)
 
 const ENTER: Command = { kind: 'enter', participant: 4, number: 1 }
+
+/** Of the log that has this one command. */
+const ENTERED = digestAfter(EMPTY_LOG, canonical({ ...ENTER }))
 
 const five = (): Table => new Table({ participants: 5 })
 
@@ -48,19 +53,20 @@ describe('a promise', () => {
 
   it('counts if it is one of a majority', () => {
     const { table, ballot } = candidate()
-    say(table, 3, 2, { type: 'promise', ballot, decided: 0, entries: [] })
-    say(table, 3, 2, { type: 'promise', ballot, decided: 0, entries: [] })
+    say(table, 3, 2, { type: 'promise', ballot, decided: 0, digest: EMPTY_LOG, entries: [] })
+    say(table, 3, 2, { type: 'promise', ballot, decided: 0, digest: EMPTY_LOG, entries: [] })
     expect(isCoordinator(table)).toBe(false)
-    say(table, 4, 2, { type: 'promise', ballot, decided: 0, entries: [] })
+    say(table, 4, 2, { type: 'promise', ballot, decided: 0, digest: EMPTY_LOG, entries: [] })
     expect(isCoordinator(table)).toBe(true)
   })
 
   it('to another ballot is none to this one', () => {
     const { table, ballot } = candidate()
     for (const from of [3, 4, 5])
-      say(table, from, 2, { type: 'promise', ballot: FIRST, decided: 0, entries: [] })
+      say(table, from, 2, { type: 'promise', ballot: FIRST, decided: 0, digest: EMPTY_LOG, entries: [] })
     expect(isCoordinator(table)).toBe(false)
-    for (const from of [3, 4]) say(table, from, 2, { type: 'promise', ballot, decided: 0, entries: [] })
+    for (const from of [3, 4])
+      say(table, from, 2, { type: 'promise', ballot, decided: 0, digest: EMPTY_LOG, entries: [] })
     expect(isCoordinator(table)).toBe(true)
   })
 
@@ -94,26 +100,35 @@ describe('an acknowledgement', () => {
   const applied = (table: Table): number => table.state(5).durable.machine.applied
 
   const propose = (table: Table): void =>
-    say(table, 4, 5, { type: 'propose', ballot: SECOND, previous: 0, commands: [ENTER], decided: 0 })
+    say(table, 4, 5, {
+      type: 'propose',
+      ballot: SECOND,
+      previous: 0,
+      digest: EMPTY_LOG,
+      commands: [ENTER],
+      decided: 0,
+    })
 
   it('of an earlier ballot does not count for what is proposed in a later one', () => {
     const table = five()
     propose(table)
-    for (const from of [2, 3]) say(table, from, 5, { type: 'ack', ballot: FIRST, through: 1 })
+    for (const from of [2, 3])
+      say(table, from, 5, { type: 'ack', ballot: FIRST, through: 1, digest: ENTERED })
     expect(applied(table)).toBe(0)
-    say(table, 3, 5, { type: 'ack', ballot: SECOND, through: 1 })
+    say(table, 3, 5, { type: 'ack', ballot: SECOND, through: 1, digest: ENTERED })
     expect(applied(table)).toBe(1)
   })
 
   it('that came before the proposal counts, unless the proposal is of a later ballot', () => {
     const early = five()
-    say(early, 3, 5, { type: 'ack', ballot: SECOND, through: 1 })
+    say(early, 3, 5, { type: 'ack', ballot: SECOND, through: 1, digest: ENTERED })
     expect(applied(early)).toBe(0)
     propose(early)
     expect(applied(early)).toBe(1)
 
     const other = five()
-    for (const from of [2, 3]) say(other, from, 5, { type: 'ack', ballot: FIRST, through: 1 })
+    for (const from of [2, 3])
+      say(other, from, 5, { type: 'ack', ballot: FIRST, through: 1, digest: ENTERED })
     propose(other)
     expect(applied(other)).toBe(0)
   })

@@ -79,7 +79,7 @@ describe.each(FORMS)('%s', consensus => {
     expect(table.view(3)).toMatchObject({ committed: before, sequence: before + 2 })
     const body = { type: 'catch-up-request', decided: 0 } as const
     table.hand({ from: 3, to: 1, message: { format: 1, configuration: 1, body } })
-    table.deliver(ofType('catch-up'))
+    table.deliver(ofType('snapshot-offer', 'snapshot-request', 'snapshot-page'))
     expect(eventsOf(table, 3, 'restored')).toMatchObject([{ sequence: before + 1 }])
     expect(table.view(3)).toMatchObject({ committed: before + 1, sequence: before + 2 })
   })

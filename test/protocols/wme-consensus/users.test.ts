@@ -131,6 +131,26 @@ describe.each(FORMS)('%s', consensus => {
     expect(valueAt(table, 1)).toBe(1)
   })
 
+  it('an operation whose result may have been forgotten is unknown, never not applied', () => {
+    const table = new Table({ participants: 3, consensus, limits: { resultsKept: 3 } })
+    const ann = enter(table, 2, 'ann')
+    issue(table, ann, 'op-1')
+    table.deliver()
+    exit(table, ann)
+    const bob = enter(table, 1, 'bob')
+    for (const opId of ['a', 'b']) {
+      issue(table, bob, opId)
+      table.deliver()
+    }
+    expect(issue(table, ann, 'op-1')).toMatchObject([{ type: 'outcome' }])
+    expect(issue(table, ann, 'op-2')).toMatchObject([{ refusal: { outcome: 'not-applied' } }])
+    issue(table, bob, 'c')
+    table.deliver()
+    for (const opId of ['op-1', 'op-2']) {
+      expect(issue(table, ann, opId)).toMatchObject([{ refusal: { code: 'grant-over', outcome: 'unknown' } }])
+    }
+  })
+
   it('a command that two coordinators propose is applied once', () => {
     const table = new Table({ participants: 3, consensus })
     const ann = enter(table, 2, 'ann')
@@ -144,6 +164,7 @@ describe.each(FORMS)('%s', consensus => {
       type: 'propose',
       ballot: 1,
       previous: applied,
+      digest: durable.machine.digest,
       commands: [twice],
       decided: applied + 1,
     } as const

@@ -3,14 +3,21 @@
  *
  * A log holds `logKept` committed entries, up to one run more because they are dropped in runs, and what is not known to be
  * committed. Of that the owner appends at most `uncommitted`; an operation that was pending when its epoch ended is
- * appended again without a look at the limit, and a grant may follow it: two entries of slack.
+ * appended again without a look at the limit, and a grant may follow it: two entries of slack. By weight: what is committed
+ * weighs at most a quarter more than `logWeight`, and of what is not committed at most one entry is an operation.
  */
+
+import { ENTRY_WEIGHT, heaviestLog, truncationRun } from '../../../shared/protocols/log-weight.ts'
 import type { Limits } from '../../../shared/protocols/protocol.ts'
-import { truncationRun } from '../../../shared/protocols/wme/log.ts'
+import type { Entry } from '../../../shared/protocols/wme/state.ts'
+import { weight } from '../../../shared/resource/canonical.ts'
 import { violate } from '../violation.ts'
 import type { WmeParticipant } from './wme-participant.ts'
 
 const LOG_SLACK = 2
+
+const weighed = (entry: Entry): number =>
+  ENTRY_WEIGHT + (entry.kind === 'operation' ? weight(entry.operation, 100_000) + entry.opId.length : 0)
 
 export class Caps {
   readonly #limits: Limits
@@ -33,6 +40,8 @@ export class Caps {
     if (durable.replica.order.length > limits.resultsKept) {
       this.#exceeded(id, 'results', durable.replica.order.length, limits.resultsKept)
     }
+    const coming = soft.incoming?.results.length ?? 0
+    if (coming > limits.resultsKept) this.#exceeded(id, 'results that are coming', coming, limits.resultsKept)
     if (durable.stub.endings.length > limits.endingsKept) {
       this.#exceeded(id, 'endings', durable.stub.endings.length, limits.endingsKept)
     }
@@ -43,8 +52,22 @@ export class Caps {
     if (soft.reads.length > limits.waiters) this.#exceeded(id, 'reads', soft.reads.length, limits.waiters)
   }
 
+  /** Weighed anew: what the participant believes of its log's weight does not count. */
+  #checkWeight(id: number, { durable, soft }: WmeParticipant['state']): void {
+    let committed = 0
+    let uncommitted = 0
+    for (const entry of durable.log) {
+      if (entry.sequence <= soft.committed) committed += weighed(entry)
+      else if (entry.kind === 'operation') uncommitted++
+    }
+    const most = heaviestLog(this.#limits.logWeight)
+    if (committed > most) this.#exceeded(id, 'weight of the log', committed, most)
+    if (uncommitted > 1) this.#exceeded(id, 'uncommitted operations', uncommitted, 1)
+  }
+
   /** What takes longer to count. */
   sampled({ id, state, storage }: WmeParticipant): void {
+    this.#checkWeight(id, state)
     const { durable, soft } = state
     const participants = this.#participants
     if (soft.newEpochs.length > participants + 1)

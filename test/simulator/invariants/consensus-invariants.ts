@@ -135,6 +135,8 @@ class Operations {
         this.#pending.delete(event.user)
         return
       }
+      case 'refused':
+        return this.#serial.refused(participant, event)
       case 'rem':
         // A release that is said twice is answered twice, also when its user is inside again.
         if (this.#pending.get(event.user)?.fence === event.fence)

@@ -40,10 +40,16 @@ export class Durability {
   sent(participant: WmeParticipant, message: WmeMessage): void {
     const { id } = participant
     const { status } = stored<Membership>(participant, 'membership')
-    if (message.type === 'join') return
-    // Who lost its storage says nothing but that (trap D2).
+    if (message.type === 'join' || message.type === 'snapshot-request') return
+    // Who lost its storage says nothing but that, and asks for it (trap D2).
     if (status !== 'member') violate('I17', `p${id} sends ${message.type}, and is ${status}`)
     const epoch = storedEpoch(participant)
+    if (message.type === 'snapshot-gone') return
+    if (message.type === 'snapshot-page') {
+      // A page that is asked for again is the same, also if the sender is in another epoch by now.
+      if (message.point !== null) this.#requireCommitted(id, message.point.sequence, 'a snapshot')
+      return
+    }
     if (message.type === 'decision') {
       // Who has proposed it may tell it before it can enter the next epoch itself: it may have to catch up first.
       this.#epochs.told(id, message.epoch, message.value)
@@ -80,6 +86,8 @@ export class Durability {
         return this.#newEpoch(participant, message)
       case 'catch-up':
         return this.#catchUp(participant, message)
+      case 'snapshot-offer':
+        return this.#requireCommitted(id, message.committed, message.type)
       case 'prepare':
       case 'promise':
       case 'accept':
@@ -121,8 +129,6 @@ export class Durability {
   #catchUp(participant: WmeParticipant, message: CatchUpMessage): void {
     this.#requireEntries(participant, message.entries)
     this.#requireCommitted(participant.id, message.committed, message.type)
-    if (message.snapshot !== null)
-      this.#requireCommitted(participant.id, message.snapshot.sequence, 'a snapshot')
   }
 
   #paxos(participant: WmeParticipant, message: Extract<WmeMessage, { ballot: number }>): void {

@@ -10,7 +10,7 @@
  */
 
 import type { Json } from '../../../shared/json.ts'
-import type { ParticipantId, ReplicaOutput } from '../../../shared/protocols/protocol.ts'
+import type { ParticipantId, ReplicaOutput, UserOutput } from '../../../shared/protocols/protocol.ts'
 import { OPERATION_CONFLICT, OPERATION_FAILED } from '../../../shared/resource/replica.ts'
 import type { Cells, Resource } from '../../../shared/resource/resource.ts'
 import { violate } from '../violation.ts'
@@ -165,6 +165,13 @@ export class SerialCopy {
     if (this.#inC.has(key))
       violate('I9', `p${participant} reports ${opId} (fence ${fence}) as not applied, but it is`)
     this.#failed.add(key)
+  }
+
+  /** An operation that was refused because its grant is over, and with the word that it is not applied, never is. */
+  refused(participant: ParticipantId, event: Extract<UserOutput, { type: 'refused' }>): void {
+    const { refusal, opId } = event
+    if (refusal.code !== 'grant-over' || refusal.outcome !== 'not-applied' || opId === undefined) return
+    if (refusal.ending !== null) this.failed(participant, refusal.ending.fence, opId)
   }
 
   /** Whether this replica has applied every operation of C below `sequence`. */

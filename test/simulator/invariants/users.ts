@@ -61,6 +61,8 @@ export class Users {
       case 'confirmed':
         this.#require(this.#users.get(event.user)?.fence === event.fence, event)
         return
+      case 'refused':
+        return this.#serial.refused(participant.id, event)
     }
   }
 

@@ -1,0 +1,289 @@
+/**
+ * Snapshots in pages. A participant that is further behind than the kept log reaches is offered a snapshot by a peer, and asks
+ * that peer for it page by page. A page that is lost is asked for again; after a crash on either side the whole thing begins
+ * anew. What has come so far is soft state: it counts for nothing until the last page is here, and then it is installed
+ * in one transaction.
+ *
+ * The sender goes on applying operations meanwhile. It sends each cell as it is then and notes what it has sent; after the
+ * last cell it sends those that have changed since, and so on, until one page brings the receiver to the sender's present
+ * state. That page says which point of the log it is. So that this comes to an end also while operations go on, each
+ * round over what has changed may fill pages twice as heavy as the one before.
+ *
+ * A sender serves one participant at a time. Another one asks again until it is its turn.
+ */
+import type { Json } from '../json.ts'
+import { canonical, weight } from '../resource/canonical.ts'
+import { type Replica, type ReplicaSnapshot, resultOf, type StoredResult } from '../resource/replica.ts'
+import type { CellChange, Cells } from '../resource/resource.ts'
+import type { Context, Effect, ParticipantId, Timing } from './protocol.ts'
+import { type SetTimers, send, setTimer } from './step.ts'
+
+// ---------------------------------------------------------------- messages
+
+/** `name` is chosen by the receiver, anew each time that it begins. */
+export interface SnapshotRequestMessage {
+  readonly type: 'snapshot-request'
+  readonly name: string
+  readonly number: number
+}
+
+/** `Point` says which point of the log the snapshot is of: it comes with the last page. */
+export interface SnapshotPageMessage<Point> {
+  readonly type: 'snapshot-page'
+  readonly name: string
+  readonly number: number
+  readonly cells: readonly CellChange[]
+  readonly results: readonly StoredResult[]
+  readonly point: Point | null
+}
+
+/** The sender knows nothing of such a snapshot, or is busy with another participant's. */
+export interface SnapshotGoneMessage {
+  readonly type: 'snapshot-gone'
+  readonly name: string
+}
+
+export type SnapshotMessage<Point> = SnapshotRequestMessage | SnapshotPageMessage<Point> | SnapshotGoneMessage
+
+// ---------------------------------------------------------------- state
+
+/** The snapshot that this participant is sending. */
+export interface Outgoing<Point> {
+  readonly to: ParticipantId
+  /** When the receiver has last asked for a page. */
+  askedAt: number
+  /** What the receiver has of each cell, once it has the last page. */
+  sent: Cells
+  /** The cells of this round that are still to be sent. */
+  queue: string[]
+  /** Rounds over what has changed meanwhile. */
+  rounds: number
+  /** The newest result that was sent. */
+  resultsThrough: number
+  /** As it was sent: if it is asked for again, it must be the same. */
+  page: SnapshotPageMessage<Point>
+}
+
+/** The snapshot that this participant is being sent. */
+export interface Incoming {
+  readonly from: ParticipantId
+  readonly name: string
+  /** Of the page that is asked for. */
+  number: number
+  cells: Cells
+  results: StoredResult[]
+  /** How often that page was asked for. */
+  tries: number
+}
+
+interface Step<Point> {
+  readonly context: Context
+  readonly now: number
+  readonly effects: { push(effect: Effect<SnapshotMessage<Point>>): unknown }
+  readonly timers: SetTimers<'snapshot'>
+  readonly state: {
+    readonly durable: { readonly replica: Replica }
+    readonly soft: { incoming: Incoming | null; outgoing: Outgoing<Point> | null }
+  }
+}
+
+// ---------------------------------------------------------------- the sender
+
+/** A participant that has not asked for so long must let another one go first. */
+const turnMs = ({ repeatMaxMs }: Timing): number => 4 * repeatMaxMs
+
+/** If no other one wants to, it has much longer to ask for the next page, and some time to ask for the last one again. */
+const servingMs = ({ repeatMaxMs }: Timing, isLast: boolean): number => (isLast ? 1 : 20) * repeatMaxMs
+
+export function onSnapshotRequest<Point>(
+  step: Step<Point>,
+  from: ParticipantId,
+  { name, number }: SnapshotRequestMessage,
+  present: () => Point,
+): void {
+  const { soft } = step.state
+  const { outgoing } = soft
+  if (outgoing?.to === from && outgoing.page.name === name) {
+    const isNext = number === outgoing.page.number + 1 && outgoing.page.point === null
+    if (isNext) outgoing.page = nextPage(step, outgoing, name, number, present)
+    else if (number !== outgoing.page.number) return
+  } else {
+    if (number !== 0 || isBusyWithAnother(step, from))
+      return send(step, from, { type: 'snapshot-gone', name })
+    soft.outgoing = begin(step, from, name, present)
+  }
+  const { page } = soft.outgoing!
+  soft.outgoing!.askedAt = step.now
+  send(step, from, page)
+  setTimer(step, 'snapshot', servingMs(step.context.config.timing, page.point !== null))
+}
+
+function isBusyWithAnother<Point>({ state, context, now }: Step<Point>, participant: ParticipantId): boolean {
+  const { outgoing } = state.soft
+  if (outgoing === null || outgoing.to === participant || outgoing.page.point !== null) return false
+  return now - outgoing.askedAt < turnMs(context.config.timing)
+}
+
+/** Nobody has asked for a page for too long. */
+export function onSnapshotTimer<Point>(step: Step<Point>): void {
+  step.state.soft.outgoing = null
+}
+
+function begin<Point>(
+  step: Step<Point>,
+  to: ParticipantId,
+  name: string,
+  present: () => Point,
+): Outgoing<Point> {
+  const page: SnapshotPageMessage<Point> = {
+    type: 'snapshot-page',
+    name,
+    number: 0,
+    cells: [],
+    results: [],
+    point: null,
+  }
+  const queue = Object.keys(step.state.durable.replica.cells)
+  const askedAt = step.now
+  const outgoing: Outgoing<Point> = { to, askedAt, sent: {}, queue, rounds: 0, resultsThrough: 0, page }
+  outgoing.page = nextPage(step, outgoing, name, 0, present)
+  return outgoing
+}
+
+function nextPage<Point>(
+  step: Step<Point>,
+  outgoing: Outgoing<Point>,
+  name: string,
+  number: number,
+  present: () => Point,
+): SnapshotPageMessage<Point> {
+  const { replica } = step.state.durable
+  const { messageWeight } = step.context.config.limits
+  const cells: CellChange[] = []
+  const results: StoredResult[] = []
+  let room = messageWeight * 2 ** outgoing.rounds
+  const isFull = () => room <= 0
+  const page = (point: Point | null): SnapshotPageMessage<Point> => ({
+    type: 'snapshot-page',
+    name,
+    number,
+    cells,
+    results,
+    point,
+  })
+  for (;;) {
+    for (let cell = outgoing.queue.pop(); cell !== undefined; cell = outgoing.queue.pop()) {
+      const value = replica.cells[cell] ?? null
+      if (value === null) delete outgoing.sent[cell]
+      else outgoing.sent[cell] = value
+      cells.push({ cell, value })
+      room -= cell.length + weigh(value)
+      if (isFull()) return page(null)
+    }
+    for (const result of resultsAfter(replica, outgoing.resultsThrough)) {
+      results.push(result)
+      outgoing.resultsThrough = result.sequence
+      room -= result.opId.length + weigh(result.result)
+      if (isFull()) return page(null)
+    }
+    outgoing.queue = changedCells(replica.cells, outgoing.sent)
+    if (outgoing.queue.length === 0) return page(present())
+    outgoing.rounds++
+  }
+}
+
+const weigh = (value: Json): number => weight(value, Number.POSITIVE_INFINITY)
+
+/** Oldest first, like the table itself. */
+function* resultsAfter(replica: Replica, sequence: number): Generator<StoredResult> {
+  let first = replica.order.length
+  while (first > 0 && resultOf(replica, replica.order[first - 1]!)!.sequence > sequence) first--
+  for (const opId of replica.order.slice(first)) yield resultOf(replica, opId)!
+}
+
+/** A cell's value is replaced, never changed in place: most are known by identity to be the same. */
+function changedCells(now: Cells, sent: Cells): string[] {
+  const changed: string[] = []
+  for (const cell of Object.keys(now)) {
+    const [here, there] = [now[cell]!, sent[cell]]
+    if (here !== there && (there === undefined || canonical(here) !== canonical(there))) changed.push(cell)
+  }
+  for (const cell of Object.keys(sent)) if (now[cell] === undefined) changed.push(cell)
+  return changed
+}
+
+// ---------------------------------------------------------------- the receiver
+
+/** A page that was not answered so often is not asked for again: the sender may be gone, or have forgotten. */
+const MOST_TRIES = 12
+
+/** Before something has come that would be lost with it, a snapshot is given up for another sooner than after. */
+const STALLED_TRIES = { first: 1, later: 6 }
+
+/** A snapshot is coming: nothing else need be asked for. One whose sender does not answer keeps nobody from helping. */
+export function isComing(incoming: Incoming | null): incoming is Incoming {
+  if (incoming === null) return false
+  const { number, tries } = incoming
+  return tries < (number === 0 ? STALLED_TRIES.first : STALLED_TRIES.later)
+}
+
+/** A peer has offered a snapshot. */
+export function requestSnapshot<Point>(step: Step<Point>, from: ParticipantId, name: string): void {
+  const { soft } = step.state
+  soft.incoming = { from, name, number: 0, cells: {}, results: [], tries: 0 }
+  sendRequest(step, soft.incoming)
+}
+
+function sendRequest<Point>(step: Step<Point>, { from, name, number }: Incoming): void {
+  send(step, from, { type: 'snapshot-request', name, number })
+}
+
+/** Notes what is in the page. The snapshot and its point, if this was the last one. */
+export function onSnapshotPage<Point>(
+  step: Step<Point>,
+  from: ParticipantId,
+  page: SnapshotPageMessage<Point>,
+): { readonly point: Point; readonly replica: Omit<ReplicaSnapshot, 'droppedThrough'> } | null {
+  const { soft } = step.state
+  const { incoming } = soft
+  if (incoming?.from !== from || incoming.name !== page.name || incoming.number !== page.number) return null
+  for (const { cell, value } of page.cells) {
+    if (value === null) delete incoming.cells[cell]
+    else incoming.cells[cell] = value
+  }
+  // Older ones will have been dropped by the point that the snapshot is of.
+  const { resultsKept } = step.context.config.limits
+  incoming.results = [...incoming.results, ...page.results].slice(-resultsKept)
+  if (page.point !== null) {
+    soft.incoming = null
+    return { point: page.point, replica: { cells: incoming.cells, results: incoming.results } }
+  }
+  incoming.number++
+  incoming.tries = 0
+  sendRequest(step, incoming)
+  return null
+}
+
+/** The repeat timer sees to the rest: to ask anew at once could go on without end. */
+export function onSnapshotGone<Point>(
+  step: Step<Point>,
+  from: ParticipantId,
+  message: SnapshotGoneMessage,
+): void {
+  const { incoming } = step.state.soft
+  if (incoming?.from === from && incoming.name === message.name) incoming.tries = MOST_TRIES
+}
+
+/** Asks for the page again. Once that is given up it says of whom, who may be asked for another snapshot. */
+export function repeatSnapshotRequest<Point>(step: Step<Point>): ParticipantId | null {
+  const { soft } = step.state
+  const { incoming } = soft
+  if (incoming === null) return null
+  if (incoming.tries >= MOST_TRIES) {
+    soft.incoming = null
+    return incoming.from
+  }
+  incoming.tries++
+  sendRequest(step, incoming)
+  return null
+}
