@@ -12,6 +12,7 @@ import { boundToConnection } from '../core/connections.ts'
 import { type Call, type CallContext, done, SETTLE_MS } from './context.ts'
 import { AT_ONCE, ask, type Conversation } from './conversations.ts'
 import { issue, notApplied, outcomeAnswer } from './grant.ts'
+import { answerAgain, earlierResult, isStored } from './once.ts'
 import { refusalProblem, stateTooLarge } from './refusals.ts'
 import { locked } from './status.ts'
 
@@ -24,6 +25,10 @@ export function* transact(context: CallContext, call: Call<'transact'>): Convers
   const user = boundToConnection(call.user)
   const until = context.now() + waitMs + SETTLE_MS
   const leave = () => member.leave(user)
+
+  const known = yield* earlierResult(context, call, until)
+  if (known !== null && !isStored(known)) return known
+  if (known?.fence !== undefined) return answerAgain(known, { fence: known.fence })
 
   const entered = yield* ask({
     key: user,
