@@ -54,7 +54,7 @@ export class BatonParticipant extends DurableObject<BatonEnvironment> {
       case '/watch':
         return this.watch(address, searchParams.has('since') ? Number(searchParams.get('since')) : null)
       case '/session':
-        return this.session(address, searchParams.get('user') ?? '')
+        return this.session(address, searchParams.get('user') ?? '', searchParams.get('client') ?? undefined)
       default:
         return new Response(null, { status: 404 })
     }
@@ -84,14 +84,15 @@ export class BatonParticipant extends DurableObject<BatonEnvironment> {
     return new Response(stream, { headers })
   }
 
-  private async session(address: Address, user: string): Promise<Response> {
-    let client: WebSocket | null = null
-    const refusal = await this.participant.session(address, user, tag => {
+  private async session(address: Address, user: string, client?: string): Promise<Response> {
+    let webSocket: WebSocket | null = null
+    const accept = (tag: string) => {
       const pair = new WebSocketPair()
-      client = pair[0]
+      webSocket = pair[0]
       this.ctx.acceptWebSocket(pair[1], [tag])
-    })
-    return refusal === null ? new Response(null, { status: 101, webSocket: client }) : Response.json(refusal)
+    }
+    const refusal = await this.participant.session(address, user, accept, client)
+    return refusal === null ? new Response(null, { status: 101, webSocket }) : Response.json(refusal)
   }
 }
 

@@ -19,6 +19,7 @@ import { tooMany } from './calls/refusals.ts'
 import type { ParticipantAnswer, ParticipantCall } from './calls.ts'
 import { Connections } from './core/connections.ts'
 import { Member, type StepReport } from './core/member.ts'
+import { Places } from './core/places.ts'
 import { Storage } from './core/storage.ts'
 import { Timers } from './core/timers.ts'
 import { Turns } from './core/turns.ts'
@@ -60,6 +61,7 @@ export class Participant {
   private readonly exchange: Exchange
   private readonly conversations: Conversations
   private readonly connections: Connections
+  private readonly places = new Places(API_LIMITS.waiters)
   private readonly sessions: Sessions
   private readonly watchers: Watchers
   private knownMember: Member | null = null
@@ -97,7 +99,7 @@ export class Participant {
     })
     this.conversations = new Conversations(turns, timers, member)
     this.connections = new Connections(storage)
-    this.sessions = new Sessions(turns, runtime, member)
+    this.sessions = new Sessions(turns, runtime, member, this.places)
     this.watchers = new Watchers({
       runtime,
       turns,
@@ -121,6 +123,8 @@ export class Participant {
     this.storage.put(BOOTS, ((this.storage.get(BOOTS) as number | undefined) ?? 0) + 1)
     if (this.storage.get('membership') === undefined) return
     this.takePart(false)
+    for (const source of [this.connections, this.sessions])
+      for (const [user, client] of source.clients()) this.places.restore(user, client)
     const isConnected = (user: string) => this.sessions.has(user)
     for (const user of this.connections.lostUsers(this.member.view, isConnected)) this.member.leave(user)
   }
@@ -174,9 +178,14 @@ export class Participant {
   }
 
   /** `null`: `accept` was called, with the tag that the socket is to have. */
-  session(address: Address, user: string, accept: (tag: string) => void): Promise<ParticipantAnswer | null> {
+  session(
+    address: Address,
+    user: string,
+    accept: (tag: string) => void,
+    client?: string,
+  ): Promise<ParticipantAnswer | null> {
     return this.asMember(address, this.deployment.defaults(address), () =>
-      this.turns.run(() => this.sessions.open(user, accept)),
+      this.turns.run(() => this.sessions.open(user, accept, client)),
     )
   }
 
@@ -252,14 +261,16 @@ export class Participant {
     this.conversations.onStep(report.emitted)
     this.sessions.onStep(report.emitted)
     this.connections.onStep(report.emitted)
+    this.places.onStep(report.emitted)
   }
 
   private get callContext(): CallContext {
-    const { runtime, connections, member } = this
+    const { runtime, connections, places, member } = this
     return {
       member,
       configuration: member.configuration,
       connections,
+      places,
       events: this.storage.events,
       now: () => runtime.now(),
       newRequest: () => `request/${++this.requests}`,

@@ -60,6 +60,10 @@ export const tooMany = (detail: string): ProblemAnswer => ({
   retryAfterSeconds: 1,
 })
 
+export const shareTaken = tooMany(
+  'This key has its share of the places for waiting at this participant of the lock.',
+)
+
 /** Said of an operation that was not issued. */
 export const stateTooLarge: ProblemAnswer = {
   type: 'problem',

@@ -13,7 +13,7 @@ import { type Call, type CallContext, done, SETTLE_MS } from './context.ts'
 import { AT_ONCE, ask, type Conversation } from './conversations.ts'
 import { issue, notApplied, outcomeAnswer } from './grant.ts'
 import { answerAgain, earlierResult, isStored } from './once.ts'
-import { refusalProblem, stateTooLarge } from './refusals.ts'
+import { refusalProblem, shareTaken, stateTooLarge } from './refusals.ts'
 import { locked } from './status.ts'
 
 /** The grant of a `transact` lasts as long as the call could. */
@@ -30,6 +30,8 @@ export function* transact(context: CallContext, call: Call<'transact'>): Convers
   if (known !== null && !isStored(known)) return known
   if (known?.fence !== undefined) return answerAgain(known, { fence: known.fence })
 
+  if (!context.places.take(member.view.waiters, user, call.client))
+    return { ...shareTaken, outcome: 'not-applied' }
   const entered = yield* ask({
     key: user,
     say: { type: 'try', user, ttlMs: TRANSACT_TTL_MS, waitMs },

@@ -10,11 +10,12 @@ import { PING, PONG, parseSessionMessage, type SessionMessage } from '../../../s
 import type { Json } from '../../../shared/json.ts'
 import type { Emitted, Refusal, UserOutput } from '../../../shared/protocols/protocol.ts'
 import { outcomeBody } from '../calls/outcome.ts'
-import { opIdConflict, stateTooLarge, tooMany } from '../calls/refusals.ts'
+import { opIdConflict, shareTaken, stateTooLarge, tooMany } from '../calls/refusals.ts'
 import type { ParticipantAnswer } from '../calls.ts'
 import { bytesOf } from '../core/bytes.ts'
 import { boundToConnection } from '../core/connections.ts'
 import type { Member } from '../core/member.ts'
+import { mayHaveMore, type Places } from '../core/places.ts'
 import type { Turns } from '../core/turns.ts'
 import type { Runtime, Socket, SocketAttachment } from '../runtime.ts'
 
@@ -26,11 +27,13 @@ export class Sessions {
   private readonly turns: Turns
   private readonly runtime: Runtime
   private readonly member: () => Member
+  private readonly places: Places
 
-  constructor(turns: Turns, runtime: Runtime, member: () => Member) {
+  constructor(turns: Turns, runtime: Runtime, member: () => Member, places: Places) {
     this.turns = turns
     this.runtime = runtime
     this.member = member
+    this.places = places
   }
 
   get size(): number {
@@ -42,12 +45,30 @@ export class Sessions {
   }
 
   /** `null`: the socket was accepted. */
-  open(user: string, accept: (tag: string) => void): ParticipantAnswer | null {
-    if (this.size >= API_LIMITS.sessionsPerParticipant) {
-      return tooMany('Too many sessions of this lock are open at this participant.')
-    }
-    accept(boundToConnection(user))
+  open(user: string, accept: (tag: string) => void, client: string | undefined): ParticipantAnswer | null {
+    const { sessionsPerParticipant: most } = API_LIMITS
+    if (this.size >= most) return tooMany('Too many sessions of this lock are open at this participant.')
+    if (client !== undefined && !mayHaveMore(this.countOf(client), this.size, most))
+      return tooMany('This key has its share of the sessions at this participant of the lock.')
+    const tag = boundToConnection(user)
+    accept(tag)
+    const socket = this.runtime.sockets.withTag(tag)
+    if (client !== undefined) socket?.attach({ ...NOTHING_KNOWN, client })
     return null
+  }
+
+  private countOf(client: string): number {
+    // Below half of the places nobody can have more than its share: then nobody is counted.
+    if (this.size * 2 < API_LIMITS.sessionsPerParticipant) return 0
+    return this.runtime.sockets.all().filter(socket => attachmentOf(socket).client === client).length
+  }
+
+  /** The sessions whose clients have keys. */
+  *clients(): Iterable<readonly [user: string, client: string]> {
+    for (const socket of this.runtime.sockets.all()) {
+      const { client } = attachmentOf(socket)
+      if (client !== undefined) yield [socket.tag, client]
+    }
   }
 
   onMessage(socket: Socket, message: string | ArrayBuffer): void {
@@ -76,6 +97,8 @@ export class Sessions {
     if (member.holderNamed(user) !== undefined)
       return this.error(socket, 'conflict', 'The lock is held already.')
     if (member.isWaiting(user)) return this.error(socket, 'conflict', 'This session waits already.')
+    if (!this.places.take(member.view.waiters, user, attachmentOf(socket).client))
+      return this.error(socket, shareTaken.code, shareTaken.detail)
     const { waitMs, confirm, ttlMs = member.configuration.ttlMs } = message
     this.heard(socket, ttlMs)
     member.engine.user({
