@@ -124,8 +124,12 @@ export class MemoryNode {
     this.awake().participant.socketMessage(socket, JSON.stringify(message))
   }
 
-  watch(sink: Sink): Promise<ParticipantAnswer | null> {
-    return this.request(participant => participant.watch({ lock: LOCK, id: this.id }, null, sink))
+  watch(sink: Sink, since: number | null = null): Promise<ParticipantAnswer | null> {
+    return this.request(participant => participant.watch({ lock: LOCK, id: this.id }, since, sink))
+  }
+
+  drained(sink: Sink): void {
+    this.awake().participant.drained(sink)
   }
 
   fireAlarm(): void {

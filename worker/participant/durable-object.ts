@@ -77,7 +77,7 @@ export class BatonParticipant extends DurableObject<BatonEnvironment> {
   }
 
   private async watch(address: Address, since: number | null): Promise<Response> {
-    const { stream, sink } = createSink(closed => this.participant.unwatch(closed))
+    const { stream, sink } = createSink(this.participant)
     const refusal = await this.participant.watch(address, since, sink)
     if (refusal !== null) return Response.json(refusal)
     const headers = { 'content-type': 'text/event-stream', 'cache-control': 'no-store' }
@@ -164,8 +164,10 @@ function socketOf(ctx: DurableObjectState, socket: WebSocket): Socket {
   }
 }
 
-/** A stream without a limit of its own: the participant looks at what is unread. */
-function createSink(onCancel: (sink: Sink) => void): { stream: ReadableStream<Uint8Array>; sink: Sink } {
+/**
+ * A stream without a limit of its own: the participant looks at what is unread, and is told when all is read.
+ */
+function createSink(participant: Participant): { stream: ReadableStream<Uint8Array>; sink: Sink } {
   const encoder = new TextEncoder()
   let controller!: ReadableStreamDefaultController<Uint8Array>
   const sink: Sink = {
@@ -178,7 +180,8 @@ function createSink(onCancel: (sink: Sink) => void): { stream: ReadableStream<Ui
       start: own => {
         controller = own
       },
-      cancel: () => onCancel(sink),
+      pull: () => queueMicrotask(() => participant.drained(sink)),
+      cancel: () => participant.unwatch(sink),
     },
     { highWaterMark: 0, size: chunk => chunk.byteLength },
   )

@@ -23,6 +23,7 @@ import { Places } from './core/places.ts'
 import { Storage } from './core/storage.ts'
 import { Timers } from './core/timers.ts'
 import { Turns } from './core/turns.ts'
+import { weigh } from './core/weigh.ts'
 import { NoMajority } from './lock/birth.ts'
 import { type Address, Lock } from './lock/lock.ts'
 import { Exchange } from './peers/exchange.ts'
@@ -66,6 +67,7 @@ export class Participant {
   private readonly watchers: Watchers
   private knownMember: Member | null = null
   private callsInFlight = 0
+  private callsWeight = 0
   private requests = 0
 
   constructor(runtime: Runtime, deployment: Deployment) {
@@ -134,14 +136,19 @@ export class Participant {
   call(address: Address, call: ParticipantCall, signal: AbortSignal | null): Promise<ParticipantAnswer> {
     const wanted = call.type === 'configure' ? call.configuration : this.deployment.defaults(address)
     return this.asMember(address, wanted, isNew => {
-      if (this.callsInFlight >= API_LIMITS.callsInFlight && !ALWAYS_TAKEN.has(call.type)) {
+      const weight = 'ops' in call ? weigh(call.ops) : 0
+      const isFull =
+        this.callsInFlight >= API_LIMITS.callsInFlight || this.callsWeight + weight > API_LIMITS.callsWeight
+      if (isFull && !ALWAYS_TAKEN.has(call.type)) {
         const outcome = 'opId' in call ? { outcome: 'not-applied' as const } : {}
         return { ...tooMany('This participant has too many calls to answer.'), ...outcome }
       }
       this.callsInFlight++
+      this.callsWeight += weight
       const answered = this.conversations.hold(() => answer(this.callContext, call, isNew), signal)
       return answered.finally(() => {
         this.callsInFlight--
+        this.callsWeight -= weight
       })
     })
   }
@@ -175,6 +182,11 @@ export class Participant {
   /** The watcher has gone. */
   unwatch(sink: Sink): void {
     this.watchers.close(sink)
+  }
+
+  /** The watcher has read everything that it was given. */
+  drained(sink: Sink): void {
+    if (this.watchers.drained(sink)) this.turns.attempt(() => this.watchers.serve())
   }
 
   /** `null`: `accept` was called, with the tag that the socket is to have. */

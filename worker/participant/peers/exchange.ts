@@ -1,15 +1,24 @@
 /**
  * How participants talk: one request carries everything that one turn sends to one peer, and its response
- * what the peer's turn answers, so an acknowledgement costs no request of its own. Nothing is retried here:
- * the protocol repeats what matters. A request that fails tells the protocol that the peer is unreachable.
+ * what the peer's turn answers, so an acknowledgement costs no request of its own. What is too heavy for one
+ * request goes in several. Nothing is retried here: the protocol repeats what matters. A request that fails
+ * tells the protocol that the peer is unreachable; and to a peer that leaves too much unanswered nothing more is
+ * sent for now, as if the network had lost it.
  */
 import type { ParticipantPlace } from '../../../shared/api/configuration.ts'
+import type { Json } from '../../../shared/json.ts'
 import type { Member } from '../core/member.ts'
 import type { Turns } from '../core/turns.ts'
+import { weigh } from '../core/weigh.ts'
 import type { Runtime } from '../runtime.ts'
 import type { Message, PeerAnswer } from './requests.ts'
 
 export const PEER_TIME_LIMIT_MS = 4_000
+
+/** Of the messages in one request or answer, unless one alone is heavier: with six bytes for a unit, 6 MB. */
+export const PEER_MESSAGES_WEIGHT = 1024 * 1024
+/** Of the messages that wait for one peer to answer. */
+export const PEER_UNANSWERED_WEIGHT = 2 * PEER_MESSAGES_WEIGHT
 
 export interface ExchangeHost {
   readonly runtime: Runtime
@@ -20,11 +29,18 @@ export interface ExchangeHost {
   onBlank(place: ParticipantPlace): Promise<void>
 }
 
+/** The messages of one request. */
+interface Parcel {
+  readonly messages: Message[]
+  weight: number
+}
+
 export class Exchange {
   /** Requests to other participants since this instance began; for /metrics and the benchmark. */
   requests = 0
   private readonly host: ExchangeHost
   private outbox = new Map<number, Message[]>()
+  private readonly unanswered = new Map<number, number>()
 
   constructor(host: ExchangeHost) {
     this.host = host
@@ -49,25 +65,39 @@ export class Exchange {
     return reply
   }
 
+  /** What fits one answer; the rest has a request of its own. */
   private take(peer: number): readonly Message[] {
-    const messages = this.outbox.get(peer) ?? []
-    this.outbox.delete(peer)
-    return messages
+    const [first, ...rest] = inRequests(this.outbox.get(peer) ?? [])
+    if (rest.length === 0) this.outbox.delete(peer)
+    else
+      this.outbox.set(
+        peer,
+        rest.flatMap(({ messages }) => messages),
+      )
+    return first?.messages ?? []
   }
 
   /** At the end of each turn. */
   send(): void {
     const { outbox } = this
     this.outbox = new Map()
-    for (const [peer, messages] of outbox) this.host.runtime.background(this.exchange(peer, messages))
+    for (const [peer, messages] of outbox) {
+      for (const parcel of inRequests(messages)) {
+        const unanswered = (this.unanswered.get(peer) ?? 0) + parcel.weight
+        if (unanswered > PEER_UNANSWERED_WEIGHT && unanswered > parcel.weight) continue
+        this.unanswered.set(peer, unanswered)
+        this.host.runtime.background(this.exchange(peer, parcel))
+      }
+    }
   }
 
-  private async exchange(peer: number, messages: readonly Message[]): Promise<void> {
+  private async exchange(peer: number, { messages, weight }: Parcel): Promise<void> {
     const { runtime, turns, member, lockName } = this.host
     this.requests++
     const place = member.configuration.participants.find(({ id }) => id === peer)!
     const request = { type: 'messages', from: member.id, messages } as const
     const answer = await runtime.peers.ask(lockName, place, request, PEER_TIME_LIMIT_MS).catch(() => null)
+    this.unanswered.set(peer, this.unanswered.get(peer)! - weight)
     turns.run(() => this.onAnswer(peer, answer))
     if (answer?.type === 'status' && answer.status === 'blank') await this.host.onBlank(place)
   }
@@ -77,4 +107,20 @@ export class Exchange {
     if (answer === null) engine.unreachable(peer)
     else if (answer.type === 'messages') for (const message of answer.messages) engine.message(peer, message)
   }
+}
+
+/** In their order, as many in one request as it may hold. */
+export function inRequests(messages: readonly Message[]): Parcel[] {
+  const parcels: Parcel[] = []
+  for (const message of messages) {
+    const heavy = weigh(message as unknown as Json)
+    const last = parcels.at(-1)
+    if (last === undefined || last.weight + heavy > PEER_MESSAGES_WEIGHT)
+      parcels.push({ messages: [message], weight: heavy })
+    else {
+      last.messages.push(message)
+      last.weight += heavy
+    }
+  }
+  return parcels
 }
