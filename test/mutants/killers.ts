@@ -63,6 +63,7 @@ const JUDGES: { readonly [subject in Subject]: Judges } = {
   },
   participant: {
     suites: ['test/participant', 'test/service/superseded.test.ts'],
+    without: 'test/participant/memory.test.ts',
     protocols: '',
     participants: [],
     explorer: [],

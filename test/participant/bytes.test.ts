@@ -42,7 +42,7 @@ describe('sessions that do not read', () => {
       expect(unread(sockets)).toBeLessThanOrEqual(API_LIMITS.unreadSessionsBytes)
     }
     expect(furthest!.closedWith).toBe(1013)
-    expect(sockets.filter(({ closedWith }) => closedWith === null).length).toBeGreaterThan(15)
+    expect(sockets.filter(({ closedWith }) => closedWith === null).length).toBeGreaterThan(5)
   })
 })
 
@@ -78,7 +78,7 @@ describe('messages to peers', () => {
   })
 
   it('fit what a peer reads, in their longest spelling', () => {
-    const longest = '\u0000'.repeat(PEER_MESSAGES_WEIGHT - 100)
+    const longest = '\u0000'.repeat(PEER_MESSAGES_WEIGHT)
     const [parcel] = inRequests([{ format: 1, configuration: 1, body: longest } as never as Message])
     const text = JSON.stringify({ type: 'messages', from: 13, messages: parcel!.messages })
     expect(text.length).toBeLessThan(PEER_REQUEST_BYTES)
@@ -95,7 +95,7 @@ describe('messages to peers', () => {
       runtime: { peers: { ask }, background: () => {} },
       turns: { run: (body: () => void) => body() },
       lockName: 'lock',
-      member: { id: 1, configuration: { participants: [{ id: 2 }] }, engine: {} },
+      member: { id: 1, configuration: { participants: [{ id: 1 }, { id: 2 }] }, engine: {} },
     } as never as ExchangeHost)
     const send = () => {
       exchange.post(2, message(250_000))

@@ -21,6 +21,7 @@ class MemorySink implements Sink {
   isFailed = false
   private readonly node: MemoryNode
   private unread: string[] = []
+  private bytes = 0
   private heard = ''
 
   constructor(node: MemoryNode) {
@@ -29,21 +30,24 @@ class MemorySink implements Sink {
 
   write(text: string): void {
     this.unread.push(text)
+    this.bytes += bytesOf(text)
   }
 
   fail(): void {
     this.isFailed = true
     this.unread = []
+    this.bytes = 0
   }
 
   unreadBytes(): number {
-    return this.unread.reduce((sum, text) => sum + bytesOf(text), 0)
+    return this.bytes
   }
 
   /** Reads what is there. `false` if there is nothing. */
   read(): boolean {
     const text = this.unread.join('')
     this.unread = []
+    this.bytes = 0
     this.heard += text
     this.node.drained(this)
     return text !== ''

@@ -48,7 +48,7 @@ export interface ChangesPage {
 const MAX_ROW_LENGTH = 500_000
 export const MAX_ROW_BYTES = 1_900_000
 /** A row is read as a whole, and may be long: few of them are in memory at once. */
-export const ROWS_READ_AT_ONCE = 4
+export const ROWS_READ_AT_ONCE = 2
 
 const MISSED = '.missed'
 

@@ -6,6 +6,7 @@
  * sent for now, as if the network had lost it.
  */
 import type { ParticipantPlace } from '../../../shared/api/configuration.ts'
+import { API_LIMITS } from '../../../shared/api/limits.ts'
 import type { Json } from '../../../shared/json.ts'
 import type { Member } from '../core/member.ts'
 import type { Turns } from '../core/turns.ts'
@@ -15,10 +16,10 @@ import type { Message, PeerAnswer } from './requests.ts'
 
 export const PEER_TIME_LIMIT_MS = 4_000
 
-/** Of the messages in one request or answer, unless one alone is heavier: with six bytes for a unit, 6 MB. */
-export const PEER_MESSAGES_WEIGHT = 1024 * 1024
-/** Of the messages that wait for one peer to answer. */
-export const PEER_UNANSWERED_WEIGHT = 2 * PEER_MESSAGES_WEIGHT
+/** Of the messages in one request or answer: the heaviest message and some more. A unit is at most six bytes. */
+export const PEER_MESSAGES_WEIGHT = 320 * 1024
+/** Of the messages that wait for peers to answer; each peer has its share, of one request at least. */
+export const PEER_UNANSWERED_WEIGHT = (API_LIMITS.participants.most - 1) * PEER_MESSAGES_WEIGHT
 
 export interface ExchangeHost {
   readonly runtime: Runtime
@@ -81,11 +82,13 @@ export class Exchange {
   send(): void {
     const { outbox } = this
     this.outbox = new Map()
+    if (outbox.size === 0) return
+    const share = PEER_UNANSWERED_WEIGHT / (this.host.member.configuration.participants.length - 1)
     for (const [peer, messages] of outbox) {
       for (const parcel of inRequests(messages)) {
-        const unanswered = (this.unanswered.get(peer) ?? 0) + parcel.weight
-        if (unanswered > PEER_UNANSWERED_WEIGHT && unanswered > parcel.weight) continue
-        this.unanswered.set(peer, unanswered)
+        const own = this.unanswered.get(peer) ?? 0
+        if (own > 0 && own + parcel.weight > share) continue
+        this.unanswered.set(peer, own + parcel.weight)
         this.host.runtime.background(this.exchange(peer, parcel))
       }
     }
