@@ -64,6 +64,7 @@ const JUDGES: { readonly [subject in Subject]: Judges } = {
   birth: { suites: ['test/birth'], protocols: '', participants: [], explorer: [] },
   participant: {
     suites: ['test/participant', 'test/service/superseded.test.ts'],
+    without: 'test/participant/memory.test.ts',
     protocols: '',
     participants: [],
     explorer: [],
