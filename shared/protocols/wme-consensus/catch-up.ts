@@ -91,7 +91,7 @@ export function presentPoint(step: Step): SnapshotPoint {
 /** One snapshot at a time. An offer that comes late is of nothing new. */
 export function onSnapshotOffer(step: Step, from: ParticipantId, message: SnapshotOfferMessage): void {
   const { durable, soft } = step.state
-  if (snapshots.isComing(soft.incoming)) return
+  if (!snapshots.isWelcome(soft.incoming, from)) return
   soft.asking = null
   promise(step, message.ballot)
   // The coordinator offers it to those who do not acknowledge, and must learn how far they are.
