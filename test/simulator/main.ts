@@ -1,6 +1,5 @@
 /** `npm run sim`: see command-line.ts for the options, run.ts for what one run is. */
 import { writeSync } from 'node:fs'
-import { main as birth } from '../birth/main.ts'
 import { runBatches } from './batch.ts'
 import { BadOption, type CommandLine, HELP, parseCommandLine, replayCommand } from './command-line.ts'
 import { CrewMember } from './crew.ts'
@@ -15,7 +14,12 @@ const say = (text: string): number => writeSync(1, text)
 const note = (text: string): number => writeSync(2, text)
 
 const words = process.argv.slice(2)
-process.exitCode = words.includes('--birth') ? birth(words) : await main(words)
+process.exitCode = words.includes('--birth') ? await birth(words) : await main(words)
+
+async function birth(words: readonly string[]): Promise<number> {
+  const { main: simulateBirths } = await import('../birth/main.ts')
+  return simulateBirths(words)
+}
 
 async function main(words: readonly string[]): Promise<number> {
   let command: CommandLine
