@@ -2,6 +2,7 @@
  * The catalogue of mutants: for each trap of a protocol, and each line of its durability table, at least one small edit of the
  * source that takes the correction away. Whoever changes a line that a mutant names changes the mutant, too.
  */
+import { bytesMutants } from './catalogue-bytes.ts'
 import { coreMutants } from './catalogue-core.ts'
 import { durabilityMutants } from './catalogue-durability.ts'
 import { livenessMutants } from './catalogue-liveness.ts'
@@ -68,5 +69,6 @@ export const mutants: Mutant[] = [
   ...maekawaMutants,
   ...lockOnlyMutants,
   ...participantMutants,
+  ...bytesMutants,
   ...serviceMutants,
 ]
