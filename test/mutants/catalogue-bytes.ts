@@ -96,16 +96,8 @@ export const bytesMutants: Mutant[] = [
     trap: 'bytes',
     title: 'all watchers together may have anything unread',
     file: PARTICIPANT.watchers,
-    find: 'free <= 0 || bytes > API_LIMITS.unreadBytes',
-    replace: 'bytes > API_LIMITS.unreadBytes',
-  },
-  {
-    id: 'heavy-event-for-each',
-    trap: 'bytes',
-    title: 'an event of any length goes to each watcher',
-    file: PARTICIPANT.watchers,
-    find: 'free <= 0 || bytes > API_LIMITS.unreadBytes',
-    replace: 'free <= 0',
+    find: 'if (bytes > free)',
+    replace: 'if (bytes < 0)',
   },
   {
     id: 'behind-for-ever',
