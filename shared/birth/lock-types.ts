@@ -76,7 +76,7 @@ export type Standing =
 // ---------------------------------------------------------------- inputs and effects
 
 export type LockInput =
-  /** The first input after `recover`. `random` differs at each start; `incarnation` is higher than at the start before. */
+  /** The first input after `recover`. `random` and `incarnation` differ from those of all other starts. */
   | { readonly type: 'start'; readonly now: number; readonly incarnation: number; readonly random: string }
   | {
       readonly type: 'message'

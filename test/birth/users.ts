@@ -188,8 +188,13 @@ export class Users {
       this.record(user, { type: 'withdrawn' })
       return this.again(user)
     }
-    // The core is parked: the same is said again, until the lock is known.
+    // The core is parked: the same is said again, until the lock is known. What was refused has not happened.
     if (event.refusal.code === 'not-a-member') {
+      const events = this.history.get(user.host.lock)!
+      const index = events.findLastIndex(
+        one => 'user' in one && one.user === user.name && one.type === event.event,
+      )
+      if (index !== -1) events.splice(index, 1)
       return world.schedule(RETRY_MS, () => this.sayAgain(user))
     }
   }
@@ -200,10 +205,14 @@ export class Users {
     if (host.state === null) return
     const now = world.now
     const operation: Json = [{ increment: 'n', by: 1 }]
-    if (user.phase === 'issuing')
+    if (user.phase === 'issuing') {
+      this.record(user, { type: 'issue', fence, opId, operation })
       world.step(host, { type: 'user', now, event: { type: 'issue', user: name, fence, opId, operation } })
-    if (user.phase === 'leaving')
+    }
+    if (user.phase === 'leaving') {
+      this.record(user, { type: 'exit', fence })
       world.step(host, { type: 'user', now, event: { type: 'exit', user: name, fence } })
+    }
   }
 
   private roundOver(user: User): void {

@@ -66,6 +66,7 @@ const JUDGES: { readonly [subject in Subject]: Judges } = {
   birth: { suites: ['test/birth'], protocols: '', participants: [], explorer: [], service: true },
   participant: {
     suites: ['test/participant', 'test/service/superseded.test.ts'],
+    without: 'test/participant/memory.test.ts',
     protocols: '',
     participants: [],
     explorer: [],

@@ -48,8 +48,8 @@ export interface EngineHost {
 /** Timers of the protocol among those of the machine. */
 const CORE = 'core/'
 
-/** Starts are told apart by their number, which also grows with the clock as long as that goes forward. */
-const STARTS_PER_MS = 64
+/** Hexadecimal digits of the random number by which starts are told apart: 48 bits. */
+const INCARNATION_DIGITS = 12
 
 export class Engine {
   private readonly context: LockContext
@@ -68,8 +68,7 @@ export class Engine {
   start(): void {
     const now = this.host.now()
     const random = this.host.randomId()
-    const incarnation =
-      Math.floor(now) * STARTS_PER_MS + (Number.parseInt(random.slice(0, 2), 16) % STARTS_PER_MS)
+    const incarnation = Number.parseInt(random.slice(0, INCARNATION_DIGITS), 16) + 1
     this.step({ type: 'start', now, incarnation, random })
   }
 

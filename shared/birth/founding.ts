@@ -1,0 +1,95 @@
+/**
+ * Founding: nobody votes before all processes were up together once. See ledger.ts for why no process that has begun before is taken
+ * for new.
+ */
+import type { ParticipantId } from '../protocols/protocol.ts'
+import { heal, takeNumber } from './healing.ts'
+import {
+  broadcast,
+  COLLECTOR,
+  drawNonce,
+  isHealed,
+  others,
+  type Step,
+  send,
+  sendFounded,
+  write,
+} from './ledger-state.ts'
+import type { FoundedRecord, Founding, LedgerRecord } from './ledger-types.ts'
+import type { Incarnations } from './messages.ts'
+
+export function gather(step: Step): void {
+  const { record } = step.state
+  if (record?.status !== 'blank') return
+  broadcast(step, { type: 'gather', collector: record.nonce })
+  foundIfComplete(step)
+}
+
+export function onGather(step: Step, from: ParticipantId, collector: string): void {
+  const { record } = step.state
+  if (record === null) return
+  if (record.status === 'founded') return sendFounded(step, from)
+  if (from !== COLLECTOR) return
+  if (record.collector !== collector) write(step, { status: 'blank', nonce: drawNonce(step), collector })
+  const { nonce } = step.state.record as LedgerRecord
+  send(step, from, { type: 'blank', collector, nonce })
+}
+
+export function onBlank(step: Step, from: ParticipantId, collector: string, nonce: string): void {
+  const { record, soft } = step.state
+  if (record?.status !== 'blank' || record.nonce !== collector) return
+  soft.gathered.set(from, nonce)
+  foundIfComplete(step)
+}
+
+export function foundIfComplete(step: Step): void {
+  const { record, soft } = step.state
+  const { registrars } = step.context
+  if (record?.status !== 'blank' || soft.gathered.size < registrars - 1) return
+  const nonces = [record.nonce]
+  for (let id = 2; id <= registrars; id++) nonces.push(soft.gathered.get(id)!)
+  join(step, { collector: record.nonce, nonces })
+}
+
+/** A process that is new joins; one that was wiped meanwhile finds that it is not among those that founded. */
+export function onFounded(
+  step: Step,
+  from: ParticipantId,
+  founding: Founding,
+  known: Incarnations,
+  isSure: boolean,
+): void {
+  const { record } = step.state
+  if (record === null || isHealed(step)) return
+  if (record.status === 'blank') join(step, founding)
+  else if (record.incarnation === 0 && isSure && record.founding.collector !== founding.collector)
+    join(step, founding)
+  const joined = step.state.record as FoundedRecord
+  if (!isSure || joined.incarnation !== 0 || joined.founding.collector !== founding.collector) return
+  takeNumber(step, from, known)
+}
+
+export function join(step: Step, founding: Founding): void {
+  const { record, soft } = step.state
+  const { nonce } = record as LedgerRecord
+  const isNew = founding.nonces[step.context.self - 1] === nonce
+  soft.numbers.clear()
+  write(step, {
+    status: 'founded',
+    founding,
+    nonce,
+    incarnation: isNew ? 1 : 0,
+    isHealed: false,
+    known: {},
+  })
+  if (!isNew) return broadcast(step, { type: 'hello' })
+  if (step.context.self === COLLECTOR) for (const peer of others(step)) sendFounded(step, peer)
+  heal(step, step.state.record as FoundedRecord)
+}
+
+export function onHello(step: Step, from: ParticipantId): void {
+  const { record } = step.state
+  if (record?.status === 'founded') sendFounded(step, from)
+  else if (record !== null && step.context.self === COLLECTOR)
+    send(step, from, { type: 'gather', collector: record.nonce })
+}

@@ -1,0 +1,136 @@
+/** The state of a ledger, one step of it, and what its parts have in common. */
+import type { Json } from '../json.ts'
+import type { ParticipantId } from '../protocols/protocol.ts'
+import { majority } from '../protocols/quorum.ts'
+import type {
+  FoundedRecord,
+  LedgerContext,
+  LedgerEffect,
+  LedgerEntry,
+  LedgerMessage,
+  LedgerRecord,
+} from './ledger-types.ts'
+
+export interface LedgerState {
+  record: LedgerRecord | null
+  readonly entries: Map<string, LedgerEntry>
+  soft: Soft
+}
+
+export interface Soft {
+  random: string
+  nonces: number
+  /** Of those that are new, by participant; only the first registrar collects. */
+  gathered: Map<ParticipantId, string>
+  /** The own incarnation as those know it that are sure, for a process that was replaced. */
+  numbers: Map<ParticipantId, number>
+  /** How far the index of each that has noted this incarnation was read; `null`: to its end. */
+  noted: Map<ParticipantId, string | null>
+  /** The names of all locks in order, while somebody reads the index. */
+  names: string[]
+  unfinished: string[]
+  attempts: number
+}
+
+export interface Step {
+  readonly context: LedgerContext
+  readonly state: LedgerState
+  readonly records: Map<string, Json>
+  readonly effects: LedgerEffect[]
+}
+
+/** The registrar that founds. */
+export const COLLECTOR = 1
+export const ENTRY = 'lock/'
+const MAX_DOUBLINGS = 5
+
+export function blankSoft(random: string): Soft {
+  return {
+    random,
+    nonces: 0,
+    gathered: new Map(),
+    numbers: new Map(),
+    noted: new Map(),
+    names: [],
+    unfinished: [],
+    attempts: 0,
+  }
+}
+
+/** A majority of the registrars not counting this one, or all others if they are not so many. */
+export const needed = ({ registrars }: LedgerContext): number =>
+  Math.min(majority(registrars), registrars - 1)
+
+// ---------------------------------------------------------------- helpers
+
+/** A process that has forgotten nothing: one that was never replaced, or has healed. */
+export const isSure = (record: FoundedRecord): boolean => record.isHealed || record.incarnation === 1
+
+export const isHealed = ({ state: { record } }: Step): boolean =>
+  record?.status === 'founded' && record.isHealed
+
+/** Not an answer to an earlier life of this process. */
+export function isMine(
+  { state: { record } }: Step,
+  message: { nonce: string; incarnation: number },
+): boolean {
+  return (
+    record?.status === 'founded' &&
+    record.nonce === message.nonce &&
+    record.incarnation === message.incarnation
+  )
+}
+
+/** Unique: no two starts have the same random text. */
+export function drawNonce({ state: { soft } }: Step): string {
+  soft.nonces++
+  return `${soft.random}.${soft.nonces}`
+}
+
+export function write(step: Step, record: LedgerRecord): void {
+  step.state.record = record
+  step.records.set('ledger', record as unknown as Json)
+}
+
+export function writeEntry(step: Step, lock: string, entry: LedgerEntry): void {
+  step.state.entries.set(lock, entry)
+  step.records.set(ENTRY + lock, entry as unknown as Json)
+}
+
+export function others({ context: { self, registrars } }: Step): ParticipantId[] {
+  const peers: ParticipantId[] = []
+  for (let peer = 1; peer <= registrars; peer++) if (peer !== self) peers.push(peer)
+  return peers
+}
+
+export function send(step: Step, to: ParticipantId, message: LedgerMessage): void {
+  step.effects.push({ type: 'send', to, message })
+}
+
+export function broadcast(step: Step, message: LedgerMessage): void {
+  for (const peer of others(step)) send(step, peer, message)
+}
+
+export function setRepeatTimer({ context, state, effects }: Step): void {
+  const { repeatMs, repeatMaxMs } = context.timing
+  const afterMs = Math.min(repeatMs * 2 ** Math.min(state.soft.attempts, MAX_DOUBLINGS), repeatMaxMs)
+  effects.push({ type: 'set-timer', timer: 'repeat', afterMs })
+}
+
+/** In words, what this process waits for; empty if it takes part. */
+export function describe({ registrars, self }: LedgerContext, { record, soft }: LedgerState): string {
+  if (record?.status === 'founded' && record.isHealed) return ''
+  if (record?.status === 'founded') {
+    return record.incarnation === 1
+      ? `Process ${self} waits for the others to begin.`
+      : `Process ${self} has lost its storage, and is learning from the others what it had.`
+  }
+  const missing = self === COLLECTOR ? registrars - 1 - soft.gathered.size : null
+  return `This deployment begins once all of its ${registrars} processes have been up together${missing === null ? '' : `; ${missing} are missing`}.`
+}
+
+export function sendFounded(step: Step, to: ParticipantId): void {
+  const record = step.state.record as FoundedRecord
+  const { founding, known } = record
+  send(step, to, { type: 'founded', founding, known, isSure: isSure(record) })
+}
