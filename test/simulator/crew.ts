@@ -6,10 +6,10 @@ import { Worker } from 'node:worker_threads'
 import type { Answer, Job } from './jobs.ts'
 
 /** No sound run takes that long, and shrinking has a budget. */
-const STUCK_MS: { readonly [type in Job['type']]: number } = {
-  ...{ run: 60_000, shrink: 300_000, 'run-service': 60_000, 'shrink-service': 300_000 },
-}
+const STUCK_MS = { run: 60_000, shrink: 300_000 } as const
 const LOOK_EVERY_MS = 1_000
+
+const stuckMs = ({ type }: Job): number => (type.startsWith('shrink') ? STUCK_MS.shrink : STUCK_MS.run)
 
 /** Thrown by a job that had to be ended. */
 export class Stuck extends Error {
@@ -36,7 +36,7 @@ export class CrewMember {
         if (seeds !== last) {
           last = seeds
           since = Date.now()
-        } else if (Date.now() - since > STUCK_MS[job.type]) {
+        } else if (Date.now() - since > stuckMs(job)) {
           end()
           this.dismiss()
           reject(new Stuck(this.#progress[0]!))

@@ -3,7 +3,7 @@ import { addCounts, type Counts, zeroCounts } from './counts.ts'
 import type { ViolationReport } from './run.ts'
 import { runSeed } from './run.ts'
 import type { RunOptions } from './scenario.ts'
-import { doServiceJob, type ServiceAnswer, type ServiceJob } from './service/jobs.ts'
+import type { ServiceAnswer, ServiceJob } from './service/jobs.ts'
 import { lastLines, shrink } from './shrink.ts'
 
 export type Job =
@@ -50,8 +50,11 @@ export async function doJob(job: Job, beginSeed: (seed: number) => void): Promis
       return runSeeds(job, beginSeed)
     case 'shrink':
       return shrinkSeed(job, beginSeed)
-    default:
+    default: {
+      // The protocols need nothing of the service.
+      const { doServiceJob } = await import('./service/jobs.ts')
       return doServiceJob(job, beginSeed)
+    }
   }
 }
 

@@ -7,7 +7,6 @@ import type { Failure, ShrinkAnswer } from './jobs.ts'
 import * as report from './report.ts'
 import { runSeed } from './run.ts'
 import type { RunOptions } from './scenario.ts'
-import { serviceMain } from './service/main.ts'
 
 /** Written at once: the process may end right after. */
 const say = (text: string): number => writeSync(1, text)
@@ -16,9 +15,9 @@ const note = (text: string): number => writeSync(2, text)
 const words = process.argv.slice(2)
 process.exitCode = words.includes('--birth') ? await birth(words) : await main(words)
 
+/** What is not asked for is not loaded: the protocols need neither births nor the service. */
 async function birth(words: readonly string[]): Promise<number> {
-  const { main: simulateBirths } = await import('../birth/main.ts')
-  return simulateBirths(words)
+  return (await import('../birth/main.ts')).main(words)
 }
 
 async function main(words: readonly string[]): Promise<number> {
@@ -34,7 +33,10 @@ async function main(words: readonly string[]): Promise<number> {
     say(HELP)
     return 0
   }
-  if (command.service) return serviceMain(command, say, note)
+  if (command.service) {
+    const { serviceMain } = await import('./service/main.ts')
+    return serviceMain(command, say, note)
+  }
   return command.replay === null ? simulate(command) : replay(command, command.replay)
 }
 

@@ -28,7 +28,7 @@ import type {
 import type { Machine } from './state.ts'
 import { applyThrough } from './state-machine.ts'
 import { askForCatchUp, clearLane, emit, nextRound, restartRepeats, type Step, save, send } from './step.ts'
-import { isWaiting } from './suspicion.ts'
+import { isWaiting } from './waiting.ts'
 
 export function onCatchUpRequest(step: Step, from: ParticipantId, message: CatchUpRequestMessage): void {
   sendCatchUp(step, from, message.decided)

@@ -26,7 +26,7 @@ import type {
   SnapshotOfferMessage,
   SnapshotPoint,
 } from './messages.ts'
-import { needsOwner } from './pre-vote.ts'
+import { needsOwner } from './needs-owner.ts'
 import { restartRepeats } from './repeat.ts'
 import { nextRound } from './soft.ts'
 import type { Entry, Incarnations } from './state.ts'

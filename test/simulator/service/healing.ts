@@ -242,6 +242,8 @@ function hasBroken(world: World, lock: string): boolean {
 function isOwed(world: World, lock: string): boolean {
   const { losses, plan } = world
   if (losses.owed(lock) !== 'progress') return false
+  const isCluster = plan.deployment.kind === 'cluster'
+  if (isCluster && plan.broken.length > 0 && !losses.areFounded) return false
   if (!hasBroken(world, lock)) return true
   const { protocol, participants } =
     losses.configurationOf(lock) ?? world.defaultsOf(world.routers[0]!.site, 1)

@@ -14,12 +14,15 @@ import type { World } from './world.ts'
 /** What is owed: everything, safety alone, or nothing. */
 export type Owed = 'progress' | 'safety' | 'nothing'
 
+/** What a participant lost: its storage, or the ledger that knew of it. */
+type Cause = 'storage' | 'ledger'
+
 /** Protocols that take a participant back which has lost its storage. */
 const READMITTING: ReadonlySet<string> = new Set(['wme-1', 'wme-2'])
 
 export class Losses {
   readonly #world: World
-  readonly #lost = new Map<string, Set<number>>()
+  readonly #lost = new Map<string, Map<number, Cause>>()
   readonly #owed = new Map<string, Owed>()
   readonly #born = new Set<string>()
 
@@ -28,12 +31,25 @@ export class Losses {
   }
 
   owed(lock: string): Owed {
-    return this.#owed.get(lock) ?? 'progress'
+    const owed = this.#owed.get(lock) ?? 'progress'
+    if (owed !== 'progress') return owed
+    const protocol = this.configurationOf(lock)?.protocol
+    if (protocol === undefined || READMITTING.has(protocol)) return owed
+    // A process that heals while a lock is born counts as lost there, though it has lost nothing of it.
+    const ofLock = [...this.#world.objects.values()].filter(object => object.lock === lock)
+    const isLost = ofLock.some(object => birthOf(object)?.standing.status === 'lost')
+    return isLost || this.lostOf(lock).size > 0 ? 'safety' : owed
   }
 
   /** Participants of this lock, or ledgers, that lost their storage and have not been healed. */
-  lostOf(lock: string): ReadonlySet<number> {
-    return this.#lost.get(lock) ?? new Set()
+  lostOf(lock: string): ReadonlyMap<number, Cause> {
+    return this.#lost.get(lock) ?? new Map()
+  }
+
+  /** Whether the processes have ever been up together, so that locks can be born. */
+  get areFounded(): boolean {
+    const ledgers = [...this.#world.objects.values()].filter(({ lock }) => lock === LEDGER_NAME)
+    return ledgers.some(ledger => ledgerOf(ledger)?.status === 'founded')
   }
 
   /** Whether everybody who lost something has got it back. */
@@ -50,17 +66,17 @@ export class Losses {
   /** Before the storage is gone. */
   wiping(object: SimObject): void {
     if (object.disk.isBlank) return
-    this.#lose(object)
+    this.#lose(object, 'storage')
     if (object.lock !== LEDGER_NAME) return
     // A process without its ledger does not know what else it has lost: everything counts as lost.
     for (const other of this.#world.objectsAt(object.site)) {
-      if (other.lock !== LEDGER_NAME && !other.disk.isBlank) this.#lose(other)
+      if (other.lock !== LEDGER_NAME && !other.disk.isBlank) this.#lose(other, 'ledger')
     }
   }
 
-  #lose({ lock, participant }: SimObject): void {
-    const lost = this.#lost.get(lock) ?? new Set()
-    this.#lost.set(lock, lost.add(participant))
+  #lose({ lock, participant }: SimObject, cause: Cause): void {
+    const lost = this.#lost.get(lock) ?? new Map<number, Cause>()
+    this.#lost.set(lock, lost.set(participant, cause))
     if (lock === LEDGER_NAME) this.#loseLedger(lost.size)
     else this.#loseParticipant(lock, lost)
   }
@@ -72,13 +88,12 @@ export class Losses {
     if (lost === sites) for (const { name } of locks) this.#lower(name, 'nothing')
   }
 
-  #loseParticipant(lock: string, lost: ReadonlySet<number>): void {
+  #loseParticipant(lock: string, lost: ReadonlyMap<number, Cause>): void {
     const { sites } = this.#world.plan.deployment
     const configuration = this.configurationOf(lock)
     const size = configuration?.participants.length ?? sites
     const isTolerated = [size, sites].every(count => lost.size <= count - majority(count))
-    const isReadmitting = configuration === null || READMITTING.has(configuration.protocol)
-    if (!isTolerated || !isReadmitting) this.#lower(lock, 'safety')
+    if (!isTolerated) this.#lower(lock, 'safety')
     const isGone = Array.from({ length: size }, (_, index) => index + 1).every(id => lost.has(id))
     if (isGone) this.#lower(lock, 'nothing')
   }
@@ -90,11 +105,46 @@ export class Losses {
   committed(object: SimObject, group: Group): void {
     const { lock, participant } = object
     if (!group.some(([kind, key]) => kind === 'put' && SIGNS.has(key as string))) return
-    const isBack = lock === LEDGER_NAME ? isHealed(object) : isMemberOf(object) || this.#isElsewhere(object)
-    if (!isBack) return
-    if (lock !== LEDGER_NAME && !this.#born.has(lock)) this.#world.counts.births++
-    this.#born.add(lock)
-    if (this.#lost.get(lock)?.delete(participant)) this.#world.counts.rejoins++
+    if (lock !== LEDGER_NAME && !this.#born.has(lock) && isMemberOf(object)) {
+      this.#world.counts.births++
+      this.#born.add(lock)
+    }
+    const lost = this.#lost.get(lock)
+    const cause = lost?.get(participant)
+    if (cause === undefined || !this.#isBack(object, cause)) return
+    lost!.delete(participant)
+    this.#world.counts.rejoins++
+    if (lock === LEDGER_NAME) this.#loseAllThatOthersHave(object)
+  }
+
+  /** What a healed process hears of from the others counts as lost there, until it was taken back. */
+  #loseAllThatOthersHave({ site, participant }: SimObject): void {
+    const { plan, objects } = this.#world
+    const known = [...objects.values()].filter(({ lock, disk }) => lock !== LEDGER_NAME && !disk.isBlank)
+    for (const { name } of plan.locks) {
+      if (!known.some(({ lock }) => lock === name)) continue
+      const here = known.find(object => object.lock === name && object.site === site)
+      if (here !== undefined && this.#isBack(here, 'ledger')) continue
+      const lost = this.#lost.get(name) ?? new Map<number, Cause>()
+      if (!lost.has(participant)) this.#lost.set(name, lost.set(participant, 'ledger'))
+      this.#loseParticipant(name, lost)
+    }
+  }
+
+  /** One whose ledger was lost is a member until it hears of that: it is back when it was out, or became entitled since. */
+  #isBack(object: SimObject, cause: Cause): boolean {
+    if (object.lock === LEDGER_NAME) return isHealed(object)
+    if (this.#isElsewhere(object)) return true
+    const { standing, incarnation } = birthOf(object) ?? { standing: { status: 'unknown' }, incarnation: 0 }
+    const isNewer = standing.status === 'entitled' && incarnation === this.#incarnationAt(object)
+    if (cause === 'ledger' && isNewer) return true
+    return isMemberOf(object) && (cause === 'storage' || standing.status === 'lost')
+  }
+
+  #incarnationAt({ site, participant }: SimObject): number {
+    const ledger = this.#world.objects.get(`${site.name}:${LEDGER_NAME}/${participant}`)
+    const record = ledger === undefined ? null : ledgerOf(ledger)
+    return record?.status === 'founded' ? record.incarnation : 0
   }
 
   /** It knows of a lock that it has no part in: there is nothing else to know. */
@@ -124,9 +174,12 @@ export function isMemberOf(object: SimObject | undefined): boolean {
   return text !== undefined && (JSON.parse(text) as { readonly status: string }).status === 'member'
 }
 
-function isHealed(object: SimObject): boolean {
+function ledgerOf(object: SimObject): LedgerRecord | null {
   const text = object.disk.durableRecord('ledger')
-  if (text === undefined) return false
-  const record = JSON.parse(text) as LedgerRecord
-  return record.status === 'founded' && record.isHealed
+  return text === undefined ? null : (JSON.parse(text) as LedgerRecord)
+}
+
+function isHealed(object: SimObject): boolean {
+  const record = ledgerOf(object)
+  return record?.status === 'founded' && record.isHealed
 }

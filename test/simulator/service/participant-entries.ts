@@ -48,7 +48,10 @@ export function participantEntries(
         }
         case '/watch': {
           const since = searchParams.has('since') ? Number(searchParams.get('since')) : null
-          const { stream, sink } = openStream(runtime, closed => participant.unwatch(closed))
+          const { stream, sink } = openStream(runtime, {
+            onCancel: closed => participant.unwatch(closed),
+            onDrained: read => participant.drained(read),
+          })
           const refusal = await participant.watch(address, since, sink)
           if (refusal !== null) return SimResponse.json(refusal)
           return new SimResponse(stream, { headers: { 'content-type': 'text/event-stream' } })

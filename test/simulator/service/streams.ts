@@ -2,12 +2,18 @@
 import type { Sink } from '../../../worker/participant/runtime.ts'
 import type { Instance } from './instance.ts'
 
+export interface StreamEvents {
+  readonly onCancel: (sink: Sink) => void
+  /** Everything that was written has been read. */
+  readonly onDrained: (sink: Sink) => void
+}
+
 /** After this long a connection that nobody reads from is found to be dead. */
 const NOTICED_MS = 60_000
 
 export function openStream(
   runtime: Instance,
-  onCancel: (sink: Sink) => void,
+  { onCancel, onDrained }: StreamEvents,
 ): { readonly stream: ReadableStream<Uint8Array>; readonly sink: Sink } {
   const { object } = runtime
   const { loop } = object.world
@@ -53,6 +59,7 @@ export function openStream(
   }
   const pull = (): void => {
     lastRead = loop.now
+    later(() => object.site.receive(() => runtime.isOver || isOver || onDrained(sink)))
   }
   const stream = new ReadableStream<Uint8Array>(
     { start, cancel, pull },
