@@ -144,7 +144,10 @@ export const problemAnswer = component(
     outcome: z
       .enum(['applied', 'not-applied', 'unknown'])
       .optional()
-      .describe('What became of the operation at stake. not-applied: no participant ever applies it.'),
+      .describe(
+        'What became of the operation at stake. not-applied: this request has not applied it and never will. After an earlier ' +
+          'request without an answer, which may have applied it, that says nothing of the earlier one, unless settled is true.',
+      ),
     settled: z
       .boolean()
       .optional()

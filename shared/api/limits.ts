@@ -48,13 +48,19 @@ export const API_LIMITS = {
   watchersPerParticipant: 1_000,
   /** A watcher that is this far behind what has happened since it came is disconnected, and can resume. */
   unreadBytes: 1024 * 1024,
+  /** Of all watchers together; beyond it, and after a gap, a watcher gets what it missed as it reads. */
+  unreadWatchersBytes: 4 * 1024 * 1024,
   sessionsPerParticipant: 1_000,
   /** A session that was sent more than this since its client last answered a probe is closed. */
   unreadSessionBytes: 4 * 1024 * 1024,
+  /** Of all sessions together; beyond it the one that is furthest behind is closed. */
+  unreadSessionsBytes: 8 * 1024 * 1024,
   /** Locks whose participants one `GET /metrics` asks. */
   locksPerScrape: 20,
   /** Calls that a participant has taken and not answered yet. */
   callsInFlight: 2_000,
+  /** Of their operations together. */
+  callsWeight: 4 * 1024 * 1024,
   /** Of the history and of what watchers can resume from, for each step that is kept (`BATON_EVENTS_KEPT`). */
   bytesPerEventKept: 1024,
   /** A request that has more wrong with it than this says so for the first of them only. */

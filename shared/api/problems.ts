@@ -41,7 +41,7 @@ export const PROBLEM_CODES = Object.keys(PROBLEMS) as readonly ProblemCode[]
 
 export const PROBLEM_MEDIA_TYPE = 'application/problem+json'
 
-/** What became of the operation that was at stake. `not-applied`: no participant ever applies it. */
+/** What became of the operation that was at stake. `not-applied`: this request has not applied it and never will. */
 export type Outcome = 'applied' | 'not-applied' | 'unknown'
 
 /** One thing that is wrong with a request. */

@@ -37,8 +37,9 @@ export interface Route {
 
 const ONCE =
   'The same opId again, also under another grant or in a transact, gives the same answer and applies nothing twice; with other ' +
-  `ops it is a conflict. This lasts for at least the last ${API_LIMITS.resultsKept} operations of the lock: after that, and ` +
-  'whenever it cannot be known, the outcome is unknown.'
+  `ops it is a conflict. It waits for nobody if the participant knows the result. This lasts for at least the last ` +
+  `${API_LIMITS.resultsKept} operations of the lock: after that a new grant or a transact applies it anew, and under the old ` +
+  'grant the outcome is unknown.'
 const GRANT_OVER = ['ejected', 'released', 'expired'] as const
 const granted = { description: 'Granted.', schema: answers.grantAnswer }
 const waiting = {

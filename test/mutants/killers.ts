@@ -24,6 +24,8 @@ interface Judges {
   readonly protocols: string
   readonly participants: readonly number[]
   readonly explorer: readonly string[]
+  /** Whether the simulator of the whole service is a judge, too. */
+  readonly service?: true
 }
 
 const LOCKS = ['test/explorer/locks.test.ts']
@@ -61,23 +63,26 @@ const JUDGES: { readonly [subject in Subject]: Judges } = {
     participants: [3],
     explorer: LOCKS,
   },
-  birth: { suites: ['test/birth'], protocols: '', participants: [], explorer: [] },
+  birth: { suites: ['test/birth'], protocols: '', participants: [], explorer: [], service: true },
   participant: {
     suites: ['test/participant', 'test/service/superseded.test.ts'],
+    without: 'test/participant/memory.test.ts',
     protocols: '',
     participants: [],
     explorer: [],
+    service: true,
   },
   service: {
     suites: ['test/router', 'test/client'],
     protocols: '',
     participants: [],
     explorer: [],
+    service: true,
   },
 }
 
 export function killersOf(subject: Subject, seeds: number): Killer[] {
-  const { suites, without, protocols, participants, explorer } = JUDGES[subject]
+  const { suites, without, protocols, participants, explorer, service } = JUDGES[subject]
   const test = (name: string, paths: readonly string[], options: readonly string[] = []): Killer => ({
     name,
     command: ['node_modules/vitest/vitest.mjs', 'run', '--bail=1', '--reporter=dot', ...options, ...paths],
@@ -94,11 +99,19 @@ export function killersOf(subject: Subject, seeds: number): Killer[] {
     name: `simulator, ${10 * seeds} births`,
     command: ['test/simulator/main.ts', '--birth', '--seeds', String(10 * seeds), '--stop-at-first'],
   }
+  const simulateService: Killer = {
+    name: `simulator, ${seeds} seeds of the service`,
+    command: [
+      ...['test/simulator/main.ts', '--service', '--seeds', String(seeds)],
+      ...['--workers', '1', '--stop-at-first', '--no-shrink'],
+    ],
+  }
   return [
     test('suites', suites, without === undefined ? [] : ['--exclude', without]),
     ...participants.map(simulate),
     ...(subject === 'birth' ? [simulateBirth] : []),
     ...(explorer.length === 0 ? [] : [test('explorer', explorer)]),
+    ...(service ? [simulateService] : []),
   ]
 }
 

@@ -114,12 +114,19 @@ export const BIRTH = {
 const participant = 'worker/participant'
 
 export const PARTICIPANT = {
+  connections: `${participant}/core/connections.ts`,
   eventLog: `${participant}/core/event-log.ts`,
+  exchange: `${participant}/peers/exchange.ts`,
+  once: `${participant}/calls/once.ts`,
   participant: `${participant}/participant.ts`,
+  places: `${participant}/core/places.ts`,
+  refusals: `${participant}/calls/refusals.ts`,
+  replay: `${participant}/streams/replay.ts`,
   sessions: `${participant}/streams/sessions.ts`,
   storage: `${participant}/core/storage.ts`,
   timers: `${participant}/core/timers.ts`,
   turns: `${participant}/core/turns.ts`,
+  watchers: `${participant}/streams/watchers.ts`,
 } as const
 
 export const lines = (...text: string[]): string => text.join('\n')

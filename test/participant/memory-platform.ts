@@ -103,18 +103,33 @@ export class MemoryNode {
     return this.request(participant => participant.peer({ lock: LOCK, id: this.id }, request))
   }
 
-  async session(user: string): Promise<MemorySocket> {
-    const accept = (tag: string) => this.sockets.push(new MemorySocket(tag, this.journal))
-    await this.request(participant => participant.session({ lock: LOCK, id: this.id }, user, accept))
+  async session(user: string, client?: string): Promise<MemorySocket> {
+    await this.refusedSession(user, client)
     return this.sockets.at(-1)!
+  }
+
+  /** `null`: it was not refused. */
+  refusedSession(user: string, client?: string): Promise<ParticipantAnswer | null> {
+    const accept = (tag: string) => this.sockets.push(new MemorySocket(tag, this.journal))
+    const address = { lock: LOCK, id: this.id }
+    return this.request(participant => participant.session(address, user, accept, client))
+  }
+
+  /** What is in memory is lost; the next request finds a new instance. */
+  restart(): void {
+    this.instance = null
   }
 
   say(socket: MemorySocket, message: object): void {
     this.awake().participant.socketMessage(socket, JSON.stringify(message))
   }
 
-  watch(sink: Sink): Promise<ParticipantAnswer | null> {
-    return this.request(participant => participant.watch({ lock: LOCK, id: this.id }, null, sink))
+  watch(sink: Sink, since: number | null = null): Promise<ParticipantAnswer | null> {
+    return this.request(participant => participant.watch({ lock: LOCK, id: this.id }, since, sink))
+  }
+
+  drained(sink: Sink): void {
+    this.awake().participant.drained(sink)
   }
 
   fireAlarm(): void {

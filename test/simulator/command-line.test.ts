@@ -42,6 +42,14 @@ describe('options', () => {
     })
   })
 
+  it('of the whole service are few: the rest is drawn from the seed', () => {
+    const words = '--service --seeds 7 --workers 2 --json'.split(' ')
+    expect(parseCommandLine(words)).toMatchObject({ service: true, seeds: 7, workers: 2, json: true })
+    const replay = '--service --replay 7 --without loss,1001,3 --trace'.split(' ')
+    expect(parseCommandLine(replay)).toMatchObject({ replay: 7, without: ['loss', '1001', '3'], trace: true })
+    expect(parseCommandLine([]).service).toBe(false)
+  })
+
   it('are refused when they are bad', () => {
     for (const line of [
       '--nonsense',
@@ -56,6 +64,10 @@ describe('options', () => {
       '--trace',
       '--replay 1',
       '--replay 1 --protocol wme-1 --participants 3,4',
+      '--service --protocol wme-1',
+      '--service --participants 3',
+      '--service --without loss',
+      '--replay 1 --protocol wme-1 --participants 3 --without loss',
     ]) {
       expect(() => parseCommandLine(line.split(' ')), line).toThrow(BadOption)
     }
@@ -108,6 +120,20 @@ describe('the program', () => {
     expect(report.stepsPerSecond).toBeGreaterThan(0)
     expect(report.counts.grants).toBeGreaterThan(0)
     expect(progress).toContain('8 of 8 runs')
+  })
+
+  it('runs the whole service, and one seed of it again', () => {
+    const { status, output, progress } = sim(['--service', '--seeds', '4', '--json', '--workers', '2'])
+    expect(status).toBe(0)
+    const report = JSON.parse(output)
+    expect(report).toMatchObject({ service: true, runs: 4, violations: 0, failures: [], missing: [] })
+    expect(report.steps).toBeGreaterThan(1_000)
+    expect(report.counts.acknowledged).toBeGreaterThan(0)
+    expect(progress).toContain('4 of 4 runs')
+    const replay = sim(['--service', '--replay', '2', '--trace'])
+    expect(replay.status).toBe(0)
+    expect(replay.output).toMatch(/no violation\n\d+ steps, transcript [0-9a-f]{8}\n$/)
+    expect(sim(['--service', '--replay', '2', '--trace']).output).toBe(replay.output)
   })
 
   it('refuses bad options with status 2 and helps with status 0', () => {

@@ -13,6 +13,10 @@ export const PROTOCOLS: readonly ProtocolName[] = [
 export const MOST_PARTICIPANTS = 13
 
 export interface CommandLine {
+  /** The whole service on a simulated platform, instead of the protocols alone. */
+  readonly service: boolean
+  /** Of a run of the service: what is left out, by the names that a smaller run was printed with. */
+  readonly without: readonly string[]
   readonly protocols: readonly ProtocolName[]
   readonly participants: readonly number[]
   /** For each protocol and number of participants. */
@@ -35,7 +39,10 @@ export interface CommandLine {
 export class BadOption extends Error {}
 
 export const HELP = `npm run sim -- [options]
+npm run sim -- --service [options]
 
+  --service              the whole service (participants, router, client) on a simulated platform, instead of the
+                         protocols alone: protocols, participants, faults and clients are drawn from the seed
   --protocol NAMES       ${PROTOCOLS.join(', ')} or all; several separated by commas (all)
   --participants NUMBERS 1 to ${MOST_PARTICIPANTS}; several separated by commas (3)
   --seeds NUMBER         runs for each protocol and number of participants (100)
@@ -51,6 +58,7 @@ export const HELP = `npm run sim -- [options]
   --no-shrink            do not look for a smaller run with the same violation
   --json                 one JSON object on standard output
   --replay SEED          run one seed again; with --trace print all that happens
+  --without ITEMS        with --service --replay: leave these faults and actions out, as a smaller run says
   --birth                the birth of locks instead of a protocol: see --birth --help
   --help
 
@@ -60,6 +68,8 @@ Exit status: 0 no violation, 1 a violation or something that never happened, 2 b
 type Draft = { -readonly [Option in keyof CommandLine]: CommandLine[Option] }
 
 const DEFAULTS: CommandLine = {
+  service: false,
+  without: [],
   protocols: PROTOCOLS,
   participants: [3],
   seeds: 100,
@@ -82,7 +92,9 @@ export function parseCommandLine(words: readonly string[]): CommandLine {
   const rest = words.flatMap(word =>
     /^--[a-z-]+=/.test(word) ? [word.slice(0, word.indexOf('=')), word.slice(word.indexOf('=') + 1)] : [word],
   )
+  const given = new Set<string>()
   for (let option = rest.shift(); option !== undefined; option = rest.shift()) {
+    given.add(option)
     const flag = FLAGS[option]
     const set = VALUES[option]
     if (flag !== undefined) flag(draft)
@@ -94,11 +106,22 @@ export function parseCommandLine(words: readonly string[]): CommandLine {
       set(draft, value, option)
     }
   }
-  return checked(draft)
+  return checked(draft, given)
 }
 
-function checked(draft: Draft): CommandLine {
+/** What a run of the service draws from its seed. */
+const OF_PROTOCOLS = ['--protocol', '--participants', '--faults', '--duration', '--users', '--plain']
+
+function checked(draft: Draft, given: ReadonlySet<string>): CommandLine {
   if (draft.trace && draft.replay === null) throw new BadOption("'--trace' needs '--replay SEED'")
+  if (given.has('--without') && !(draft.service && draft.replay !== null)) {
+    throw new BadOption("'--without' needs '--service' and '--replay SEED'")
+  }
+  if (draft.service) {
+    const foreign = OF_PROTOCOLS.find(option => given.has(option))
+    if (foreign !== undefined) throw new BadOption(`'${foreign}' is not for '--service'`)
+    return draft
+  }
   const isOne = draft.protocols.length === 1 && draft.participants.length === 1
   if (draft.replay !== null && !isOne) {
     throw new BadOption("'--replay' needs one '--protocol' and one number of '--participants'")
@@ -107,6 +130,9 @@ function checked(draft: Draft): CommandLine {
 }
 
 const FLAGS: { readonly [option: string]: (draft: Draft) => void } = {
+  '--service': draft => {
+    draft.service = true
+  },
   '--plain': draft => {
     draft.plain = true
   },
@@ -143,6 +169,9 @@ const VALUES: { readonly [option: string]: (draft: Draft, value: string, option:
   '--faults': (draft, value) => {
     const faults = new Set(listOf(value).flatMap(faultsOrRefuse))
     draft.faults = FAULTS.filter(fault => faults.has(fault))
+  },
+  '--without': (draft, value) => {
+    draft.without = listOf(value)
   },
   '--duration': (draft, value, option) => {
     draft.durationMs = integer(value, option, 1, 1e7)

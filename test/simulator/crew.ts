@@ -9,6 +9,8 @@ import type { Answer, Job } from './jobs.ts'
 const STUCK_MS = { run: 60_000, shrink: 300_000 } as const
 const LOOK_EVERY_MS = 1_000
 
+const stuckMs = ({ type }: Job): number => (type.startsWith('shrink') ? STUCK_MS.shrink : STUCK_MS.run)
+
 /** Thrown by a job that had to be ended. */
 export class Stuck extends Error {
   readonly seed: number
@@ -34,7 +36,7 @@ export class CrewMember {
         if (seeds !== last) {
           last = seeds
           since = Date.now()
-        } else if (Date.now() - since > STUCK_MS[job.type]) {
+        } else if (Date.now() - since > stuckMs(job)) {
           end()
           this.dismiss()
           reject(new Stuck(this.#progress[0]!))

@@ -3,9 +3,11 @@ import { addCounts, type Counts, zeroCounts } from './counts.ts'
 import type { ViolationReport } from './run.ts'
 import { runSeed } from './run.ts'
 import type { RunOptions } from './scenario.ts'
+import type { ServiceAnswer, ServiceJob } from './service/jobs.ts'
 import { lastLines, shrink } from './shrink.ts'
 
 export type Job =
+  | ServiceJob
   | {
       readonly type: 'run'
       readonly options: RunOptions
@@ -39,11 +41,21 @@ export interface ShrinkAnswer {
   readonly lines: readonly string[]
 }
 
-export type Answer = RunAnswer | ShrinkAnswer
+export type Answer = RunAnswer | ShrinkAnswer | ServiceAnswer
 
 /** `beginSeed` is told which seed runs, so that somebody else can notice when it does not come to an end. */
-export function doJob(job: Job, beginSeed: (seed: number) => void): Answer {
-  return job.type === 'run' ? runSeeds(job, beginSeed) : shrinkSeed(job, beginSeed)
+export async function doJob(job: Job, beginSeed: (seed: number) => void): Promise<Answer> {
+  switch (job.type) {
+    case 'run':
+      return runSeeds(job, beginSeed)
+    case 'shrink':
+      return shrinkSeed(job, beginSeed)
+    default: {
+      // The protocols need nothing of the service.
+      const { doServiceJob } = await import('./service/jobs.ts')
+      return doServiceJob(job, beginSeed)
+    }
+  }
 }
 
 function runSeeds(job: Extract<Job, { type: 'run' }>, beginSeed: (seed: number) => void): RunAnswer {

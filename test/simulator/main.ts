@@ -15,9 +15,9 @@ const note = (text: string): number => writeSync(2, text)
 const words = process.argv.slice(2)
 process.exitCode = words.includes('--birth') ? await birth(words) : await main(words)
 
+/** What is not asked for is not loaded: the protocols need neither births nor the service. */
 async function birth(words: readonly string[]): Promise<number> {
-  const { main: simulateBirths } = await import('../birth/main.ts')
-  return simulateBirths(words)
+  return (await import('../birth/main.ts')).main(words)
 }
 
 async function main(words: readonly string[]): Promise<number> {
@@ -32,6 +32,10 @@ async function main(words: readonly string[]): Promise<number> {
   if (command.help) {
     say(HELP)
     return 0
+  }
+  if (command.service) {
+    const { serviceMain } = await import('./service/main.ts')
+    return serviceMain(command, say, note)
   }
   return command.replay === null ? simulate(command) : replay(command, command.replay)
 }

@@ -4,8 +4,8 @@ import { doJob, type Job } from './jobs.ts'
 
 const progress = new Float64Array((workerData as { readonly progress: SharedArrayBuffer }).progress)
 
-parentPort!.on('message', (job: Job) => {
-  const answer = doJob(job, seed => {
+parentPort!.on('message', async (job: Job) => {
+  const answer = await doJob(job, seed => {
     progress[0] = seed
     progress[1]!++
   })

@@ -71,10 +71,7 @@ export type ParticipantCall =
     }
   /** This participant's own view; the router puts those of all together. */
   | { readonly type: 'status' }
-  /**
-   * A page of at most `limit` events from `cursor` on, as `{events, cursor}`; without a limit, all of them as
-   * a list.
-   */
+  /** A page of at most `limit` events from `cursor` on, as `{events, cursor}`. */
   | { readonly type: 'history'; readonly limit?: number; readonly cursor?: string | null }
   /**
    * `fence`: only if this is the holder's; absent (also from a router of before) or `null`: whoever it is.

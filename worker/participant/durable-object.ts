@@ -84,7 +84,7 @@ export class BatonParticipant extends DurableObject<BatonEnvironment> {
       case '/watch':
         return this.watch(address, searchParams.has('since') ? Number(searchParams.get('since')) : null)
       case '/session':
-        return this.session(address, searchParams.get('user') ?? '')
+        return this.session(address, searchParams.get('user') ?? '', searchParams.get('client') ?? undefined)
       default:
         return new Response(null, { status: 404 })
     }
@@ -108,21 +108,22 @@ export class BatonParticipant extends DurableObject<BatonEnvironment> {
   }
 
   private async watch(address: Address, since: number | null): Promise<Response> {
-    const { stream, sink } = createSink(closed => this.participant.unwatch(closed))
+    const { stream, sink } = createSink(this.participant)
     const refusal = await this.participant.watch(address, since, sink)
     if (refusal !== null) return Response.json(refusal)
     const headers = { 'content-type': 'text/event-stream', 'cache-control': 'no-store' }
     return new Response(stream, { headers })
   }
 
-  private async session(address: Address, user: string): Promise<Response> {
-    let client: WebSocket | null = null
-    const refusal = await this.participant.session(address, user, tag => {
+  private async session(address: Address, user: string, client?: string): Promise<Response> {
+    let webSocket: WebSocket | null = null
+    const accept = (tag: string) => {
       const pair = new WebSocketPair()
-      client = pair[0]
+      webSocket = pair[0]
       this.ctx.acceptWebSocket(pair[1], [tag])
-    })
-    return refusal === null ? new Response(null, { status: 101, webSocket: client }) : Response.json(refusal)
+    }
+    const refusal = await this.participant.session(address, user, accept, client)
+    return refusal === null ? new Response(null, { status: 101, webSocket }) : Response.json(refusal)
   }
 }
 
@@ -194,8 +195,10 @@ function socketOf(ctx: DurableObjectState, socket: WebSocket): Socket {
   }
 }
 
-/** A stream without a limit of its own: the participant looks at what is unread. */
-function createSink(onCancel: (sink: Sink) => void): { stream: ReadableStream<Uint8Array>; sink: Sink } {
+/**
+ * A stream without a limit of its own: the participant looks at what is unread, and is told when all is read.
+ */
+function createSink(participant: Participant): { stream: ReadableStream<Uint8Array>; sink: Sink } {
   const encoder = new TextEncoder()
   let controller!: ReadableStreamDefaultController<Uint8Array>
   const sink: Sink = {
@@ -208,7 +211,10 @@ function createSink(onCancel: (sink: Sink) => void): { stream: ReadableStream<Ui
       start: own => {
         controller = own
       },
-      cancel: () => onCancel(sink),
+      pull: () => {
+        queueMicrotask(() => participant.drained(sink))
+      },
+      cancel: () => participant.unwatch(sink),
     },
     { highWaterMark: 0, size: chunk => chunk.byteLength },
   )

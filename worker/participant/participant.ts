@@ -12,6 +12,7 @@
 import type { LockConfiguration, ParticipantPlace } from '../../shared/api/configuration.ts'
 import { API_LIMITS } from '../../shared/api/limits.ts'
 import type { Json } from '../../shared/json.ts'
+import type { Limits } from '../../shared/protocols/protocol.ts'
 import type { Resource } from '../../shared/resource/resource.ts'
 import { answer } from './calls/answer.ts'
 import { type CallContext, done } from './calls/context.ts'
@@ -20,9 +21,11 @@ import { tooMany } from './calls/refusals.ts'
 import type { ParticipantAnswer, ParticipantCall } from './calls.ts'
 import { Connections } from './core/connections.ts'
 import { Member, type StepReport } from './core/member.ts'
+import { Places } from './core/places.ts'
 import { Storage } from './core/storage.ts'
 import { Timers } from './core/timers.ts'
 import { Turns } from './core/turns.ts'
+import { weigh } from './core/weigh.ts'
 import { LedgerCalls } from './ledger/calls.ts'
 import { type Address, type Birth, contextOf, Lock, placeOf } from './lock/lock.ts'
 import { Exchange } from './peers/exchange.ts'
@@ -35,6 +38,8 @@ import { Watchers } from './streams/watchers.ts'
 export interface Deployment {
   /** How many steps of history are kept; 0: none. */
   readonly eventsKept: number
+  /** Bounds of the protocol. Default: `DEFAULT_LIMITS`. */
+  readonly limits?: Limits
   /** What a lock is made of that nobody configured, as the participant with this address would have it. */
   defaults(address: Address): LockConfiguration
   resourceNamed(name: string): Resource | undefined
@@ -64,10 +69,12 @@ export class Participant {
   private readonly exchange: Exchange<Message>
   private readonly conversations: Conversations
   private readonly connections: Connections
+  private readonly places = new Places(API_LIMITS.waiters)
   private readonly sessions: Sessions
   private readonly watchers: Watchers
   private knownMember: Member | null = null
   private callsInFlight = 0
+  private callsWeight = 0
   private requests = 0
 
   constructor(runtime: Runtime, deployment: Deployment) {
@@ -101,7 +108,7 @@ export class Participant {
     })
     this.conversations = new Conversations(turns, timers, member)
     this.connections = new Connections(storage)
-    this.sessions = new Sessions(turns, runtime, member)
+    this.sessions = new Sessions(turns, runtime, member, this.places)
     this.watchers = new Watchers({
       runtime,
       turns,
@@ -125,6 +132,8 @@ export class Participant {
     this.storage.put(BOOTS, ((this.storage.get(BOOTS) as number | undefined) ?? 0) + 1)
     if (!this.lock.isKnown) return
     this.takePlace(this.lock.address)
+    for (const source of [this.connections, this.sessions])
+      for (const [user, client] of source.clients()) this.places.restore(user, client)
     const isConnected = (user: string) => this.sessions.has(user)
     for (const user of this.connections.lostUsers(this.member.view, isConnected)) this.member.leave(user)
   }
@@ -139,14 +148,19 @@ export class Participant {
     if (call.type === 'configure')
       return answerToConfigure(await this.lock.configure(address, call.configuration))
     return this.asMember(address, TRYING.has(call.type), () => {
-      if (this.callsInFlight >= API_LIMITS.callsInFlight && !ALWAYS_TAKEN.has(call.type)) {
+      const weight = 'ops' in call ? weigh(call.ops) : 0
+      const isFull =
+        this.callsInFlight >= API_LIMITS.callsInFlight || this.callsWeight + weight > API_LIMITS.callsWeight
+      if (isFull && !ALWAYS_TAKEN.has(call.type)) {
         const outcome = 'opId' in call ? { outcome: 'not-applied' as const } : {}
         return { ...tooMany('This participant has too many calls to answer.'), ...outcome }
       }
       this.callsInFlight++
+      this.callsWeight += weight
       const answered = this.conversations.hold(() => answer(this.callContext, call), signal)
       return answered.finally(() => {
         this.callsInFlight--
+        this.callsWeight -= weight
       })
     })
   }
@@ -174,9 +188,19 @@ export class Participant {
     this.watchers.close(sink)
   }
 
+  /** The watcher has read everything that it was given. */
+  drained(sink: Sink): void {
+    if (this.watchers.drained(sink)) this.turns.attempt(() => this.watchers.serve())
+  }
+
   /** `null`: `accept` was called, with the tag that the socket is to have. */
-  session(address: Address, user: string, accept: (tag: string) => void): Promise<ParticipantAnswer | null> {
-    return this.asMember(address, false, () => this.turns.run(() => this.sessions.open(user, accept)))
+  session(
+    address: Address,
+    user: string,
+    accept: (tag: string) => void,
+    client?: string,
+  ): Promise<ParticipantAnswer | null> {
+    return this.asMember(address, false, () => this.turns.run(() => this.sessions.open(user, accept, client)))
   }
 
   socketMessage(socket: Socket, message: string | ArrayBuffer): void {
@@ -215,7 +239,12 @@ export class Participant {
   /** From now on this participant knows which one it is, and takes part in the birth of its lock. In a turn. */
   private takePlace(address: Address): void {
     const { turns, storage, timers, runtime, deployment, lock } = this
-    const context = contextOf(address, deployment.defaults(address), name => deployment.resourceNamed(name))
+    const context = contextOf(
+      address,
+      deployment.defaults(address),
+      name => deployment.resourceNamed(name),
+      deployment.limits,
+    )
     const ledger = new LedgerCalls(runtime, turns, address.id, answer => this.member.engine.ledger(answer))
     this.knownMember = new Member(
       {
@@ -230,6 +259,7 @@ export class Participant {
         onStep: report => this.onStep(report),
         onBirth: events => lock.onBirth(events),
         onRestart: () => lock.repeat(),
+        onClear: () => this.watchers.failAll(),
         onTimer: timer => timer === 'ttl' && this.sessions.keepAlive(),
       },
       context,
@@ -248,14 +278,16 @@ export class Participant {
     this.conversations.onStep(report.emitted)
     this.sessions.onStep(report.emitted)
     this.connections.onStep(report.emitted)
+    this.places.onStep(report.emitted)
   }
 
   private get callContext(): CallContext {
-    const { runtime, connections, member } = this
+    const { runtime, connections, places, member } = this
     return {
       member,
       configuration: member.configuration,
       connections,
+      places,
       events: this.storage.events,
       now: () => runtime.now(),
       newRequest: () => `request/${++this.requests}`,

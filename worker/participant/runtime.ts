@@ -118,6 +118,8 @@ export interface SocketAttachment {
   readonly ttlMs: number | null
   /** Bytes that were sent since the client last said that it has read everything. */
   readonly unreadBytes: number
+  /** Of the client's key, where there are keys. */
+  readonly client?: string
   /** The client was asked whether it reads, when so many bytes were unread. */
   readonly probe: { readonly id: string; readonly unreadBytes: number } | null
 }

@@ -7,7 +7,7 @@ import type { ParticipantAnswer } from '../calls.ts'
 import { boundToConnection } from '../core/connections.ts'
 import { type Call, type CallContext, done, iso } from './context.ts'
 import { AT_ONCE, ask, type Conversation } from './conversations.ts'
-import { noSuchTicket, overProblem, refusalProblem } from './refusals.ts'
+import { noSuchTicket, overProblem, refusalProblem, shareTaken } from './refusals.ts'
 import { locked } from './status.ts'
 
 interface Entering {
@@ -26,6 +26,7 @@ const { ticketMs: TICKET_MS } = API_LIMITS
 export function* acquire(context: CallContext, call: Call<'acquire'>): Conversation<ParticipantAnswer> {
   const { user, waitMs, confirm, ticket: hasTicket, mode = 'exclusive' } = call
   const ttlMs = call.ttlMs ?? context.configuration.ttlMs
+  if (!context.places.take(context.member.view.waiters, user, call.client)) return shareTaken
   const event = yield* enter(context, { user, waitMs, ttlMs, confirm, mode, hasTicket })
   if (event?.type === 'crit') return done(200, { grant: grantOf(context, event, ttlMs) })
   if (event?.type === 'refused') return refusalProblem(event.refusal)
@@ -107,12 +108,12 @@ function grantOf({ member }: CallContext, event: Extract<UserOutput, { type: 'cr
   }
 }
 
-function waitingTicket({ member, connections }: CallContext, user: string): ParticipantAnswer {
+function waitingTicket({ member, connections, places }: CallContext, user: string): ParticipantAnswer {
   const { waiters } = member.view
   const place = waiters.findIndex(waiter => waiter.user === user)
   const waiter = waiters[place]
   if (waiter === undefined) return noSuchTicket
-  connections.giveTicket(user)
+  connections.giveTicket(user, places.clientOf(user) ?? null)
   const id = formatTicketId(member.id, user)
   return done(202, { ticket: { id, position: place + 1, expiresAt: iso(waiter.waitUntil ?? 0) } })
 }

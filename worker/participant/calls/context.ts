@@ -5,11 +5,13 @@ import type { ParticipantAnswer, ParticipantCall, ParticipantStatus } from '../c
 import type { Connections } from '../core/connections.ts'
 import type { EventLog } from '../core/event-log.ts'
 import type { Member } from '../core/member.ts'
+import type { Places } from '../core/places.ts'
 
 export interface CallContext {
   readonly member: Member
   readonly configuration: LockConfiguration
   readonly connections: Connections
+  readonly places: Places
   readonly events: EventLog
   now(): number
   /** A name for a request that no user makes: a read, an operator's. */

@@ -24,6 +24,9 @@ export interface Question {
 
 export const AT_ONCE = Number.NEGATIVE_INFINITY
 
+/** The key of a question that is answered when this replica applies the operation. No user has such a name. */
+export const operationKey = (opId: string): string => `operation/${opId}`
+
 /** `null`: there was no answer in time. */
 export type Conversation<Result> = Generator<Question, Result, UserOutput | null>
 
@@ -85,7 +88,7 @@ export class Conversations {
 
   onStep(emitted: readonly Emitted[]): void {
     for (const event of emitted) {
-      const key = 'user' in event ? event.user : 'request' in event ? event.request : null
+      const key = keyOf(event)
       if (key === null) continue
       for (const pending of [...(this.pending.get(key) ?? [])]) {
         const { question, isOwn } = pending
@@ -103,4 +106,10 @@ export class Conversations {
     if (pending.timer !== null) this.timers.cancel(pending.timer)
     this.turns.react(() => pending.goOn(event))
   }
+}
+
+function keyOf(event: Emitted): string | null {
+  if ('user' in event) return event.user
+  if ('request' in event) return event.request
+  return event.type === 'applied' ? operationKey(event.opId) : null
 }

@@ -4,11 +4,15 @@ import type { ParticipantAnswer } from '../calls.ts'
 import type { Operation } from '../core/member.ts'
 import { type Call, type CallContext, done, iso, SETTLE_MS } from './context.ts'
 import { AT_ONCE, ask, type Conversation } from './conversations.ts'
+import { answerAgain, earlierResult, isStored } from './once.ts'
 import { outcomeBody } from './outcome.ts'
 import { opIdConflict, overProblem, refusalProblem, stateTooLarge, unsettled } from './refusals.ts'
 
 export function* operate(context: CallContext, call: Call<'ops'>): Conversation<ParticipantAnswer> {
-  const event = yield* issue(context, call, context.now() + SETTLE_MS)
+  const until = context.now() + SETTLE_MS
+  const known = yield* earlierResult(context, call, until)
+  if (known !== null) return isStored(known) ? answerAgain(known, {}) : known
+  const event = yield* issue(context, call, until)
   if (event === 'too-much') return stateTooLarge
   return event?.type === 'outcome' ? outcomeAnswer(event) : notApplied(event, call.opId)
 }

@@ -1,11 +1,10 @@
-/** What a participant tells of the guarded state: a key, a page of keys, all of it. */
+/** What a participant tells of the guarded state: a key, a page of keys. */
 import { API_LIMITS } from '../../../shared/api/limits.ts'
 import type { Json } from '../../../shared/json.ts'
 import { weight } from '../../../shared/resource/canonical.ts'
 import { cellOfKey, keyOfCell, readKey } from '../../../shared/resource/key-value.ts'
 import type { Cells } from '../../../shared/resource/resource.ts'
 import type { ParticipantAnswer, ParticipantCall } from '../calls.ts'
-import type { WatchEvent } from '../core/event-log.ts'
 
 type Call<Type extends ParticipantCall['type']> = Extract<ParticipantCall, { type: Type }>
 type Entry = { readonly key: string; readonly value: Json; readonly revision: number }
@@ -36,12 +35,6 @@ export function readPage(cells: Readonly<Cells>, sequence: number, call: Call<'l
   }
   const cursor = keys.length > entries.length ? entries.at(-1)!.key : null
   return { type: 'done', status: 200, body: { entries, cursor, sequence } }
-}
-
-/** The whole state, for watchers that miss a part of how it came to be. */
-export function snapshotEvent(cells: Readonly<Cells>, sequence: number): WatchEvent {
-  const entries = Object.keys(cells).map(cell => entryOf(cells, keyOfCell(cell)))
-  return { event: 'snapshot', sequence, data: { sequence, entries } }
 }
 
 function entryOf(cells: Readonly<Cells>, key: string): Entry {

@@ -1,6 +1,6 @@
 /** What a participant refuses, in the words of the public contract. */
 import { API_LIMITS } from '../../../shared/api/limits.ts'
-import type { Ending, Refusal } from '../../../shared/protocols/protocol.ts'
+import type { Ending, PendingOutcome, Refusal } from '../../../shared/protocols/protocol.ts'
 import type { ParticipantAnswer } from '../calls.ts'
 
 type ProblemAnswer = Extract<ParticipantAnswer, { readonly type: 'problem' }>
@@ -9,7 +9,7 @@ type ProblemAnswer = Extract<ParticipantAnswer, { readonly type: 'problem' }>
 export function refusalProblem(refusal: Refusal, opId?: string): ProblemAnswer {
   switch (refusal.code) {
     case 'grant-over':
-      return overProblem(refusal.ending, opId)
+      return overProblem(refusal.ending, opId, refusal.outcome)
     case 'conflict':
       return opIdConflict
     case 'too-large':
@@ -60,6 +60,10 @@ export const tooMany = (detail: string): ProblemAnswer => ({
   retryAfterSeconds: 1,
 })
 
+export const shareTaken = tooMany(
+  'This key has its share of the places for waiting at this participant of the lock.',
+)
+
 /** Said of an operation that was not issued. */
 export const stateTooLarge: ProblemAnswer = {
   type: 'problem',
@@ -108,17 +112,25 @@ export const holderUnknown: ProblemAnswer = {
 }
 
 /**
- * The grant is over. What became of `opId` under it is said: applied operations have their result in the
- * table already.
+ * The grant is over. What became of `opId` under it is said: `known` if the protocol knows, who looks into the
+ * table of results. All operations of a grant that has ended are settled; so `not-applied` holds for whatever
+ * request under this grant has brought the operation.
  */
-export function overProblem(ending: Omit<Ending, 'user'> | null, opId: string | undefined): ProblemAnswer {
+export function overProblem(
+  ending: Omit<Ending, 'user'> | null,
+  opId: string | undefined,
+  known?: PendingOutcome['outcome'],
+): ProblemAnswer {
   const code = ending === null ? 'ejected' : CODE_OF_ENDING[ending.reason]
   const pending = ending?.pending?.opId === opId ? ending?.pending?.outcome : undefined
-  const outcome = pending ?? (ending === null ? 'unknown' : 'not-applied')
+  const outcome = known ?? pending ?? (ending === null ? 'unknown' : 'not-applied')
   const detail =
     ending === null ? 'The grant is over; how it ended is no longer known.' : DETAIL_OF_ENDING[ending.reason]
-  return { type: 'problem', code, detail, ...(opId !== undefined && { outcome }) }
+  if (opId === undefined) return { type: 'problem', code, detail }
+  return { type: 'problem', code, detail, outcome, ...(outcome === 'not-applied' && SETTLED) }
 }
+
+const SETTLED = { more: { settled: true } } as const
 
 const CODE_OF_ENDING = {
   released: 'released',

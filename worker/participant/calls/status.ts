@@ -1,5 +1,5 @@
 /** What this participant knows of its lock, and of itself. */
-import type { HistoryEvent } from '../../../shared/history/events.ts'
+import { API_LIMITS } from '../../../shared/api/limits.ts'
 import type { Json } from '../../../shared/json.ts'
 import type { ParticipantAnswer, ParticipantStatus } from '../calls.ts'
 import type { HistoryPage } from '../core/event-log.ts'
@@ -27,8 +27,8 @@ export function status({ member, configuration, figures }: CallContext): Partici
   }
 }
 
-export function history({ events }: CallContext, call: Call<'history'>): HistoryPage | HistoryEvent[] {
-  return call.limit === undefined ? events.history() : events.historyPage(call.limit, call.cursor ?? null)
+export function history({ events }: CallContext, call: Call<'history'>): HistoryPage {
+  return events.historyPage(call.limit ?? API_LIMITS.historyLimit.default, call.cursor ?? null)
 }
 
 export function locked(context: CallContext): ParticipantAnswer {

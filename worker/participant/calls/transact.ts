@@ -12,7 +12,8 @@ import { boundToConnection } from '../core/connections.ts'
 import { type Call, type CallContext, done, SETTLE_MS } from './context.ts'
 import { AT_ONCE, ask, type Conversation } from './conversations.ts'
 import { issue, notApplied, outcomeAnswer } from './grant.ts'
-import { refusalProblem, stateTooLarge } from './refusals.ts'
+import { answerAgain, earlierResult, isStored } from './once.ts'
+import { refusalProblem, shareTaken, stateTooLarge } from './refusals.ts'
 import { locked } from './status.ts'
 
 /** The grant of a `transact` lasts as long as the call could. */
@@ -25,6 +26,12 @@ export function* transact(context: CallContext, call: Call<'transact'>): Convers
   const until = context.now() + waitMs + SETTLE_MS
   const leave = () => member.leave(user)
 
+  const known = yield* earlierResult(context, call, until)
+  if (known !== null && !isStored(known)) return known
+  if (known?.fence !== undefined) return answerAgain(known, { fence: known.fence })
+
+  if (!context.places.take(member.view.waiters, user, call.client))
+    return { ...shareTaken, outcome: 'not-applied' }
   const entered = yield* ask({
     key: user,
     say: { type: 'try', user, ttlMs: TRANSACT_TTL_MS, waitMs },

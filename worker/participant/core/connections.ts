@@ -15,18 +15,28 @@ export const boundToConnection = (user: string): string => BOUND + user
 
 export class Connections {
   private readonly storage: Storage
-  /** The waiting users that have a ticket: they need no connection. */
-  private readonly tickets: Set<string>
+  /** The waiting users that have a ticket: they need no connection. With the client, if it has a key. */
+  private readonly tickets: Map<string, string | null>
 
   constructor(storage: Storage) {
     this.storage = storage
-    this.tickets = new Set(storage.keysFrom(TICKET).map(key => key.slice(TICKET.length)))
+    this.tickets = new Map(
+      storage.keysFrom(TICKET).map(key => {
+        const client = storage.get(key)
+        return [key.slice(TICKET.length), typeof client === 'string' ? client : null]
+      }),
+    )
   }
 
-  giveTicket(user: string): void {
+  giveTicket(user: string, client: string | null): void {
     if (this.tickets.has(user)) return
-    this.tickets.add(user)
-    this.storage.put(TICKET + user, true)
+    this.tickets.set(user, client)
+    this.storage.put(TICKET + user, client ?? true)
+  }
+
+  /** The users with tickets whose clients have keys. */
+  *clients(): Iterable<readonly [user: string, client: string]> {
+    for (const [user, client] of this.tickets) if (client !== null) yield [user, client]
   }
 
   /** A user that waits no longer has no ticket. */

@@ -39,6 +39,8 @@ export interface EngineHost {
   onBirth(events: readonly BirthEvent[]): void
   /** What the machine had in memory is gone: whoever waits for the birth asks again. */
   onRestart(): void
+  /** The core has lost everything, and begins anew or not at all. In the middle of a step. */
+  onClear(): void
   /** Whether the host deals with the end of this timer of the protocol itself. */
   onTimer(timer: string): boolean
 }
@@ -160,7 +162,7 @@ export class Engine {
     const { storage } = this.host
     switch (effect.type) {
       case 'save':
-        if (effect.clear) storage.clearProtocol()
+        if (effect.clear) this.clear()
         return storage.save(effect.records)
       case 'send':
         return this.host.post(effect.to, effect.message)
@@ -175,6 +177,12 @@ export class Engine {
       case 'restart':
         return
     }
+  }
+
+  /** The core that was here is gone, with all that it had. */
+  private clear(): void {
+    this.host.storage.clearProtocol()
+    this.host.onClear()
   }
 
   /** What is in memory must not be used any more; storage has all that counts. */

@@ -32,10 +32,23 @@ export interface HistoryPage {
   readonly cursor: string | null
 }
 
+/** How far a watcher has read. */
+export interface ChangesPlace {
+  readonly since: number
+  readonly afterId: number
+}
+
+export interface ChangesPage {
+  readonly changes: readonly WatchEvent[]
+  /** Where the next page begins; `null`: this was all, up to now. */
+  readonly next: ChangesPlace | null
+}
+
 /** A row holds at most 2 MB, and a character is at most three bytes of UTF-8. */
 const MAX_ROW_LENGTH = 500_000
-const MAX_ROW_BYTES = 1_900_000
-const ROWS_READ_AT_ONCE = 100
+export const MAX_ROW_BYTES = 1_900_000
+/** A row is read as a whole, and may be long: few of them are in memory at once. */
+export const ROWS_READ_AT_ONCE = 2
 
 const MISSED = '.missed'
 
@@ -76,6 +89,12 @@ export class EventLog {
     if (this.eventsKept > 0) this.staged.push(...this.rowsFor(history, changes))
   }
 
+  /** What is told from here on begins anew: nobody can resume from what was told before. */
+  missEverything(): void {
+    for (const { sequence } of this.rows.events.newestFirst()) this.missThrough(sequence)
+    for (const { sequence } of this.staged) this.missThrough(sequence)
+  }
+
   missThrough(sequence: number): void {
     this.missedThrough = Math.max(this.missedThrough, sequence)
   }
@@ -111,13 +130,6 @@ export class EventLog {
     this.bytesNow = bytes
   }
 
-  /** All of it. */
-  history(): HistoryEvent[] {
-    const events: HistoryEvent[] = []
-    for (const row of this.read(ALL)) events.push(...bodyOf(row).history)
-    return events
-  }
-
   /**
    * At most `limit` events, and fewer if they are long. A page that is not the last has at least one event.
    */
@@ -137,14 +149,25 @@ export class EventLog {
     return { events, cursor: null }
   }
 
-  /** The watch events after `since`, or `null` if some of them are missing. */
-  changesAfter(since: number): WatchEvent[] | null {
-    if (since < this.missedThrough) return null
+  /** Whether all changes after this sequence are here. */
+  reaches(sequence: number): boolean {
+    return this.eventsKept > 0 && sequence >= this.missedThrough
+  }
+
+  /** The next changes, of a row or more and about `length` long; `null` if some of them are missing. */
+  changesPage({ since, afterId }: ChangesPlace, length: number): ChangesPage | null {
+    if (!this.reaches(since)) return null
     const changes: WatchEvent[] = []
-    for (const row of this.read(since)) {
+    const next = { since, afterId }
+    let read = 0
+    for (const row of this.read(since, afterId)) {
+      if (read >= length) return { changes, next }
       changes.push(...bodyOf(row).changes.filter(change => change.sequence > since))
+      read += row.body.length
+      next.since = Math.max(next.since, row.sequence)
+      next.afterId = row.id
     }
-    return changes
+    return { changes, next: null }
   }
 
   private *read(afterSequence: number, afterId = 0): Iterable<EventRow> {

@@ -47,7 +47,7 @@ export class Member {
     this.id = context.self
     this.host = host
     const onStep = (emitted: readonly Emitted[], cause: UserInput | null) => this.onStep(emitted, cause)
-    this.engine = new Engine({ ...host, onStep }, context)
+    this.engine = new Engine({ ...host, onStep, onClear: () => this.onClear() }, context)
     this.users = this.usersNow()
     this.measureCore()
   }
@@ -129,9 +129,19 @@ export class Member {
     }
   }
 
+  /** What comes later is recorded as of a replica that was empty; whoever watches has seen some of it. */
+  private onClear(): void {
+    const { events } = this.host.storage
+    if (this.measured === null) return
+    events.record([{ at: this.host.now(), participant: this.id, type: 'wipe' }], [])
+    events.missEverything()
+    this.host.onClear()
+  }
+
   private usersNow(): LocalUsers {
-    const { holders, waiters } = this.view
-    return { holders: [...holders], waiters: [...waiters] }
+    const { holders, waiters, phase } = this.view
+    // A user that is leaving has left as far as it is concerned, though that may not be decided yet.
+    return { holders: phase === 'leaving' ? [] : [...holders], waiters: [...waiters] }
   }
 
   private record(before: LocalUsers, emitted: readonly Emitted[], cause: UserInput | null): WatchEvent[] {

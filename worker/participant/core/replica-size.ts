@@ -8,9 +8,9 @@
  */
 import { API_LIMITS } from '../../../shared/api/limits.ts'
 import type { Json } from '../../../shared/json.ts'
-import { weight } from '../../../shared/resource/canonical.ts'
 import { type Invocation, invoke, type Replica, resultOf } from '../../../shared/resource/replica.ts'
 import type { CellChange, Resource } from '../../../shared/resource/resource.ts'
+import { weigh } from './weigh.ts'
 
 /**
  * Nearer than this to a limit a batch is tried out before it is issued; further away that is not worth its
@@ -139,10 +139,4 @@ class Ahead {
 
 function weightOfCell({ cell, value }: CellChange): number {
   return value === null ? 0 : cell.length + weigh(value)
-}
-
-/** What is nested too deep for `weight` is as heavy as its text is long. */
-function weigh(value: Json): number {
-  const found = weight(value, Number.POSITIVE_INFINITY)
-  return Number.isFinite(found) ? found : JSON.stringify(value).length
 }

@@ -4,7 +4,7 @@
  */
 import type { LockConfiguration, ParticipantPlace } from '../../../shared/api/configuration.ts'
 import { type BirthEvent, DEFAULT_BIRTH_TIMING, type LockContext } from '../../../shared/birth/lock-types.ts'
-import { DEFAULT_LIMITS, DEFAULT_TIMING } from '../../../shared/protocols/protocol.ts'
+import { DEFAULT_LIMITS, DEFAULT_TIMING, type Limits } from '../../../shared/protocols/protocol.ts'
 import type { Resource } from '../../../shared/resource/resource.ts'
 import type { Engine } from '../core/engine.ts'
 import type { Storage } from '../core/storage.ts'
@@ -128,6 +128,7 @@ export function contextOf(
   address: Address,
   defaults: LockConfiguration,
   resourceNamed: (name: string) => Resource | undefined,
+  limits: Limits = DEFAULT_LIMITS,
 ): LockContext {
   return {
     lock: address.lock,
@@ -137,7 +138,7 @@ export function contextOf(
     hasLedger: hasLedger(defaults.participants),
     resourceNamed,
     timing: DEFAULT_TIMING,
-    limits: DEFAULT_LIMITS,
+    limits,
     birth: DEFAULT_BIRTH_TIMING,
   }
 }

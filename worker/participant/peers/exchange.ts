@@ -1,15 +1,24 @@
 /**
  * How participants talk: one request carries everything that one turn sends to one peer, and its response
- * what the peer's turn answers, so an acknowledgement costs no request of its own. Nothing is retried here:
- * whoever sends repeats what matters. A request that fails tells its sender that the peer is unreachable.
- * Ledgers talk in the same way.
+ * what the peer's turn answers, so an acknowledgement costs no request of its own. What is too heavy for one
+ * request goes in several. Nothing is retried here: whoever sends repeats what matters. A request that fails
+ * tells its sender that the peer is unreachable; and to a peer that leaves too much unanswered nothing more is
+ * sent for now, as if the network had lost it. Ledgers talk in the same way.
  */
 import type { ParticipantPlace } from '../../../shared/api/configuration.ts'
+import { API_LIMITS } from '../../../shared/api/limits.ts'
+import type { Json } from '../../../shared/json.ts'
 import type { Turns } from '../core/turns.ts'
+import { weigh } from '../core/weigh.ts'
 import type { Runtime } from '../runtime.ts'
 import type { PeerAnswer, PeerRequest } from './requests.ts'
 
 export const PEER_TIME_LIMIT_MS = 4_000
+
+/** Of the messages in one request or answer: the heaviest message and some more. A unit is at most six bytes. */
+export const PEER_MESSAGES_WEIGHT = 320 * 1024
+/** Of the messages that wait for peers to answer; each peer has its share, of one request at least. */
+export const PEER_UNANSWERED_WEIGHT = (API_LIMITS.participants.most - 1) * PEER_MESSAGES_WEIGHT
 
 export interface ExchangeHost<Message> {
   readonly runtime: Runtime
@@ -26,11 +35,19 @@ export interface ExchangeHost<Message> {
   unreachable(peer: number): void
 }
 
+/** The messages of one request. */
+interface Parcel<Message> {
+  readonly messages: Message[]
+  weight: number
+}
+
 export class Exchange<Message> {
   /** Requests to others since this instance began; for /metrics and the benchmark. */
   requests = 0
   private readonly host: ExchangeHost<Message>
   private outbox = new Map<number, Message[]>()
+  /** The weight of what each peer that was ever sent something has not answered yet. */
+  private readonly unanswered = new Map<number, number>()
 
   constructor(host: ExchangeHost<Message>) {
     this.host = host
@@ -40,6 +57,7 @@ export class Exchange<Message> {
     const messages = this.outbox.get(to)
     if (messages === undefined) this.outbox.set(to, [message])
     else messages.push(message)
+    if (!this.unanswered.has(to)) this.unanswered.set(to, 0)
   }
 
   /** Messages of a peer have come: they are one turn, and what it sends back to this peer is returned. */
@@ -55,20 +73,35 @@ export class Exchange<Message> {
     return reply
   }
 
+  /** What fits one answer; the rest has a request of its own. */
   private take(peer: number): readonly Message[] {
-    const messages = this.outbox.get(peer) ?? []
-    this.outbox.delete(peer)
-    return messages
+    const [first, ...rest] = inRequests(this.outbox.get(peer) ?? [])
+    if (rest.length === 0) this.outbox.delete(peer)
+    else
+      this.outbox.set(
+        peer,
+        rest.flatMap(({ messages }) => messages),
+      )
+    return first?.messages ?? []
   }
 
   /** At the end of each turn. */
   send(): void {
     const { outbox } = this
     this.outbox = new Map()
-    for (const [peer, messages] of outbox) this.host.runtime.background(this.exchange(peer, messages))
+    if (outbox.size === 0) return
+    const share = PEER_UNANSWERED_WEIGHT / this.unanswered.size
+    for (const [peer, messages] of outbox) {
+      for (const parcel of inRequests(messages)) {
+        const own = this.unanswered.get(peer) ?? 0
+        if (own > 0 && own + parcel.weight > share) continue
+        this.unanswered.set(peer, own + parcel.weight)
+        this.host.runtime.background(this.exchange(peer, parcel))
+      }
+    }
   }
 
-  private async exchange(peer: number, messages: readonly Message[]): Promise<void> {
+  private async exchange(peer: number, { messages, weight }: Parcel<Message>): Promise<void> {
     const { runtime, turns, lockName } = this.host
     this.requests++
     const asked = runtime.peers.ask(
@@ -78,10 +111,27 @@ export class Exchange<Message> {
       PEER_TIME_LIMIT_MS,
     )
     const answer = await asked.catch(() => null)
+    this.unanswered.set(peer, this.unanswered.get(peer)! - weight)
     turns.run(() => {
       const answers = answer === null ? null : this.host.messagesOf(answer)
       if (answers === null) return this.host.unreachable(peer)
       for (const message of answers) this.host.receive(peer, message)
     })
   }
+}
+
+/** In their order, as many in one request as it may hold. */
+export function inRequests<Message>(messages: readonly Message[]): Parcel<Message>[] {
+  const parcels: Parcel<Message>[] = []
+  for (const message of messages) {
+    const heavy = weigh(message as unknown as Json)
+    const last = parcels.at(-1)
+    if (last === undefined || last.weight + heavy > PEER_MESSAGES_WEIGHT)
+      parcels.push({ messages: [message], weight: heavy })
+    else {
+      last.messages.push(message)
+      last.weight += heavy
+    }
+  }
+  return parcels
 }

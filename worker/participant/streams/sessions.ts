@@ -10,27 +10,33 @@ import { PING, PONG, parseSessionMessage, type SessionMessage } from '../../../s
 import type { Json } from '../../../shared/json.ts'
 import type { Emitted, Refusal, UserOutput } from '../../../shared/protocols/protocol.ts'
 import { outcomeBody } from '../calls/outcome.ts'
-import { opIdConflict, stateTooLarge, tooMany } from '../calls/refusals.ts'
+import { opIdConflict, shareTaken, stateTooLarge, tooMany } from '../calls/refusals.ts'
 import type { ParticipantAnswer } from '../calls.ts'
 import { bytesOf } from '../core/bytes.ts'
 import { boundToConnection } from '../core/connections.ts'
 import type { Member } from '../core/member.ts'
+import { mayHaveMore, type Places } from '../core/places.ts'
 import type { Turns } from '../core/turns.ts'
 import type { Runtime, Socket, SocketAttachment } from '../runtime.ts'
+import { Unread } from './unread.ts'
 
 /** After so much a client is asked whether it reads. */
-const PROBE_BYTES = API_LIMITS.unreadSessionBytes / 16
+const PROBE_BYTES = API_LIMITS.unreadSessionsBytes / API_LIMITS.sessionsPerParticipant
 const CLOSE_TRY_LATER = 1013
 
 export class Sessions {
   private readonly turns: Turns
   private readonly runtime: Runtime
   private readonly member: () => Member
+  private readonly places: Places
+  private readonly unread = new Unread()
 
-  constructor(turns: Turns, runtime: Runtime, member: () => Member) {
+  constructor(turns: Turns, runtime: Runtime, member: () => Member, places: Places) {
     this.turns = turns
     this.runtime = runtime
     this.member = member
+    this.places = places
+    for (const socket of runtime.sockets.all()) this.unread.set(socket.tag, attachmentOf(socket).unreadBytes)
   }
 
   get size(): number {
@@ -42,12 +48,30 @@ export class Sessions {
   }
 
   /** `null`: the socket was accepted. */
-  open(user: string, accept: (tag: string) => void): ParticipantAnswer | null {
-    if (this.size >= API_LIMITS.sessionsPerParticipant) {
-      return tooMany('Too many sessions of this lock are open at this participant.')
-    }
-    accept(boundToConnection(user))
+  open(user: string, accept: (tag: string) => void, client: string | undefined): ParticipantAnswer | null {
+    const { sessionsPerParticipant: most } = API_LIMITS
+    if (this.size >= most) return tooMany('Too many sessions of this lock are open at this participant.')
+    if (client !== undefined && !mayHaveMore(this.countOf(client), this.size, most))
+      return tooMany('This key has its share of the sessions at this participant of the lock.')
+    const tag = boundToConnection(user)
+    accept(tag)
+    const socket = this.runtime.sockets.withTag(tag)
+    if (client !== undefined) socket?.attach({ ...NOTHING_KNOWN, client })
     return null
+  }
+
+  private countOf(client: string): number {
+    // Below half of the places nobody can have more than its share: then nobody is counted.
+    if (this.size * 2 < API_LIMITS.sessionsPerParticipant) return 0
+    return this.runtime.sockets.all().filter(socket => attachmentOf(socket).client === client).length
+  }
+
+  /** The sessions whose clients have keys. */
+  *clients(): Iterable<readonly [user: string, client: string]> {
+    for (const socket of this.runtime.sockets.all()) {
+      const { client } = attachmentOf(socket)
+      if (client !== undefined) yield [socket.tag, client]
+    }
   }
 
   onMessage(socket: Socket, message: string | ArrayBuffer): void {
@@ -67,7 +91,7 @@ export class Sessions {
   private onProbe(socket: Socket, id: string): void {
     const { probe, unreadBytes } = attachmentOf(socket)
     if (probe === null || probe.id !== id) return
-    socket.attach({ ...attachmentOf(socket), unreadBytes: unreadBytes - probe.unreadBytes, probe: null })
+    this.note(socket, { ...attachmentOf(socket), unreadBytes: unreadBytes - probe.unreadBytes, probe: null })
   }
 
   private onTry(socket: Socket, message: Extract<SessionMessage, { type: 'try' }>): void {
@@ -76,6 +100,8 @@ export class Sessions {
     if (member.holderNamed(user) !== undefined)
       return this.error(socket, 'conflict', 'The lock is held already.')
     if (member.isWaiting(user)) return this.error(socket, 'conflict', 'This session waits already.')
+    if (!this.places.take(member.view.waiters, user, attachmentOf(socket).client))
+      return this.error(socket, shareTaken.code, shareTaken.detail)
     const { waitMs, confirm, ttlMs = member.configuration.ttlMs } = message
     this.heard(socket, ttlMs)
     member.engine.user({
@@ -102,6 +128,7 @@ export class Sessions {
   }
 
   onClose(socket: Socket): void {
+    this.unread.delete(socket.tag)
     this.member().leave(socket.tag)
   }
 
@@ -185,18 +212,36 @@ export class Sessions {
     this.say(socket, { type: 'error', code, detail })
   }
 
-  /** What is not read waits in memory: a session that does not read is closed, and its user leaves. */
+  /**
+   * What is not read waits in memory. A session that does not read is closed, and its user leaves: one that is
+   * too far behind, and the one that is furthest behind if all of them together have too much to read.
+   */
   private say(socket: Socket, message: Json): void {
     const text = JSON.stringify(message)
     const known = attachmentOf(socket)
-    if ((socket.bufferedBytes() ?? known.unreadBytes) > API_LIMITS.unreadSessionBytes) {
-      this.turns.afterwards(() => socket.close(CLOSE_TRY_LATER, 'This session does not read.'))
-      return this.turns.react(() => this.member().leave(socket.tag))
-    }
+    if ((socket.bufferedBytes() ?? known.unreadBytes) > API_LIMITS.unreadSessionBytes)
+      return this.close(socket)
     const unreadBytes = known.unreadBytes + bytesOf(text)
-    socket.attach({ ...known, unreadBytes })
+    this.note(socket, { ...known, unreadBytes })
     this.turns.afterwards(() => socket.send(text))
     if (known.probe === null && unreadBytes > PROBE_BYTES) this.probe(socket)
+    if (this.unread.total > API_LIMITS.unreadSessionsBytes) this.closeFurthest()
+  }
+
+  private closeFurthest(): void {
+    const socket = this.runtime.sockets.withTag(this.unread.furthest()!)
+    if (socket !== undefined) this.close(socket)
+  }
+
+  private close(socket: Socket): void {
+    this.unread.delete(socket.tag)
+    this.turns.afterwards(() => socket.close(CLOSE_TRY_LATER, 'This session does not read.'))
+    this.turns.react(() => this.member().leave(socket.tag))
+  }
+
+  private note(socket: Socket, attachment: SocketAttachment): void {
+    socket.attach(attachment)
+    this.unread.set(socket.tag, attachment.unreadBytes)
   }
 
   private probe(socket: Socket): void {

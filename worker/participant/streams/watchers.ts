@@ -1,18 +1,24 @@
 /**
- * `watch`: Server-Sent Events of one participant, see api.md. A slow reader is dropped, not buffered without
- * end.
+ * `watch`: Server-Sent Events of one participant, see api.md. A watcher is told what happens as it happens. One
+ * that resumes, and one for which there is no room, is behind: whenever it has read what it was given, and
+ * there is room, it gets the next page from storage, until it has caught up (replay.ts). What all of them have
+ * not read yet is bounded together; a watcher that reads nothing is dropped.
  */
 import { API_LIMITS } from '../../../shared/api/limits.ts'
-import { snapshotEvent } from '../calls/reading.ts'
 import { guardsNothing, tooMany } from '../calls/refusals.ts'
 import type { ParticipantAnswer } from '../calls.ts'
+import { bytesOf } from '../core/bytes.ts'
 import type { EventLog, WatchEvent } from '../core/event-log.ts'
 import type { Member, StepReport } from '../core/member.ts'
 import type { Timers } from '../core/timers.ts'
 import type { Turns } from '../core/turns.ts'
 import type { Runtime, Sink } from '../runtime.ts'
+import { type Behind, type Frozen, format, freeze, nextPage } from './replay.ts'
 
 const KEEP_OPEN_MS = 15_000
+/** A watcher that has read nothing of what is there for it for so many of these times is dropped. */
+const STALLED_TICKS = 2
+const TOO_SLOW = 'the reader is too slow'
 
 export interface WatchersHost {
   readonly runtime: Runtime
@@ -22,19 +28,30 @@ export interface WatchersHost {
   readonly member: Member
 }
 
+interface Watcher {
+  readonly sink: Sink
+  /** `null`: it is told what happens as it happens. */
+  behind: Behind | null
+  /** It has read everything that it was given. */
+  isDrained: boolean
+  /** At the last tick. */
+  unread: number
+  stalledTicks: number
+}
+
 export class Watchers {
   private readonly host: WatchersHost
-  /**
-   * Each with as much as it may have unread: what it was given at first takes as long to read as it takes.
-   */
-  private readonly sinks = new Map<Sink, number>()
+  private readonly watchers = new Map<Sink, Watcher>()
+  /** What those who are not behind have been told. */
+  private toldThrough = 0
+  private frozen: Frozen | null = null
 
   constructor(host: WatchersHost) {
     this.host = host
   }
 
   get size(): number {
-    return this.sinks.size
+    return this.watchers.size
   }
 
   /**
@@ -45,54 +62,164 @@ export class Watchers {
     if (member.guarded === null) return guardsNothing
     if (this.size >= API_LIMITS.watchersPerParticipant)
       return tooMany('Too many watch this lock at this participant.')
-    if (this.size === 0) this.keepOpenLater()
-    const past = since === null ? [] : (this.host.events.changesAfter(since) ?? [this.snapshot()])
-    this.sinks.set(sink, Number.POSITIVE_INFINITY)
-    turns.afterwards(() => {
-      sink.write(': baton\n\n')
-      for (const event of past) sink.write(format(event))
-      this.sinks.set(sink, sink.unreadBytes() + API_LIMITS.unreadBytes)
-    })
+    if (this.size === 0) {
+      this.toldThrough = member.guarded.committed
+      this.keepOpenLater()
+    }
+    const behind: Behind | null = since === null ? null : { type: 'changes', since, afterId: 0 }
+    this.watchers.set(sink, { sink, behind, isDrained: true, unread: 0, stalledTicks: 0 })
+    turns.afterwards(() => sink.write(': baton\n\n'))
+    this.serve()
     return null
   }
 
   /** The watcher has gone. */
   close(sink: Sink): void {
-    this.sinks.delete(sink)
+    this.watchers.delete(sink)
+    this.thaw()
+  }
+
+  /** The watcher has read everything that it was given. `true` if somebody is to be served. */
+  drained(sink: Sink): boolean {
+    const watcher = this.watchers.get(sink)
+    if (watcher !== undefined) watcher.isDrained = true
+    for (const one of this.watchers.values()) if (isWaiting(one)) return true
+    return false
+  }
+
+  /** Whoever is behind and waits for a page gets it, as long as there is room. */
+  serve(): void {
+    this.host.turns.afterwards(() => {
+      let free = this.free()
+      for (const watcher of this.watchers.values()) {
+        if (free > 0 && isWaiting(watcher)) free -= this.give(watcher)
+      }
+      this.thaw()
+    })
+  }
+
+  /** What the participant has told so far is not what it will tell: its watchers resume with a snapshot. */
+  failAll(): void {
+    const sinks = [...this.watchers.keys()]
+    this.watchers.clear()
+    this.thaw()
+    this.host.turns.afterwards(() => {
+      for (const sink of sinks) sink.fail('this participant begins anew')
+    })
   }
 
   onStep({ emitted, changes }: StepReport): void {
     if (this.size === 0) return
-    const isRestored = emitted.some(event => event.type === 'restored')
-    for (const event of isRestored ? [this.snapshot()] : changes) this.tell(format(event))
+    if (emitted.some(event => event.type === 'restored')) {
+      for (const watcher of this.watchers.values()) this.fallBehind(watcher, this.toldThrough)
+      this.serve()
+    } else for (const event of changes) this.tell(event)
+    this.toldThrough = this.host.member.guarded!.committed
   }
 
-  private snapshot(): WatchEvent {
-    const { replica, committed } = this.host.member.guarded!
-    return snapshotEvent(replica.cells, committed)
+  // ---------------------------------------------------------------- as it happens
+
+  private tell(event: WatchEvent): void {
+    const text = format(event)
+    const bytes = bytesOf(text)
+    const { toldThrough } = this
+    this.toldThrough = event.sequence
+    // Who is behind by now will find this event in storage.
+    const live = [...this.watchers.values()].filter(({ behind }) => behind === null)
+    this.host.turns.afterwards(() => {
+      let free = this.free()
+      for (const watcher of live) {
+        const { sink, behind } = watcher
+        if (behind !== null) continue
+        if (sink.unreadBytes() >= API_LIMITS.unreadBytes) this.drop(watcher)
+        else if (bytes > free) this.fallBehind(watcher, toldThrough)
+        else {
+          sink.write(text)
+          free -= bytes
+        }
+      }
+      for (const watcher of this.watchers.values()) {
+        if (free > 0 && isWaiting(watcher)) free -= this.give(watcher)
+      }
+      this.thaw()
+    })
+  }
+
+  /** How much may still be given to all of them together. */
+  private free(): number {
+    let free: number = API_LIMITS.unreadWatchersBytes
+    for (const { sink } of this.watchers.values()) free -= sink.unreadBytes()
+    return free
   }
 
   private keepOpenLater(): void {
-    const { timers, runtime } = this.host
+    const { timers, runtime, turns } = this.host
     timers.set(runtime.now() + KEEP_OPEN_MS, () => {
-      this.tell(': still here\n\n')
+      turns.afterwards(() => {
+        for (const watcher of this.watchers.values()) this.keepOpen(watcher)
+      })
+      this.serve()
       if (this.size > 0) this.keepOpenLater()
     })
   }
 
-  private tell(text: string): void {
-    this.host.turns.afterwards(() => {
-      for (const [sink, mostUnread] of this.sinks) {
-        if (sink.unreadBytes() < mostUnread) sink.write(text)
-        else {
-          this.sinks.delete(sink)
-          sink.fail('the reader is too slow')
-        }
-      }
-    })
+  private keepOpen(watcher: Watcher): void {
+    const { sink, behind } = watcher
+    const unread = sink.unreadBytes()
+    const isStalled = unread > 0 && unread >= watcher.unread
+    watcher.stalledTicks = isStalled ? watcher.stalledTicks + 1 : 0
+    if (watcher.stalledTicks > STALLED_TICKS) return this.drop(watcher)
+    // Between the pages of a snapshot there is no place for a comment.
+    if (behind === null) sink.write(': still here\n\n')
+    watcher.unread = sink.unreadBytes()
+  }
+
+  // ---------------------------------------------------------------- behind
+
+  private fallBehind(watcher: Watcher, since: number): void {
+    watcher.behind ??= { type: 'changes', since, afterId: 0 }
+    watcher.isDrained = watcher.sink.unreadBytes() === 0
+  }
+
+  /** Its next page. Returns the bytes of it. */
+  private give(watcher: Watcher): number {
+    const { events } = this.host
+    const page = nextPage(events, watcher.behind!) ?? nextPage(events, this.snapshot())!
+    watcher.behind = this.hasAll(page.behind) ? null : page.behind
+    watcher.isDrained = page.text === ''
+    if (page.text !== '') watcher.sink.write(page.text)
+    return bytesOf(page.text)
+  }
+
+  /** Also where no events are kept from which it would follow. */
+  private hasAll(behind: Behind | null): boolean {
+    return behind?.type === 'changes' && behind.since >= this.host.member.guarded!.committed
+  }
+
+  /** The state, as others read it already if what has changed since then is still there. */
+  private snapshot(): Behind {
+    const { member, events } = this.host
+    const { replica, committed } = member.guarded!
+    if (this.frozen === null || !events.reaches(this.frozen.sequence)) {
+      for (const watcher of this.watchers.values()) if (isReading(watcher, this.frozen)) this.drop(watcher)
+      this.frozen = freeze(replica.cells, committed)
+    }
+    return { type: 'snapshot', frozen: this.frozen, next: 0 }
+  }
+
+  private thaw(): void {
+    if (this.frozen === null) return
+    for (const watcher of this.watchers.values()) if (isReading(watcher, this.frozen)) return
+    this.frozen = null
+  }
+
+  private drop({ sink }: Watcher): void {
+    this.watchers.delete(sink)
+    sink.fail(TOO_SLOW)
   }
 }
 
-function format({ event, sequence, data }: WatchEvent): string {
-  return `id: ${sequence}\nevent: ${event}\ndata: ${JSON.stringify(data)}\n\n`
-}
+const isWaiting = ({ behind, isDrained }: Watcher): boolean => behind !== null && isDrained
+
+const isReading = ({ behind }: Watcher, frozen: Frozen | null): boolean =>
+  behind?.type === 'snapshot' && behind.frozen === frozen

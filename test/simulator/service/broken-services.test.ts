@@ -1,0 +1,209 @@
+/** Whatever is wrong with the service, or with what it relies on, a run says so. */
+import { describe, expect, it } from 'vitest'
+import type { Runtime } from '../../../worker/participant/runtime.ts'
+import { type SimRequest, SimResponse } from './http.ts'
+import type { PlanOptions } from './plan.ts'
+import { runService } from './run.ts'
+import { shrinkService } from './shrink.ts'
+import type { Tampering } from './tampering.ts'
+
+const SEEDS = 60
+
+/** The rules that the first seeds break; as many as it takes to see one of those that are expected. */
+async function ruleBroken(
+  tampering: Tampering,
+  expected: RegExp,
+  options: PlanOptions = {},
+): Promise<string> {
+  const others: string[] = []
+  for (let seed = 1; seed <= SEEDS; seed++) {
+    const { violation } = await runService(seed, { calmBirths: true, ...options, tampering })
+    if (violation === null) continue
+    const rule = `${violation.kind} ${violation.rule}`
+    if (expected.test(rule)) return rule
+    others.push(rule)
+  }
+  return `not found, but ${others.join(', ')}`
+}
+
+async function expectBroken(
+  tampering: Tampering,
+  expected: RegExp,
+  options: PlanOptions = {},
+): Promise<void> {
+  expect(await ruleBroken(tampering, expected, options)).toMatch(expected)
+}
+
+/** The runtime with its rows changed. */
+const withRows =
+  (change: (rows: Runtime['rows']) => Partial<Runtime['rows']>) =>
+  (runtime: Runtime): Runtime => ({
+    ...bound(runtime),
+    rows: { ...runtime.rows, ...change(runtime.rows) },
+  })
+
+/** An instance is an object of a class; what stands for it must have its methods as its own. */
+const bound = (runtime: Runtime): Runtime => ({
+  rows: runtime.rows,
+  alarm: runtime.alarm,
+  peers: runtime.peers,
+  sockets: runtime.sockets,
+  now: () => runtime.now(),
+  random: () => runtime.random(),
+  randomId: () => runtime.randomId(),
+  background: work => runtime.background(work),
+  abort: reason => runtime.abort(reason),
+  log: line => runtime.log(line),
+})
+
+const changed =
+  (change: (problem: { [member: string]: unknown }, request: SimRequest) => object) =>
+  async (request: SimRequest, response: SimResponse): Promise<SimResponse> => {
+    const isJson = response.headers.get('content-type')?.includes('json') === true
+    if (!isJson) return response
+    const body = change((await response.clone().json()) as { [member: string]: unknown }, request)
+    return new SimResponse(JSON.stringify(body), response)
+  }
+
+const SAFETY = /^safety /
+const ANY = /^(safety|liveness|defect) /
+
+it('the service as it is breaks no rule in the same runs', async () => {
+  for (let seed = 1; seed <= SEEDS / 2; seed++) {
+    const { violation } = await runService(seed, { calmBirths: true })
+    expect(violation, `seed ${seed}`).toBeNull()
+  }
+})
+
+describe('a broken platform', () => {
+  it('whose disk lies is found', async () => {
+    await expectBroken({ lyingDisk: true }, SAFETY)
+  })
+
+  it('that lets answers out before what they are about is durable is found', async () => {
+    await expectBroken({ withoutOutputGates: true }, SAFETY)
+  })
+
+  it('that loses some of what is saved is found', async () => {
+    const runtime = withRows(({ records }) => ({
+      records: { ...records, put: rows => records.put(rows.filter(([key]) => !key.startsWith('log/'))) },
+    }))
+    await expectBroken({ runtime }, ANY)
+  })
+
+  it('without alarms is found', async () => {
+    const runtime = (real: Runtime): Runtime => ({ ...bound(real), alarm: { set: () => {} } })
+    await expectBroken({ runtime }, /^liveness /)
+  })
+
+  it('without transactions is found', async () => {
+    const runtime = withRows(() => ({ transaction: run => run() }))
+    await expectBroken({ runtime }, ANY)
+  })
+})
+
+describe('a broken participant', () => {
+  it('that serves linearizable reads from its own copy is found', async () => {
+    await expectBroken(
+      {
+        entries: entries => ({
+          ...entries,
+          fetch: async (request, openSocket) => {
+            if (!request.url.endsWith('/call')) return entries.fetch(request, openSocket)
+            const text = (await request.clone().text()).replace('"linearizable"', '"local"')
+            return entries.fetch(
+              new (Object.getPrototypeOf(request).constructor)(request, { body: text }),
+              openSocket,
+            )
+          },
+        }),
+      },
+      /^safety linearizable reads$/,
+    )
+  })
+
+  it('that throws is found', async () => {
+    const entries: Tampering['entries'] = real => ({
+      ...real,
+      alarm: async () => {
+        throw new Error('a defect')
+      },
+    })
+    await expectBroken({ entries }, /^defect escaped$/)
+  })
+
+  it('that forgets what it was asked to remember of a peer is found', async () => {
+    const entries: Tampering['entries'] = real => ({
+      ...real,
+      peer: async () => '{"type":"messages","messages":[]}',
+    })
+    await expectBroken({ entries }, /^liveness /)
+  })
+})
+
+describe('a broken router', () => {
+  it('that calls an operation not applied although nobody knows is found', async () => {
+    const response = changed(problem =>
+      problem.outcome === 'unknown' ? { ...problem, outcome: 'not-applied' } : problem,
+    )
+    await expectBroken({ response }, /^safety not-applied$/)
+  })
+
+  it('that calls an operation applied although it is not is found', async () => {
+    const response: Tampering['response'] = async (request, real) => {
+      if (!request.url.endsWith('/transact') || real.status !== 409) return real
+      const body = { applied: true, results: [], sequence: 3, fence: 77 }
+      return new SimResponse(JSON.stringify(body), { headers: { 'content-type': 'application/json' } })
+    }
+    await expectBroken({ response }, /^safety acknowledged$/)
+  })
+
+  it('that answers with other results is found', async () => {
+    const response = changed(body => {
+      const { results } = body as { results?: { value?: number }[] }
+      return results?.[0]?.value === undefined
+        ? body
+        : { ...body, results: [{ ...results[0], value: 1 }, results[1]] }
+    })
+    await expectBroken({ response }, /^safety results$/)
+  })
+
+  it('that gives a fence twice is found', async () => {
+    const response = changed(body => ('fence' in body ? { ...body, fence: 4 } : body))
+    await expectBroken({ response }, /^safety fences$/)
+  })
+
+  it('that tells of two configurations is found', async () => {
+    let count = 0
+    const response = changed((body, { method }) =>
+      method === 'PUT' && 'ttlMs' in body ? { ...body, ttlMs: ++count } : body,
+    )
+    await expectBroken({ response }, /^safety one configuration$/)
+  })
+
+  it('that answers with 500 is found', async () => {
+    const entries: Tampering['entries'] = real => ({
+      ...real,
+      fetch: async () => SimResponse.json({ type: 'done', status: 200, body: null }),
+    })
+    await expectBroken({ entries }, /^defect /)
+  })
+})
+
+describe('a failing run', () => {
+  it('is made smaller, and breaks the same rule', async () => {
+    const response = changed(problem =>
+      problem.outcome === 'unknown' ? { ...problem, outcome: 'not-applied' } : problem,
+    )
+    const options = { calmBirths: true, tampering: { response } }
+    for (let seed = 1; seed <= SEEDS; seed++) {
+      const { violation } = await runService(seed, options)
+      if (violation?.rule !== 'not-applied') continue
+      const shrunk = await shrinkService(seed, options, 120)
+      expect(shrunk.result.violation?.rule).toBe('not-applied')
+      expect(shrunk.left).toBeLessThan(12)
+      return
+    }
+    expect.unreachable('no seed breaks the rule')
+  })
+})

@@ -1,0 +1,299 @@
+/** How a client does each of its actions, and what it notes of the answers. */
+import { BadRequestError, ConflictError } from '../../../shared/client/index.ts'
+import type { Json } from '../../../shared/json.ts'
+import type { OperationCall } from './journal.ts'
+import type { Wish } from './plan.ts'
+import type { Action } from './plan-actions.ts'
+import { playSession } from './session-action.ts'
+import type { Life, SimClient } from './sim-client.ts'
+
+type ActionOf<Type extends Action['type']> = Extract<Action, { readonly type: Type }>
+
+/** Grows by one with each operation. */
+export const COUNTER = 'n'
+/** A list of the ids of all operations, in their order: what was applied is in it once. */
+export const LOG = 'log'
+/** Written by operations with a condition. */
+const SLOT = 'slot'
+
+export function operationFor(opId: string, isConditional = false): Json[] {
+  const ops: Json[] = [{ increment: COUNTER }, { append: LOG, value: opId }]
+  return isConditional ? [{ put: SLOT, value: opId, ifRevision: 0 }, ...ops] : ops
+}
+
+export async function perform(client: SimClient, action: Action): Promise<void> {
+  try {
+    await dispatch(client, action)
+  } catch (error) {
+    if (!client.isExpected(error)) return
+    if (error.code === 'locked') client.world.counts.refusedGrants++
+    client.note(`${action.type}: ${error.message}`)
+  }
+}
+
+function dispatch(client: SimClient, action: Action): Promise<void> {
+  switch (action.type) {
+    case 'transact':
+      return transact(client, action)
+    case 'raw-transact':
+      return rawTransact(client, action)
+    case 'hold':
+      return hold(client, action)
+    case 'ticket':
+      return ticket(client, action)
+    case 'session':
+      return playSession(client, action)
+    case 'watch':
+      return watch(client, action)
+    case 'get':
+      return read(client, action)
+    case 'list':
+      return list(client, action)
+    case 'status':
+      return status(client, action)
+    case 'history':
+      return history(client, action)
+    case 'eject':
+      return eject(client, action)
+    case 'configure':
+      return configure(client, action.lock, action.wish)
+  }
+}
+
+// ---------------------------------------------------------------- operations
+
+async function transact(client: SimClient, action: ActionOf<'transact'>): Promise<void> {
+  const { lock, waitMs, participant, abortAfterMs, again, conditional } = action
+  const opId = `op-${action.id}`
+  const ops = operationFor(opId, conditional)
+  const at = participant === null ? {} : { at: participant }
+  const signal = abortAfterMs === null ? {} : { signal: abortAfter(client, abortAfterMs) }
+  const run = (options: object) =>
+    client
+      .connect()
+      .lock(lock)
+      .transact(ops as never, { opId, waitMs, ...options })
+  await settle(
+    client,
+    client.world.journal.beginOperation(lock, client.name, opId, ops),
+    run({ ...at, ...signal }),
+  )
+  if (!again) return
+  client.world.counts.operationsAskedAgain++
+  await client.sleep(client.random.logUniform(1, 2_000))
+  await settle(client, client.world.journal.beginOperation(lock, client.name, opId, ops), run({}))
+}
+
+export async function settle(
+  client: SimClient,
+  call: OperationCall,
+  answer: Promise<unknown>,
+): Promise<void> {
+  const { journal } = client.world
+  try {
+    const { applied, results, sequence, fence } = (await answer) as Applied
+    const told = { condition: applied, results, sequence, ...(fence !== undefined && { fence }) }
+    journal.endOperation(call, 'applied', told)
+  } catch (error) {
+    if (!client.isExpected(error)) return
+    if (error.code === 'not_supported') journal.lockOnly.add(call.lock)
+    client.note(`${call.opId}: ${error.message}`)
+    journal.endOperation(call, error.outcome ?? 'unknown')
+  }
+}
+
+interface Applied {
+  readonly applied: boolean
+  readonly results: Json
+  readonly sequence: number
+  readonly fence?: number
+}
+
+async function rawTransact(client: SimClient, action: ActionOf<'raw-transact'>): Promise<void> {
+  const { lock, waitMs, participant } = action
+  const opId = `op-${action.id}`
+  const ops = operationFor(opId)
+  const call = client.world.journal.beginOperation(lock, client.name, opId, ops)
+  const body = { opId, ops, waitMs, ...(participant !== null && { at: participant }) }
+  await settleRaw(client, call, `${lock}/transact`, body)
+}
+
+/** One request: what it says is all that is known. */
+async function settleRaw(client: SimClient, call: OperationCall, path: string, body: Json): Promise<void> {
+  const { journal } = client.world
+  let answer: Awaited<ReturnType<SimClient['request']>>
+  try {
+    answer = await client.request('POST', path, body)
+  } catch {
+    return journal.endOperation(call, 'unknown')
+  }
+  const told = answer.body as unknown as Applied & {
+    outcome?: OperationCall['word']
+    code?: string
+    detail?: string
+  }
+  if (answer.status === 200) {
+    const { applied, results, sequence, fence } = told
+    const more = fence === undefined ? {} : { fence }
+    return journal.endOperation(call, 'applied', { condition: applied, results, sequence, ...more })
+  }
+  client.note(`${call.opId}: ${answer.status} ${told.code} ${told.detail}`)
+  if (told.code === 'not_supported') journal.lockOnly.add(call.lock)
+  // Nothing was done where the request itself was wrong.
+  const word = told.outcome ?? (answer.status === 400 ? 'not-applied' : 'unknown')
+  journal.endOperation(call, word)
+}
+
+// ---------------------------------------------------------------- holding
+
+async function hold(client: SimClient, action: ActionOf<'hold'>): Promise<void> {
+  const { lock, waitMs, ttlMs, confirm, mode, operations, thinkMs, ending, participant } = action
+  const { journal, counts } = client.world
+  const life: Life = { isGone: false }
+  const signal = action.abortAfterMs === null ? undefined : abortAfter(client, action.abortAfterMs)
+  const at = participant === null ? {} : { at: participant }
+  const keepAlive = ending !== 'overstay'
+  const begunAt = client.world.loop.now
+  const held = await client
+    .connect(life)
+    .lock(lock)
+    .acquire({ waitMs, ttlMs, confirm, mode, keepAlive, signal, ...at })
+  journal.grant(lock, client.name, begunAt, held.fence, confirm)
+  for (let count = 0; count < operations; count++) {
+    const opId = `op-${action.id}.${count}`
+    const ops = operationFor(opId)
+    await settle(
+      client,
+      journal.beginOperation(lock, client.name, opId, ops),
+      held.apply(ops as never, { opId }),
+    )
+    await client.sleep(thinkMs)
+  }
+  if (ending === 'vanish') {
+    life.isGone = true
+    counts.clientsVanished++
+    return
+  }
+  if (ending === 'overstay') {
+    await client.sleep(ttlMs * 1.2)
+    const opId = `op-${action.id}.late`
+    const ops = operationFor(opId)
+    await settle(
+      client,
+      journal.beginOperation(lock, client.name, opId, ops),
+      held.apply(ops as never, { opId }),
+    )
+  }
+  await held.release()
+  counts.releases++
+}
+
+// ---------------------------------------------------------------- tickets
+
+async function ticket(client: SimClient, action: ActionOf<'ticket'>): Promise<void> {
+  const { lock, ttlMs, polls, pollMs, ending, participant } = action
+  const { counts, loop } = client.world
+  const begunAt = loop.now
+  try {
+    let answer = await client.request('POST', `${lock}/acquire`, {
+      ...{ waitMs: 0, ttlMs, ticket: true },
+      ...(participant !== null && { at: participant }),
+    })
+    for (let poll = 0; answer.status === 202 && poll < polls; poll++) {
+      counts.tickets++
+      const { id } = (answer.body as { ticket: { id: string } }).ticket
+      if (ending === 'withdraw') {
+        await client.request('DELETE', `${lock}/tickets/${id}`)
+        return
+      }
+      await client.sleep(pollMs / 2)
+      answer = await client.request('GET', `${lock}/tickets/${id}?waitMs=${pollMs}`)
+    }
+    if (answer.status !== 200) return
+    const { grant } = answer.body as { grant: { id: string; fence: number } }
+    client.world.journal.grant(lock, client.name, begunAt, grant.fence)
+    if (ending === 'vanish') return
+    const opId = `op-${action.id}`
+    const ops = operationFor(opId)
+    const call = client.world.journal.beginOperation(lock, client.name, opId, ops)
+    await settleRaw(client, call, `${lock}/grants/${grant.id}/ops`, { opId, ops })
+    const kept = await client.request('POST', `${lock}/grants/${grant.id}/keepalive`, { ttlMs })
+    if (kept.status === 200) counts.keepAlives++
+    const released = await client.request('DELETE', `${lock}/grants/${grant.id}`)
+    if (released.status === 204) counts.releases++
+  } catch {
+    client.note(`ticket: no answer`)
+  }
+}
+
+// ---------------------------------------------------------------- looking
+
+async function read(client: SimClient, { lock, consistency, participant }: ActionOf<'get'>): Promise<void> {
+  const begunAt = client.world.loop.now
+  const options = { consistency, ...(participant !== null && { at: participant }) }
+  const { value, revision, sequence } = await client.connect().lock(lock).get(COUNTER, options)
+  const by = client.name
+  client.world.journal.read({
+    ...{ lock, key: COUNTER, consistency, by, begunAt, value, revision },
+    sequence: sequence ?? null,
+  })
+}
+
+async function list(client: SimClient, { lock }: ActionOf<'list'>): Promise<void> {
+  await client.connect().lock(lock).list({ limit: 2 })
+}
+
+async function status(client: SimClient, { lock }: ActionOf<'status'>): Promise<void> {
+  await client.connect().lock(lock).status()
+  client.world.counts.statuses++
+}
+
+async function history(client: SimClient, { lock }: ActionOf<'history'>): Promise<void> {
+  await client.connect().lock(lock).history()
+  client.world.counts.histories++
+}
+
+async function watch(client: SimClient, { id, lock, forMs, since }: ActionOf<'watch'>): Promise<void> {
+  const signal = abortAfter(client, forMs)
+  const options = since === null ? { signal } : { signal, since }
+  for await (const event of client.connect().lock(lock).watch(options)) {
+    const by = `${client.name}, watching since ${id}`
+    if (event.type === 'op') client.world.journal.watch(lock, by, event.sequence, event.opId)
+    if (event.type === 'snapshot') client.world.journal.watch(lock, by, event.sequence, null)
+  }
+}
+
+// ---------------------------------------------------------------- operators
+
+async function eject(client: SimClient, { lock: name, byFence }: ActionOf<'eject'>): Promise<void> {
+  const lock = client.connect().lock(name)
+  const fence = byFence ? (await lock.status()).holder?.fence : undefined
+  if (byFence && fence === undefined) return
+  await lock.eject(fence === undefined ? {} : { fence })
+  client.world.counts.ejections++
+}
+
+export async function configure(client: SimClient, name: string, wish: Wish): Promise<void> {
+  const { participants, ...rest } = wish
+  const places = participants === undefined ? {} : { participants: new Array(participants).fill({}) }
+  try {
+    const configuration = await client
+      .connect()
+      .lock(name)
+      .configure({ ...rest, ...places })
+    client.world.journal.configured(name, client.name, 'set', configuration as unknown as Json)
+  } catch (error) {
+    if (error instanceof BadRequestError) client.world.counts.configurationsRefused++
+    const { configuration } = error instanceof ConflictError ? error.more : {}
+    if (configuration === undefined) throw error
+    client.world.journal.configured(name, client.name, 'conflict', configuration)
+  }
+}
+
+// ---------------------------------------------------------------- helpers
+
+export function abortAfter(client: SimClient, ms: number): AbortSignal {
+  const controller = new AbortController()
+  client.world.loop.after(ms, () => controller.abort(new Error('the client gives up')))
+  return controller.signal
+}

@@ -1,0 +1,265 @@
+/**
+ * The second phase: everything is mended. Every call of a client must come to an end, and every lock that has not lost more
+ * than it can bear must be of use again within a bound of virtual time; then there must be silence.
+ */
+import { BatonError } from '../../../shared/client/index.ts'
+import type { Json } from '../../../shared/json.ts'
+import { majority } from '../../../shared/protocols/quorum.ts'
+import { LEDGER_NAME } from '../../../worker/participant/ledger/name.ts'
+import { Violation } from '../violation.ts'
+import { LOG, operationFor, settle } from './client-actions.ts'
+import { judgeMemory, judgeStorage } from './judge-sizes.ts'
+import { birthOf } from './losses.ts'
+import { SimClient } from './sim-client.ts'
+import type { SimObject } from './sim-object.ts'
+import { Site } from './site.ts'
+import type { World } from './world.ts'
+
+/** The longest that a call of the library can take: its own limits, and the service's. */
+const CALLS_MS = 200_000
+/** For each lock, from when the calls have ended. */
+const PROGRESS_MS = 180_000
+/** Until the last alarm of a lock that nobody uses: the longest time to live, a ticket's time, the slowest repeat. */
+const SILENCE_MS = 300_000
+const LOOK_EVERY_MS = 500
+/** For a lock that may be down. */
+const TRIED_MS = 30_000
+/** In the transcript. */
+export const HEALED = 'everything is mended'
+const EJECT_AFTER_MS = 60_000
+
+export class Healing {
+  readonly #world: World
+  readonly #calls: Promise<unknown>
+  readonly #client: SimClient
+
+  constructor(world: World, calls: Promise<unknown>) {
+    this.#world = world
+    this.#calls = calls
+    const site = new Site(world.loop, 299, 'last', 0)
+    this.#client = new SimClient(world, site, world.routers[0]!, 99)
+  }
+
+  async run(): Promise<void> {
+    this.#heal()
+    await this.#until(this.#calls, CALLS_MS, 'calls end', () => 'a call of a client does not come to an end')
+    for (const { name } of this.#world.plan.locks) {
+      if (this.#isOver) return
+      if (isOwed(this.#world, name)) await this.#requireProgress(name)
+      else await this.#tryToUse(name)
+    }
+    if (this.#isOver) return
+    judgeStorage(this.#world)
+    await this.#requireSilence()
+  }
+
+  get #isOver(): boolean {
+    return this.#world.failure !== null
+  }
+
+  #heal(): void {
+    const world = this.#world
+    world.isHealed = true
+    world.note('', HEALED)
+    world.network.heal()
+    const { broken } = world.plan
+    world.counts.brokenAfterHealing += broken.length
+    for (const site of world.sites.slice(1)) {
+      if (broken.some(({ site: index }) => index === site.index)) continue
+      site.disk = 'well'
+      site.alarms = 'on time'
+      site.slowMs = 0
+      if (site.isFrozen) site.resume()
+      if (!site.isUp) world.start(site)
+    }
+    for (const object of world.objects.values()) object.heal()
+    for (const { site, how } of broken) breakForGood(world, world.sites[site]!, how)
+  }
+
+  async #until(work: Promise<unknown>, limitMs: number, rule: string, what: () => string): Promise<void> {
+    const { loop } = this.#world
+    let isDone = false
+    const finish = () => {
+      isDone = true
+    }
+    work.then(finish, error => {
+      this.#world.fail(error)
+      finish()
+    })
+    await loop.runUntil(loop.now + limitMs, () => isDone || this.#isOver)
+    if (!isDone && !this.#isOver) throw new Violation('liveness', rule, what())
+  }
+
+  // ---------------------------------------------------------------- progress
+
+  #requireProgress(lock: string): Promise<void> {
+    this.#world.counts.locksAlive++
+    let last = 'nothing was tried'
+    const tried = this.#use(lock, why => {
+      last = why
+    })
+    return this.#until(
+      tried,
+      PROGRESS_MS,
+      'progress',
+      () => `${lock} cannot be used after healing: ${last} (${this.#memberships(lock)})`,
+    )
+  }
+
+  /** A lock that may be down: if it is of use all the same, it must be the lock that it was. */
+  async #tryToUse(lock: string): Promise<void> {
+    const { counts, loop, losses } = this.#world
+    counts.locksDown++
+    if (losses.owed(lock) === 'nothing') return
+    let isDone = false
+    const tried = this.#use(lock, () => {})
+    tried.then(
+      () => {
+        isDone = true
+        counts.locksUpAllTheSame++
+      },
+      error => this.#world.fail(error),
+    )
+    await loop.runUntil(loop.now + TRIED_MS, () => isDone || this.#isOver)
+  }
+
+  #memberships(lock: string): string {
+    const objects = [...this.#world.objects.values()].filter(object => object.lock === lock)
+    return objects.map(object => `${object.name} ${describeStanding(object)}`).join(', ')
+  }
+
+  /** Until it works: acquired and released, operated on and read. */
+  async #use(name: string, onFailure: (why: string) => void): Promise<void> {
+    const { journal } = this.#world
+    const client = this.#client
+    const lock = client.connect().lock(name)
+    const ejectAt = this.#world.loop.now + EJECT_AFTER_MS
+    await this.#insist(onFailure, async () => {
+      // A clock that was set back by an hour makes a grant last an hour longer: then an operator ends it.
+      if (this.#world.counts.clockJumps > 0 && this.#world.loop.now > ejectAt) await lock.eject()
+      const begunAt = this.#world.loop.now
+      const held = await lock.acquire({ waitMs: 20_000 })
+      journal.grant(name, client.name, begunAt, held.fence)
+      await held.release()
+    })
+    let count = 0
+    await this.#insist(onFailure, async () => {
+      const opId = `final-${name}-${++count}`
+      const ops = operationFor(opId)
+      const call = journal.beginOperation(name, client.name, opId, ops)
+      const answer = lock.transact(ops as never, { opId, waitMs: 20_000 })
+      await settle(client, call, answer)
+      if (call.word !== 'applied' && !journal.lockOnly.has(name)) await answer
+    })
+    if (journal.lockOnly.has(name)) return
+    await this.#insist(onFailure, async () => {
+      const begunAt = this.#world.loop.now
+      const { value, revision, sequence } = await lock.get(LOG)
+      const by = client.name
+      journal.read({
+        ...{ lock: name, key: LOG, consistency: 'linearizable', by, begunAt },
+        ...{ value: value as Json, revision, sequence: sequence ?? null },
+      })
+      journal.final.set(name, (value ?? []) as readonly string[])
+    })
+  }
+
+  async #insist(onFailure: (why: string) => void, attempt: () => Promise<void>): Promise<void> {
+    for (;;) {
+      try {
+        return await attempt()
+      } catch (error) {
+        if (!(error instanceof BatonError)) throw error
+        onFailure(error.message)
+        await this.#client.sleep(1_000)
+      }
+    }
+  }
+
+  // ---------------------------------------------------------------- silence
+
+  /** Nobody wants anything: sooner or later no lock has an alarm set, and no message is under way. */
+  async #requireSilence(): Promise<void> {
+    const { loop, counts } = this.#world
+    // What was to happen at a certain time happens an hour later by a clock that was set back by one.
+    if (counts.clockJumps > 0) return
+    const deadline = loop.now + SILENCE_MS
+    for (let noise = this.#noise(); noise !== null; noise = this.#noise()) {
+      if (loop.now >= deadline) throw new Violation('liveness', 'quiescence', noise)
+      await loop.runUntil(loop.now + LOOK_EVERY_MS, () => this.#isOver)
+      if (this.#isOver) return
+    }
+    counts.quiescences++
+    const judged = Promise.all(this.#quiet().map(judgeMemory))
+    await this.#until(judged, CALLS_MS, 'calls end', () => 'a participant does not tell its status')
+  }
+
+  /** The objects of locks that are well: the others go on asking for what they want. */
+  #quiet(): SimObject[] {
+    const { losses, plan, objects } = this.#world
+    const isWell = (lock: string) => losses.owed(lock) === 'progress' && !hasBroken(this.#world, lock)
+    // A ledger goes on trying to get back what cannot be got back now.
+    const isDone = (id: number) =>
+      plan.locks.every(({ name }) => !losses.lostOf(name).has(id) && isWell(name))
+    const isQuiet = ({ lock, participant }: SimObject) =>
+      lock === LEDGER_NAME ? isDone(participant) : isWell(lock)
+    return [...objects.values()].filter(isQuiet)
+  }
+
+  #noise(): string | null {
+    for (const object of this.#quiet()) {
+      if (object.disk.alarmAt !== null) return `${object.name} has an alarm set though nobody wants anything`
+    }
+    return null
+  }
+}
+
+function breakForGood(world: World, site: Site, how: 'gone' | 'cut off'): void {
+  world.note(site.name, `stays ${how}`)
+  if (how === 'gone') {
+    for (const object of world.objectsAt(site)) if (object.isAwake) object.crash('killed')
+    site.stop()
+    return
+  }
+  const others = [...world.sites.slice(1), ...world.routers.map(router => router.site)]
+  for (const other of others) {
+    if (other === site) continue
+    world.network.cut(site, other)
+    world.network.cut(other, site)
+  }
+}
+
+/** Protocols for which a majority is enough. The others wait for everybody whose turn it may be. */
+const BY_MAJORITY: ReadonlySet<string> = new Set(['wme-1', 'wme-2', 'wme-consensus'])
+
+function hasBroken(world: World, lock: string): boolean {
+  const participants =
+    world.losses.configurationOf(lock)?.participants ?? world.defaultsOf(world.sites[1]!, 1).participants
+  return world.plan.broken.some(({ site }) => participants.some(({ id }) => id === site))
+}
+
+/** Whether the lock must be of use: a majority of its participants is well, and has what it had. */
+function isOwed(world: World, lock: string): boolean {
+  const { losses, plan } = world
+  if (losses.owed(lock) !== 'progress') return false
+  const isCluster = plan.deployment.kind === 'cluster'
+  if (isCluster && plan.broken.length > 0 && !losses.areFounded) return false
+  if (!hasBroken(world, lock)) return true
+  const { protocol, participants } =
+    losses.configurationOf(lock) ?? world.defaultsOf(world.routers[0]!.site, 1)
+  if (!BY_MAJORITY.has(protocol)) return false
+  const isBroken = (id: number) => plan.broken.some(({ site }) => site === id)
+  const isWell = (id: number) =>
+    ![lock, LEDGER_NAME].some(name => losses.lostOf(name).has(id)) && !isBroken(id)
+  return participants.filter(({ id }) => isWell(id)).length >= majority(participants.length)
+}
+
+/** For messages. */
+function describeStanding(object: SimObject): string {
+  const birth = birthOf(object)
+  if (birth === null) return 'blank'
+  const { standing, promised, accepted, chosen } = birth
+  const membership = object.disk.durableRecord('membership') ?? 'no member'
+  const vote = `promised ${promised}, accepted ${accepted?.ballot ?? 'nothing'}`
+  return `${standing.status}, ${chosen === null ? vote : 'chosen'}, ${membership}`
+}

@@ -1,0 +1,69 @@
+/**
+ * What the participants of each lock recorded, as their steps became durable: outside of the participants, so that no crash
+ * and no lost storage takes any of it away, and by the time of the run, which is the same for all.
+ */
+import type { HistoryEvent } from '../../../shared/history/events.ts'
+import { ActiveUsers } from '../../../shared/history/liveness.ts'
+import type { Group, SimObject } from './sim-object.ts'
+
+interface Recording {
+  readonly events: HistoryEvent[]
+  readonly users: ActiveUsers
+}
+
+type Note = (who: string, text: string) => void
+
+export class Histories {
+  readonly #note: Note
+  readonly #locks = new Map<string, Recording>()
+
+  constructor(note: Note) {
+    this.#note = note
+  }
+
+  eventsOf(lock: string): readonly HistoryEvent[] {
+    return this.#of(lock).events
+  }
+
+  committed(object: SimObject, group: Group, now: number): void {
+    for (const write of group) {
+      if (write[0] !== 'append') continue
+      const { history } = JSON.parse(write[1].body) as { readonly history: readonly HistoryEvent[] }
+      for (const event of history) {
+        this.#note(object.name, describe(event))
+        this.#record(object.lock, { ...event, at: now })
+      }
+    }
+  }
+
+  /** The replica is empty, and whoever was at this participant is gone with it. */
+  wiped({ lock, participant }: SimObject, at: number): void {
+    const { users } = this.#of(lock)
+    this.#record(lock, { at, type: 'wipe', participant })
+    const gone = [...users].filter(([, user]) => user.participant === participant)
+    for (const [user] of gone) this.#record(lock, { at, type: 'crash', participant, user })
+  }
+
+  #record(lock: string, event: HistoryEvent): void {
+    const recording = this.#of(lock)
+    recording.users.follow(recording.events.length, event)
+    recording.events.push(event)
+  }
+
+  #of(lock: string): Recording {
+    const known = this.#locks.get(lock)
+    if (known !== undefined) return known
+    const recording = { events: [], users: new ActiveUsers() }
+    this.#locks.set(lock, recording)
+    return recording
+  }
+}
+
+function describe(event: HistoryEvent): string {
+  const { type } = event
+  const user = 'user' in event ? ` ${event.user}` : ''
+  const fence = 'fence' in event ? ` fence ${event.fence}` : ''
+  const operation = 'opId' in event ? ` ${event.opId}` : ''
+  const sequence = 'sequence' in event ? ` at ${event.sequence}` : ''
+  return `* ${type}${user}${fence}${operation}${sequence}`
+}

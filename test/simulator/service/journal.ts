@@ -1,0 +1,126 @@
+/** What clients asked for and were told. It is all that the judge believes in beside the histories. */
+import type { Json } from '../../../shared/json.ts'
+import type { World } from './world.ts'
+
+/** What a client was told of an operation in the end; `pending`: nothing, the client or the run ended before. */
+export type Word = 'applied' | 'not-applied' | 'unknown' | 'pending'
+
+/** One call of a client that wanted an operation applied. Several may be about the same `opId`. */
+export interface OperationCall {
+  readonly lock: string
+  readonly opId: string
+  readonly ops: Json
+  readonly by: string
+  readonly begunAt: number
+  endedAt: number | null
+  word: Word
+  /** Of an applied one; `condition` is false for a batch that changed nothing because a condition failed. */
+  sequence?: number
+  results?: Json
+  condition?: boolean
+  fence?: number
+}
+
+export interface GrantSeen {
+  readonly lock: string
+  readonly fence: number
+  readonly isConfirmed: boolean
+  readonly by: string
+  readonly begunAt: number
+  readonly at: number
+}
+
+export interface ReadSeen {
+  readonly lock: string
+  readonly key: string
+  readonly consistency: 'local' | 'linearizable'
+  readonly by: string
+  readonly begunAt: number
+  readonly endedAt: number
+  readonly value: Json
+  readonly revision: number
+  /** `null` for a key that was not there. */
+  readonly sequence: number | null
+}
+
+export interface ConfigurationSeen {
+  readonly lock: string
+  readonly by: string
+  readonly status: 'set' | 'conflict'
+  /** As the service describes it, as text. */
+  readonly configuration: string
+}
+
+export interface WatchSeen {
+  readonly lock: string
+  readonly by: string
+  readonly sequence: number
+  /** `null`: a snapshot of everything up to here. */
+  readonly opId: string | null
+}
+
+export class Journal {
+  readonly operations: OperationCall[] = []
+  readonly grants: GrantSeen[] = []
+  readonly reads: ReadSeen[] = []
+  readonly configurations: ConfigurationSeen[] = []
+  readonly watched: WatchSeen[] = []
+  /** What each lock's log held in the end. */
+  readonly final = new Map<string, readonly string[]>()
+  /** Locks of a protocol that guards no state, as the service itself said. */
+  readonly lockOnly = new Set<string>()
+  readonly #world: World
+
+  constructor(world: World) {
+    this.#world = world
+  }
+
+  get #now(): number {
+    return this.#world.loop.now
+  }
+
+  beginOperation(lock: string, by: string, opId: string, ops: Json): OperationCall {
+    const call: OperationCall = { lock, opId, ops, by, begunAt: this.#now, endedAt: null, word: 'pending' }
+    this.operations.push(call)
+    return call
+  }
+
+  endOperation(call: OperationCall, word: Word, told: Partial<OperationCall> = {}): void {
+    Object.assign(call, told, { word, endedAt: this.#now })
+    const { counts } = this.#world
+    if (word === 'not-applied') counts.notApplied++
+    else if (word === 'unknown') counts.unknown++
+    else if (word === 'applied' && call.condition === false) counts.conditionsFailed++
+    else if (word === 'applied') counts.acknowledged++
+    const what = word === 'applied' ? ` at ${call.sequence}: ${JSON.stringify(call.results)}` : ''
+    this.#world.note(call.by, `${call.opId} on ${call.lock} is ${word}${what}`)
+  }
+
+  grant(lock: string, by: string, begunAt: number, fence: number, isConfirmed = false): void {
+    this.grants.push({ lock, fence, isConfirmed, by, begunAt, at: this.#now })
+    this.#world.counts.grants++
+    this.#world.note(by, `holds ${lock} with fence ${fence}`)
+  }
+
+  read(seen: Omit<ReadSeen, 'endedAt'>): void {
+    this.reads.push({ ...seen, endedAt: this.#now })
+    this.#world.counts.reads++
+    if (seen.consistency === 'linearizable') this.#world.counts.linearizableReads++
+    this.#world.note(
+      seen.by,
+      `reads ${seen.key} of ${seen.lock}: ${JSON.stringify(seen.value)} at ${seen.sequence}`,
+    )
+  }
+
+  configured(lock: string, by: string, status: ConfigurationSeen['status'], configuration: Json): void {
+    this.configurations.push({ lock, by, status, configuration: JSON.stringify(configuration) })
+    if (status === 'set') this.#world.counts.configured++
+    else this.#world.counts.configurationConflicts++
+    this.#world.note(by, `${lock} is configured (${status}): ${JSON.stringify(configuration)}`)
+  }
+
+  watch(lock: string, by: string, sequence: number, opId: string | null): void {
+    this.watched.push({ lock, by, sequence, opId })
+    this.#world.counts.watchEvents++
+  }
+}

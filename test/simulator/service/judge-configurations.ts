@@ -1,0 +1,25 @@
+/** A lock is born once and with one configuration: whoever is told of it is told the same. */
+import { violate } from '../violation.ts'
+import { birthOf } from './losses.ts'
+import type { World } from './world.ts'
+
+export function judgeConfigurations(world: World, lock: string): void {
+  const told = world.journal.configurations.filter(seen => seen.lock === lock)
+  const [first] = told
+  for (const other of told) {
+    if (other.configuration === first!.configuration) continue
+    violate(
+      'one configuration',
+      `${lock}: ${first!.by} was told ${first!.configuration}, ${other.by} was told ${other.configuration}`,
+    )
+  }
+  const chosen = new Map<string, string>()
+  for (const object of world.objects.values()) {
+    const birth = object.lock === lock ? birthOf(object) : null
+    if (birth?.chosen) chosen.set(JSON.stringify([birth.generation, birth.chosen]), object.name)
+  }
+  if (chosen.size > 1) {
+    const each = [...chosen].map(([text, name]) => `${name} has ${text}`)
+    violate('one configuration', `${lock}: ${each.join('; ')}`)
+  }
+}

@@ -1,0 +1,84 @@
+/** Applied is applied once and answered truly, `not-applied` never is, and the order of time is the order of operations. */
+import { equalJson } from '../../../shared/history/compare.ts'
+import type { Json } from '../../../shared/json.ts'
+import { violate } from '../violation.ts'
+import type { OperationCall } from './journal.ts'
+import type { Truth } from './truth.ts'
+import type { World } from './world.ts'
+
+export function judgeOperations(world: World, lock: string, truth: Truth): void {
+  const calls = world.journal.operations.filter(call => call.lock === lock)
+  const byOpId = new Map<string, OperationCall[]>()
+  for (const call of calls) byOpId.set(call.opId, [...(byOpId.get(call.opId) ?? []), call])
+  for (const [opId, about] of byOpId) judgeOperation(lock, opId, about, truth)
+  judgeStrangers(lock, byOpId, truth)
+  judgeOrderOfTime(lock, calls)
+}
+
+function judgeOperation(lock: string, opId: string, calls: readonly OperationCall[], truth: Truth): void {
+  const entries = truth.entriesOf(opId)
+  const inState = truth.final?.filter(id => id === opId).length ?? null
+  const words = calls.map(({ word }) => word)
+  if (inState !== null && inState > 1)
+    violate('applied once', `${lock}: ${opId} is in the state ${inState} times`)
+  if (words.every(word => word === 'not-applied') && (entries.length > 0 || (inState ?? 0) > 0)) {
+    violate(
+      'not-applied',
+      `${lock}: ${opId} was called not applied, and is applied at ${entries[0]?.sequence}`,
+    )
+  }
+  for (const call of calls) if (call.word === 'applied') judgeApplied(lock, call, inState, truth)
+}
+
+function judgeApplied(lock: string, call: OperationCall, inState: number | null, truth: Truth): void {
+  const { opId, sequence, condition, results } = call
+  const expected = condition === false ? 0 : 1
+  if (inState !== null && inState !== expected) {
+    violate(
+      'acknowledged',
+      `${lock}: ${opId} was acknowledged at ${sequence}, and is in the state ${inState} times`,
+    )
+  }
+  const [first, ...again] = truth.entriesOf(opId)
+  if (first === undefined)
+    violate('acknowledged', `${lock}: ${opId} was acknowledged at ${sequence}, and nobody applied it`)
+  if (![first, ...again].some(entry => entry.sequence === sequence)) {
+    violate('acknowledged', `${lock}: ${opId} was acknowledged at ${sequence}, and is at ${first.sequence}`)
+  }
+  const result = truth.resultOf(first) as { readonly applied: boolean; readonly results: Json }
+  if (result.applied !== condition || !equalJson(result.results, results ?? null)) {
+    const [told, true_] = [JSON.stringify(results), JSON.stringify(result)]
+    violate('results', `${lock}: ${opId} was answered with ${told}, a serial execution answers ${true_}`)
+  }
+}
+
+/** Nothing is applied that nobody asked for. */
+function judgeStrangers(lock: string, known: ReadonlyMap<string, unknown>, truth: Truth): void {
+  for (const { opId, sequence } of truth.order.entries) {
+    if (!known.has(opId)) violate('strangers', `${lock}: ${opId} at ${sequence} was never asked for`)
+  }
+}
+
+/** An operation that was asked for after another one had been acknowledged comes after it. */
+function judgeOrderOfTime(lock: string, calls: readonly OperationCall[]): void {
+  const seen = new Set<string>()
+  const firsts = calls.filter(call => {
+    const isFirst = !seen.has(call.opId)
+    seen.add(call.opId)
+    return isFirst && call.word === 'applied'
+  })
+  const byEnd = [...firsts].sort((left, right) => left.endedAt! - right.endedAt!)
+  let latest: OperationCall | null = null
+  let next = 0
+  for (const call of [...firsts].sort((left, right) => left.begunAt - right.begunAt)) {
+    for (; next < byEnd.length && byEnd[next]!.endedAt! < call.begunAt; next++) {
+      const ended = byEnd[next]!
+      if (latest === null || ended.sequence! > latest.sequence!) latest = ended
+    }
+    if (latest === null || latest.sequence! < call.sequence!) continue
+    violate(
+      'order of time',
+      `${lock}: ${call.opId} (${call.sequence}) was asked for after ${latest.opId} (${latest.sequence}) was done`,
+    )
+  }
+}

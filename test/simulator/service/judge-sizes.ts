@@ -1,0 +1,67 @@
+/** Nothing grows without bound: neither what an object stores nor, once nobody wants anything, what it has in memory. */
+import type { ParticipantStatus } from '../../../worker/participant/calls.ts'
+import { Violation } from '../violation.ts'
+import { SimRequest } from './http.ts'
+import { isMemberOf } from './losses.ts'
+import { EVENTS_KEPT } from './participant-entries.ts'
+import type { SimObject } from './sim-object.ts'
+import type { World } from './world.ts'
+
+/** Rows of the kinds that do not multiply. */
+const FEW = 60
+/** What one turn may add before old rows are forgotten. */
+const SLACK = 40
+
+export function judgeStorage({ objects, plan }: World): void {
+  const { logKept, uncommitted, resultsKept } = plan.limits
+  for (const object of objects.values()) {
+    const kinds = rowsByKind(object)
+    const atMost = (kind: string, most: number) => {
+      const rows = kinds.get(kind) ?? 0
+      kinds.delete(kind)
+      if (rows > most) grows(object, `${rows} rows of ${kind}, and not ${most} at the most`)
+    }
+    atMost('log', logKept + uncommitted + SLACK)
+    atMost('result', resultsKept)
+    atMost('cell', FEW)
+    const others = [...kinds.values()].reduce((sum, rows) => sum + rows, 0)
+    if (others > FEW) grows(object, `${others} rows: ${JSON.stringify([...kinds])}`)
+    if (object.disk.eventRows > 1.25 * EVENTS_KEPT + SLACK) grows(object, `${object.disk.eventRows} events`)
+  }
+}
+
+/** Of a lock that nobody uses. */
+export async function judgeMemory(object: SimObject): Promise<void> {
+  const kinds = rowsByKind(object)
+  for (const kind of ['waiter', '.ticket']) {
+    if (kinds.has(kind)) grows(object, `${kinds.get(kind)} rows of ${kind} though nobody waits`)
+  }
+  const { entries } = object
+  if (entries === null || !isMemberOf(object)) return
+  const body = JSON.stringify({ call: { type: 'status' } })
+  const request = new SimRequest('https://participant/call', { method: 'POST', body })
+  const response = await entries.fetch(request, () => {
+    throw new Error('no session was asked for')
+  })
+  const answer = (await response.json()) as { readonly type: string; readonly body: unknown }
+  if (answer.type !== 'done') return
+  const { queue, holder, gauges } = answer.body as ParticipantStatus
+  const { calls, watchers } = gauges!
+  // The call that asks is one of them.
+  if (calls > 1 || watchers > 0 || queue > 0 || holder !== null) {
+    grows(object, `${JSON.stringify({ calls, watchers, queue, holder })} though nobody wants anything`)
+  }
+}
+
+function rowsByKind({ disk }: SimObject): Map<string, number> {
+  const kinds = new Map<string, number>()
+  for (const key of disk.durableRecords().keys()) {
+    const [kind] = key.split('/')
+    kinds.set(kind!, (kinds.get(kind!) ?? 0) + 1)
+  }
+  return kinds
+}
+
+function grows({ name }: SimObject, what: string): never {
+  throw new Violation('safety', 'bounds', `${name} has ${what}`)
+}

@@ -1,0 +1,59 @@
+/**
+ * Whether what clients were told is true, lock by lock: by the participants' histories, which the checker judges first, and
+ * by what the lock's state held in the end, which nobody but a client has read.
+ */
+
+import type { History } from '../../../shared/history/events.ts'
+import { judge } from '../../../shared/history/judge.ts'
+import { replay } from '../../../shared/history/replay.ts'
+import { serialOrder } from '../../../shared/history/serial-order.ts'
+import type { ProtocolName } from '../../../shared/protocols/protocol.ts'
+import { keyValue } from '../../../shared/resource/key-value.ts'
+import { Violation } from '../violation.ts'
+import { judgeConfigurations } from './judge-configurations.ts'
+import { judgeFences } from './judge-fences.ts'
+import { judgeOperations } from './judge-operations.ts'
+import { judgeReads } from './judge-reads.ts'
+import { judgeWatches } from './judge-watches.ts'
+import { Truth } from './truth.ts'
+import type { World } from './world.ts'
+
+const LOCK_ONLY: ReadonlySet<ProtocolName> = new Set(['ricart-agrawala', 'maekawa'])
+
+export function judgeRun(world: World): void {
+  for (const { name } of world.plan.locks) {
+    if (world.losses.owed(name) !== 'nothing') judgeLock(world, name)
+  }
+}
+
+function judgeLock(world: World, lock: string): void {
+  const configuration = world.losses.configurationOf(lock)
+  const events = world.histories.eventsOf(lock)
+  const guardsState = configuration === null || !LOCK_ONLY.has(configuration.protocol)
+  judgeConfigurations(world, lock)
+  judgeFences(world, lock)
+  if (configuration !== null) {
+    const { protocol, participants } = configuration
+    const { resultsKept } = world.plan.limits
+    const resource = keyValue.name
+    const header = { format: 1, protocol, participants: participants.length, resource, resultsKept } as const
+    judgeHistory({ header, events }, lock)
+  }
+  if (!guardsState) return
+  const order = serialOrder(events)
+  const { results } = replay(order, keyValue, world.plan.limits.resultsKept, new Set())
+  const truth = new Truth(order, results, world.journal.final.get(lock) ?? null)
+  judgeOperations(world, lock, truth)
+  judgeReads(world, lock, truth)
+  judgeWatches(world, lock, truth)
+}
+
+function judgeHistory(history: History, lock: string): void {
+  const { properties } = judge(history, keyValue)
+  for (const { name, kind, verdict, evidence } of properties) {
+    if (verdict !== 'invalid') continue
+    const [first] = evidence
+    const events = (first?.events ?? []).map(({ event }) => JSON.stringify(event)).join(' ')
+    throw new Violation(kind, name, `${lock}: ${first?.message ?? verdict}: ${events}`)
+  }
+}

@@ -1,0 +1,185 @@
+/**
+ * Who has lost its storage and not got it back: participants of locks, and the ledgers of whole processes. As long as they are
+ * a minority, nothing may be lost and every lock must go on. With more of them a lock may be down, but where processes have
+ * ledgers it is never born again while anybody still has it.
+ */
+import type { LockConfiguration } from '../../../shared/api/configuration.ts'
+import type { LedgerRecord } from '../../../shared/birth/ledger-types.ts'
+import type { BirthRecord } from '../../../shared/birth/lock-types.ts'
+import { majority } from '../../../shared/protocols/quorum.ts'
+import { LEDGER_NAME } from '../../../worker/participant/ledger/name.ts'
+import type { Group, SimObject } from './sim-object.ts'
+import type { World } from './world.ts'
+
+/** What is owed: everything, safety alone, or nothing. */
+export type Owed = 'progress' | 'safety' | 'nothing'
+
+/** What a participant lost: its storage, or the ledger that knew of it. */
+type Cause = 'storage' | 'ledger'
+
+/** Protocols that take a participant back which has lost its storage. */
+const READMITTING: ReadonlySet<string> = new Set(['wme-1', 'wme-2'])
+
+export class Losses {
+  readonly #world: World
+  readonly #lost = new Map<string, Map<number, Cause>>()
+  readonly #owed = new Map<string, Owed>()
+  readonly #born = new Set<string>()
+
+  constructor(world: World) {
+    this.#world = world
+  }
+
+  owed(lock: string): Owed {
+    const owed = this.#owed.get(lock) ?? 'progress'
+    if (owed !== 'progress') return owed
+    const protocol = this.configurationOf(lock)?.protocol
+    if (protocol === undefined || READMITTING.has(protocol)) return owed
+    // A process that heals while a lock is born counts as lost there, though it has lost nothing of it.
+    const ofLock = [...this.#world.objects.values()].filter(object => object.lock === lock)
+    const isLost = ofLock.some(object => birthOf(object)?.standing.status === 'lost')
+    return isLost || this.lostOf(lock).size > 0 ? 'safety' : owed
+  }
+
+  /** Participants of this lock, or ledgers, that lost their storage and have not been healed. */
+  lostOf(lock: string): ReadonlyMap<number, Cause> {
+    return this.#lost.get(lock) ?? new Map()
+  }
+
+  /** Whether the processes have ever been up together, so that locks can be born. */
+  get areFounded(): boolean {
+    const ledgers = [...this.#world.objects.values()].filter(({ lock }) => lock === LEDGER_NAME)
+    return ledgers.some(ledger => ledgerOf(ledger)?.status === 'founded')
+  }
+
+  /** Whether everybody who lost something has got it back. */
+  get areHealed(): boolean {
+    return [...this.#lost.values()].every(lost => lost.size === 0)
+  }
+
+  /** In a single deployment a blank object is a new one: there, the platform loses no storage. */
+  mayWipe(object: SimObject): boolean {
+    if (object.disk.isBlank) return false
+    return this.#world.plan.deployment.kind === 'cluster'
+  }
+
+  /** Before the storage is gone. */
+  wiping(object: SimObject): void {
+    if (object.disk.isBlank) return
+    this.#lose(object, 'storage')
+    if (object.lock !== LEDGER_NAME) return
+    // A process without its ledger does not know what else it has lost: everything counts as lost.
+    for (const other of this.#world.objectsAt(object.site)) {
+      if (other.lock !== LEDGER_NAME && !other.disk.isBlank) this.#lose(other, 'ledger')
+    }
+  }
+
+  #lose({ lock, participant }: SimObject, cause: Cause): void {
+    const lost = this.#lost.get(lock) ?? new Map<number, Cause>()
+    this.#lost.set(lock, lost.set(participant, cause))
+    if (lock === LEDGER_NAME) this.#loseLedger(lost.size)
+    else this.#loseParticipant(lock, lost)
+  }
+
+  #loseLedger(lost: number): void {
+    const { deployment, locks } = this.#world.plan
+    const { sites } = deployment
+    if (lost > sites - majority(sites)) for (const { name } of locks) this.#lower(name, 'safety')
+    if (lost === sites) for (const { name } of locks) this.#lower(name, 'nothing')
+  }
+
+  #loseParticipant(lock: string, lost: ReadonlyMap<number, Cause>): void {
+    const { sites } = this.#world.plan.deployment
+    const configuration = this.configurationOf(lock)
+    const size = configuration?.participants.length ?? sites
+    const isTolerated = [size, sites].every(count => lost.size <= count - majority(count))
+    if (!isTolerated) this.#lower(lock, 'safety')
+    const isGone = Array.from({ length: size }, (_, index) => index + 1).every(id => lost.has(id))
+    if (isGone) this.#lower(lock, 'nothing')
+  }
+
+  #lower(lock: string, owed: Owed): void {
+    if (this.owed(lock) !== 'nothing') this.#owed.set(lock, owed)
+  }
+
+  committed(object: SimObject, group: Group): void {
+    const { lock, participant } = object
+    if (!group.some(([kind, key]) => kind === 'put' && SIGNS.has(key as string))) return
+    if (lock !== LEDGER_NAME && !this.#born.has(lock) && isMemberOf(object)) {
+      this.#world.counts.births++
+      this.#born.add(lock)
+    }
+    const lost = this.#lost.get(lock)
+    const cause = lost?.get(participant)
+    if (cause === undefined || !this.#isBack(object, cause)) return
+    lost!.delete(participant)
+    this.#world.counts.rejoins++
+    if (lock === LEDGER_NAME) this.#loseAllThatOthersHave(object)
+  }
+
+  /** What a healed process hears of from the others counts as lost there, until it was taken back. */
+  #loseAllThatOthersHave({ site, participant }: SimObject): void {
+    const { plan, objects } = this.#world
+    const known = [...objects.values()].filter(({ lock, disk }) => lock !== LEDGER_NAME && !disk.isBlank)
+    for (const { name } of plan.locks) {
+      if (!known.some(({ lock }) => lock === name)) continue
+      const here = known.find(object => object.lock === name && object.site === site)
+      if (here !== undefined && this.#isBack(here, 'ledger')) continue
+      const lost = this.#lost.get(name) ?? new Map<number, Cause>()
+      if (!lost.has(participant)) this.#lost.set(name, lost.set(participant, 'ledger'))
+      this.#loseParticipant(name, lost)
+    }
+  }
+
+  /** One whose ledger was lost is a member until it hears of that: it is back when it was out, or became entitled since. */
+  #isBack(object: SimObject, cause: Cause): boolean {
+    if (object.lock === LEDGER_NAME) return isHealed(object)
+    if (this.#isElsewhere(object)) return true
+    const { standing, incarnation } = birthOf(object) ?? { standing: { status: 'unknown' }, incarnation: 0 }
+    const isNewer = standing.status === 'entitled' && incarnation === this.#incarnationAt(object)
+    if (cause === 'ledger' && isNewer) return true
+    return isMemberOf(object) && (cause === 'storage' || standing.status === 'lost')
+  }
+
+  #incarnationAt({ site, participant }: SimObject): number {
+    const ledger = this.#world.objects.get(`${site.name}:${LEDGER_NAME}/${participant}`)
+    const record = ledger === undefined ? null : ledgerOf(ledger)
+    return record?.status === 'founded' ? record.incarnation : 0
+  }
+
+  /** It knows of a lock that it has no part in: there is nothing else to know. */
+  #isElsewhere(object: SimObject): boolean {
+    const { chosen } = birthOf(object) ?? { chosen: null }
+    return chosen !== null && !chosen.configuration.participants.some(({ id }) => id === object.participant)
+  }
+
+  /** As its participants have stored it; `null` before there is one. */
+  configurationOf(lock: string): LockConfiguration | null {
+    const births = [...this.#world.objects.values()].filter(object => object.lock === lock).map(birthOf)
+    const values = [...births.map(birth => birth?.chosen), ...births.map(birth => birth?.core)]
+    return values.find(value => value !== null && value !== undefined)?.configuration ?? null
+  }
+}
+
+/** Records that say that somebody is back. */
+const SIGNS: ReadonlySet<string> = new Set(['membership', 'birth', 'ledger'])
+
+export function birthOf(object: SimObject): BirthRecord | null {
+  const text = object.disk.durableRecord('birth')
+  return text === undefined ? null : (JSON.parse(text) as BirthRecord)
+}
+
+export function isMemberOf(object: SimObject | undefined): boolean {
+  const text = object?.disk.durableRecord('membership')
+  return text !== undefined && (JSON.parse(text) as { readonly status: string }).status === 'member'
+}
+
+function ledgerOf(object: SimObject): LedgerRecord | null {
+  const text = object.disk.durableRecord('ledger')
+  return text === undefined ? null : (JSON.parse(text) as LedgerRecord)
+}
+
+function isHealed(object: SimObject): boolean {
+  const record = ledgerOf(object)
+  return record?.status === 'founded' && record.isHealed
+}

@@ -1,0 +1,98 @@
+/** The participant as an object of the simulated platform: the same thin shell as worker/participant/durable-object.ts. */
+import { resourceByName } from '../../../shared/resource/registry.ts'
+import type { ParticipantRequest } from '../../../worker/participant/calls.ts'
+import { LedgerKeeper } from '../../../worker/participant/ledger/keeper.ts'
+import { LEDGER_NAME } from '../../../worker/participant/ledger/name.ts'
+import { type Address, isParticipant } from '../../../worker/participant/lock/lock.ts'
+import { Participant } from '../../../worker/participant/participant.ts'
+import type { PeerRequest } from '../../../worker/participant/peers/requests.ts'
+import type { Runtime } from '../../../worker/participant/runtime.ts'
+import type { Entries } from './entries.ts'
+import { type SimRequest, SimResponse } from './http.ts'
+import type { Instance } from './instance.ts'
+import type { SimObject } from './sim-object.ts'
+import type { ServerSocket } from './sockets.ts'
+import { openStream } from './streams.ts'
+import type { World } from './world.ts'
+
+/** Small, so that old events are forgotten all the time. */
+export const EVENTS_KEPT = 60
+
+/** `seen` is the runtime as the participant sees it. */
+export function participantEntries(
+  world: World,
+  object: SimObject,
+  runtime: Instance,
+  seen: Runtime,
+): Entries {
+  const address = { lock: object.lock, id: object.participant }
+  const defaults = ({ id }: { readonly id: number }) => world.defaultsOf(object.site, id)
+  if (object.lock === LEDGER_NAME) return ledgerEntries(new LedgerKeeper(seen, defaults), address)
+  const { limits } = world.plan
+  const create = () =>
+    new Participant(seen, { eventsKept: EVENTS_KEPT, limits, defaults, resourceNamed: resourceByName })
+  // One that holds nothing begins with its first request.
+  let known = isParticipant(seen) ? create() : null
+  const participantOf = (): Participant => {
+    known ??= create()
+    return known
+  }
+  return {
+    fetch: async (request, openSocket) => {
+      const participant = participantOf()
+      const { pathname, searchParams } = new URL(request.url)
+      switch (pathname) {
+        case '/call': {
+          const { call } = (await request.json()) as ParticipantRequest
+          return SimResponse.json(await participant.call(address, call, request.signal))
+        }
+        case '/watch': {
+          const since = searchParams.has('since') ? Number(searchParams.get('since')) : null
+          const { stream, sink } = openStream(runtime, {
+            onCancel: closed => participant.unwatch(closed),
+            onDrained: read => participant.drained(read),
+          })
+          const refusal = await participant.watch(address, since, sink)
+          if (refusal !== null) return SimResponse.json(refusal)
+          return new SimResponse(stream, { headers: { 'content-type': 'text/event-stream' } })
+        }
+        case '/session':
+          return openSession(participant, address, request, openSocket)
+        default:
+          return new SimResponse(null, { status: 404 })
+      }
+    },
+    peer: async body => JSON.stringify(await participantOf().peer(address, JSON.parse(body) as PeerRequest)),
+    alarm: async () => participantOf().alarm(),
+    socketSays: (socket, text) => participantOf().socketMessage(socket, text),
+    socketCloses: socket => participantOf().socketClose(socket),
+  }
+}
+
+function ledgerEntries(ledger: LedgerKeeper, address: Address): Entries {
+  const nobody = (): never => {
+    throw new Error('a ledger has no sockets')
+  }
+  return {
+    fetch: async () => new SimResponse(null, { status: 404 }),
+    peer: async body => JSON.stringify(await ledger.peer(address, JSON.parse(body) as PeerRequest)),
+    alarm: async () => ledger.alarm(),
+    socketSays: nobody,
+    socketCloses: nobody,
+  }
+}
+
+async function openSession(
+  participant: Participant,
+  address: Address,
+  request: SimRequest,
+  openSocket: (tag: string) => ServerSocket,
+): Promise<SimResponse> {
+  const user = new URL(request.url).searchParams.get('user') ?? ''
+  let opened: ServerSocket | null = null
+  const refusal = await participant.session(address, user, tag => {
+    opened = openSocket(tag)
+  })
+  if (refusal !== null) return SimResponse.json(refusal)
+  return new SimResponse(null, { status: 101, webSocket: (opened as ServerSocket | null)!.client })
+}

@@ -1,0 +1,34 @@
+/** What the simulator has found, each as a run that failed before it was mended. */
+import { expect, it } from 'vitest'
+import { type Action, plainTransact } from './plan-actions.ts'
+import type { Fault } from './plan-faults.ts'
+import { runPlan } from './run.ts'
+import { planOf, transacts } from './scenes.ts'
+
+it('a transact whose client gives up leaves once, also where leaving takes a decision', async () => {
+  const actions = Array.from({ length: 20 }, (_, index): Action => {
+    const transact = plainTransact(1_000 + index, 500 * index, 'lock')
+    return { ...transact, type: 'transact', abortAfterMs: 2 + index } as Action
+  })
+  for (let seed = 1; seed <= 4; seed++) {
+    const { violation } = await runPlan(
+      planOf({ seed, protocol: 'wme-consensus', actions, durationMs: 12_000 }),
+    )
+    expect(violation).toBeNull()
+  }
+})
+
+it('a participant that begins anew because its process lost its ledger is recorded to be empty again', async () => {
+  for (const participant of [1, 2, 3]) {
+    const faults: Fault[] = [{ id: 1, at: 3_000, type: 'wipe-object', lock: '.ledger', participant }]
+    // The process finds out when a new lock asks its ledger.
+    const actions = [
+      ...transacts(4, 1_000),
+      plainTransact(1_050, 4_000, 'other'),
+      ...transacts(9, 1_000).slice(5),
+    ]
+    const { violation, counts } = await runPlan(planOf({ actions, faults }))
+    expect(violation).toBeNull()
+    expect(counts.rejoins).toBeGreaterThan(0)
+  }
+})

@@ -1,0 +1,18 @@
+/** How tests break the service or its platform, to see that a run notices. A sound run has none of it. */
+import type { Runtime } from '../../../worker/participant/runtime.ts'
+import type { Entries } from './entries.ts'
+import type { SimRequest, SimResponse } from './http.ts'
+import type { SimObject } from './sim-object.ts'
+
+export interface Tampering {
+  /** What a participant gets as its runtime. */
+  readonly runtime?: (runtime: Runtime, object: SimObject) => Runtime
+  /** What the platform gets as its participant. */
+  readonly entries?: (entries: Entries, object: SimObject) => Entries
+  /** What a client gets as the router's answer. */
+  readonly response?: (request: SimRequest, response: SimResponse) => Promise<SimResponse>
+  /** Nothing waits for what was written before it to be durable. */
+  readonly withoutOutputGates?: boolean
+  /** What was called durable is lost in a crash all the same: a disk that lies. */
+  readonly lyingDisk?: boolean
+}

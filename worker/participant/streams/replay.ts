@@ -1,0 +1,65 @@
+/**
+ * What a watcher has missed, in pages that it gets as it reads: the changes since it was last there, or the
+ * whole state if some of them are gone. Nothing of it waits in memory for a watcher that does not read.
+ *
+ * All watchers that need the state read the same copy of it (its values are never changed, only replaced), and
+ * what has changed since then from the log of events. So there is at most one such copy.
+ */
+import type { Json } from '../../../shared/json.ts'
+import { keyOfCell, readKey } from '../../../shared/resource/key-value.ts'
+import type { Cells } from '../../../shared/resource/resource.ts'
+import type { ChangesPlace, EventLog, WatchEvent } from '../core/event-log.ts'
+
+/** About so much is given to a watcher at once, when it has read everything before. */
+export const PAGE_LENGTH = 16 * 1024
+
+/** The state as it was. */
+export interface Frozen {
+  readonly sequence: number
+  readonly cells: Readonly<Cells>
+  readonly names: readonly string[]
+}
+
+/** Where a watcher is that is not told what happens as it happens. */
+export type Behind =
+  | ({ readonly type: 'changes' } & ChangesPlace)
+  | { readonly type: 'snapshot'; readonly frozen: Frozen; readonly next: number }
+
+export interface Page {
+  readonly text: string
+  /** `null`: this was all, up to now. */
+  readonly behind: Behind | null
+}
+
+export function freeze(cells: Readonly<Cells>, sequence: number): Frozen {
+  return { sequence, cells: { ...cells }, names: Object.keys(cells) }
+}
+
+/** `null`: changes are missing. */
+export function nextPage(events: EventLog, behind: Behind): Page | null {
+  return behind.type === 'changes' ? changesPage(events, behind) : snapshotPage(behind)
+}
+
+function changesPage(events: EventLog, place: ChangesPlace): Page | null {
+  const page = events.changesPage(place, PAGE_LENGTH)
+  if (page === null) return null
+  const { changes, next } = page
+  return { text: changes.map(format).join(''), behind: next && { type: 'changes', ...next } }
+}
+
+/** The event is one line of JSON, written piece by piece. The changes since then follow it. */
+function snapshotPage({ frozen, next }: Extract<Behind, { type: 'snapshot' }>): Page {
+  const { sequence, cells, names } = frozen
+  let text = next === 0 ? `id: ${sequence}\nevent: snapshot\ndata: {"sequence":${sequence},"entries":[` : ''
+  let at = next
+  for (; at < names.length && text.length < PAGE_LENGTH; at++) {
+    const key = keyOfCell(names[at]!)
+    text += `${at > 0 ? ',' : ''}${JSON.stringify({ key, ...readKey(cells, key) })}`
+  }
+  if (at < names.length) return { text, behind: { type: 'snapshot', frozen, next: at } }
+  return { text: `${text}]}\n\n`, behind: { type: 'changes', since: sequence, afterId: 0 } }
+}
+
+export function format({ event, sequence, data }: WatchEvent): string {
+  return `id: ${sequence}\nevent: ${event}\ndata: ${JSON.stringify(data satisfies Json)}\n\n`
+}
