@@ -234,7 +234,7 @@ describe.each(protocols)('snapshots %s', (_name, protocol) => {
     isSame(cluster, 3, 1)
   })
 
-  /** Pages come late, and whenever time passes these offer a snapshot. How many were begun until one came to its end, if any did. */
+  /** Pages come late, and these offer snapshots all the time. How many were begun until one was complete. */
   function begunSlowly(offeredBy: readonly number[]): number | null {
     const { cluster, by } = behind({ participants: 5, checkRecovery: false })
     const slowMs = vainMs(3) + DEFAULT_TIMING.repeatMs
