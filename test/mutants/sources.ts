@@ -114,12 +114,21 @@ export const BIRTH = {
 const participant = 'worker/participant'
 
 export const PARTICIPANT = {
+  engine: `${participant}/core/engine.ts`,
   eventLog: `${participant}/core/event-log.ts`,
+  exchange: `${participant}/peers/exchange.ts`,
+  keeper: `${participant}/ledger/keeper.ts`,
+  ledgerCalls: `${participant}/ledger/calls.ts`,
+  lock: `${participant}/lock/lock.ts`,
+  member: `${participant}/core/member.ts`,
   participant: `${participant}/participant.ts`,
+  read: `${participant}/calls/read.ts`,
+  refusals: `${participant}/calls/refusals.ts`,
   sessions: `${participant}/streams/sessions.ts`,
   storage: `${participant}/core/storage.ts`,
   timers: `${participant}/core/timers.ts`,
   turns: `${participant}/core/turns.ts`,
+  watchers: `${participant}/streams/watchers.ts`,
 } as const
 
 export const lines = (...text: string[]): string => text.join('\n')
