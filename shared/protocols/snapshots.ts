@@ -74,6 +74,8 @@ export interface Incoming {
   results: StoredResult[]
   /** How often that page was asked for. */
   tries: number
+  /** How many others, one after the other, were given up for the next one before this. */
+  readonly givenUp: number
 }
 
 interface Step<Point> {
@@ -217,20 +219,34 @@ function changedCells(now: Cells, sent: Cells): string[] {
 /** A page that was not answered so often is not asked for again: the sender may be gone, or have forgotten. */
 const MOST_TRIES = 12
 
-/** Before something has come that would be lost with it, a snapshot is given up for another sooner than after. */
-const STALLED_TRIES = { first: 1, later: 6 }
+/** More patience than that would exceed `MOST_TRIES`. */
+const MOST_GIVEN_UP = Math.ceil(Math.log2(MOST_TRIES))
 
-/** A snapshot is coming: nothing else need be asked for. One whose sender does not answer keeps nobody from helping. */
+/** Before something has come that would be lost with it, a snapshot is given up for another sooner than after. */
+const STALLED_TRIES = { first: 1, later: 3 }
+
+/**
+ * A snapshot is coming: nothing else need be asked for. One whose sender does not answer keeps nobody from helping. Each one that
+ * was given up makes for twice the patience with the next: where all are slow, one of them comes to its end.
+ */
 export function isComing(incoming: Incoming | null): incoming is Incoming {
   if (incoming === null) return false
-  const { number, tries } = incoming
-  return tries < (number === 0 ? STALLED_TRIES.first : STALLED_TRIES.later)
+  const { number, tries, givenUp } = incoming
+  const patience = (number === 0 ? STALLED_TRIES.first : STALLED_TRIES.later) * 2 ** givenUp
+  return tries < Math.min(patience, MOST_TRIES)
+}
+
+/** Whether an offer is to be taken. The sender of the one that is coming offers nothing new, unless it has forgotten that one. */
+export function isWelcome(incoming: Incoming | null, from: ParticipantId): boolean {
+  if (incoming?.from === from) return incoming.tries >= MOST_TRIES
+  return !isComing(incoming)
 }
 
 /** A peer has offered a snapshot. */
 export function requestSnapshot<Point>(step: Step<Point>, from: ParticipantId, name: string): void {
   const { soft } = step.state
-  soft.incoming = { from, name, number: 0, cells: {}, results: [], tries: 0 }
+  const givenUp = soft.incoming === null ? 0 : Math.min(soft.incoming.givenUp + 1, MOST_GIVEN_UP)
+  soft.incoming = { from, name, number: 0, cells: {}, results: [], tries: 0, givenUp }
   sendRequest(step, soft.incoming)
 }
 

@@ -8,7 +8,7 @@
  *
  * Time stands still, so nobody falls silent by itself: a suspicion is that the transport could not reach a watched peer.
  */
-import type { Context, Effect, Input, Protocol } from '../../shared/protocols/protocol.ts'
+import type { Context, Effect, Input, Protocol, ProtocolOptions } from '../../shared/protocols/protocol.ts'
 import type { ConsensusMessage } from '../../shared/protocols/wme-consensus/messages.ts'
 import type { ConsensusState, Entry } from '../../shared/protocols/wme-consensus/state.ts'
 import { resultOf } from '../../shared/resource/replica.ts'
@@ -38,8 +38,19 @@ export const CONSENSUS_SOMETIMES = [
 
 export type ConsensusSometimes = (typeof CONSENSUS_SOMETIMES)[number]
 
-export const consensusModel = (protocol: ConsensusProtocol): Model<ConsensusState, ConsensusMessage> => ({
+/**
+ * The two forms differ in what a suspicion can meet. With three participants and in the latency-optimal form an acceptor has a
+ * majority with the coordinator as soon as it accepts: whatever it accepted is decided there, and it has nothing undecided to
+ * tell a new coordinator. In the message-optimal form it has, until the coordinator says what is decided.
+ */
+export type ConsensusForm = NonNullable<ProtocolOptions['consensus']>
+
+export const consensusModel = (
+  protocol: ConsensusProtocol,
+  consensus: ConsensusForm = 'latency-optimal',
+): Model<ConsensusState, ConsensusMessage> => ({
   protocol,
+  options: { consensus },
   mayReduce: true,
   sometimes: CONSENSUS_SOMETIMES,
   recorded: record => record,

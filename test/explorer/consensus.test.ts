@@ -4,7 +4,12 @@ import type { Effect } from '../../shared/protocols/protocol.ts'
 import type { ConsensusMessage } from '../../shared/protocols/wme-consensus/messages.ts'
 import { wmeConsensus } from '../../shared/protocols/wme-consensus/wme-consensus.ts'
 import type { Bound } from './bound.ts'
-import { CONSENSUS_SOMETIMES, type ConsensusProtocol, consensusModel } from './consensus-model.ts'
+import {
+  CONSENSUS_SOMETIMES,
+  type ConsensusForm,
+  type ConsensusProtocol,
+  consensusModel,
+} from './consensus-model.ts'
 import { boundOf } from './options.ts'
 import { Search, type SearchResult } from './search.ts'
 import { textOf } from './values.ts'
@@ -14,8 +19,11 @@ const SMALL = { ...NO_FAULTS, tries: 1, operations: 1, lag: 1 } as const
 const LIMITS = { seconds: 280, bytes: 2 ** 30 } as const
 const TIMEOUT_MS = 300_000
 
-const search = (changes: Partial<Bound>, protocol: ConsensusProtocol = wmeConsensus): SearchResult =>
-  new Search(consensusModel(protocol), boundOf({ ...SMALL, ...changes })).run(LIMITS)
+const search = (
+  changes: Partial<Bound>,
+  protocol: ConsensusProtocol = wmeConsensus,
+  form: ConsensusForm = 'latency-optimal',
+): SearchResult => new Search(consensusModel(protocol, form), boundOf({ ...SMALL, ...changes })).run(LIMITS)
 
 describe('all runs of wme-consensus', () => {
   const reached = new Set<string>()
@@ -98,6 +106,21 @@ describe('the explorer finds', () => {
     expect(search({}, boasting).violation?.property).toBe(
       'what a message says is durable before it leaves (I17)',
     )
+  })
+
+  /** Paxos without its second half: a new coordinator does not hear what may have been decided. */
+  const hiding = withEffects(effects =>
+    effects.map(effect => {
+      if (effect.type !== 'send' || effect.message.body.type !== 'promise') return effect
+      return { ...effect, message: { ...effect.message, body: { ...effect.message.body, entries: [] } } }
+    }),
+  )
+
+  it('that a promise hides what was accepted', () => {
+    // The old coordinator's decision must be on its way while the new one is made: one message in flight is not enough.
+    const { violation } = search({ suspicions: 1, operations: 0, lag: 2 }, hiding, 'message-optimal')
+    expect(violation?.property).toBe('what is decided is the same everywhere (I1, I18)')
+    expect(violation?.trace.some(step => step.includes('promise'))).toBe(true)
   })
 
   it('that nobody repeats what was lost', () => {

@@ -149,8 +149,8 @@ export const participantMutants: Mutant[] = [
     trap: 'sessions',
     title: 'a session that does not read is never closed',
     file: PARTICIPANT.sessions,
-    find: '> API_LIMITS.unreadSessionBytes) {',
-    replace: '> Number.MAX_SAFE_INTEGER) {',
+    find: '> API_LIMITS.unreadSessionBytes)',
+    replace: '> Number.MAX_SAFE_INTEGER)',
   },
   {
     id: 'probe-guessed',
@@ -165,8 +165,8 @@ export const participantMutants: Mutant[] = [
     trap: 'sessions',
     title: 'the user of a session that was closed stays inside',
     file: PARTICIPANT.sessions,
-    find: '      return this.turns.react(() => this.member().leave(socket.tag))\n',
-    replace: '      return\n',
+    find: '    this.turns.react(() => this.member().leave(socket.tag))\n',
+    replace: '',
   },
   {
     id: 'alarm-comes-late',

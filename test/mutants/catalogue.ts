@@ -3,6 +3,7 @@
  * source that takes the correction away. Whoever changes a line that a mutant names changes the mutant, too.
  */
 import { birthMutants } from './catalogue-birth.ts'
+import { bytesMutants } from './catalogue-bytes.ts'
 import { coreMutants } from './catalogue-core.ts'
 import { durabilityMutants } from './catalogue-durability.ts'
 import { livenessMutants } from './catalogue-liveness.ts'
@@ -74,5 +75,6 @@ export const mutants: Mutant[] = [
   ...birthMutants,
   ...participantMutants,
   ...participantCallMutants,
+  ...bytesMutants,
   ...serviceMutants,
 ]

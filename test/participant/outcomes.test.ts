@@ -100,7 +100,9 @@ describe('an opId that is on its way in the log', () => {
   })
 
   it('is applied once all the same if the others went on without it', async () => {
-    const again = transact(first, 'slow', ADD, 20_000)
+    const waitMs = 25_000
+    const began = platform.now
+    const again = transact(first, 'slow', ADD, waitMs)
     await platform.settle()
     first.isAway = true
     second.isAway = false
@@ -111,6 +113,7 @@ describe('an opId that is on its way in the log', () => {
       type: 'done',
       body: { applied: true, results: [{ value: 2 }] },
     })
+    expect(platform.now - began).toBeLessThan(waitMs)
     expect(await platform.during(pending)).toMatchObject({ outcome: 'not-applied' })
     expect(await valueAt(first)).toBe(2)
   })

@@ -95,7 +95,15 @@ describe.each(protocols)('regressions %s', (_, protocol) => {
     expect(cluster.state(5).soft.incoming).toBeNull()
     // The offer came in time, the snapshot late.
     const name = 'asked for earlier'
-    cluster.state(5).soft.incoming = { from: 1, name, number: 0, cells: {}, results: [], tries: 0 }
+    cluster.state(5).soft.incoming = {
+      from: 1,
+      name,
+      number: 0,
+      cells: {},
+      results: [],
+      tries: 0,
+      givenUp: 0,
+    }
     const body = { type: 'snapshot-request', name, number: 0 } as const
     cluster.hand({ from: 5, to: 1, message: { format: 1, configuration: 1, body } })
     const [page] = cluster.take(all(from(1), to(5), ofType('snapshot-page')))

@@ -1,8 +1,9 @@
 /** Snapshots travel in pages: bounded, resumable, of one point of the log, installed at once or not at all. */
 import { describe, expect, it } from 'vitest'
 import type { Json } from '../../shared/json.ts'
+import { DEFAULT_TIMING, MESSAGE_FORMAT } from '../../shared/protocols/protocol.ts'
 import { weight } from '../../shared/resource/canonical.ts'
-import { Cluster, type ClusterOptions } from './cluster.ts'
+import { Cluster, type ClusterOptions, type Sent } from './cluster.ts'
 import { all, from, ofType, to } from './matchers.ts'
 import { enter, eventsOf, exit, type Holder, isIn, issue, protocols, valueAt } from './scenes.ts'
 
@@ -216,6 +217,66 @@ describe.each(protocols)('snapshots %s', (_name, protocol) => {
     isSame(cluster, 3, 1)
     expect(pagesSent(cluster).length).toBeGreaterThan(4)
   })
+
+  /** Until so many repeats have been in vain: each interval is twice as long as the one before. */
+  const vainMs = (repeats: number) => DEFAULT_TIMING.repeatMs * (2 ** repeats - 1)
+
+  it('a sender that is gone in the middle is replaced by another after a few repeats', () => {
+    const { cluster, by } = behind({ participants: 5 })
+    issue(cluster, by, 'last')
+    untilPage(cluster, 3)
+    const { from: gone } = cluster.state(3).soft.incoming!
+    const isBetween = ({ from, to }: Sent) => from + to === gone + 3 && (from === gone || to === gone)
+    cluster.lose(isBetween)
+    cluster.user(3, { type: 'read', request: 'r' })
+    cluster.run(vainMs(3))
+    expect(eventsOf(cluster, 3, 'restored')).toHaveLength(1)
+    isSame(cluster, 3, 1)
+  })
+
+  /** Pages come late; whenever time passes all the others offer a snapshot, too. Whether one came to its end. */
+  function restoresSlowly(offeredBy: readonly number[]): boolean {
+    const { cluster, by } = behind({ participants: 5, checkRecovery: false })
+    const slowMs = vainMs(3) + DEFAULT_TIMING.repeatMs
+    const late: { readonly at: number; readonly sent: Sent }[] = []
+    cluster.lose(sent => {
+      const isPage = sent.message.body.type === 'snapshot-page'
+      if (isPage) late.push({ at: cluster.now + slowMs, sent })
+      return isPage
+    })
+    issue(cluster, by, 'last')
+    cluster.user(3, { type: 'read', request: 'r' })
+    const enoughMs = 3 * pagesNeeded(cluster) * slowMs
+    for (let passed = 0; passed < enoughMs && !isRestored(cluster); passed += DEFAULT_TIMING.repeatMs) {
+      cluster.run(DEFAULT_TIMING.repeatMs)
+      for (const from of offeredBy) offer(cluster, from)
+      while (late[0] !== undefined && late[0].at <= cluster.now) cluster.hand(late.shift()!.sent)
+    }
+    return isRestored(cluster)
+  }
+
+  function offer(cluster: Cluster, from: number): void {
+    const { committed } = cluster.state(from).soft
+    const body = { type: 'snapshot-offer', epoch: 0, committed, incarnations: {} } as const
+    cluster.hand({ from, to: 3, message: { format: MESSAGE_FORMAT, configuration: 1, body } })
+  }
+
+  it('a sender that is alive, but slower than a few repeats, does not start over for ever', () => {
+    expect(restoresSlowly([1])).toBe(true)
+  })
+
+  it('senders that are alive, but slower than a few repeats, are not replaced by one another for ever', () => {
+    expect(restoresSlowly([1, 2, 4, 5])).toBe(true)
+  })
+
+  const isRestored = (cluster: Cluster) => eventsOf(cluster, 3, 'restored').length > 0
+
+  /** As many as hold all cells of participant 1. */
+  function pagesNeeded(cluster: Cluster): number {
+    const { cells } = cluster.state(1).durable.replica
+    const total = Object.values(cells).reduce<number>((sum, value) => sum + weight(value, 1e9), 0)
+    return Math.ceil(total / MESSAGE_WEIGHT)
+  }
 
   it('a participant whose storage is gone is taken back with a snapshot in pages', () => {
     const { cluster } = behind()

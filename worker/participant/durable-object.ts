@@ -211,7 +211,9 @@ function createSink(participant: Participant): { stream: ReadableStream<Uint8Arr
       start: own => {
         controller = own
       },
-      pull: () => queueMicrotask(() => participant.drained(sink)),
+      pull: () => {
+        queueMicrotask(() => participant.drained(sink))
+      },
       cancel: () => participant.unwatch(sink),
     },
     { highWaterMark: 0, size: chunk => chunk.byteLength },

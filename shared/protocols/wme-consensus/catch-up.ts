@@ -28,7 +28,7 @@ import type {
 import type { Machine } from './state.ts'
 import { applyThrough } from './state-machine.ts'
 import { askForCatchUp, clearLane, emit, nextRound, restartRepeats, type Step, save, send } from './step.ts'
-import { isWaiting } from './suspicion.ts'
+import { isWaiting } from './waiting.ts'
 
 export function onCatchUpRequest(step: Step, from: ParticipantId, message: CatchUpRequestMessage): void {
   sendCatchUp(step, from, message.decided)
@@ -91,7 +91,7 @@ export function presentPoint(step: Step): SnapshotPoint {
 /** One snapshot at a time. An offer that comes late is of nothing new. */
 export function onSnapshotOffer(step: Step, from: ParticipantId, message: SnapshotOfferMessage): void {
   const { durable, soft } = step.state
-  if (snapshots.isComing(soft.incoming)) return
+  if (!snapshots.isWelcome(soft.incoming, from)) return
   soft.asking = null
   promise(step, message.ballot)
   // The coordinator offers it to those who do not acknowledge, and must learn how far they are.

@@ -165,10 +165,14 @@ export function concludeDecided(step: Step): void {
   applyThrough(step, Math.min(own, reachedByMajority(through)))
 }
 
-/** Whoever has accepted something else in this ballot than what is here counts for nothing: one of the two is wrong. */
+/**
+ * Whoever has accepted something else in this ballot than what is here counts for nothing: one of the two is wrong. Once a higher
+ * ballot is known here, what is decided here may have been decided in that one, and rightly differ.
+ */
 function compareClaims(step: Step, own: number): void {
   const { durable, soft } = step.state
-  const { claims } = soft.acknowledged
+  const { ballot, claims } = soft.acknowledged
+  if (durable.acceptor.promised > ballot) return
   for (let peer = 1; peer < claims.length; peer++) {
     const claim = claims[peer]!
     if (claim === null || claim.length > own) continue

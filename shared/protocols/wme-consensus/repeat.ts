@@ -10,7 +10,7 @@ import { ownCommands, sendProposalsTo } from './instances.ts'
 import { baseOf, coordinatorOf, isCoordinator, lengthOf } from './log.ts'
 import { sendRequest } from './requests.ts'
 import { cancelTimer, type Step, send, setTimer } from './step.ts'
-import { isWaiting } from './suspicion.ts'
+import { isWaiting } from './waiting.ts'
 
 const MOST_DOUBLINGS = 6
 

@@ -1,21 +1,31 @@
 /**
  * The preliminary broadcast: a participant that wants a command decided tells everybody, again and again until it is decided.
  * The coordinator proposes it; the others remember it, in case that one of them is the next coordinator, or the only one
- * that both the requester and the coordinator can reach.
+ * that both the requester and the coordinator can reach. They say it again with each request of their own: a participant whose
+ * requests the coordinator hears rarely would otherwise be overtaken without end by those that it hears well.
  */
+import { fittingEntries } from '../log-weight.ts'
 import type { ParticipantId } from '../protocol.ts'
 import { sendCatchUp } from './catch-up.ts'
 import { type Command, isOver, isSameCommand, laneOf } from './commands.ts'
 import { ownCommands } from './instances.ts'
-import { isCoordinator } from './log.ts'
+import { isCoordinator, weightOf } from './log.ts'
 import type { RequestMessage } from './messages.ts'
 import { broadcast, restartRepeats, type Step, send } from './step.ts'
 
 /** The coordinator's own commands go into its proposals. */
 export function sendRequest(step: Step): void {
-  const commands = ownCommands(step)
-  if (commands.length === 0 || isCoordinator(step)) return
+  const own = ownCommands(step)
+  if (own.length === 0 || isCoordinator(step)) return
+  const commands = [...own, ...othersBeside(step, own)]
   broadcast(step, { type: 'request', commands, decided: step.state.durable.machine.applied })
+}
+
+/** Commands of others, those that were heard of first, as many as fit one message together with the own ones. */
+function othersBeside(step: Step, own: readonly Command[]): Command[] {
+  const others = step.state.soft.requested.filter(command => !own.some(mine => isSameCommand(mine, command)))
+  const weigh = (command: Command) => weightOf({ command })
+  return fittingEntries([...own, ...others], weigh, step.context.config.limits).slice(own.length)
 }
 
 /** At the end of each step, once for each new command; the repeat timer sees to the rest. */
@@ -27,23 +37,33 @@ export function announceCommands(step: Step): void {
 
 export function onRequest(step: Step, from: ParticipantId, message: RequestMessage): void {
   const { machine } = step.state.durable
-  const open = message.commands.filter(command => !isOver(machine, command))
-  for (const command of open) remember(step, command)
-  // Who asks for what is decided long since missed the decision, and may not reach the coordinator to hear of it.
-  if (open.length < message.commands.length) sendCatchUp(step, from, message.decided)
+  const { self } = step.context.config
+  for (const command of message.commands) {
+    const isOwn = command.kind !== 'eject' && command.participant === self
+    if (!isOwn && !isOver(machine, command)) remember(step, command)
+  }
+  // A participant that asks for what is decided long since missed the decision, and may not reach the coordinator to hear of it.
+  if (message.commands.some(command => isFor(from, command) && isOver(machine, command)))
+    sendCatchUp(step, from, message.decided)
 }
 
-/** At most one for each lane of each participant, and one ejection: the holder's. */
+const isFor = (participant: ParticipantId, command: Command): boolean =>
+  command.kind === 'eject' || command.participant === participant
+
+/** At most one for each lane of each participant, the newest, and one ejection: the holder's. */
 function remember(step: Step, command: Command): void {
   const { soft } = step.state
-  if (soft.requested.some(known => isSameCommand(known, command))) return
-  soft.requested = soft.requested.filter(known => !replaces(command, known))
+  if (soft.requested.some(known => isSameCommand(known, command) || isOutdated(command, known))) return
+  soft.requested = soft.requested.filter(known => !isOutdated(known, command))
   soft.requested.push(command)
 }
 
-function replaces(command: Command, known: Command): boolean {
-  if (command.kind === 'eject' || known.kind === 'eject') return command.kind === known.kind
-  return command.participant === known.participant && laneOf(command) === laneOf(known)
+/** Its requester has taken it back and wants something else. */
+function isOutdated(command: Command, by: Command): boolean {
+  if (command.kind === 'eject' || by.kind === 'eject') return false
+  return (
+    command.participant === by.participant && laneOf(command) === laneOf(by) && command.number < by.number
+  )
 }
 
 /** At the end of each step. */
@@ -56,9 +76,7 @@ export function forgetDecided(step: Step): void {
 
 /** A participant that cannot reach the coordinator itself is helped by whoever can. */
 export function passOn(step: Step, requester: ParticipantId, coordinator: ParticipantId): void {
-  const commands = step.state.soft.requested.filter(
-    command => command.kind === 'eject' || command.participant === requester,
-  )
+  const commands = step.state.soft.requested.filter(command => isFor(requester, command))
   const { applied: decided } = step.state.durable.machine
   if (commands.length > 0) send(step, coordinator, { type: 'request', commands, decided })
 }

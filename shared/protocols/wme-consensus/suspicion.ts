@@ -9,20 +9,14 @@ import * as detector from '../../detector.ts'
 import type { ParticipantId } from '../protocol.ts'
 import { majority } from '../quorum.ts'
 import { startBallot } from './ballots.ts'
-import { ownCommands } from './instances.ts'
 import { coordinatorOf, promise } from './log.ts'
 import type { AliveMessage, InquiryMessage, InquiryReplyMessage, PingMessage } from './messages.ts'
 import { passOn } from './requests.ts'
 import type { Round } from './state.ts'
 import { askForCatchUp, cancelTimer, nextRound, type Step, send, setTimer, submitEjection } from './step.ts'
+import { isQueued, isWaiting } from './waiting.ts'
 
 // ---------------------------------------------------------------- watching
-
-const isQueued = (step: Step): boolean =>
-  step.state.durable.machine.queue.some(({ participant }) => participant === step.context.config.self)
-
-/** Something is to be decided for somebody here. */
-export const isWaiting = (step: Step): boolean => ownCommands(step).length > 0 || isQueued(step)
 
 /** Those without whom what is waited for here does not come. */
 function neededPeers(step: Step): ParticipantId[] {

@@ -31,6 +31,7 @@ import { beginStep, type Step, save, setTimer, takeEffects } from './step.ts'
 import * as suspicion from './suspicion.ts'
 import * as users from './users.ts'
 import { view } from './view.ts'
+import { isWaiting } from './waiting.ts'
 
 export const wmeConsensus: Protocol<ConsensusState, ConsensusMessage> = {
   name: 'wme-consensus',
@@ -78,7 +79,7 @@ function finish(step: Step): void {
     reads.proceedReads(step)
   } while (instances.proposeAwaited(step))
   operators.settleEjects(step)
-  if (suspicion.isWaiting(step) || soft.requested.length > 0) ballots.resumeCandidacy(step)
+  if (isWaiting(step) || soft.requested.length > 0) ballots.resumeCandidacy(step)
   requests.announceCommands(step)
   if (step.hasProposals) instances.sendProposals(step)
   instances.tellDecision(step)

@@ -26,7 +26,7 @@ import type {
   SnapshotOfferMessage,
   SnapshotPoint,
 } from './messages.ts'
-import { needsOwner } from './pre-vote.ts'
+import { needsOwner } from './needs-owner.ts'
 import { restartRepeats } from './repeat.ts'
 import { nextRound } from './soft.ts'
 import type { Entry, Incarnations } from './state.ts'
@@ -144,7 +144,7 @@ export function presentPoint(step: Step): SnapshotPoint {
 /** One snapshot at a time. An offer that comes late is of nothing new. */
 export function onSnapshotOffer(step: Step, from: ParticipantId, message: SnapshotOfferMessage): void {
   const { soft } = step.state
-  if (snapshots.isComing(soft.incoming) || !knowsThisLife(step, message.incarnations)) return
+  if (!snapshots.isWelcome(soft.incoming, from) || !knowsThisLife(step, message.incarnations)) return
   soft.asking = null
   if (isOutOfDate(step, message.epoch)) return
   const isNews = message.epoch > step.state.durable.epoch.epoch || !isMember(step)

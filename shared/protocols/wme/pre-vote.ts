@@ -11,19 +11,13 @@ import { seal } from './figure-2-termination.ts'
 import { lengthOf } from './log.ts'
 import { noteJoinAndEndEpoch } from './membership.ts'
 import type { AliveMessage, PingMessage, PreVoteMessage, PreVoteReplyMessage } from './messages.ts'
+import { needsOwner } from './needs-owner.ts'
 import { restartRepeats } from './repeat.ts'
 import { nextRound } from './soft.ts'
 import type { Round } from './state.ts'
 import { askForCatchUp, broadcast, cancelTimer, type Step, send, setTimer } from './step.ts'
 
 // ---------------------------------------------------------------- watching
-
-/** Somebody waits here for what only the owner, or its successor, can give. */
-export function needsOwner(step: Step): boolean {
-  const { durable, soft } = step.state
-  if (durable.stub.phase === 'requesting' || soft.ejects.length > 0 || soft.reads.length > 0) return true
-  return Object.keys(soft.joins).length > 0
-}
 
 /** At the end of each step: the owner is watched exactly while it is needed, here or by somebody who asked. */
 export function updateWatch(step: Step): void {

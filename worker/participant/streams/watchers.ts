@@ -132,7 +132,7 @@ export class Watchers {
         const { sink, behind } = watcher
         if (behind !== null) continue
         if (sink.unreadBytes() >= API_LIMITS.unreadBytes) this.drop(watcher)
-        else if (free <= 0 || bytes > API_LIMITS.unreadBytes) this.fallBehind(watcher, toldThrough)
+        else if (bytes > free) this.fallBehind(watcher, toldThrough)
         else {
           sink.write(text)
           free -= bytes
