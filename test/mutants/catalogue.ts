@@ -11,6 +11,7 @@ import { lockOnlyMutants } from './catalogue-lock-only.ts'
 import { lossMutants } from './catalogue-loss.ts'
 import { maekawaMutants } from './catalogue-maekawa.ts'
 import { participantMutants } from './catalogue-participant.ts'
+import { participantCallMutants } from './catalogue-participant-calls.ts'
 import { ricartAgrawalaMutants } from './catalogue-ricart-agrawala.ts'
 import { ricartAgrawalaGroupMutants } from './catalogue-ricart-agrawala-group.ts'
 import { safetyMutants } from './catalogue-safety.ts'
@@ -73,6 +74,7 @@ export const mutants: Mutant[] = [
   ...lockOnlyMutants,
   ...birthMutants,
   ...participantMutants,
+  ...participantCallMutants,
   ...bytesMutants,
   ...serviceMutants,
 ]

@@ -65,7 +65,12 @@ const JUDGES: { readonly [subject in Subject]: Judges } = {
   },
   birth: { suites: ['test/birth'], protocols: '', participants: [], explorer: [], service: true },
   participant: {
-    suites: ['test/participant', 'test/service/superseded.test.ts'],
+    suites: [
+      'test/participant',
+      'test/service/superseded.test.ts',
+      'test/simulator/service/births.test.ts',
+      'test/simulator/service/regressions.test.ts',
+    ],
     without: 'test/participant/memory.test.ts',
     protocols: '',
     participants: [],

@@ -114,13 +114,19 @@ export const BIRTH = {
 const participant = 'worker/participant'
 
 export const PARTICIPANT = {
-  connections: `${participant}/core/connections.ts`,
+  engine: `${participant}/core/engine.ts`,
   eventLog: `${participant}/core/event-log.ts`,
   exchange: `${participant}/peers/exchange.ts`,
-  once: `${participant}/calls/once.ts`,
+  keeper: `${participant}/ledger/keeper.ts`,
+  ledgerCalls: `${participant}/ledger/calls.ts`,
+  lock: `${participant}/lock/lock.ts`,
+  member: `${participant}/core/member.ts`,
   participant: `${participant}/participant.ts`,
-  places: `${participant}/core/places.ts`,
+  read: `${participant}/calls/read.ts`,
   refusals: `${participant}/calls/refusals.ts`,
+  connections: `${participant}/core/connections.ts`,
+  once: `${participant}/calls/once.ts`,
+  places: `${participant}/core/places.ts`,
   replay: `${participant}/streams/replay.ts`,
   sessions: `${participant}/streams/sessions.ts`,
   storage: `${participant}/core/storage.ts`,

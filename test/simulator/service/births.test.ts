@@ -140,4 +140,15 @@ describe('processes that lose their storage one after the other', () => {
     // Both locks are of use in the end.
     expect(counts.locksAlive).toBe(2)
   })
+
+  it('and are taken back the second time too, though the clock was set back in between', async () => {
+    for (const site of [1, 2, 3]) {
+      const clock: Fault = { id: 2, at: 5_000, type: 'clock', site, byMs: -3_600_000 }
+      const faults = [wipe(1, 3_000, site), clock, wipe(3, 6_000, site)]
+      const { counts } = await expectSound({ actions: transacts(16, 700), faults, durationMs: 13_000 })
+      expect(counts.sitesWiped).toBe(2)
+      expect(counts.rejoins).toBeGreaterThanOrEqual(4)
+      expect(counts.locksAlive).toBe(2)
+    }
+  })
 })

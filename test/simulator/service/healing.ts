@@ -184,13 +184,14 @@ export class Healing {
     // What was to happen at a certain time happens an hour later by a clock that was set back by one.
     if (counts.clockJumps > 0) return
     const deadline = loop.now + SILENCE_MS
-    for (let noise = this.#noise(); noise !== null; noise = this.#noise()) {
+    const quiet = this.#quiet()
+    for (let noise = noiseOf(quiet); noise !== null; noise = noiseOf(quiet)) {
       if (loop.now >= deadline) throw new Violation('liveness', 'quiescence', noise)
       await loop.runUntil(loop.now + LOOK_EVERY_MS, () => this.#isOver)
       if (this.#isOver) return
     }
     counts.quiescences++
-    const judged = Promise.all(this.#quiet().map(judgeMemory))
+    const judged = Promise.all(quiet.map(judgeMemory))
     await this.#until(judged, CALLS_MS, 'calls end', () => 'a participant does not tell its status')
   }
 
@@ -205,13 +206,11 @@ export class Healing {
       lock === LEDGER_NAME ? isDone(participant) : isWell(lock)
     return [...objects.values()].filter(isQuiet)
   }
+}
 
-  #noise(): string | null {
-    for (const object of this.#quiet()) {
-      if (object.disk.alarmAt !== null) return `${object.name} has an alarm set though nobody wants anything`
-    }
-    return null
-  }
+function noiseOf(objects: readonly SimObject[]): string | null {
+  const loud = objects.find(({ disk }) => disk.alarmAt !== null)
+  return loud === undefined ? null : `${loud.name} has an alarm set though nobody wants anything`
 }
 
 function breakForGood(world: World, site: Site, how: 'gone' | 'cut off'): void {
