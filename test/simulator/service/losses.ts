@@ -32,9 +32,12 @@ export class Losses {
 
   owed(lock: string): Owed {
     const owed = this.#owed.get(lock) ?? 'progress'
-    if (owed !== 'progress') return owed
-    const protocol = this.configurationOf(lock)?.protocol
-    if (protocol === undefined || READMITTING.has(protocol)) return owed
+    const configuration = this.configurationOf(lock)
+    if (owed !== 'progress' || configuration === null) return owed
+    const { protocol, participants } = configuration
+    // What was lost before there was a configuration may be too much for the one that was chosen.
+    if (this.lostOf(lock).size > participants.length - majority(participants.length)) return 'safety'
+    if (READMITTING.has(protocol)) return owed
     // A process that heals while a lock is born counts as lost there, though it has lost nothing of it.
     const ofLock = [...this.#world.objects.values()].filter(object => object.lock === lock)
     const isLost = ofLock.some(object => birthOf(object)?.standing.status === 'lost')
