@@ -204,7 +204,8 @@ export class Healing {
       plan.locks.every(({ name }) => !losses.lostOf(name).has(id) && isWell(name))
     const isQuiet = ({ lock, participant }: SimObject) =>
       lock === LEDGER_NAME ? isDone(participant) : isWell(lock)
-    return [...objects.values()].filter(isQuiet)
+    const isThere = ({ site }: SimObject) => !plan.broken.some(broken => broken.site === site.index)
+    return [...objects.values()].filter(object => isThere(object) && isQuiet(object))
   }
 }
 
