@@ -7,6 +7,10 @@
 import { problem } from '../shared/api/problems.ts'
 import { problemAnswer } from './problem-answer.ts'
 
+/**
+ * What the client calls a service behind a binding. No page can call it that: on loopback there is no https.
+ */
+const BOUND = 'https://baton'
 const LOOPBACK = /^(?:localhost|127(?:\.[0-9]{1,3}){3}|\[::1\])$/
 
 /**
@@ -14,7 +18,8 @@ const LOOPBACK = /^(?:localhost|127(?:\.[0-9]{1,3}){3}|\[::1\])$/
  * well.
  */
 export function refuseStrangers(request: Request, allowed: readonly string[]): Response | null {
-  if (!LOOPBACK.test(new URL(request.url).hostname)) {
+  const { origin: address, hostname } = new URL(request.url)
+  if (address !== BOUND && !LOOPBACK.test(hostname)) {
     return refusal(
       'This service is open, and serves its own machine alone: ask for it as 127.0.0.1 or localhost.',
     )

@@ -30,7 +30,10 @@ export function onGather(step: Step, from: ParticipantId, collector: string): vo
   if (record === null) return
   if (record.status === 'founded') return sendFounded(step, from)
   if (from !== COLLECTOR) return
-  if (record.collector !== collector) write(step, { status: 'blank', nonce: drawNonce(step), collector })
+  if (record.collector !== collector) {
+    const earlier = [...record.earlier, record.nonce].slice(-NONCES_KEPT)
+    write(step, { status: 'blank', nonce: drawNonce(step), collector, earlier })
+  }
   const { nonce } = step.state.record as LedgerRecord
   send(step, from, { type: 'blank', collector, nonce })
 }
@@ -51,7 +54,15 @@ export function foundIfComplete(step: Step): void {
   join(step, { collector: record.nonce, nonces })
 }
 
-/** A process that is new joins; one that was wiped meanwhile finds that it is not among those that founded. */
+/** Collectors that may be wiped one after the other before a founding is joined. */
+const NONCES_KEPT = 8
+
+/**
+ * A process that is new joins; one that was wiped meanwhile finds that it is not among those that founded.
+ *
+ * A process that has answered a later collector meanwhile joins an earlier founding only if another process has joined that: then the
+ * later collector can get no answer from that one, and no second founding can come about.
+ */
 export function onFounded(
   step: Step,
   from: ParticipantId,
@@ -61,8 +72,11 @@ export function onFounded(
 ): void {
   const { record } = step.state
   if (record === null || isHealed(step)) return
-  if (record.status === 'blank') join(step, founding)
-  else if (record.incarnation === 0 && isSure && record.founding.collector !== founding.collector)
+  if (record.status === 'blank') {
+    const isEarlier = record.earlier.includes(founding.nonces[step.context.self - 1]!)
+    if (isEarlier && (from === COLLECTOR || !isSure)) return
+    join(step, founding)
+  } else if (record.incarnation === 0 && isSure && record.founding.collector !== founding.collector)
     join(step, founding)
   const joined = step.state.record as FoundedRecord
   if (!isSure || joined.incarnation !== 0 || joined.founding.collector !== founding.collector) return
@@ -72,7 +86,8 @@ export function onFounded(
 export function join(step: Step, founding: Founding): void {
   const { record, soft } = step.state
   const { nonce } = record as LedgerRecord
-  const isNew = founding.nonces[step.context.self - 1] === nonce
+  const own = founding.nonces[step.context.self - 1]!
+  const isNew = own === nonce || (record?.status === 'blank' && record.earlier.includes(own))
   soft.numbers.clear()
   write(step, {
     status: 'founded',

@@ -63,7 +63,14 @@ export interface LedgerAnswer {
 /** Under the key `ledger`; each lock has a record `lock/<name>` of its own. */
 export type LedgerRecord =
   /** Not founded. A new nonce is drawn for each collector, so that what an earlier one collected is worth nothing. */
-  { readonly status: 'blank'; readonly nonce: string; readonly collector: string | null } | FoundedRecord
+  | {
+      readonly status: 'blank'
+      readonly nonce: string
+      readonly collector: string | null
+      /** The nonces of this very storage that were given to earlier collectors. */
+      readonly earlier: readonly string[]
+    }
+  | FoundedRecord
 
 export interface FoundedRecord {
   readonly status: 'founded'

@@ -86,7 +86,8 @@ function dispatch(step: Step, input: LedgerInput): void {
 function onStart(step: Step, random: string): void {
   const { state } = step
   state.soft = blankSoft(random)
-  if (state.record === null) write(step, { status: 'blank', nonce: drawNonce(step), collector: null })
+  if (state.record === null)
+    write(step, { status: 'blank', nonce: drawNonce(step), collector: null, earlier: [] })
   pursue(step)
   if (isHealed(step)) armFinishing(step)
 }

@@ -226,8 +226,9 @@ const MOST_GIVEN_UP = Math.ceil(Math.log2(MOST_TRIES))
 const STALLED_TRIES = { first: 1, later: 3 }
 
 /**
- * A snapshot is coming: nothing else need be asked for. One whose sender does not answer keeps nobody from helping. Each one that
- * was given up makes for twice the patience with the next: where all are slow, one of them comes to its end.
+ * A snapshot is coming: nothing else need be asked for. One whose sender does not answer keeps nobody from
+ * helping. Each one that was given up makes for twice the patience with the next: where all are slow, one of
+ * them comes to its end.
  */
 export function isComing(incoming: Incoming | null): incoming is Incoming {
   if (incoming === null) return false
@@ -236,7 +237,7 @@ export function isComing(incoming: Incoming | null): incoming is Incoming {
   return tries < Math.min(patience, MOST_TRIES)
 }
 
-/** Whether an offer is to be taken. The sender of the one that is coming offers nothing new, unless it has forgotten that one. */
+/** Whether an offer is to be taken. The sender of the one that is coming offers nothing new, unless it forgot. */
 export function isWelcome(incoming: Incoming | null, from: ParticipantId): boolean {
   if (incoming?.from === from) return incoming.tries >= MOST_TRIES
   return !isComing(incoming)

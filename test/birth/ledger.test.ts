@@ -59,6 +59,20 @@ describe('founding', () => {
     expect(healed(table)).toEqual([true, true, true])
   })
 
+  it('is not stuck if the collector is wiped when one has joined, and another one has answered its next life', () => {
+    const table = new Table(options())
+    for (const id of table.ids) table.start(id)
+    table.deliver(saying('hello', 'gather', 'blank'))
+    hand(table, table.take(both(to(2), saying('founded'))))
+    table.take()
+    table.wipe(1)
+    table.start(1)
+    hand(table, table.take(both(from(1), to(3))))
+    table.settle(4)
+    expect(healed(table)).toEqual([true, true, true])
+    expect(table.ids.map(id => foundedAt(table, id).incarnation)).toEqual([2, 1, 1])
+  })
+
   it('never takes a process for new that has begun before: the second asker of a founding', () => {
     const table = new Table(options())
     for (const id of table.ids) table.start(id)

@@ -39,9 +39,9 @@ export const CONSENSUS_SOMETIMES = [
 export type ConsensusSometimes = (typeof CONSENSUS_SOMETIMES)[number]
 
 /**
- * The two forms differ in what a suspicion can meet. With three participants and in the latency-optimal form an acceptor has a
- * majority with the coordinator as soon as it accepts: whatever it accepted is decided there, and it has nothing undecided to
- * tell a new coordinator. In the message-optimal form it has, until the coordinator says what is decided.
+ * The two forms differ in what a suspicion can meet. With three participants and in the latency-optimal form
+ * an acceptor has a majority with the coordinator as soon as it accepts: it has nothing undecided to tell a
+ * new coordinator. In the message-optimal form it has, until the coordinator says what is decided.
  */
 export type ConsensusForm = NonNullable<ProtocolOptions['consensus']>
 

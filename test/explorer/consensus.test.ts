@@ -117,7 +117,7 @@ describe('the explorer finds', () => {
   )
 
   it('that a promise hides what was accepted', () => {
-    // The old coordinator's decision must be on its way while the new one is made: one message in flight is not enough.
+    // The old coordinator's decision must be on its way while the new one is made: a lag of 1 is not enough.
     const { violation } = search({ suspicions: 1, operations: 0, lag: 2 }, hiding, 'message-optimal')
     expect(violation?.property).toBe('what is decided is the same everywhere (I1, I18)')
     expect(violation?.trace.some(step => step.includes('promise'))).toBe(true)

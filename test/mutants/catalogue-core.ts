@@ -218,6 +218,14 @@ const pages: Mutant[] = [
     replace: ' * 2 ** (0 * givenUp)',
   },
   {
+    id: 'pages-start-over',
+    trap: 'pages',
+    title: 'a sender that offers again what it is sending makes its receiver start over',
+    file: SHARED.snapshots,
+    find: '  if (incoming?.from === from) return incoming.tries >= MOST_TRIES\n',
+    replace: '',
+  },
+  {
     id: 'pages-not-asked-again',
     trap: 'pages',
     title: 'a page that is lost is not asked for again',

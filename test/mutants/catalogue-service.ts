@@ -399,8 +399,8 @@ const deployments: Mutant[] = [
     trap: 'strangers',
     title: 'an open service serves whatever name it is called by',
     file: 'worker/same-machine.ts',
-    find: '  if (!LOOPBACK.test(new URL(request.url).hostname)) {',
-    replace: '  if (request.url === undefined) {',
+    find: '  if (address !== BOUND && !LOOPBACK.test(hostname)) {',
+    replace: '  if (address !== BOUND && hostname === undefined) {',
   },
   {
     id: 'open-to-other-sites',

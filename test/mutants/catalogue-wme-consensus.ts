@@ -510,4 +510,47 @@ const others: Mutant[] = [
   },
 ]
 
-export const wmeConsensusMutants: Mutant[] = [...paxos, ...machine, ...durability, ...others]
+const requests: Mutant[] = [
+  {
+    id: 'consensus-others-not-said',
+    trap: 'fairness',
+    title: 'a request does not say those of others that the coordinator may not have heard',
+    file: CONSENSUS.requests,
+    find: '  const commands = [...own, ...othersBeside(step, own)]\n',
+    replace: '  const commands = own\n',
+  },
+  {
+    id: 'consensus-others-unbounded',
+    trap: 'weight',
+    title: 'a request says all those of others, however many and heavy they are',
+    file: CONSENSUS.requests,
+    find: 'return fittingEntries([...own, ...others], weigh, step.context.config.limits).slice(own.length)',
+    replace: 'return others.filter(command => weigh(command) > 0)',
+  },
+  {
+    id: 'consensus-older-replaces-newer',
+    trap: 'fairness',
+    title: 'what somebody passes on late replaces what its requester has wanted since',
+    file: CONSENSUS.requests,
+    find: ' || isOutdated(command, known)',
+    replace: '',
+  },
+  {
+    id: 'consensus-own-from-others',
+    trap: 'fairness',
+    title: 'a participant takes its own command from others, which it may have taken back',
+    file: CONSENSUS.requests,
+    find: 'if (!isOwn && !isOver(machine, command))',
+    replace: 'if ((!isOwn || isOwn) && !isOver(machine, command))',
+  },
+  {
+    id: 'consensus-old-claims-compared',
+    trap: 'digest',
+    title: 'what was accepted in an old ballot is compared with what a later one decided',
+    file: CONSENSUS.instances,
+    find: '  if (durable.acceptor.promised > ballot) return\n',
+    replace: '',
+  },
+]
+
+export const wmeConsensusMutants: Mutant[] = [...paxos, ...machine, ...durability, ...others, ...requests]

@@ -23,6 +23,11 @@ describe('served are', () => {
     },
   )
 
+  it('a client behind a binding, but no page', () => {
+    expect(ask('https://baton')).toBeNull()
+    expect(ask('https://baton', { origin: 'https://a.example' })?.status).toBe(403)
+  })
+
   it('pages of the origins that the service allows', () => {
     expect(ask('http://127.0.0.1', { origin: 'https://a.example' }, ['https://a.example'])).toBeNull()
     expect(ask('http://127.0.0.1', { origin: 'https://a.example' }, ['*'])).toBeNull()
@@ -31,6 +36,8 @@ describe('served are', () => {
 
 describe('refused are', () => {
   it.each([
+    'http://baton',
+    'https://baton.example',
     'http://a.example:8787',
     'http://127.0.0.1.a.example',
     'http://localhost.a.example',

@@ -129,7 +129,8 @@ export class FakeLock {
 /** As the router or a peer asks it of participant 1. */
 export function requestTo(path: string, body?: object): Request {
   return new Request(`https://participant${path}`, {
-    headers: { 'x-baton-lock': 'lock', 'x-baton-participant': '1' },
+    // The name is one whose first owner is participant 1.
+    headers: { 'x-baton-lock': 'lock-1', 'x-baton-participant': '1' },
     ...(body && { method: 'POST', body: JSON.stringify(body) }),
   })
 }

@@ -166,8 +166,8 @@ export function concludeDecided(step: Step): void {
 }
 
 /**
- * Whoever has accepted something else in this ballot than what is here counts for nothing: one of the two is wrong. Once a higher
- * ballot is known here, what is decided here may have been decided in that one, and rightly differ.
+ * Whoever has accepted something else in this ballot than what is here counts for nothing: one of the two is
+ * wrong. Once a higher ballot is known here, what is decided may have been decided in that one, and differ.
  */
 function compareClaims(step: Step, own: number): void {
   const { durable, soft } = step.state

@@ -1,8 +1,8 @@
 /**
  * The preliminary broadcast: a participant that wants a command decided tells everybody, again and again until it is decided.
  * The coordinator proposes it; the others remember it, in case that one of them is the next coordinator, or the only one
- * that both the requester and the coordinator can reach. They say it again with each request of their own: a participant whose
- * requests the coordinator hears rarely would otherwise be overtaken without end by those that it hears well.
+ * that both the requester and the coordinator can reach. They say it again with each request of their own:
+ * a participant whose requests the coordinator hears rarely would otherwise be overtaken without end.
  */
 import { fittingEntries } from '../log-weight.ts'
 import type { ParticipantId } from '../protocol.ts'
@@ -21,7 +21,7 @@ export function sendRequest(step: Step): void {
   broadcast(step, { type: 'request', commands, decided: step.state.durable.machine.applied })
 }
 
-/** Commands of others, those that were heard of first, as many as fit one message together with the own ones. */
+/** Commands of others, oldest first, as many as fit one message together with the own ones. */
 function othersBeside(step: Step, own: readonly Command[]): Command[] {
   const others = step.state.soft.requested.filter(command => !own.some(mine => isSameCommand(mine, command)))
   const weigh = (command: Command) => weightOf({ command })
@@ -42,7 +42,7 @@ export function onRequest(step: Step, from: ParticipantId, message: RequestMessa
     const isOwn = command.kind !== 'eject' && command.participant === self
     if (!isOwn && !isOver(machine, command)) remember(step, command)
   }
-  // A participant that asks for what is decided long since missed the decision, and may not reach the coordinator to hear of it.
+  // A participant that asks for what is decided missed the decision, and may not reach the coordinator.
   if (message.commands.some(command => isFor(from, command) && isOver(machine, command)))
     sendCatchUp(step, from, message.decided)
 }

@@ -1,9 +1,11 @@
 /** Counts what happened inside the protocol, so that a batch can prove that it did. */
 import type { Emitted } from '../../../shared/protocols/protocol.ts'
+import { majority } from '../../../shared/protocols/quorum.ts'
 import { inCriticalSection } from '../../../shared/protocols/wme/figure-3-states.ts'
 import type { WmeMessage } from '../../../shared/protocols/wme/messages.ts'
 import type { EpochRecord, StubRecord } from '../../../shared/protocols/wme/state.ts'
 import type { Counts } from '../counts.ts'
+import type { Network } from '../network.ts'
 import type { WmeParticipant } from './wme-participant.ts'
 
 interface Before {
@@ -27,16 +29,30 @@ const nothing = (): Before => ({
 export class WmeCounts {
   readonly #counts: Counts
   readonly #participants: readonly WmeParticipant[]
+  readonly #network: Pick<Network, 'isCut'>
   readonly #before: Before[]
 
-  constructor(counts: Counts, participants: readonly WmeParticipant[]) {
+  constructor(counts: Counts, participants: readonly WmeParticipant[], network: Pick<Network, 'isCut'>) {
     this.#counts = counts
+    this.#network = network
     this.#participants = participants
     this.#before = participants.map(nothing)
   }
 
+  /** An owner that hears nobody, though it is heard, is of no use: it is suspected rightly. */
   sealed({ id }: WmeParticipant, { owner }: { readonly owner: number }): void {
-    if (owner !== id && this.#participants[owner]!.isUp) this.#counts.falseSuspicions++
+    if (owner === id || !this.#participants[owner]!.isUp) return
+    if (this.#isDeaf(owner)) this.#counts.deafOwners++
+    else this.#counts.falseSuspicions++
+  }
+
+  /** It is heard by a majority, and hears none. */
+  #isDeaf(owner: number): boolean {
+    const others = this.#participants.slice(1).filter(({ id }) => id !== owner)
+    const needed = majority(others.length + 1) - 1
+    const heard = others.filter(({ id }) => !this.#network.isCut(id, owner))
+    const hearing = others.filter(({ id }) => !this.#network.isCut(owner, id))
+    return heard.length < needed && hearing.length >= needed
   }
 
   entered({ epoch }: EpochRecord, isFirst: boolean): void {

@@ -59,7 +59,7 @@ export class WmeInvariants implements Checks<WmeState, WmeMessage> {
     this.#users = new Users(world.recorder.serial)
     this.#reads = new Reads(world.recorder.serial)
     this.#caps = new Caps(participants, world.scenario.limits)
-    this.#counts = new WmeCounts(world.counts, world.participants)
+    this.#counts = new WmeCounts(world.counts, world.participants, world.network)
   }
 
   said(participant: WmeParticipant, event: UserInput): void {
