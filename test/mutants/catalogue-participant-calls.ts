@@ -121,4 +121,20 @@ export const participantCallMutants: Mutant[] = [
     find: '        return this.finish(effect.lock, effect.incarnation)\n',
     replace: '        return\n',
   },
+  {
+    id: 'clock-set-back-holds-up',
+    trap: 'time',
+    title: 'what was to come in a second comes in an hour after the clock was set back',
+    file: PARTICIPANT.timers,
+    find: '    for (const timer of this.timers) timer.at -= backMs\n',
+    replace: '',
+  },
+  {
+    id: 'silences-forgotten-soon',
+    trap: 'silence',
+    title: 'the router forgets who is silent before it has asked the others',
+    file: 'worker/router/context.ts',
+    find: '  silenceMs: 30_000,\n',
+    replace: '  silenceMs: 5_000,\n',
+  },
 ]
