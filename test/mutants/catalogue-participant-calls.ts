@@ -1,4 +1,7 @@
-/** The participant's calls, records, streams and ledgers: mostly the simulator of the whole service is the judge. */
+/**
+ * The participant's calls, records, streams and ledgers: mostly the simulator of the whole service is the
+ * judge.
+ */
 import type { Mutant } from './catalogue.ts'
 import { lines, PARTICIPANT } from './sources.ts'
 

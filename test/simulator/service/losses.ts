@@ -1,7 +1,7 @@
 /**
- * Who has lost its storage and not got it back: participants of locks, and the ledgers of whole processes. As long as they are
- * a minority, nothing may be lost and every lock must go on. With more of them a lock may be down, but where processes have
- * ledgers it is never born again while anybody still has it.
+ * Who has lost its storage and not got it back: participants of locks, and the ledgers of whole processes.
+ * As long as they are a minority, nothing may be lost and every lock must go on. With more of them a lock
+ * may be down, but where processes have ledgers it is never born again while anybody still has it.
  */
 import type { LockConfiguration } from '../../../shared/api/configuration.ts'
 import type { LedgerRecord } from '../../../shared/birth/ledger-types.ts'
@@ -134,7 +134,10 @@ export class Losses {
     }
   }
 
-  /** One whose ledger was lost is a member until it hears of that: it is back when it was out, or became entitled since. */
+  /**
+   * One whose ledger was lost is a member until it hears of that: it is back when it was out, or became
+   * entitled since.
+   */
   #isBack(object: SimObject, cause: Cause): boolean {
     if (object.lock === LEDGER_NAME) return isHealed(object)
     if (this.#isElsewhere(object)) return true

@@ -1,4 +1,6 @@
-/** Plans that are made by hand: two locks, one client and one router, and nothing that goes wrong by itself. */
+/**
+ * Plans that are made by hand: two locks, one client and one router, and nothing that goes wrong by itself.
+ */
 import { DEFAULT_LIMITS, type ProtocolName } from '../../../shared/protocols/protocol.ts'
 import type { Broken, Plan } from './plan.ts'
 import { type Action, plainTransact } from './plan-actions.ts'

@@ -1,4 +1,7 @@
-/** A Durable Object: its storage, its sockets and its alarm, which outlive its instances, and the present instance. */
+/**
+ * A Durable Object: its storage, its sockets and its alarm, which outlive its instances, and the present
+ * instance.
+ */
 import type { Socket, Sockets } from '../../../worker/participant/runtime.ts'
 import { Random } from '../random.ts'
 import { Disk, type Group } from './disk.ts'
@@ -83,7 +86,10 @@ export class SimObject {
     }
   }
 
-  /** The instance dies as if its process had been killed: whatever is on its way to the disk may or may not get there. */
+  /**
+   * The instance dies as if its process had been killed: whatever is on its way to the disk may or may not
+   * get there.
+   */
   crash(end: End = 'reset'): void {
     const { disk } = this
     const survivors = this.#random.between(0, disk.groupsOnTheWay)
@@ -190,7 +196,10 @@ export class SimObject {
 
   // ---------------------------------------------------------------- the disk
 
-  /** The group that was just closed becomes durable in a while, unless the disk is full or the instance over. */
+  /**
+   * The group that was just closed becomes durable in a while, unless the disk is full or the instance
+   * over.
+   */
   flushLater(instance: Instance): void {
     const { commitMaxMs } = this.world.plan
     const slowMs = this.site.disk === 'slow' ? SLOW_COMMIT_MS : 0

@@ -1,13 +1,13 @@
 /**
  * All timers of one participant on its one alarm: the protocol's, answers that are owed at a certain time,
- * comments to watchers. They live in memory; after an eviction the protocol's `start` sets its own again, and
- * whoever was owed an answer is gone with the connection.
+ * comments to watchers. They live in memory; after an eviction the protocol's `start` sets its own again,
+ * and whoever was owed an answer is gone with the connection.
  *
  * The alarm is moved only to an earlier time. One that fires too early finds nothing due and sets the next;
  * one that fires with nothing to come is the last: an idle lock has no alarm.
  *
- * A clock may be set back. What was to come in a second comes in a second all the same: otherwise a participant
- * would repeat nothing for an hour, and suspect nobody.
+ * A clock may be set back. What was to come in a second comes in a second all the same: otherwise a
+ * participant would repeat nothing for an hour, and suspect nobody.
  */
 import type { Runtime } from '../runtime.ts'
 
