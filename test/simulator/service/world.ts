@@ -143,7 +143,7 @@ export class World {
   start(site: Site): void {
     site.isUp = true
     site.hasWokenLedger = false
-    for (const object of this.objectsAt(site)) object.restartAlarm()
+    for (const object of this.objectsAt(site)) object.alarm.arm()
   }
 
   // ---------------------------------------------------------------- turns
