@@ -1,4 +1,7 @@
-/** The participant's calls, records, streams and ledgers: mostly the simulator of the whole service is the judge. */
+/**
+ * The participant's calls, records, streams and ledgers: mostly the simulator of the whole service is the
+ * judge.
+ */
 import type { Mutant } from './catalogue.ts'
 import { lines, PARTICIPANT } from './sources.ts'
 
@@ -120,5 +123,21 @@ export const participantCallMutants: Mutant[] = [
     file: PARTICIPANT.keeper,
     find: '        return this.finish(effect.lock, effect.incarnation)\n',
     replace: '        return\n',
+  },
+  {
+    id: 'clock-set-back-holds-up',
+    trap: 'time',
+    title: 'what was to come in a second comes in an hour after the clock was set back',
+    file: PARTICIPANT.timers,
+    find: '    for (const timer of this.timers) timer.at -= backMs\n',
+    replace: '',
+  },
+  {
+    id: 'silences-forgotten-soon',
+    trap: 'silence',
+    title: 'the router forgets who is silent before it has asked the others',
+    file: 'worker/router/context.ts',
+    find: '  silenceMs: 30_000,\n',
+    replace: '  silenceMs: 5_000,\n',
   },
 ]

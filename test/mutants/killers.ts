@@ -78,7 +78,7 @@ const JUDGES: { readonly [subject in Subject]: Judges } = {
     service: true,
   },
   service: {
-    suites: ['test/router', 'test/client'],
+    suites: ['test/router', 'test/client', 'test/simulator/service/regressions.test.ts'],
     protocols: '',
     participants: [],
     explorer: [],

@@ -44,7 +44,8 @@ export const DEFAULT_TIMES: RouterTimes = {
   probeAfterMs: 2_000,
   probeMs: 2_000,
   retryMs: 100,
-  silenceMs: 5_000,
+  // Longer than it takes to find six of thirteen silent: or whoever asks again would begin with the first of them.
+  silenceMs: 30_000,
 }
 
 export interface LogEntry {

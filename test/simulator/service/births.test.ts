@@ -1,4 +1,7 @@
-/** How locks are born, lost and found again, on the whole service: what was wrong once, each as a run made by hand. */
+/**
+ * How locks are born, lost and found again, on the whole service: what was wrong once, each as a run made
+ * by hand.
+ */
 import { describe, expect, it } from 'vitest'
 import { type Action, configureAction, plainTransact } from './plan-actions.ts'
 import type { Fault } from './plan-faults.ts'
@@ -26,7 +29,10 @@ const wipe = (id: number, at: number, site: number, forMs = 100): Fault => ({
 /** The processes know each other once one lock was used. */
 const founding = plainTransact(900, 0, 'other')
 
-/** Two participants have a lock, one of them loses its storage, the other is away, and the third has never heard of the lock. */
+/**
+ * Two participants have a lock, one of them loses its storage, the other is away, and the third has never
+ * heard of the lock.
+ */
 const BLANK_MAJORITY: Scene = {
   actions: [founding, ...transacts(2, 500, 1_000), ...transacts(3, 1_500, 5_000, 1_100)],
   faults: [kill(1, 600, 3, 3_900), wipe(2, 3_000, 2), kill(3, 3_050, 1, 4_000)],

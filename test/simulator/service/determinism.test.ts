@@ -1,4 +1,7 @@
-/** The same seed gives the same run of the whole service; without that no violation could be looked at twice. */
+/**
+ * The same seed gives the same run of the whole service; without that no violation could be looked at
+ * twice.
+ */
 import { describe, expect, it } from 'vitest'
 import { drawPlan, LEFT_OUT } from './plan.ts'
 import { runService } from './run.ts'

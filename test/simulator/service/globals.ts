@@ -1,6 +1,6 @@
 /**
- * Router and client take the time, timers and chance from the platform's globals where they are not given any. While a run
- * lasts these are the run's own: virtual time without skew, and chance from the seed.
+ * Router and client take the time, timers and chance from the platform's globals where they are not given
+ * any. While a run lasts these are the run's own: virtual time without skew, and chance from the seed.
  */
 import type { Random } from '../random.ts'
 import type { Loop, Timer } from './loop.ts'
@@ -78,7 +78,10 @@ function uuidFrom(bytes: Uint8Array): string {
   return [[0, 8], [8, 12], [12, 16], [16, 20], [20]].map(part => hex.slice(...part)).join('-')
 }
 
-/** Methods of a platform's objects may stand on the prototype: what was not the object's own is taken away again. */
+/**
+ * Methods of a platform's objects may stand on the prototype: what was not the object's own is taken away
+ * again.
+ */
 function replace(owner: object, replacements: Globals): () => void {
   const before = Object.keys(replacements).map(
     name => [name, Object.getOwnPropertyDescriptor(owner, name)] as const,

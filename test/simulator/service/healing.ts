@@ -1,6 +1,7 @@
 /**
- * The second phase: everything is mended. Every call of a client must come to an end, and every lock that has not lost more
- * than it can bear must be of use again within a bound of virtual time; then there must be silence.
+ * The second phase: everything is mended. Every call of a client must come to an end, and every lock that
+ * has not lost more than it can bear must be of use again within a bound of virtual time; then there must
+ * be silence.
  */
 import { BatonError } from '../../../shared/client/index.ts'
 import type { Json } from '../../../shared/json.ts'
@@ -19,7 +20,10 @@ import type { World } from './world.ts'
 const CALLS_MS = 200_000
 /** For each lock, from when the calls have ended. */
 const PROGRESS_MS = 180_000
-/** Until the last alarm of a lock that nobody uses: the longest time to live, a ticket's time, the slowest repeat. */
+/**
+ * Until the last alarm of a lock that nobody uses: the longest time to live, a ticket's time, the slowest
+ * repeat.
+ */
 const SILENCE_MS = 300_000
 const LOOK_EVERY_MS = 500
 /** For a lock that may be down. */
@@ -204,7 +208,8 @@ export class Healing {
       plan.locks.every(({ name }) => !losses.lostOf(name).has(id) && isWell(name))
     const isQuiet = ({ lock, participant }: SimObject) =>
       lock === LEDGER_NAME ? isDone(participant) : isWell(lock)
-    return [...objects.values()].filter(isQuiet)
+    const isThere = ({ site }: SimObject) => !plan.broken.some(broken => broken.site === site.index)
+    return [...objects.values()].filter(object => isThere(object) && isQuiet(object))
   }
 }
 

@@ -1,6 +1,7 @@
 /**
- * What the participants of each lock recorded, as their steps became durable: outside of the participants, so that no crash
- * and no lost storage takes any of it away, and by the time of the run, which is the same for all.
+ * What the participants of each lock recorded, as their steps became durable: outside of the participants,
+ * so that no crash and no lost storage takes any of it away, and by the time of the run, which is the same
+ * for all.
  */
 import type { HistoryEvent } from '../../../shared/history/events.ts'
 import { ActiveUsers } from '../../../shared/history/liveness.ts'

@@ -1,7 +1,7 @@
 /**
- * `Request`, `Response` and `Headers` as far as router, client and participants use them. The platform's own are several
- * times slower, refuse the status 101 outside of Workers, and follow signals through weak references, so that a run would
- * depend on when garbage is collected.
+ * `Request`, `Response` and `Headers` as far as router, client and participants use them. The platform's
+ * own are several times slower, refuse the status 101 outside of Workers, and follow signals through weak
+ * references, so that a run would depend on when garbage is collected.
  */
 type HeadersLike = SimHeaders | Iterable<readonly [string, string]> | { readonly [name: string]: string }
 type BodyLike = string | Uint8Array | ArrayBuffer | ReadableStream<Uint8Array> | null | undefined

@@ -2,7 +2,10 @@
 import type { Json } from '../../../shared/json.ts'
 import type { World } from './world.ts'
 
-/** What a client was told of an operation in the end; `pending`: nothing, the client or the run ended before. */
+/**
+ * What a client was told of an operation in the end; `pending`: nothing, the client or the run ended
+ * before.
+ */
 export type Word = 'applied' | 'not-applied' | 'unknown' | 'pending'
 
 /** One call of a client that wanted an operation applied. Several may be about the same `opId`. */

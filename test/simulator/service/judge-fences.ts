@@ -1,4 +1,7 @@
-/** No fence is given twice, and a confirmed grant that was asked for after another one had been seen has the higher fence. */
+/**
+ * No fence is given twice, and a confirmed grant that was asked for after another one had been seen has the
+ * higher fence.
+ */
 import { violate } from '../violation.ts'
 import type { World } from './world.ts'
 
@@ -28,7 +31,8 @@ export function judgeFences(world: World, lock: string): void {
       const ended = byEnd[next]!
       if (highest === null || ended.fence > highest.fence) highest = ended
     }
-    // One that nobody else knew of may have been given by an owner that had been left behind: it is of no use.
+    // One that nobody else knew of may have been given by an owner that had been left behind: it is of no
+    // use.
     if (!grant.isConfirmed || highest === null || highest.fence < grant.fence) continue
     violate(
       'fences',

@@ -1,4 +1,7 @@
-/** Applied is applied once and answered truly, `not-applied` never is, and the order of time is the order of operations. */
+/**
+ * Applied is applied once and answered truly, `not-applied` never is, and the order of time is the order of
+ * operations.
+ */
 import { equalJson } from '../../../shared/history/compare.ts'
 import type { Json } from '../../../shared/json.ts'
 import { violate } from '../violation.ts'

@@ -1,4 +1,7 @@
-/** What was read was the state at the place that the answer names; a linearizable read is as new as what was done before it. */
+/**
+ * What was read was the state at the place that the answer names; a linearizable read is as new as what was
+ * done before it.
+ */
 import { equalJson } from '../../../shared/history/compare.ts'
 import { entriesUpTo } from '../../../shared/history/serial-order.ts'
 import { violate } from '../violation.ts'
@@ -34,8 +37,8 @@ function judgeValue(lock: string, read: ReadSeen, truth: Truth): void {
 }
 
 /**
- * Grants have places in the log too, and change nothing: only operations count. A key that was not there tells no sequence:
- * then it must not have been there.
+ * Grants have places in the log too, and change nothing: only operations count. A key that was not there
+ * tells no sequence: then it must not have been there.
  */
 function isOlderThan(read: ReadSeen, least: number, truth: Truth): boolean {
   const { order } = truth

@@ -1,4 +1,7 @@
-/** Nothing grows without bound: neither what an object stores nor, once nobody wants anything, what it has in memory. */
+/**
+ * Nothing grows without bound: neither what an object stores nor, once nobody wants anything, what it has
+ * in memory.
+ */
 import type { ParticipantStatus } from '../../../worker/participant/calls.ts'
 import { Violation } from '../violation.ts'
 import { SimRequest } from './http.ts'

@@ -1,6 +1,6 @@
 /**
- * Whether what clients were told is true, lock by lock: by the participants' histories, which the checker judges first, and
- * by what the lock's state held in the end, which nobody but a client has read.
+ * Whether what clients were told is true, lock by lock: by the participants' histories, which the checker
+ * judges first, and by what the lock's state held in the end, which nobody but a client has read.
  */
 
 import type { History } from '../../../shared/history/events.ts'

@@ -1,7 +1,7 @@
 /**
- * Virtual time. One event happens after the other; after each of them everything that it has set in motion without time
- * passing (promises, their continuations) comes to an end before the next one begins. Nothing else runs meanwhile: the same
- * events give the same run.
+ * Virtual time. One event happens after the other; after each of them everything that it has set in motion
+ * without time passing (promises, their continuations) comes to an end before the next one begins. Nothing
+ * else runs meanwhile: the same events give the same run.
  */
 import { EventQueue, type Scheduled } from '../event-queue.ts'
 

@@ -1,7 +1,7 @@
 /**
- * Who has lost its storage and not got it back: participants of locks, and the ledgers of whole processes. As long as they are
- * a minority, nothing may be lost and every lock must go on. With more of them a lock may be down, but where processes have
- * ledgers it is never born again while anybody still has it.
+ * Who has lost its storage and not got it back: participants of locks, and the ledgers of whole processes.
+ * As long as they are a minority, nothing may be lost and every lock must go on. With more of them a lock
+ * may be down, but where processes have ledgers it is never born again while anybody still has it.
  */
 import type { LockConfiguration } from '../../../shared/api/configuration.ts'
 import type { LedgerRecord } from '../../../shared/birth/ledger-types.ts'
@@ -32,9 +32,12 @@ export class Losses {
 
   owed(lock: string): Owed {
     const owed = this.#owed.get(lock) ?? 'progress'
-    if (owed !== 'progress') return owed
-    const protocol = this.configurationOf(lock)?.protocol
-    if (protocol === undefined || READMITTING.has(protocol)) return owed
+    const configuration = this.configurationOf(lock)
+    if (owed !== 'progress' || configuration === null) return owed
+    const { protocol, participants } = configuration
+    // What was lost before there was a configuration may be too much for the one that was chosen.
+    if (this.lostOf(lock).size > participants.length - majority(participants.length)) return 'safety'
+    if (READMITTING.has(protocol)) return owed
     // A process that heals while a lock is born counts as lost there, though it has lost nothing of it.
     const ofLock = [...this.#world.objects.values()].filter(object => object.lock === lock)
     const isLost = ofLock.some(object => birthOf(object)?.standing.status === 'lost')
@@ -131,7 +134,10 @@ export class Losses {
     }
   }
 
-  /** One whose ledger was lost is a member until it hears of that: it is back when it was out, or became entitled since. */
+  /**
+   * One whose ledger was lost is a member until it hears of that: it is back when it was out, or became
+   * entitled since.
+   */
   #isBack(object: SimObject, cause: Cause): boolean {
     if (object.lock === LEDGER_NAME) return isHealed(object)
     if (this.#isElsewhere(object)) return true

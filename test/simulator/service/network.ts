@@ -1,6 +1,6 @@
 /**
- * What lies between sites. Requests and responses are lost, late, repeated and overtake each other; a link can be cut in one
- * direction or in both. Whoever asks gets an answer, an error, or nothing at all.
+ * What lies between sites. Requests and responses are lost, late, repeated and overtake each other; a link
+ * can be cut in one direction or in both. Whoever asks gets an answer, an error, or nothing at all.
  */
 import type { Random } from '../random.ts'
 import type { Counts } from './counts.ts'
@@ -67,8 +67,9 @@ export class Network {
   }
 
   /**
-   * One request. `serve` is called when it arrives (twice if it is repeated) with what carries the answer back; `onResult`
-   * is called at most once, as an event of the site that asked. Only what may be done twice is repeated on its way.
+   * One request. `serve` is called when it arrives (twice if it is repeated) with what carries the answer
+   * back; `onResult` is called at most once, as an event of the site that asked. Only what may be done
+   * twice is repeated on its way.
    */
   request<Value>(
     from: Site,
@@ -117,7 +118,10 @@ export class Network {
     })
   }
 
-  /** What goes over an open connection arrives in order, `notBefore` the one before it; or the connection breaks. */
+  /**
+   * What goes over an open connection arrives in order, `notBefore` the one before it; or the connection
+   * breaks.
+   */
   carryInOrder(from: Site, to: Site, notBefore: number, arrive: () => void, onBreak: () => void): number {
     const at = Math.max(notBefore, this.#loop.now + this.#delay(from, to))
     this.#loop.at(at, () => {

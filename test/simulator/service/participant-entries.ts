@@ -1,4 +1,7 @@
-/** The participant as an object of the simulated platform: the same thin shell as worker/participant/durable-object.ts. */
+/**
+ * The participant as an object of the simulated platform: the same thin shell as
+ * worker/participant/durable-object.ts.
+ */
 import { resourceByName } from '../../../shared/resource/registry.ts'
 import type { ParticipantRequest } from '../../../worker/participant/calls.ts'
 import { LedgerKeeper } from '../../../worker/participant/ledger/keeper.ts'

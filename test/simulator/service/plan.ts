@@ -1,7 +1,7 @@
 /**
- * What a run will be, drawn from its seed before it begins: the deployment, its locks, what clients do and what goes wrong,
- * as data. Faults and actions have ids, so that a run can be had without some of them: that is how a failing one is made
- * small enough to be read.
+ * What a run will be, drawn from its seed before it begins: the deployment, its locks, what clients do and
+ * what goes wrong, as data. Faults and actions have ids, so that a run can be had without some of them:
+ * that is how a failing one is made small enough to be read.
  */
 import { DEFAULT_LIMITS, type Limits, type ProtocolName } from '../../../shared/protocols/protocol.ts'
 import { majority } from '../../../shared/protocols/quorum.ts'
@@ -26,7 +26,10 @@ export interface Version {
 }
 
 export interface Deployment {
-  /** `single`: all objects in one namespace, each in its region. `cluster`: one process for each participant. */
+  /**
+   * `single`: all objects in one namespace, each in its region. `cluster`: one process for each
+   * participant.
+   */
   readonly kind: 'single' | 'cluster'
   /** Default participants. */
   readonly sites: number

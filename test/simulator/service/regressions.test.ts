@@ -32,3 +32,13 @@ it('a participant that begins anew because its process lost its ledger is record
     expect(counts.rejoins).toBeGreaterThan(0)
   }
 })
+
+it('three silent participants of seven that are asked first do not keep anybody from reading', async () => {
+  const broken = [1, 2, 3].map(site => ({ site, how: 'cut off' }) as const)
+  for (const kind of ['single', 'cluster'] as const) {
+    const { violation } = await runPlan(
+      planOf({ kind, sites: 7, actions: transacts(3, 500), durationMs: 2_000, broken }),
+    )
+    expect(violation).toBeNull()
+  }
+})

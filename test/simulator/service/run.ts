@@ -1,4 +1,6 @@
-/** One run of the whole service: faults, healing, progress, and the judge. The same seed gives the same run. */
+/**
+ * One run of the whole service: faults, healing, progress, and the judge. The same seed gives the same run.
+ */
 import { Random } from '../random.ts'
 import type { ViolationReport } from '../run.ts'
 import type { Print } from '../transcript.ts'

@@ -1,6 +1,8 @@
-/** Plans that are made by hand: two locks, one client and one router, and nothing that goes wrong by itself. */
+/**
+ * Plans that are made by hand: two locks, one client and one router, and nothing that goes wrong by itself.
+ */
 import { DEFAULT_LIMITS, type ProtocolName } from '../../../shared/protocols/protocol.ts'
-import type { Plan } from './plan.ts'
+import type { Broken, Plan } from './plan.ts'
 import { type Action, plainTransact } from './plan-actions.ts'
 import type { Fault } from './plan-faults.ts'
 
@@ -13,6 +15,7 @@ export interface Scene {
   readonly others?: readonly (readonly Action[])[]
   readonly faults?: readonly Fault[]
   readonly seed?: number
+  readonly broken?: readonly Broken[]
   readonly durationMs?: number
   /** By site, from 1. */
   readonly clockOffsetsMs?: readonly number[]
@@ -32,7 +35,7 @@ export function planOf(scene: Scene): Plan {
   const offsets = scene.clockOffsetsMs ?? new Array<number>(20).fill(0)
   return {
     ...{ seed, faults, durationMs: scene.durationMs ?? 10_000, calmMs: 0, commitMaxMs: 1 },
-    ...{ limits: DEFAULT_LIMITS, broken: [], clockOffsetsMs: [0, ...offsets] },
+    ...{ limits: DEFAULT_LIMITS, broken: scene.broken ?? [], clockOffsetsMs: [0, ...offsets] },
     deployment: { kind, sites, routers: 1, versions: [version, version] },
     locks: ['lock', 'other'].map(name => ({ name, kind: 'busy', wishes: [] })),
     clients: [actions, ...others].map(list => ({ router: 0, clockOffsetMs: 0, actions: list })),

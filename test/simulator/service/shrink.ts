@@ -1,6 +1,6 @@
 /**
- * Makes a failing run smaller: faults, actions of clients and troubles of the network are left out, many at a time and then
- * one by one, as long as the same rule is broken. What is left is short enough to be read.
+ * Makes a failing run smaller: faults, actions of clients and troubles of the network are left out, many at
+ * a time and then one by one, as long as the same rule is broken. What is left is short enough to be read.
  */
 import type { ViolationReport } from '../run.ts'
 import { HEALED } from './healing.ts'
@@ -65,8 +65,9 @@ const LINES_AFTER_HEALING = 30
 const LINE_LENGTH = 240
 
 /**
- * The end of the transcript, which is where the violation is. What is owed after healing and does not come is known by what
- * happened before it: then the lines before the healing are shown, and only the last ones after it.
+ * The end of the transcript, which is where the violation is. What is owed after healing and does not come
+ * is known by what happened before it: then the lines before the healing are shown, and only the last ones
+ * after it.
  */
 export async function lastLines(seed: number, without: ReadonlySet<string>): Promise<string[]> {
   const before: string[] = []

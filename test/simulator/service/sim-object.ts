@@ -1,12 +1,15 @@
-/** A Durable Object: its storage, its sockets and its alarm, which outlive its instances, and the present instance. */
+/**
+ * A Durable Object: its storage, its sockets and its alarm, which outlive its instances, and the present
+ * instance.
+ */
 import type { Socket, Sockets } from '../../../worker/participant/runtime.ts'
 import { Random } from '../random.ts'
 import { Disk, type Group } from './disk.ts'
 import type { Entries } from './entries.ts'
 import { Instance } from './instance.ts'
-import type { Timer } from './loop.ts'
 import { ConnectionLost } from './network.ts'
 import { STREAM } from './plan.ts'
+import { SimAlarm } from './sim-alarm.ts'
 import type { Site } from './site.ts'
 import type { ServerSocket } from './sockets.ts'
 import type { World } from './world.ts'
@@ -14,10 +17,6 @@ import type { World } from './world.ts'
 /** How an instance ends, as those see it who wait for its answers. */
 export type End = 'reset' | 'killed' | 'evicted'
 
-const RETRY_ALARM_MS = 2_000
-const MOST_ALARM_RETRIES = 6
-const ALARM_LATE_MOST_MS = 15_000
-const ALARM_EARLY_MOST_MS = 2_000
 const SLOW_COMMIT_MS = 1_500
 /** An instance that goes on without its storage is ended by the platform at last. */
 const SUPERSEDED_FOR_MS = 5_000
@@ -30,14 +29,13 @@ export class SimObject {
   readonly name: string
   readonly disk = new Disk()
   readonly sockets = new Set<ServerSocket>()
+  readonly alarm: SimAlarm
   /** Its storage was lost at least once. */
   wasWiped = false
   #instance: { readonly runtime: Instance; readonly entries: Entries } | null = null
   #instances = 0
   #crashAfterCalls: number | null = null
   #failAfterWrites: number | null = null
-  #alarmTimer: Timer | null = null
-  #alarmRetries = 0
   readonly #random: Random
 
   constructor(world: World, site: Site, name: string, lock: string, participant: number) {
@@ -47,6 +45,7 @@ export class SimObject {
     this.lock = lock
     this.participant = participant
     this.#random = new Random(world.plan.seed, STREAM.platform * 1_000 + hashOf(name))
+    this.alarm = new SimAlarm(this, this.#random)
     this.disk.isLying = world.tampering.lyingDisk === true
   }
 
@@ -83,7 +82,10 @@ export class SimObject {
     }
   }
 
-  /** The instance dies as if its process had been killed: whatever is on its way to the disk may or may not get there. */
+  /**
+   * The instance dies as if its process had been killed: whatever is on its way to the disk may or may not
+   * get there.
+   */
   crash(end: End = 'reset'): void {
     const { disk } = this
     const survivors = this.#random.between(0, disk.groupsOnTheWay)
@@ -121,7 +123,7 @@ export class SimObject {
     instance.supersede()
     this.#instance = null
     this.disk.loseTheRest()
-    this.#armAlarm()
+    this.alarm.arm()
     this.world.loop.after(SUPERSEDED_FOR_MS, () => this.end(instance, 'reset'))
     return true
   }
@@ -132,7 +134,7 @@ export class SimObject {
     this.world.losses.wiping(this)
     this.disk.wipe()
     this.wasWiped = true
-    this.#armAlarm()
+    this.alarm.arm()
     this.world.wiped(this)
   }
 
@@ -142,7 +144,7 @@ export class SimObject {
     this.disk.loseTheRest()
     if (instance !== undefined) this.#silence(instance, end)
     for (const socket of [...this.sockets]) socket.breakOff()
-    this.#armAlarm()
+    this.alarm.arm()
   }
 
   #silence(instance: Instance, end: End): void {
@@ -190,7 +192,10 @@ export class SimObject {
 
   // ---------------------------------------------------------------- the disk
 
-  /** The group that was just closed becomes durable in a while, unless the disk is full or the instance over. */
+  /**
+   * The group that was just closed becomes durable in a while, unless the disk is full or the instance
+   * over.
+   */
   flushLater(instance: Instance): void {
     const { commitMaxMs } = this.world.plan
     const slowMs = this.site.disk === 'slow' ? SLOW_COMMIT_MS : 0
@@ -214,81 +219,8 @@ export class SimObject {
     const group = this.disk.commitOldest()
     this.world.counts.commits++
     this.world.committed(this, group)
-    if (group.some(([kind]) => kind === 'alarm')) {
-      // An alarm that is set anew is not the one that failed.
-      this.#alarmRetries = 0
-      this.#armAlarm()
-    }
+    if (group.some(([kind]) => kind === 'alarm')) this.alarm.isSetAnew()
     instance.committed()
-  }
-
-  // ---------------------------------------------------------------- the alarm
-
-  /** By the clock as it is now: an alarm that was set before a jump comes when it would have come. */
-  #armAlarm(): void {
-    this.#alarmTimer?.cancel()
-    if (this.#alarmRetries > MOST_ALARM_RETRIES) {
-      this.disk.dropAlarm()
-      this.#alarmRetries = 0
-    }
-    const { alarmAt } = this.disk
-    if (alarmAt === null) return
-    const { site, world } = this
-    const retryMs = this.#alarmRetries === 0 ? 0 : RETRY_ALARM_MS * 2 ** (this.#alarmRetries - 1)
-    let delayMs = Math.max(retryMs, alarmAt - site.now)
-    if (site.alarms === 'late') {
-      world.counts.alarmsLate++
-      delayMs += this.#random.fraction() * ALARM_LATE_MOST_MS
-    } else if (site.alarms === 'early' && delayMs > retryMs) {
-      world.counts.alarmsEarly++
-      delayMs = Math.max(0, delayMs - this.#random.fraction() * ALARM_EARLY_MOST_MS)
-    }
-    world.detail(this.name, () => `alarm in ${delayMs.toFixed(2)} ms`)
-    this.#alarmTimer = world.loop.after(delayMs, () => site.receive(() => this.#ring()))
-  }
-
-  /** A process that comes back looks at the alarms it finds. */
-  restartAlarm(): void {
-    this.#armAlarm()
-  }
-
-  #ring(): void {
-    const { counts, loop } = this.world
-    counts.alarms++
-    if (this.site.alarms === 'twice') {
-      counts.alarmsTwice++
-      const againMs = this.#random.fraction() * 50
-      loop.after(againMs, () => this.site.receive(() => this.#handleAlarm()))
-    }
-    this.#handleAlarm()
-  }
-
-  /** At least once: an alarm whose handler failed, or was not durable, comes again. */
-  #handleAlarm(): void {
-    this.world.detail(this.name, () => 'alarm')
-    const retry = (): void => {
-      this.world.counts.alarmsRetried++
-      this.#alarmRetries++
-    }
-    try {
-      const { runtime, entries } = this.wake()
-      // It is set no more, unless the handler sets it again.
-      this.disk.setAlarm(null)
-      runtime.noteWrite()
-      runtime.waiting.add(retry)
-      const done = (): void => {
-        runtime.waiting.delete(retry)
-        this.#alarmRetries = 0
-      }
-      entries.alarm().then(
-        () => runtime.output(done),
-        error => runtime.escaped(error),
-      )
-    } catch (error) {
-      this.world.wakeFailed(this, error)
-      retry()
-      this.#armAlarm()
-    }
   }
 
   // ---------------------------------------------------------------- sockets

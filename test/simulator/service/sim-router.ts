@@ -1,4 +1,7 @@
-/** A router in a process of its own. What it remembers is gone when it begins anew; what was under way then gets no answer. */
+/**
+ * A router in a process of its own. What it remembers is gone when it begins anew; what was under way then
+ * gets no answer.
+ */
 import { createRouter } from '../../../worker/router/router.ts'
 import type { SimRequest, SimResponse } from './http.ts'
 import type { Respond } from './network.ts'

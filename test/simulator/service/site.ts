@@ -1,6 +1,6 @@
 /**
- * A place where something runs: a process of a cluster, a region of a single deployment, a router, a client. It has a clock,
- * a disk and a connection of its own, and it can stand still or be gone.
+ * A place where something runs: a process of a cluster, a region of a single deployment, a router, a
+ * client. It has a clock, a disk and a connection of its own, and it can stand still or be gone.
  */
 import { EPOCH_MS } from './globals.ts'
 import type { Loop } from './loop.ts'

@@ -1,6 +1,7 @@
 /**
- * A WebSocket between a client and an object. What is said arrives in order, or the connection is over: a link that is cut
- * breaks it, and each end learns of that later, if at all. The object's end outlives instances that are evicted.
+ * A WebSocket between a client and an object. What is said arrives in order, or the connection is over: a
+ * link that is cut breaks it, and each end learns of that later, if at all. The object's end outlives
+ * instances that are evicted.
  */
 import { PING, PONG } from '../../../shared/api/session.ts'
 import type { Socket, SocketAttachment } from '../../../worker/participant/runtime.ts'

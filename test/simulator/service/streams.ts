@@ -1,4 +1,7 @@
-/** The stream of a watcher: what the participant writes travels like everything else, and ends with the instance. */
+/**
+ * The stream of a watcher: what the participant writes travels like everything else, and ends with the
+ * instance.
+ */
 import type { Sink } from '../../../worker/participant/runtime.ts'
 import type { Instance } from './instance.ts'
 

@@ -1,4 +1,7 @@
-/** What really happened to a lock: the one order of its operations, what each of them answers, and the state at each place. */
+/**
+ * What really happened to a lock: the one order of its operations, what each of them answers, and the state
+ * at each place.
+ */
 import type { SerialEntry, SerialOrder } from '../../../shared/history/serial-order.ts'
 import type { Json } from '../../../shared/json.ts'
 import { cellOfKey, keyValue, readKey } from '../../../shared/resource/key-value.ts'

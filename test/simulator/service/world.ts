@@ -1,4 +1,7 @@
-/** The simulated platform as a whole: sites, the network between them, objects, routers, and who watches it all. */
+/**
+ * The simulated platform as a whole: sites, the network between them, objects, routers, and who watches it
+ * all.
+ */
 import type { LockConfiguration, ParticipantPlace } from '../../../shared/api/configuration.ts'
 import { DEFAULT_TIMING } from '../../../shared/protocols/protocol.ts'
 import { keyValue } from '../../../shared/resource/key-value.ts'
@@ -140,7 +143,7 @@ export class World {
   start(site: Site): void {
     site.isUp = true
     site.hasWokenLedger = false
-    for (const object of this.objectsAt(site)) object.restartAlarm()
+    for (const object of this.objectsAt(site)) object.alarm.arm()
   }
 
   // ---------------------------------------------------------------- turns

@@ -1,7 +1,7 @@
 /**
- * The interpreter of the effects of the machine "lock": the birth of a lock in front of its protocol. What a
- * step saves is committed at the end of its turn, before what it sends may leave; so memory is only a cache of
- * storage, and an eviction at any moment changes nothing.
+ * The interpreter of the effects of the machine "lock": the birth of a lock in front of its protocol. What
+ * a step saves is committed at the end of its turn, before what it sends may leave; so memory is only a
+ * cache of storage, and an eviction at any moment changes nothing.
  */
 import type { LockConfiguration } from '../../../shared/api/configuration.ts'
 import type { LedgerAnswer, LedgerQuestion } from '../../../shared/birth/ledger-types.ts'

@@ -1,15 +1,18 @@
 /**
  * All timers of one participant on its one alarm: the protocol's, answers that are owed at a certain time,
- * comments to watchers. They live in memory; after an eviction the protocol's `start` sets its own again, and
- * whoever was owed an answer is gone with the connection.
+ * comments to watchers. They live in memory; after an eviction the protocol's `start` sets its own again,
+ * and whoever was owed an answer is gone with the connection.
  *
  * The alarm is moved only to an earlier time. One that fires too early finds nothing due and sets the next;
  * one that fires with nothing to come is the last: an idle lock has no alarm.
+ *
+ * A clock may be set back. What was to come in a second comes in a second all the same: otherwise a
+ * participant would repeat nothing for an hour, and suspect nobody.
  */
 import type { Runtime } from '../runtime.ts'
 
 export interface Timer {
-  readonly at: number
+  at: number
   readonly run: () => void
 }
 
@@ -17,13 +20,28 @@ export class Timers {
   private readonly runtime: Pick<Runtime, 'alarm' | 'now'>
   private readonly timers = new Set<Timer>()
   private alarmAt: number | null = null
+  /** When the clock was last looked at. */
+  private lastNow: number
 
   constructor(runtime: Pick<Runtime, 'alarm' | 'now'>) {
     this.runtime = runtime
+    this.lastNow = runtime.now()
+  }
+
+  private now(): number {
+    const now = this.runtime.now()
+    const backMs = this.lastNow - now
+    this.lastNow = now
+    if (backMs <= 0) return now
+    for (const timer of this.timers) timer.at -= backMs
+    // It may come as late as it was set before.
+    this.alarmAt = null
+    return now
   }
 
   /** `run` is called in a turn. */
   set(at: number, run: () => void): Timer {
+    this.now()
     const timer = { at, run }
     this.timers.add(timer)
     return timer
@@ -35,8 +53,8 @@ export class Timers {
 
   /** The alarm has fired: it is set no more. What is due runs, earliest first. */
   fire(): void {
+    const now = this.now()
     this.alarmAt = null
-    const now = this.runtime.now()
     const due = [...this.timers].filter(({ at }) => at <= now).sort((a, b) => a.at - b.at)
     // One of them may cancel another.
     for (const timer of due) if (this.timers.delete(timer)) timer.run()
@@ -44,10 +62,10 @@ export class Timers {
 
   /** At the end of each turn. */
   arm(): void {
+    const now = this.now()
     let first = Number.POSITIVE_INFINITY
     for (const { at } of this.timers) first = Math.min(first, at)
     if (first === Number.POSITIVE_INFINITY) return
-    const now = this.runtime.now()
     const isSet = this.alarmAt !== null && this.alarmAt > now && this.alarmAt <= first
     if (isSet) return
     this.alarmAt = Math.max(first, now + 1)
