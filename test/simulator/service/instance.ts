@@ -160,7 +160,7 @@ export class Instance implements Runtime {
       const timeout = (): void => settle(() => reject(new Error(`no answer within ${limitMs} ms`)))
       const timer = world.loop.after(limitMs, () => this.object.site.receive(timeout))
       this.output(() =>
-        world.askPeer(this.object, lock, place, body, result =>
+        world.serving.askPeer(this.object, lock, place, body, result =>
           settle(() => (result.ok ? resolve(JSON.parse(result.value) as PeerAnswer) : reject(result.error))),
         ),
       )

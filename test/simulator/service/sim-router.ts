@@ -49,7 +49,7 @@ export class SimRouter {
         fetch: (lock, place, request) => {
           if (generation !== this.#generation) return new Promise(() => {})
           const asked = request as unknown as SimRequest
-          const answer = world.fetchObject(this.site, lock, place, asked)
+          const answer = world.serving.fetchObject(this.site, lock, place, asked)
           return answer as unknown as Promise<Response>
         },
       },

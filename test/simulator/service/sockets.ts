@@ -81,7 +81,7 @@ export class ServerSocket {
         this.#lastPing = this.#object.site.now
         return this.#toClient(() => this.#client.tell('message', PONG))
       }
-      this.#object.world.socketSays(this.#object, this, text)
+      this.#object.world.serving.socketSays(this.#object, this, text)
     }
     this.#toObject(arrive)
   }
@@ -94,7 +94,7 @@ export class ServerSocket {
   #closeAtObject(): void {
     if (!this.#isOpen) return
     this.#object.sockets.delete(this)
-    this.#object.world.socketCloses(this.#object, this)
+    this.#object.world.serving.socketCloses(this.#object, this)
   }
 
   // ---------------------------------------------------------------- from the object
@@ -126,7 +126,7 @@ export class ServerSocket {
     this.#toClient(() => this.#client.tell('close'))
     this.#object.sockets.delete(this)
     this.#object.world.loop.after(1, () => {
-      this.#object.site.receive(() => this.#object.world.socketCloses(this.#object, this))
+      this.#object.site.receive(() => this.#object.world.serving.socketCloses(this.#object, this))
     })
   }
 

@@ -5,30 +5,27 @@
 import type { LockConfiguration, ParticipantPlace } from '../../../shared/api/configuration.ts'
 import { DEFAULT_TIMING } from '../../../shared/protocols/protocol.ts'
 import { keyValue } from '../../../shared/resource/key-value.ts'
-import { LEDGER_NAME } from '../../../worker/participant/ledger/name.ts'
 import { Random } from '../random.ts'
 import type { Print } from '../transcript.ts'
 import { type Counts, zeroCounts } from './counts.ts'
 import type { Entries } from './entries.ts'
 import { Histories } from './histories.ts'
-import { type SimRequest, SimResponse } from './http.ts'
 import type { Instance } from './instance.ts'
 import { Journal } from './journal.ts'
 import { Loop } from './loop.ts'
 import { Losses } from './losses.ts'
-import { Network, type Respond } from './network.ts'
+import { Network } from './network.ts'
 import { participantEntries } from './participant-entries.ts'
 import { calmed, type Plan, STREAM } from './plan.ts'
+import { Serving } from './serving.ts'
 import { type Group, hashOf, SimObject } from './sim-object.ts'
 import { SimRouter } from './sim-router.ts'
 import { Site } from './site.ts'
-import { ServerSocket } from './sockets.ts'
 import type { Tampering } from './tampering.ts'
 
 /** Participants that a lock of a single deployment may be configured with. */
 const MOST_REGIONS = 7
 const DEFAULT_TTL_MS = 30_000
-const SHOWN_CHARACTERS = 600
 
 export class World {
   readonly plan: Plan
@@ -42,6 +39,7 @@ export class World {
   readonly routers: readonly SimRouter[]
   readonly clientSites: readonly Site[]
   readonly objects = new Map<string, SimObject>()
+  readonly serving = new Serving(this)
   readonly histories = new Histories((who, text) => this.note(who, text))
   readonly losses: Losses
   readonly journal: Journal
@@ -205,118 +203,6 @@ export class World {
   objectsAt(site: Site): SimObject[] {
     return [...this.objects.values()].filter(object => object.site === site)
   }
-
-  // ---------------------------------------------------------------- requests to objects
-
-  askPeer(
-    from: SimObject,
-    lock: string,
-    place: ParticipantPlace,
-    body: string,
-    onResult: Respond<string>,
-  ): void {
-    const object = this.objectAt(from.site, lock, place)
-    this.detail(from.name, () => `> ${object.name} ${body.slice(0, SHOWN_CHARACTERS)}`)
-    this.network.request<string>(
-      from.site,
-      object.site,
-      respond => this.#serve(object, entries => entries.peer(body), respond),
-      result => {
-        const text = () => (result.ok ? result.value.slice(0, SHOWN_CHARACTERS) : result.error.message)
-        this.detail(from.name, () => `< ${object.name} ${text()}`)
-        onResult(result)
-      },
-      true,
-    )
-  }
-
-  /** What a router asks of a participant. Rejects as a stub's `fetch` does. */
-  fetchObject(
-    asking: Site,
-    lock: string,
-    place: ParticipantPlace,
-    request: SimRequest,
-  ): Promise<SimResponse> {
-    const object = this.objectAt(asking, lock, place)
-    const openSocket = (tag: string) => new ServerSocket(object, tag, asking)
-    const isLocal = this.plan.deployment.kind === 'single'
-    return new Promise((resolve, reject) => {
-      this.network.request<SimResponse>(
-        asking,
-        object.site,
-        respond => this.#serve(object, entries => entries.fetch(request.clone(), openSocket), respond),
-        result => {
-          if (result.ok) resolve(result.value)
-          // Behind a URL a reset is the failure of a Worker; next door it is an error that says so.
-          else if (isLocal || !isReset(result.error)) reject(result.error)
-          else resolve(new SimResponse('error code: 1101', { status: 500 }))
-        },
-      )
-    })
-  }
-
-  /** As worker/wake-ledger.ts does. */
-  #wakeLedger(site: Site): void {
-    if (site.hasWokenLedger || this.plan.deployment.kind === 'single') return
-    site.hasWokenLedger = true
-    const id = site.index
-    const ledger = this.objectAt(site, LEDGER_NAME, { id, location: null, url: null })
-    const body = JSON.stringify({ type: 'ledger', from: id, messages: [] })
-    this.loop.after(0, () => {
-      site.receive(() =>
-        this.#serve(
-          ledger,
-          entries => entries.peer(body),
-          () => {},
-        ),
-      )
-    })
-  }
-
-  /** The object does something for somebody who waits for its answer. */
-  #serve<Value>(object: SimObject, run: (entries: Entries) => Promise<Value>, respond: Respond<Value>): void {
-    this.#wakeLedger(object.site)
-    try {
-      const { runtime, entries } = object.wake()
-      const fail = (error: Error): void => respond({ ok: false, error })
-      runtime.waiting.add(fail)
-      const finish = (result: Parameters<Respond<Value>>[0]): void =>
-        runtime.output(() => {
-          runtime.waiting.delete(fail)
-          respond(result)
-        })
-      run(entries).then(
-        value => finish({ ok: true, value }),
-        error => {
-          runtime.escaped(error)
-          finish({ ok: false, error: error instanceof Error ? error : new Error(String(error)) })
-        },
-      )
-    } catch (error) {
-      this.wakeFailed(object, error)
-      respond({ ok: false, error: error instanceof Error ? error : new Error(String(error)) })
-    }
-  }
-
-  socketSays(object: SimObject, socket: ServerSocket, text: string): void {
-    this.#tellSocket(object, (entries, runtime) => entries.socketSays(socket.seenBy(runtime), text))
-  }
-
-  socketCloses(object: SimObject, socket: ServerSocket): void {
-    this.#tellSocket(object, (entries, runtime) => entries.socketCloses(socket.seenBy(runtime)))
-  }
-
-  #tellSocket(object: SimObject, tell: (entries: Entries, runtime: Instance) => void | Promise<void>): void {
-    let runtime: Instance | null = null
-    try {
-      const awake = object.wake()
-      runtime = awake.runtime
-      Promise.resolve(tell(awake.entries, runtime)).catch(error => awake.runtime.escaped(error))
-    } catch (error) {
-      if (runtime === null) this.wakeFailed(object, error)
-      else runtime.escaped(error)
-    }
-  }
 }
 
 /** No code of the service caught it. */
@@ -327,5 +213,3 @@ export class InternalError extends Error {}
 
 const urlOf = (site: number): string => `http://p${site}.test`
 const siteOf = (url: string): number => Number(/^http:\/\/p(\d+)\.test$/.exec(url)?.[1])
-
-const isReset = (error: Error): boolean => 'durableObjectReset' in error
