@@ -8,7 +8,7 @@ import type { Fault } from './plan-faults.ts'
 import { runPlan, runService } from './run.ts'
 import { planOf, type Scene, transacts } from './scenes.ts'
 import { shrinkService } from './shrink.ts'
-import type { Tampering } from './tampering.ts'
+import { bound, type Tampering } from './tampering.ts'
 
 const SEEDS = 60
 
@@ -44,20 +44,6 @@ const withRows =
     ...bound(runtime),
     rows: { ...runtime.rows, ...change(runtime.rows) },
   })
-
-/** An instance is an object of a class; what stands for it must have its methods as its own. */
-const bound = (runtime: Runtime): Runtime => ({
-  rows: runtime.rows,
-  alarm: runtime.alarm,
-  peers: runtime.peers,
-  sockets: runtime.sockets,
-  now: () => runtime.now(),
-  random: () => runtime.random(),
-  randomId: () => runtime.randomId(),
-  background: work => runtime.background(work),
-  abort: reason => runtime.abort(reason),
-  log: line => runtime.log(line),
-})
 
 const changed =
   (change: (problem: { [member: string]: unknown }, request: SimRequest) => object) =>
