@@ -3,11 +3,13 @@
  * by hand.
  */
 import { describe, expect, it } from 'vitest'
+import type { Runtime } from '../../../worker/participant/runtime.ts'
+import { EPOCH_MS } from './globals.ts'
 import { type Action, configureAction, plainTransact } from './plan-actions.ts'
 import type { Fault } from './plan-faults.ts'
 import { runPlan } from './run.ts'
 import { planOf, type Scene, transacts } from './scenes.ts'
-import type { Tampering } from './tampering.ts'
+import { bound, type Tampering } from './tampering.ts'
 
 async function expectSound(scene: Scene, tampering: Tampering = {}) {
   const result = await runPlan(planOf(scene), tampering)
@@ -61,6 +63,23 @@ describe('a blank majority, one of which was wiped', () => {
       rules.add(violation?.kind)
     }
     expect([...rules]).toContain('safety')
+  })
+})
+
+describe('a ledger that does not answer', () => {
+  it('entitles nobody: a participant that lost its storage does not vote again', async () => {
+    const lost: Fault = { id: 2, at: 3_000, type: 'wipe-object', lock: 'lock', participant: 2 }
+    const faults = BLANK_MAJORITY.faults!.map(fault => (fault.id === 2 ? lost : fault))
+    const runtime: Tampering['runtime'] = (real, { name }) => {
+      const peers: Runtime['peers'] = {
+        ask: (lock, place, request, limitMs) =>
+          lock === '.ledger' && real.now() > EPOCH_MS + 3_000
+            ? Promise.reject(new Error('the ledger does not answer'))
+            : real.peers.ask(lock, place, request, limitMs),
+      }
+      return name === 'p2:lock/2' ? { ...bound(real), peers } : real
+    }
+    for (let seed = 1; seed <= 5; seed++) await expectSound({ ...BLANK_MAJORITY, faults, seed }, { runtime })
   })
 })
 

@@ -253,9 +253,11 @@ async function history(client: SimClient, { lock }: ActionOf<'history'>): Promis
   client.world.counts.histories++
 }
 
-async function watch(client: SimClient, { id, lock, forMs, since }: ActionOf<'watch'>): Promise<void> {
+async function watch(client: SimClient, action: ActionOf<'watch'>): Promise<void> {
+  const { id, lock, forMs, since, participant } = action
   const signal = abortAfter(client, forMs)
-  const options = since === null ? { signal } : { signal, since }
+  const at = participant === null ? {} : { at: participant }
+  const options = since === null ? { signal, ...at } : { signal, since, ...at }
   for await (const event of client.connect().lock(lock).watch(options)) {
     const by = `${client.name}, watching since ${id}`
     if (event.type === 'op') client.world.journal.watch(lock, by, event.sequence, event.opId)

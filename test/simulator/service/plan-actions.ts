@@ -54,7 +54,12 @@ export type Action =
       /** `deaf`: the client stands still with its socket open. */
       readonly ending: 'exit' | 'close' | 'deaf'
     })
-  | (Base & { readonly type: 'watch'; readonly forMs: number; readonly since: number | null })
+  | (Base & {
+      readonly type: 'watch'
+      readonly forMs: number
+      readonly since: number | null
+      readonly participant: number | null
+    })
   | (Base & {
       readonly type: 'get'
       readonly consistency: 'local' | 'linearizable'
@@ -152,7 +157,10 @@ function drawAction(random: Random, id: number, at: number, lock: string, { site
       return { ...base, type, participant, operations, waitMs: waitMs + 1_000, ttlMs, thinkMs, ending }
     }
     case 'watch':
-      return { ...base, type, forMs: random.logUniform(100, 8_000), since: chance < 0.5 ? 0 : null }
+      return {
+        ...{ ...base, type, participant, forMs: random.logUniform(100, 8_000) },
+        since: chance < 0.5 ? 0 : null,
+      }
     case 'get':
       return { ...base, type, participant, consistency: chance < 0.8 ? 'linearizable' : 'local' }
     case 'eject':

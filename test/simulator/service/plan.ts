@@ -127,7 +127,7 @@ export const LEFT_OUT = [
 const LOCATIONS = [null, 'weur', 'enam'] as const
 
 /** Results are kept for longer than a client takes to ask again. */
-const SMALL_LIMITS: Limits = {
+export const SMALL_LIMITS: Limits = {
   ...DEFAULT_LIMITS,
   ...{ uncommitted: 16, logKept: 6, resultsKept: 100, waiters: 8, entriesPerMessage: 4, endingsKept: 8 },
 }

@@ -1,5 +1,6 @@
 /** What the simulator has found, each as a run that failed before it was mended. */
 import { expect, it } from 'vitest'
+import { SMALL_LIMITS } from './plan.ts'
 import { type Action, plainTransact } from './plan-actions.ts'
 import type { Fault } from './plan-faults.ts'
 import { runPlan } from './run.ts'
@@ -41,4 +42,19 @@ it('three silent participants of seven that are asked first do not keep anybody 
     )
     expect(violation).toBeNull()
   }
+})
+
+it('a watcher at a participant that gets a snapshot is told of everything', async () => {
+  const watch = (id: number, at: number, forMs: number, since: number | null): Action => ({
+    ...{ id, at, lock: 'lock', type: 'watch', forMs, since, participant: 3 },
+  })
+  const faults: Fault[] = [
+    { id: 1, at: 1_000, type: 'one-way', site: 3, direction: 'deaf', routers: false, forMs: 4_000 },
+  ]
+  // One that stays, and one that comes back later to where it was.
+  const others = [[watch(2_000, 500, 9_000, 0)], [watch(3_000, 500, 300, 0), watch(3_001, 7_000, 2_500, 2)]]
+  const scene = { actions: transacts(30, 250), others, faults, limits: SMALL_LIMITS, durationMs: 10_000 }
+  const { violation, counts } = await runPlan(planOf(scene))
+  expect(violation).toBeNull()
+  expect(counts.watchEvents).toBeGreaterThan(10)
 })

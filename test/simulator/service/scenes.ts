@@ -1,7 +1,7 @@
 /**
  * Plans that are made by hand: two locks, one client and one router, and nothing that goes wrong by itself.
  */
-import { DEFAULT_LIMITS, type ProtocolName } from '../../../shared/protocols/protocol.ts'
+import { DEFAULT_LIMITS, type Limits, type ProtocolName } from '../../../shared/protocols/protocol.ts'
 import type { Broken, Plan } from './plan.ts'
 import { type Action, plainTransact } from './plan-actions.ts'
 import type { Fault } from './plan-faults.ts'
@@ -15,6 +15,7 @@ export interface Scene {
   readonly others?: readonly (readonly Action[])[]
   readonly faults?: readonly Fault[]
   readonly seed?: number
+  readonly limits?: Limits
   readonly broken?: readonly Broken[]
   readonly durationMs?: number
   /** By site, from 1. */
@@ -35,7 +36,11 @@ export function planOf(scene: Scene): Plan {
   const offsets = scene.clockOffsetsMs ?? new Array<number>(20).fill(0)
   return {
     ...{ seed, faults, durationMs: scene.durationMs ?? 10_000, calmMs: 0, commitMaxMs: 1 },
-    ...{ limits: DEFAULT_LIMITS, broken: scene.broken ?? [], clockOffsetsMs: [0, ...offsets] },
+    ...{
+      limits: scene.limits ?? DEFAULT_LIMITS,
+      broken: scene.broken ?? [],
+      clockOffsetsMs: [0, ...offsets],
+    },
     deployment: { kind, sites, routers: 1, versions: [version, version] },
     locks: ['lock', 'other'].map(name => ({ name, kind: 'busy', wishes: [] })),
     clients: [actions, ...others].map(list => ({ router: 0, clockOffsetMs: 0, actions: list })),

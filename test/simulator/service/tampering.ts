@@ -16,3 +16,17 @@ export interface Tampering {
   /** What was called durable is lost in a crash all the same: a disk that lies. */
   readonly lyingDisk?: boolean
 }
+
+/** An instance is an object of a class; what stands for it must have its methods as its own. */
+export const bound = (runtime: Runtime): Runtime => ({
+  rows: runtime.rows,
+  alarm: runtime.alarm,
+  peers: runtime.peers,
+  sockets: runtime.sockets,
+  now: () => runtime.now(),
+  random: () => runtime.random(),
+  randomId: () => runtime.randomId(),
+  background: work => runtime.background(work),
+  abort: reason => runtime.abort(reason),
+  log: line => runtime.log(line),
+})
