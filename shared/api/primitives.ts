@@ -59,7 +59,9 @@ export const opId = z
   .refine(isWellFormed, { error: 'an opId is well-formed Unicode' })
   .describe('Names the operation. The same one again is answered again and applied only once.')
 
-export const waitMs = between(API_LIMITS.waitMs).describe('How long to wait for the lock.')
+export const waitMs = between(API_LIMITS.waitMs).describe(
+  'How long to wait for the lock. 0: only for the token to come from another participant, at most a second.',
+)
 export const sessionWaitMs = between(API_LIMITS.sessionWaitMs)
 export const ttlMs = between(API_LIMITS.ttlMs).describe('How long the grant lasts without a keepalive.')
 export const heartbeatMs = between(API_LIMITS.heartbeatMs)

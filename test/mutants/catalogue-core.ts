@@ -281,8 +281,16 @@ const others: Mutant[] = [
     trap: 'forgotten',
     title: 'an operation that may have been forgotten is said not to be applied',
     file: WME.users,
-    find: "replica.droppedThrough > fence - fenceOf(epoch.epoch, 0) ? 'unknown' : 'not-applied'",
-    replace: "replica.droppedThrough > fence + fenceOf(epoch.epoch, 0) + 1_000 ? 'unknown' : 'not-applied'",
+    find: "replica.droppedThrough > ending.sequence ? 'unknown' : 'not-applied'",
+    replace: "replica.droppedThrough > ending.sequence + 1_000 ? 'unknown' : 'not-applied'",
+  },
+  {
+    id: 'forgotten-by-epoch',
+    trap: 'forgotten',
+    title: 'after a change of epoch nothing is known of the operations of an earlier one',
+    file: WME.users,
+    find: "replica.droppedThrough > ending.sequence ? 'unknown' : 'not-applied'",
+    replace: "replica.droppedThrough > ending.sequence - 1_024 ? 'unknown' : 'not-applied'",
   },
   {
     id: 'forgotten-ending',
@@ -297,8 +305,16 @@ const others: Mutant[] = [
     trap: 'forgotten',
     title: 'an operation that may have been forgotten is said not to be applied',
     file: CONSENSUS.users,
-    find: "droppedThrough > fence ? 'unknown' : 'not-applied'",
+    find: "droppedThrough > sequence ? 'unknown' : 'not-applied'",
     replace: "droppedThrough < 0 ? 'unknown' : 'not-applied'",
+  },
+  {
+    id: 'consensus-forgotten-by-fence',
+    trap: 'forgotten',
+    title: 'the fence of a lock that began in a later epoch is taken for a place in the log',
+    file: CONSENSUS.users,
+    find: "droppedThrough > sequence ? 'unknown' : 'not-applied'",
+    replace: "droppedThrough > fence ? 'unknown' : 'not-applied'",
   },
 ]
 

@@ -29,6 +29,8 @@ class MemorySink implements Sink {
   }
 
   write(text: string): void {
+    // As a stream does that is over.
+    if (this.isFailed) throw new Error('Unable to enqueue')
     this.unread.push(text)
     this.bytes += bytesOf(text)
   }
@@ -119,6 +121,16 @@ describe('many watchers that do not read', () => {
       expect(operations).toEqual([...new Set(operations)].sort((a, b) => a - b))
       expect(keysOf(events).size).toBeGreaterThanOrEqual(10)
     }
+  })
+
+  it('are dropped when they are too far behind, and the participant goes on (regression)', async () => {
+    const [deaf, reader] = await watchers(2)
+    for (let round = 0; round < 20; round++) {
+      await put('same', 100_000)
+      reader!.read()
+    }
+    expect(deaf!.isFailed).toBe(true)
+    expect(reader!.readAll().filter(({ event }) => event === 'op')).toHaveLength(20)
   })
 
   it('are dropped after a while, those that read are not', async () => {

@@ -296,6 +296,21 @@ describe.each(protocols)('users again %s', (_name, protocol) => {
       ])
     })
 
+    it('one that was never issued before an ejection is not applied: an epoch forgets nothing', () => {
+      const cluster = createCluster({ participants: 3 })
+      const first = enter(cluster, 1, 'a', { ttlMs: 600_000 })
+      issue(cluster, first, 'x')
+      cluster.deliver()
+      replaceOwner(cluster, [1], 2, 'b')
+      cluster.reconnect(1)
+      issue(cluster, first, 'pending')
+      cluster.run(6_000)
+      expect(eventsOf(cluster, 1, 'ejected')).toHaveLength(1)
+      expect(issue(cluster, first, 'y')).toMatchObject([
+        { refusal: { code: 'grant-over', outcome: 'not-applied' } },
+      ])
+    })
+
     it('how a grant ended is forgotten: what became of its operations is unknown', () => {
       const cluster = createCluster({ limits: { endingsKept: 1 } })
       const first = enter(cluster, 1, 'a')

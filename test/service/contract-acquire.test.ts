@@ -98,6 +98,11 @@ describe('acquire', () => {
     await lock.released(next)
   })
 
+  it('grants a free lock for waitMs 0, wherever its token is', async () => {
+    const lock = service.lock()
+    for (const at of [1, 2, 3, 1]) await lock.released(await lock.granted({ waitMs: 0, at }))
+  })
+
   it('serves those who wait in their order', async () => {
     const lock = service.lock()
     const holder = await lock.granted()

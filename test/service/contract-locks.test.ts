@@ -219,7 +219,7 @@ describe('history', () => {
     const types = (participants[0]!.events as unknown as { type: string }[])
       .filter(event => 'user' in event)
       .map(({ type }) => type)
-    expect(types).toEqual(['try', 'crit', 'issue', 'outcome', 'issue', 'outcome', 'exit', 'rem'])
+    expect(types).toEqual(['try', 'crit', 'issue', 'outcome', 'exit', 'rem'])
   })
 })
 

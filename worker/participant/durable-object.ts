@@ -202,7 +202,13 @@ function createSink(participant: Participant): { stream: ReadableStream<Uint8Arr
   const encoder = new TextEncoder()
   let controller!: ReadableStreamDefaultController<Uint8Array>
   const sink: Sink = {
-    write: text => controller.enqueue(encoder.encode(text)),
+    write(text) {
+      try {
+        controller.enqueue(encoder.encode(text))
+      } catch {
+        // The reader has gone, and nobody has said so yet. That must not end the instance.
+      }
+    },
     unreadBytes: () => -(controller.desiredSize ?? 0),
     fail: reason => controller.error(new Error(reason)),
   }

@@ -2,6 +2,7 @@
 import { digest, weight } from '../../resource/canonical.ts'
 import { resultOf } from '../../resource/replica.ts'
 import type { Ending, PendingOutcome, Refusal, UserInput } from '../protocol.ts'
+import { startFence } from '../start-fence.ts'
 import { admit, ejectOnceSettled, emitCrit, forgetWaiter, setWaitTimer, waiterKey } from './grants.ts'
 import type { Grant, Waiter } from './state.ts'
 import { changeStub, clearLane, emit, isFree, type Step, save, setTimer, submit } from './step.ts'
@@ -184,5 +185,6 @@ function outcomeOf(
 ): PendingOutcome['outcome'] {
   if (ending === null) return 'unknown'
   if (ending.pending?.opId === opId) return ending.pending.outcome
-  return step.state.durable.replica.droppedThrough > fence ? 'unknown' : 'not-applied'
+  const sequence = fence - startFence(step.context.config)
+  return step.state.durable.replica.droppedThrough > sequence ? 'unknown' : 'not-applied'
 }

@@ -95,7 +95,7 @@ export function eject(step: Step, reason: EjectionReason): void {
   const { grant, pendingOperation } = step.state.durable.stub
   assert(grant !== null, 'only a holder is ejected')
   const pending = pendingOperation === null ? {} : { pending: pendingOutcome(step, pendingOperation) }
-  endGrant(step, { user: grant.user, fence: grant.fence, reason, ...pending })
+  endGrant(step, grant, { user: grant.user, fence: grant.fence, reason, ...pending })
   emit(step, { type: 'ejected', user: grant.user, fence: grant.fence, reason, ...pending })
 }
 
@@ -116,18 +116,18 @@ export function ejectOnceSettled(step: Step, reason: EjectionReason): void {
 
 export function release(step: Step): void {
   const grant = step.state.durable.stub.grant!
-  endGrant(step, { user: grant.user, fence: grant.fence, reason: 'released' })
+  endGrant(step, grant, { user: grant.user, fence: grant.fence, reason: 'released' })
   emit(step, { type: 'rem', user: grant.user, fence: grant.fence })
 }
 
-function endGrant(step: Step, ending: Ending): void {
+function endGrant(step: Step, { sequence }: Grant, ending: Ending): void {
   const { endings } = step.state.durable.stub
   const { endingsKept } = step.context.config.limits
   changeStub(step, {
     phase: 'idle',
     grant: null,
     pendingOperation: null,
-    endings: [...endings, ending].slice(-endingsKept),
+    endings: [...endings, { ...ending, sequence }].slice(-endingsKept),
   })
   cancelTimer(step, 'ttl')
 }

@@ -94,8 +94,11 @@ export interface StubRecord {
   /** Local users that followed each other while a remote participant was waiting. */
   readonly handoffs: number
   /** The last grants of this participant that are over, newest last, for users who missed the news. */
-  readonly endings: readonly Ending[]
+  readonly endings: readonly EndingRecord[]
 }
+
+/** `sequence` is the grant's place in the log: what was issued under it is behind that. */
+export type EndingRecord = Ending & { readonly sequence: number }
 
 export interface Grant {
   readonly user: string

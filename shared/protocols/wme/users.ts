@@ -1,12 +1,12 @@
 /** The users of a stub beyond the paper's events: giving up, keeping a grant alive, its time running out, operators. */
-import type { Ending, ParticipantId, PendingOutcome, Refusal, UserInput } from '../protocol.ts'
+import type { ParticipantId, PendingOutcome, Refusal, UserInput } from '../protocol.ts'
 import { fenceOf } from './fence.ts'
 import { inCriticalSection } from './figure-3-states.ts'
 import { ejectOnceSettled, forgetWaiter, setWaitTimer } from './grants.ts'
 import { lengthOf } from './log.ts'
 import type { EjectDoneMessage, EjectMessage } from './messages.ts'
 import { restartRepeats } from './repeat.ts'
-import type { Eject, Waiter } from './state.ts'
+import type { Eject, EndingRecord, Waiter } from './state.ts'
 import { changeStub, emit, type Step, send, setTimer } from './step.ts'
 
 export function refuse(step: Step, user: string, event: UserInput['type'], refusal: Refusal): void {
@@ -38,19 +38,17 @@ export function refuseBecauseOver(
 
 /**
  * What became of an operation that is not in the table of results, under a grant that is over. When a grant of this
- * participant ended all its operations had been settled here; so this one is not applied, unless as new results have been
- * dropped from the table. A fence does not say where in the log its grant is, but it is at `fence - epoch * FENCE_GAP` or
- * later: no epoch is higher than the present one.
+ * participant ended all its operations had been settled here; so this one is not applied, unless results that are newer than
+ * the grant have been dropped from the table.
  */
 function outcomeOf(
   step: Step,
-  ending: Ending | null,
-  { fence, opId }: Extract<UserInput, { type: 'issue' }>,
+  ending: EndingRecord | null,
+  { opId }: Extract<UserInput, { type: 'issue' }>,
 ): PendingOutcome['outcome'] {
   if (ending === null) return 'unknown'
   if (ending.pending?.opId === opId) return ending.pending.outcome
-  const { replica, epoch } = step.state.durable
-  return replica.droppedThrough > fence - fenceOf(epoch.epoch, 0) ? 'unknown' : 'not-applied'
+  return step.state.durable.replica.droppedThrough > ending.sequence ? 'unknown' : 'not-applied'
 }
 
 // ---------------------------------------------------------------- waiting

@@ -18,6 +18,7 @@ export interface TableOptions {
   readonly consensus?: NonNullable<ProtocolOptions['consensus']>
   readonly limits?: Partial<Limits>
   readonly firstOwner?: number
+  readonly startEpoch?: number
   /** After every so many steps the durable state is compared with what storage alone gives back (invariant I20). */
   readonly recoverEvery?: number
   /** Hears everything that is emitted, when it is emitted. */
@@ -27,11 +28,13 @@ export interface TableOptions {
 export class Table extends CommonTable<ConsensusState, ConsensusMessage> {
   private readonly listener: (participant: number, event: Emitted) => void
 
-  constructor({ participants, consensus, limits, firstOwner, recoverEvery = 1, listener }: TableOptions) {
+  constructor(options: TableOptions) {
+    const { participants, consensus, limits, firstOwner, startEpoch, recoverEvery = 1, listener } = options
     super(wmeConsensus, {
       participants,
       config: {
         ...(firstOwner !== undefined && { firstOwner }),
+        ...(startEpoch !== undefined && { startEpoch }),
         ...(consensus && { options: { consensus } }),
         limits: { ...DEFAULT_LIMITS, ...limits },
       },

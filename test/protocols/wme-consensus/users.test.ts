@@ -131,8 +131,8 @@ describe.each(FORMS)('%s', consensus => {
     expect(valueAt(table, 1)).toBe(1)
   })
 
-  it('an operation whose result may have been forgotten is unknown, never not applied', () => {
-    const table = new Table({ participants: 3, consensus, limits: { resultsKept: 3 } })
+  it.each([0, 1])('an operation that may have been forgotten is unknown, from epoch %i on', startEpoch => {
+    const table = new Table({ participants: 3, consensus, startEpoch, limits: { resultsKept: 3 } })
     const ann = enter(table, 2, 'ann')
     issue(table, ann, 'op-1')
     table.deliver()

@@ -5,7 +5,7 @@ import type { Json } from '../../../shared/json.ts'
 import type { Mode, UserInput, UserOutput } from '../../../shared/protocols/protocol.ts'
 import type { ParticipantAnswer } from '../calls.ts'
 import { boundToConnection } from '../core/connections.ts'
-import { type Call, type CallContext, done, iso } from './context.ts'
+import { type Call, type CallContext, done, iso, patienceOf } from './context.ts'
 import { AT_ONCE, ask, type Conversation } from './conversations.ts'
 import { noSuchTicket, overProblem, refusalProblem, shareTaken } from './refusals.ts'
 import { locked } from './status.ts'
@@ -64,7 +64,8 @@ export function withdraw(context: CallContext, call: Call<'withdraw'>): Particip
 /** `try`, and what comes of it within `waitMs`: `crit`, a refusal, `withdrawn`, or nothing yet (`null`). */
 function* enter(context: CallContext, asked: Entering): Conversation<UserOutput | null> {
   const { member } = context
-  const { user, waitMs, ttlMs, confirm, mode, hasTicket } = asked
+  const { user, ttlMs, confirm, mode, hasTicket } = asked
+  const waitMs = hasTicket ? asked.waitMs : patienceOf(context, asked.waitMs)
   const shared = mode === 'shared' ? { mode } : {}
   const say: UserInput = {
     type: 'try',

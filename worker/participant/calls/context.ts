@@ -26,6 +26,16 @@ export type Call<Type extends ParticipantCall['type']> = Extract<ParticipantCall
 /** How long an operation, a read or an operator's request may take before its fate is called unknown. */
 export const SETTLE_MS = 10_000
 
+/** Long enough for a round trip between any two places. */
+const FETCH_TOKEN_MS = 1_000
+
+/**
+ * How long a user waits in the queue. One that wants no queueing at all still waits for the token to come from
+ * another participant: it may lie there unused, and nobody here can know.
+ */
+export const patienceOf = ({ member }: CallContext, waitMs: number): number =>
+  waitMs === 0 && member.view.owner !== member.id ? FETCH_TOKEN_MS : waitMs
+
 export const done = (status: 200 | 201 | 202 | 204, body: Json): ParticipantAnswer => ({
   type: 'done',
   status,

@@ -9,7 +9,7 @@ import type { UserOutput } from '../../../shared/protocols/protocol.ts'
 import { resultOf } from '../../../shared/resource/replica.ts'
 import type { ParticipantAnswer } from '../calls.ts'
 import { boundToConnection } from '../core/connections.ts'
-import { type Call, type CallContext, done, SETTLE_MS } from './context.ts'
+import { type Call, type CallContext, done, patienceOf, SETTLE_MS } from './context.ts'
 import { AT_ONCE, ask, type Conversation } from './conversations.ts'
 import { issue, notApplied, outcomeAnswer } from './grant.ts'
 import { answerAgain, earlierResult, isStored } from './once.ts'
@@ -20,8 +20,9 @@ import { locked } from './status.ts'
 const TRANSACT_TTL_MS = 60_000
 
 export function* transact(context: CallContext, call: Call<'transact'>): Conversation<ParticipantAnswer> {
-  const { opId, ops, waitMs } = call
+  const { opId, ops } = call
   const { member } = context
+  const waitMs = patienceOf(context, call.waitMs)
   const user = boundToConnection(call.user)
   const until = context.now() + waitMs + SETTLE_MS
   const leave = () => member.leave(user)

@@ -68,7 +68,7 @@ export class Watchers {
     }
     const behind: Behind | null = since === null ? null : { type: 'changes', since, afterId: 0 }
     this.watchers.set(sink, { sink, behind, isDrained: true, unread: 0, stalledTicks: 0 })
-    turns.afterwards(() => sink.write(': baton\n\n'))
+    turns.afterwards(() => this.watchers.has(sink) && sink.write(': baton\n\n'))
     this.serve()
     return null
   }
@@ -130,7 +130,8 @@ export class Watchers {
       let free = this.free()
       for (const watcher of live) {
         const { sink, behind } = watcher
-        if (behind !== null) continue
+        // An event of the same turn may have dropped it.
+        if (behind !== null || !this.watchers.has(sink)) continue
         if (sink.unreadBytes() >= API_LIMITS.unreadBytes) this.drop(watcher)
         else if (bytes > free) this.fallBehind(watcher, toldThrough)
         else {
