@@ -169,7 +169,7 @@ function giveUp(step: Step, reason: Unavailable): void {
   // Whoever waits in a core that has only asked is told as well.
   if (birth.core !== null && birth.accepted === null && birth.chosen === null) {
     soft.tries.clear()
-    dropCore(step)
+    dropCore(step, 'not-applied')
   }
   if (!hasWish(step)) return
   soft.wish = 'none'

@@ -24,7 +24,7 @@ export function forgetLife(step: Step, incarnation: number): void {
 function beginAnew(step: Step, generation: number, startEpoch: number, incarnation: number): void {
   const { soft } = step.state
   const { known } = step.state.birth
-  dropCore(step)
+  dropCore(step, 'unknown')
   change(step, { ...blankBirth(generation, startEpoch), known, incarnation })
   soft.proposal = null
   soft.isStuck = false

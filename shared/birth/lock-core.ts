@@ -60,8 +60,12 @@ export function beginCore(step: Step, value: LockValue, genesis: boolean): void 
   stepCore(step, { type: 'start', now: step.now, genesis, incarnation: state.soft.incarnation })
 }
 
-/** The users of the core learn that it is over, and those that only waited try again where the lock is now. */
-export function dropCore(step: Step): UserInput[] {
+/**
+ * The users of the core learn that it is over, and those that only waited try again where the lock is now. `pending` is what
+ * becomes of an operation that is on its way: nobody applies it if another value was chosen; the others may if only this
+ * participant has lost its place.
+ */
+export function dropCore(step: Step, pending: 'not-applied' | 'unknown'): UserInput[] {
   const { core, soft } = step.state
   step.clear = true
   step.records.clear()
@@ -70,19 +74,19 @@ export function dropCore(step: Step): UserInput[] {
   soft.acting.clear()
   soft.counted.clear()
   if (core === null) return []
-  const waiting = leaveUsers(step, core)
+  const waiting = leaveUsers(step, core, pending)
   soft.tries.clear()
   soft.issues.clear()
   return waiting
 }
 
-function leaveUsers(step: Step, core: RunningCore): UserInput[] {
+function leaveUsers(step: Step, core: RunningCore, outcome: 'not-applied' | 'unknown'): UserInput[] {
   const { tries, issues } = step.state.soft
   const { holders, waiters } = core.protocol.view(core.context, core.state)
   const onTheWay = core.protocol.guarded(core.state)?.onTheWay() ?? []
   for (const { user, fence, isIssuing } of holders) {
     const opId = isIssuing ? (issues.get(user) ?? onTheWay.at(-1)?.opId) : undefined
-    const pending = opId === undefined ? {} : { pending: { opId, outcome: 'not-applied' as const } }
+    const pending = opId === undefined ? {} : { pending: { opId, outcome } }
     emit(step, { type: 'ejected', user, fence, reason: 'suspected', ...pending })
   }
   return waiters.flatMap(({ user }) => {

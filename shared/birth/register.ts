@@ -71,7 +71,7 @@ export function acceptBallotZero(step: Step, value: LockValue): void {
   const { birth } = step.state
   assert(birth.promised === 0 && birth.accepted === null, 'ballot 0 comes before all others')
   change(step, { accepted: { ballot: 0, value } })
-  const replayed = birth.core !== null && !isSame(birth.core, value) ? dropCore(step) : []
+  const replayed = birth.core !== null && !isSame(birth.core, value) ? dropCore(step, 'not-applied') : []
   if (step.state.birth.core === null) beginCore(step, value, true)
   step.state.soft.isWaitingForFirst = false
   step.state.soft.attempts = 0
@@ -244,7 +244,7 @@ export function learnChosen(step: Step, value: LockValue): void {
   if (birth.chosen !== null) return assert(isSame(birth.chosen, value), 'a lock was born twice')
   const wasParked = modeOf(birth) === 'parked'
   const isOther = birth.core !== null && !isSame(birth.core, value)
-  const replayed = isOther ? dropCore(step) : []
+  const replayed = isOther ? dropCore(step, 'not-applied') : []
   change(step, { chosen: value, accepted: null })
   if (birth.core !== null && !isOther && wasParked) step.restart = true
   answerConfigures(step, value)

@@ -140,4 +140,12 @@ export const participantCallMutants: Mutant[] = [
     find: '  silenceMs: 30_000,\n',
     replace: '  silenceMs: 5_000,\n',
   },
+  {
+    id: 'lost-vote-is-not-applied',
+    trap: 'outcomes',
+    title: 'a participant that loses its vote calls what is on its way not applied',
+    file: 'shared/birth/generation.ts',
+    find: "  dropCore(step, 'unknown')\n",
+    replace: "  dropCore(step, 'not-applied')\n",
+  },
 ]

@@ -63,7 +63,13 @@ const JUDGES: { readonly [subject in Subject]: Judges } = {
     participants: [3],
     explorer: LOCKS,
   },
-  birth: { suites: ['test/birth'], protocols: '', participants: [], explorer: [], service: true },
+  birth: {
+    suites: ['test/birth', 'test/simulator/service/births.test.ts'],
+    protocols: '',
+    participants: [],
+    explorer: [],
+    service: true,
+  },
   participant: {
     suites: [
       'test/participant',
