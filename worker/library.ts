@@ -13,13 +13,13 @@ import { createDirectory } from './directory.ts'
 import { type BatonEnvironment, DEFAULT_RESOURCE, defaultConfiguration, isOpen } from './environment.ts'
 import { refuseMalformed } from './malformed.ts'
 import { refuseMisconfigured } from './misconfigured.ts'
+import { ledgerHealth, wakeLedger } from './own-ledgers.ts'
 import { BatonParticipant } from './participant/durable-object.ts'
 import { answerPeer } from './peer-door.ts'
 import type { RouterEnvironment } from './router/context.ts'
 import type { RouterOptions } from './router/options.ts'
 import { createRouter } from './router/router.ts'
 import { refuseStrangers } from './same-machine.ts'
-import { wakeLedger } from './wake-ledger.ts'
 
 export type { BatonEnvironment } from './environment.ts'
 
@@ -62,6 +62,7 @@ export function defineBaton(options: ServiceOptions = {}): Service {
     return createRouter({
       participants: createDirectory(env),
       defaults: lock => ({ ...defaults, resource: resourceOf(lock) }),
+      ledgerHealth: () => ledgerHealth(env),
       ...(options.opSchemas && { opSchemas: options.opSchemas }),
       ...(options.cors && { cors: options.cors }),
       ...access,

@@ -130,7 +130,13 @@ export const participantsAnswer = component(
   'Membership',
   z.object({ participants: z.array(placeView), configuration: z.int() }),
 )
-export const healthAnswer = component('Health', z.object({ status: z.literal('ok') }))
+export const healthAnswer = component(
+  'Health',
+  z.object({
+    status: z.literal('ok'),
+    ledger: z.object({ healed: z.boolean(), unfinishedLocks: z.int().min(0) }).optional(),
+  }),
+)
 
 export const problemAnswer = component(
   'Problem',

@@ -257,6 +257,9 @@ export const ROUTES = {
     method: 'get',
     path: '/healthz',
     summary: 'Whether the router runs',
+    description:
+      'A process that keeps participants of locks behind a `url` says in `ledger` whether it has found out what it lost, and in ' +
+      'how many locks it is not back yet. Before another machine is replaced, all must say `healed` and `unfinishedLocks` 0.',
     verb: null,
     parameters: requests.noPath,
     query: requests.noQuery,

@@ -1,11 +1,17 @@
 /** After healing: the participants that were lost are taken back in the background, one lock after the other. */
-import { type Step, writeEntry } from './ledger-state.ts'
+import { isUnfinished, type Step, writeEntry } from './ledger-state.ts'
 
 export function armFinishing(step: Step): void {
   const { entries, soft } = step.state
   soft.unfinished = []
-  for (const [lock, { lost, isFinished }] of entries) if (lost > 0 && !isFinished) soft.unfinished.push(lock)
+  for (const [lock, entry] of entries) if (isUnfinished(entry)) soft.unfinished.push(lock)
   if (soft.unfinished.length > 0) setFinishTimer(step, step.context.timing.finishMs)
+}
+
+/** One more, which was lost alone. */
+export function finishSoon(step: Step, lock: string): void {
+  step.state.soft.unfinished.push(lock)
+  setFinishTimer(step, step.context.timing.finishMs)
 }
 
 export function setFinishTimer(step: Step, afterMs: number): void {

@@ -14,6 +14,8 @@ import type {
 export interface LedgerState {
   record: LedgerRecord | null
   readonly entries: Map<string, LedgerEntry>
+  /** How many of them are; whoever asks for it often need not count 250,000 locks. */
+  unfinishedLocks: number
   soft: Soft
 }
 
@@ -92,8 +94,18 @@ export function write(step: Step, record: LedgerRecord): void {
   step.records.set('ledger', record as unknown as Json)
 }
 
+/** The participant was lost, and has not been taken back. */
+export const isUnfinished = ({ lost, isFinished }: LedgerEntry): boolean => lost > 0 && !isFinished
+
+export function setEntry(state: LedgerState, lock: string, entry: LedgerEntry): void {
+  const before = state.entries.get(lock)
+  if (before !== undefined && isUnfinished(before)) state.unfinishedLocks--
+  if (isUnfinished(entry)) state.unfinishedLocks++
+  state.entries.set(lock, entry)
+}
+
 export function writeEntry(step: Step, lock: string, entry: LedgerEntry): void {
-  step.state.entries.set(lock, entry)
+  setEntry(step.state, lock, entry)
   step.records.set(ENTRY + lock, entry as unknown as Json)
 }
 

@@ -58,6 +58,14 @@ export interface LedgerAnswer {
   readonly known: Incarnations
 }
 
+/** For whoever wants to replace a machine: the next one may be lost once all are healed and have finished. */
+export interface LedgerHealth {
+  /** The process takes part, and knows what it has lost. */
+  readonly healed: boolean
+  /** Locks in which its participant was lost and has not been taken back. */
+  readonly unfinishedLocks: number
+}
+
 // ---------------------------------------------------------------- durable
 
 /** Under the key `ledger`; each lock has a record `lock/<name>` of its own. */

@@ -13,7 +13,7 @@
  */
 import type { Json } from '../json.ts'
 import type { DurableRecord, ParticipantId } from '../protocols/protocol.ts'
-import { armFinishing, onFinished, onFinishTimer } from './finishing.ts'
+import { armFinishing, finishSoon, onFinished, onFinishTimer } from './finishing.ts'
 import { gather, onBlank, onFounded, onGather, onHello } from './founding.ts'
 import { heal, onIndex, onList, onNote, onNoted, surpass } from './healing.ts'
 import {
@@ -27,6 +27,7 @@ import {
   type LedgerState,
   others,
   type Step,
+  setEntry,
   setRepeatTimer,
   write,
   writeEntry,
@@ -36,6 +37,7 @@ import type {
   LedgerContext,
   LedgerEffect,
   LedgerEntry,
+  LedgerHealth,
   LedgerInput,
   LedgerMessage,
   LedgerQuestion,
@@ -44,16 +46,19 @@ import type {
 
 export type { LedgerState } from './ledger-state.ts'
 
-export const ledger = { recover, step, describe }
+export const ledger = { recover, step, describe, health }
 
 function recover(_context: LedgerContext, records: Iterable<readonly [string, Json]>): LedgerState {
-  const state: LedgerState = { record: null, entries: new Map(), soft: blankSoft('') }
+  const state: LedgerState = { record: null, entries: new Map(), unfinishedLocks: 0, soft: blankSoft('') }
   for (const [key, value] of records) {
     if (key === 'ledger') state.record = value as unknown as LedgerRecord
-    else if (key.startsWith(ENTRY))
-      state.entries.set(key.slice(ENTRY.length), value as unknown as LedgerEntry)
+    else if (key.startsWith(ENTRY)) setEntry(state, key.slice(ENTRY.length), value as unknown as LedgerEntry)
   }
   return state
+}
+
+function health({ record, unfinishedLocks }: LedgerState): LedgerHealth {
+  return { healed: record?.status === 'founded' && record.isHealed, unfinishedLocks }
 }
 
 function step(context: LedgerContext, state: LedgerState, input: LedgerInput): LedgerEffect[] {
@@ -121,11 +126,13 @@ function onAsk(step: Step, question: LedgerQuestion): void {
   const entry = entries.get(lock)
   if (entry === undefined && entries.size >= step.context.limits.locks)
     return answer(step, question, 'not-ready', `This process takes part in ${entries.size} locks already.`)
-  const { voted, lost } = entry ?? { voted: 0, lost: 0 }
+  const { voted, lost, isFinished } = entry ?? { voted: 0, lost: 0 }
   if (lost >= generation) return answer(step, question, 'lost')
-  if (voted < generation) writeEntry(step, lock, { voted: generation, token, lost })
+  if (voted < generation)
+    writeEntry(step, lock, { voted: generation, token, lost, ...(isFinished && { isFinished }) })
   else if (entry!.token !== token) {
-    writeEntry(step, lock, { ...entry!, lost: voted })
+    writeEntry(step, lock, { voted, token: entry!.token, lost: voted })
+    finishSoon(step, lock)
     return answer(step, question, 'lost')
   }
   answer(step, question, 'entitled')

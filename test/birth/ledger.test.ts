@@ -1,5 +1,6 @@
 /** The ledger: founding, healing, and what objects are told. */
 import { describe, expect, it } from 'vitest'
+import { ledger } from '../../shared/birth/ledger.ts'
 import type { FoundedRecord, LedgerRecord } from '../../shared/birth/ledger-types.ts'
 import type { Json } from '../../shared/json.ts'
 import { configurationOf } from './scenario.ts'
@@ -182,6 +183,51 @@ describe('healing', () => {
       lost: 1,
       isFinished: true,
     })
+  })
+})
+
+describe('what is left to be finished', () => {
+  const ask = (table: Table, id: number, generation: number, token: string) =>
+    table.stepLedger(id, { type: 'ask', question: { lock: 'x', generation, token, incarnation: 1 } })
+  const health = (table: Table, id: number) => ledger.health(table.seats[id]!.ledgerState!)
+
+  it('is said, from the loss to the end of the finishing', () => {
+    const table = Table.founded(options())
+    table.enter(1, 'a')
+    table.deliver()
+    table.exit(1, 'a')
+    table.deliver()
+    expect(health(table, 3)).toEqual({ healed: true, unfinishedLocks: 0 })
+    table.wipe(3)
+    table.start(3)
+    expect(health(table, 3)).toEqual({ healed: false, unfinishedLocks: 0 })
+    table.deliver(letter => letter.kind === 'ledger')
+    expect(health(table, 3)).toEqual({ healed: true, unfinishedLocks: 1 })
+    table.crash(3)
+    table.start(3)
+    expect(health(table, 3)).toEqual({ healed: true, unfinishedLocks: 1 })
+    table.settle(6)
+    expect(health(table, 3)).toEqual({ healed: true, unfinishedLocks: 0 })
+  })
+
+  it('does not come back with the next generation of a lock', () => {
+    const table = Table.founded(options())
+    table.seats[2]!.ledgerStorage.set('lock/x', { voted: 1, token: 't', lost: 1, isFinished: true })
+    table.crash(2)
+    table.start(2)
+    ask(table, 2, 2, 'u')
+    expect(health(table, 2)).toEqual({ healed: true, unfinishedLocks: 0 })
+  })
+
+  it('has the participant that was lost alone, after its process had healed', () => {
+    const table = Table.founded(options())
+    table.seats[2]!.ledgerStorage.set('lock/x', { voted: 2, token: 't', lost: 1, isFinished: true })
+    table.crash(2)
+    table.start(2)
+    table.seats[2]!.ledgerTimers.clear()
+    ask(table, 2, 2, 'another')
+    expect(health(table, 2)).toEqual({ healed: true, unfinishedLocks: 1 })
+    expect([...table.seats[2]!.ledgerTimers]).toEqual(['finish'])
   })
 })
 

@@ -4,6 +4,7 @@ import type * as z from 'zod'
 import type { LockConfiguration } from '../../shared/api/configuration.ts'
 import type { ProblemCode } from '../../shared/api/problems.ts'
 import type { ROUTES, RouteId } from '../../shared/api/routes.ts'
+import type { LedgerHealth } from '../../shared/birth/ledger-types.ts'
 import type { KeyEntry, KeySource } from './keys.ts'
 import type { Metrics } from './metrics.ts'
 import type { ParticipantCaller } from './participants.ts'
@@ -68,6 +69,7 @@ export interface Services {
   readonly randomUser: () => string
   /** One op of a resource that is not the built-in one. */
   readonly opSchemas: { readonly [resource: string]: z.ZodType }
+  readonly ledgerHealth: () => Promise<LedgerHealth | null>
   readonly participantMetrics: () => string | Promise<string>
   readonly upgrade: (answer: Response, headers: Headers) => Response
 }

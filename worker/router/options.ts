@@ -2,6 +2,7 @@
 import type * as z from 'zod'
 import type { LockConfiguration } from '../../shared/api/configuration.ts'
 import { formatUser, USER_BYTES } from '../../shared/api/ids.ts'
+import type { LedgerHealth } from '../../shared/birth/ledger-types.ts'
 import { DEFAULT_TIMES, type LogEntry, type RouterTimes, type Services } from './context.ts'
 import { upgradeInWorkers } from './handlers/streams.ts'
 import { type KeySource, OPEN, parseKeys } from './keys.ts'
@@ -24,6 +25,8 @@ export interface RouterOptions {
   readonly cors?: { readonly origin: string | string[] }
   /** More lines for `/metrics`, in the format of Prometheus. */
   readonly participantMetrics?: () => string | Promise<string>
+  /** What the ledger of this process says about itself; `null` if it has none. */
+  readonly ledgerHealth?: () => Promise<LedgerHealth | null>
   readonly now?: () => number
   readonly randomBytes?: (count: number) => Uint8Array
   readonly log?: (entry: LogEntry) => void
@@ -64,6 +67,7 @@ export function servicesFrom(options: RouterOptions): Services {
     defaults: defaultsOf,
     randomUser: () => formatUser(randomBytes(USER_BYTES)),
     opSchemas: options.opSchemas ?? {},
+    ledgerHealth: options.ledgerHealth ?? (async () => null),
     participantMetrics: options.participantMetrics ?? (() => ''),
     upgrade: options.upgrade ?? upgradeInWorkers,
   }

@@ -3,6 +3,7 @@
  * has not lost more than it can bear must be of use again within a bound of virtual time; then there must
  * be silence.
  */
+import type { ParticipantPlace } from '../../../shared/api/configuration.ts'
 import { BatonError } from '../../../shared/client/index.ts'
 import type { Json } from '../../../shared/json.ts'
 import { majority } from '../../../shared/protocols/quorum.ts'
@@ -96,18 +97,29 @@ export class Healing {
 
   // ---------------------------------------------------------------- progress
 
-  #requireProgress(lock: string): Promise<void> {
-    this.#world.counts.locksAlive++
+  async #requireProgress(lock: string): Promise<void> {
+    const world = this.#world
     let last = 'nothing was tried'
+    let isUsed = false
     const tried = this.#use(lock, why => {
       last = why
     })
-    return this.#until(
-      tried,
-      PROGRESS_MS,
-      'progress',
-      () => `${lock} cannot be used after healing: ${last} (${this.#memberships(lock)})`,
+    tried.then(
+      () => {
+        isUsed = true
+      },
+      error => world.fail(error),
     )
+    await world.loop.runUntil(world.loop.now + PROGRESS_MS, () => isUsed || this.#isOver)
+    if (this.#isOver) return
+    // A lock that was not born when it was first tried may be one by now that waits for those that are gone.
+    if (isUsed) world.counts.locksAlive++
+    else if (!isOwed(world, lock)) world.counts.locksDown++
+    else throw new Violation('liveness', 'progress', this.#uselessness(lock, last))
+  }
+
+  #uselessness(lock: string, why: string): string {
+    return `${lock} cannot be used after healing: ${why} (${this.#memberships(lock)})`
   }
 
   /** A lock that may be down: if it is of use all the same, it must be the lock that it was. */
@@ -236,25 +248,33 @@ function breakForGood(world: World, site: Site, how: 'gone' | 'cut off'): void {
 /** Protocols for which a majority is enough. The others wait for everybody whose turn it may be. */
 const BY_MAJORITY: ReadonlySet<string> = new Set(['wme-1', 'wme-2', 'wme-consensus'])
 
+/** Of a lock that is not born yet: those that decide what it will be. They are the same in every version. */
+function participantsOf(world: World, lock: string): readonly ParticipantPlace[] {
+  const configuration = world.losses.configurationOf(lock) ?? world.defaultsOf(world.sites[1]!, 1)
+  return configuration.participants
+}
+
 function hasBroken(world: World, lock: string): boolean {
-  const participants =
-    world.losses.configurationOf(lock)?.participants ?? world.defaultsOf(world.sites[1]!, 1).participants
+  const participants = participantsOf(world, lock)
   return world.plan.broken.some(({ site }) => participants.some(({ id }) => id === site))
 }
 
-/** Whether the lock must be of use: a majority of its participants is well, and has what it had. */
+/**
+ * Whether the lock must be of use: a majority of its participants is well, and has what it had. For a birth
+ * a majority is enough, whatever the lock will be: one that is not born is owed that much.
+ */
 function isOwed(world: World, lock: string): boolean {
   const { losses, plan } = world
   if (losses.owed(lock) !== 'progress') return false
   const isCluster = plan.deployment.kind === 'cluster'
   if (isCluster && plan.broken.length > 0 && !losses.areFounded) return false
   if (!hasBroken(world, lock)) return true
-  const { protocol, participants } =
-    losses.configurationOf(lock) ?? world.defaultsOf(world.routers[0]!.site, 1)
-  if (!BY_MAJORITY.has(protocol)) return false
+  const protocol = losses.configurationOf(lock)?.protocol
+  if (protocol !== undefined && !BY_MAJORITY.has(protocol)) return false
   const isBroken = (id: number) => plan.broken.some(({ site }) => site === id)
   const isWell = (id: number) =>
     ![lock, LEDGER_NAME].some(name => losses.lostOf(name).has(id)) && !isBroken(id)
+  const participants = participantsOf(world, lock)
   return participants.filter(({ id }) => isWell(id)).length >= majority(participants.length)
 }
 

@@ -4,7 +4,8 @@ import { SMALL_LIMITS } from './plan.ts'
 import { type Action, plainTransact } from './plan-actions.ts'
 import type { Fault } from './plan-faults.ts'
 import { runPlan } from './run.ts'
-import { planOf, transacts } from './scenes.ts'
+import { planOf, type Scene, transacts } from './scenes.ts'
+import type { Tampering } from './tampering.ts'
 
 it('a transact whose client gives up leaves once, also where leaving takes a decision', async () => {
   const actions = Array.from({ length: 20 }, (_, index): Action => {
@@ -57,4 +58,46 @@ it('a watcher at a participant that gets a snapshot is told of everything', asyn
   const { violation, counts } = await runPlan(planOf(scene))
   expect(violation).toBeNull()
   expect(counts.watchEvents).toBeGreaterThan(10)
+})
+
+/** A participant stays cut off, nobody has used any lock, and the router has another version's defaults. */
+const UNUSED_AND_BROKEN: Scene = {
+  ...{ kind: 'single', actions: [], durationMs: 2_000, broken: [{ site: 1, how: 'cut off' }] },
+  faults: [{ id: 1, at: 1_000, type: 'restart-router', router: 0 }],
+}
+
+it('a lock that waits for everybody by the defaults of its participants is not owed to a router that differs', async () => {
+  const protocols = { protocol: 'ricart-agrawala', otherProtocol: 'wme-2' } as const
+  const { violation, counts } = await runPlan(planOf({ ...UNUSED_AND_BROKEN, ...protocols }))
+  expect(violation).toBeNull()
+  expect(counts.locksDown).toBe(2)
+})
+
+it('a lock that a majority can serve by the defaults of its participants is owed, whatever the router says', async () => {
+  const protocols = { protocol: 'wme-2', otherProtocol: 'ricart-agrawala' } as const
+  const { violation, counts } = await runPlan(planOf({ ...UNUSED_AND_BROKEN, ...protocols }))
+  expect(violation).toBeNull()
+  expect(counts.locksAlive).toBe(2)
+})
+
+it('a lock that may be born by either of two versions is owed what the version owes that it was born by', async () => {
+  const faults: Fault[] = [{ id: 1, at: 1_000, type: 'deploy', site: 3, version: 1 }]
+  for (const [protocol, otherProtocol] of [
+    ['wme-2', 'maekawa'],
+    ['maekawa', 'wme-2'],
+  ] as const) {
+    const { violation } = await runPlan(planOf({ ...UNUSED_AND_BROKEN, protocol, otherProtocol, faults }))
+    expect(violation).toBeNull()
+  }
+})
+
+it('a lock that is never born is found out, though it would wait for everybody once it was', async () => {
+  const entries: Tampering['entries'] = real => ({
+    ...real,
+    // No vote is answered.
+    peer: () => Promise.resolve(JSON.stringify({ type: 'messages', messages: [] })),
+  })
+  const plan = planOf({ ...UNUSED_AND_BROKEN, protocol: 'maekawa' })
+  const { violation } = await runPlan(plan, { entries })
+  expect(violation?.rule).toBe('progress')
 })

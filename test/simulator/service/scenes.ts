@@ -10,6 +10,8 @@ export interface Scene {
   readonly kind?: 'single' | 'cluster'
   readonly sites?: number
   readonly protocol?: ProtocolName
+  /** By default in the other version of the deployment; the same unless it is given. */
+  readonly otherProtocol?: ProtocolName
   readonly actions: readonly Action[]
   /** Of further clients, one list each. */
   readonly others?: readonly (readonly Action[])[]
@@ -33,6 +35,7 @@ export function planOf(scene: Scene): Plan {
     seed = 1,
   } = scene
   const version = { protocol, location: null }
+  const otherVersion = { protocol: scene.otherProtocol ?? protocol, location: null }
   const offsets = scene.clockOffsetsMs ?? new Array<number>(20).fill(0)
   return {
     ...{ seed, faults, durationMs: scene.durationMs ?? 10_000, calmMs: 0, commitMaxMs: 1 },
@@ -41,7 +44,7 @@ export function planOf(scene: Scene): Plan {
       broken: scene.broken ?? [],
       clockOffsetsMs: [0, ...offsets],
     },
-    deployment: { kind, sites, routers: 1, versions: [version, version] },
+    deployment: { kind, sites, routers: 1, versions: [version, otherVersion] },
     locks: ['lock', 'other'].map(name => ({ name, kind: 'busy', wishes: [] })),
     clients: [actions, ...others].map(list => ({ router: 0, clockOffsetMs: 0, actions: list })),
     network: {

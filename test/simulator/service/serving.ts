@@ -66,7 +66,7 @@ export class Serving {
     })
   }
 
-  /** As worker/wake-ledger.ts does. */
+  /** As worker/own-ledgers.ts does. */
   #wakeLedger(site: Site): void {
     if (site.hasWokenLedger || this.#world.plan.deployment.kind === 'single') return
     site.hasWokenLedger = true

@@ -81,6 +81,8 @@ export class LedgerKeeper {
         this.turns.run(() => this.step({ type: 'finished', lock, generation }))
         return { type: 'taken' }
       }
+      case 'ledger-health':
+        return { type: 'ledger-health', health: this.turns.run(() => machine.health(this.state!)) }
       default:
         throw new Error('a ledger is no participant of a lock')
     }

@@ -1,5 +1,10 @@
 /** What the objects of a lock, and the ledgers of processes, ask each other: JSON in the body of a request and of its response. */
-import type { LedgerAnswer, LedgerMessage, LedgerQuestion } from '../../../shared/birth/ledger-types.ts'
+import type {
+  LedgerAnswer,
+  LedgerHealth,
+  LedgerMessage,
+  LedgerQuestion,
+} from '../../../shared/birth/ledger-types.ts'
 import type { LockEnvelope } from '../../../shared/birth/messages.ts'
 
 /** A message between participants of one lock. */
@@ -17,10 +22,13 @@ export type LedgerRequest =
   | { readonly type: 'ledger'; readonly from: number; readonly messages: readonly LedgerMessage[] }
   | { readonly type: 'ask-ledger'; readonly question: LedgerQuestion }
   | { readonly type: 'tell-ledger'; readonly lock: string; readonly generation: number }
+  /** From the router of its own process, for `GET /healthz`. */
+  | { readonly type: 'ledger-health' }
 
 export type PeerAnswer =
   /** What the peer's steps answered, so that an acknowledgement costs no request of its own. */
   | { readonly type: 'messages'; readonly messages: readonly Message[] }
   | { readonly type: 'ledger'; readonly messages: readonly LedgerMessage[] }
   | { readonly type: 'ledger-answer'; readonly answer: LedgerAnswer }
+  | { readonly type: 'ledger-health'; readonly health: LedgerHealth }
   | { readonly type: 'taken' }

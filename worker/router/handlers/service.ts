@@ -9,7 +9,10 @@ import { type LockViews, renderLockMetrics } from '../lock-metrics.ts'
 import { askAll } from './locks.ts'
 
 export const serviceHandlers = {
-  health: ({ c }) => json(c, 200, { status: 'ok' }),
+  health: async ({ c, services }) => {
+    const ledger = await services.ledgerHealth()
+    return json(c, 200, { status: 'ok', ...(ledger !== null && { ledger: { ...ledger } }) })
+  },
 
   metrics: async ({ c, services, query }) => {
     const locks = [...new Set(query.lock?.split(',') ?? [])]
