@@ -15,7 +15,8 @@ export interface FaultContext {
   readonly beforeWipe: (id: number, quietSince: number) => Promise<void>
   /** Time to heal; `false` if it was not enough. */
   readonly afterWipe: () => Promise<boolean>
-  readonly onSkew: () => void
+  /** A clock is wrong since this moment, or was until now. */
+  readonly onSkew: (since: number) => void
   /** No majority is there, on purpose; and it is back. */
   readonly onMajorityLost: () => void
   readonly onMajorityBack: () => void
@@ -114,12 +115,13 @@ function brokenDisk(kind: 'read-only' | 'full'): Fault {
  * alone.
  */
 const skew: Fault = async (victim, { machines, random, onSkew }) => {
-  onSkew()
+  const since = Date.now()
+  onSkew(since)
   const ms = random.pick([500, 5_000, 20_000, 55_000, 3_600_000]) * random.pick([-1, 1])
   machines.control(victim).skewClock(ms)
   await lasting(random)
   machines.control(victim).skewClock(0)
-  onSkew()
+  onSkew(since)
 }
 
 const CUT_OFF_MS = 300

@@ -4,6 +4,7 @@
  */
 import type { History, HistoryEvent } from '../../shared/history/events.ts'
 import { judge } from '../../shared/history/judge.ts'
+import { ActiveUsers } from '../../shared/history/liveness.ts'
 import { DEFAULT_LIMITS } from '../../shared/protocols/protocol.ts'
 import { resourceByName } from '../../shared/resource/registry.ts'
 import { merge, violationsOf } from '../service/histories.ts'
@@ -25,6 +26,8 @@ interface Collected {
   resource: string
   readonly events: Map<number, HistoryEvent[]>
   readonly collectedAt: Map<number, number>
+  /** How many of the participant's events were those of storage that it has lost. */
+  readonly before: Map<number, number>
   /** Why it cannot be judged. */
   gap: string | null
 }
@@ -74,13 +77,22 @@ export class ChaosHistories {
   }
 
   /**
-   * The participant's storage is gone. `quietSince`: nothing happened to this lock there after that moment.
+   * The participant's storage is gone, and with it whoever was there. `quietSince`: nothing happened to this
+   * lock there after that moment. A user that was in by what had been collected may have left since, and what
+   * says so is lost: whatever it was owed, nobody can tell.
    */
   wiped(lock: string, participant: number, quietSince: number): void {
     const known = this.of(lock)
     if ((known.collectedAt.get(participant) ?? 0) < quietSince)
       known.gap ??= `participant ${participant} was wiped before its record was collected`
-    known.events.get(participant)?.push({ at: Date.now(), participant, type: 'wipe' })
+    const events = known.events.get(participant)
+    if (events === undefined) return
+    const at = Date.now()
+    const users = new ActiveUsers()
+    for (const [index, event] of events.entries()) users.follow(index, event)
+    for (const [user] of users) events.push({ at, participant, type: 'crash', user })
+    events.push({ at, participant, type: 'wipe' })
+    known.before.set(participant, events.length)
   }
 
   spoil(lock: string, why: string): void {
@@ -104,12 +116,11 @@ export class ChaosHistories {
 
   private extend(lock: string, known: Collected, id: number, newest: readonly HistoryEvent[]): void {
     const before = known.events.get(id) ?? []
-    const last = before.at(-1)
-    if (last === undefined || last.type === 'wipe') {
+    if (before.length === (known.before.get(id) ?? 0)) {
       known.events.set(id, [...before, ...newest])
       return
     }
-    const text = JSON.stringify(last)
+    const text = JSON.stringify(before.at(-1))
     const place = newest.findLastIndex(event => JSON.stringify(event) === text)
     if (place === -1) this.spoil(lock, `the record of participant ${id} does not continue what was collected`)
     else known.events.set(id, [...before, ...newest.slice(place + 1)])
@@ -118,7 +129,14 @@ export class ChaosHistories {
   private of(lock: string): Collected {
     let known = this.locks.get(lock)
     if (known === undefined) {
-      known = { protocol: '', resource: '', events: new Map(), collectedAt: new Map(), gap: null }
+      known = {
+        protocol: '',
+        resource: '',
+        events: new Map(),
+        collectedAt: new Map(),
+        before: new Map(),
+        gap: null,
+      }
       this.locks.set(lock, known)
     }
     return known

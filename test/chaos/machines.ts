@@ -84,6 +84,11 @@ export class Machines {
     return this.machine('observer').running!.url
   }
 
+  /** Where a participant's own process answers, whatever is wrong with its links; `null` while it is down. */
+  ownUrlOf(id: number): string | null {
+    return this.machine(participantName(id)).running?.url ?? null
+  }
+
   control(id: number): PreloadControl {
     return this.machine(participantName(id)).control!
   }

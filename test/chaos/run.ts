@@ -8,7 +8,7 @@ import { Random } from '../simulator/random.ts'
 import { type FaultContext, type FaultKind, WITH_PRELOAD } from './faults.ts'
 import { checkAll, type LockVerdict } from './final-check.ts'
 import { ChaosHistories } from './histories.ts'
-import { Machines, participantName } from './machines.ts'
+import { Machines } from './machines.ts'
 import { Population } from './population.ts'
 import { disturb } from './schedule.ts'
 
@@ -18,6 +18,10 @@ export interface RunOptions {
   readonly seed: number
   readonly kinds: readonly FaultKind[]
   readonly print: (line: string) => void
+}
+
+interface Health {
+  readonly ledger?: { readonly healed: boolean; readonly unfinishedLocks: number }
 }
 
 export interface RunResult {
@@ -41,12 +45,8 @@ export interface RunResult {
   readonly evidence: string | null
 }
 
-/**
- * What a process that lost its storage needs at the least to get back what it had, also of locks that nobody
- * uses.
- */
-const HEAL_MS = 8_000
-const LONGEST_HEAL_MS = 30_000
+/** For a process that lost its storage, to get back what it had, also of locks that nobody uses. */
+const LONGEST_HEAL_MS = 60_000
 /** Clients that vanished are forgotten by then: their time to live and their time to wait are over. */
 const SETTLE_MS = 6_000
 const PROGRESS_EVERY_MS = 10_000
@@ -98,7 +98,7 @@ class Run {
       await disturb({
         context: this.context(),
         kinds: this.options.kinds,
-        mayWipe: () => this.areAllHealed(),
+        mayWipe: () => this.waitForHealing(),
         isOver: () => Date.now() >= until,
         onFault: (kind, victim) => {
           this.faults[kind] = (this.faults[kind] ?? 0) + 1
@@ -128,34 +128,57 @@ class Run {
           histories.wiped(name, id, Math.min(cutAt, lastActivityAt))
       },
       afterWipe: () => this.waitForHealing(),
-      onSkew: () => {
-        for (const { name } of population.busy) histories.spoil(name, 'a clock was wrong')
+      onSkew: since => {
+        // A lock may have been born and have retired meanwhile.
+        for (const { name, isBusy, lastActivityAt } of population.locks)
+          if (isBusy || lastActivityAt >= since) histories.spoil(name, 'a clock was wrong')
       },
       onMajorityLost: () => this.note('no majority, on purpose'),
       onMajorityBack: () => population.forgiveStalls(),
     }
   }
 
+  /** As an operator waits before the next machine is replaced (docs/deploy.md). */
   private async waitForHealing(): Promise<boolean> {
-    await sleep(HEAL_MS)
     const until = Date.now() + LONGEST_HEAL_MS
-    while (Date.now() < until) {
-      if (await this.areAllHealed()) return true
+    let missing = await this.notHealed()
+    while (missing.length > 0 && Date.now() < until) {
       await sleep(500)
+      missing = await this.notHealed()
     }
-    this.note('a participant that was wiped has not come back')
-    return false
+    if (missing.length > 0) this.note(`nothing more is wiped for now: ${missing.join('; ')}`)
+    return missing.length === 0
   }
 
   /**
-   * Each lock in use can be read at each participant that is up. A lock that is not in use has its time
-   * alone.
+   * Each process says that it has healed and is back in all of its locks, and each lock in use can be read at
+   * each participant.
    */
-  private async areAllHealed(): Promise<boolean> {
-    const up = this.machines.ids.filter(id => this.machines.isUp(participantName(id)))
-    const places = this.population.busy.flatMap(({ name }) => up.map(id => ({ name, id })))
-    const healed = await Promise.all(places.map(({ name, id }) => this.canRead(name, id)))
-    return healed.every(Boolean)
+  private async notHealed(): Promise<string[]> {
+    const { ids } = this.machines
+    const healths = await Promise.all(ids.map(id => this.healthOf(id)))
+    const missing = healths.filter(health => health !== null)
+    if (missing.length > 0) return missing
+    const places = this.population.busy.flatMap(({ name }) => ids.map(id => ({ name, id })))
+    const unread = await Promise.all(
+      places.map(async ({ name, id }) => ((await this.canRead(name, id)) ? [] : [`${name} at ${id}`])),
+    )
+    return unread.flat().map(place => `${place} cannot be read`)
+  }
+
+  /** What keeps the process from being whole; `null`: nothing. */
+  private async healthOf(id: number): Promise<string | null> {
+    const url = this.machines.ownUrlOf(id)
+    if (url === null) return `process ${id} is down`
+    try {
+      const response = await fetch(`${url}/healthz`, { signal: AbortSignal.timeout(3_000) })
+      const { ledger } = (await response.json()) as Health
+      const { healed, unfinishedLocks } = ledger!
+      if (!healed) return `process ${id} has not healed`
+      return unfinishedLocks === 0 ? null : `process ${id} has ${unfinishedLocks} locks to finish`
+    } catch {
+      return `process ${id} does not say how it is`
+    }
   }
 
   private async canRead(lock: string, id: number): Promise<boolean> {

@@ -48,6 +48,23 @@ describe('a participant that lost everything', () => {
     expect(await lock.value('n')).toBe(5)
   })
 
+  it('says when it is back in all locks, so that the next machine may be replaced', async () => {
+    const whole = { status: 'ok', ledger: { healed: true, unfinishedLocks: 0 } }
+    const healthOf = async (url: string) => (await fetch(`${url}/healthz`)).json()
+    const lock = cluster.lock()
+    await lock.transacted([{ increment: 'n' }], { at: 1 })
+    for (const wiped of cluster.participants) {
+      await lose(wiped)
+      await cluster.restartAll()
+      // Nobody uses the lock meanwhile.
+      for (const participant of cluster.participants)
+        await eventually(async () => expect(await healthOf(cluster.urlOf(participant))).toEqual(whole))
+    }
+    expect(await eventually(() => lock.value('n'))).toBe(1)
+    // The router has no participants of its own, and no ledger.
+    expect(await healthOf(cluster.url)).toEqual({ status: 'ok' })
+  })
+
   it('has its vote again: with it and one other the lock goes on', async () => {
     const lock = cluster.lock()
     await lock.transacted([{ increment: 'n' }], { at: 2 })
