@@ -3,7 +3,18 @@ import { describe, expect, it } from 'vitest'
 import { lengthOf } from '../../shared/protocols/wme/log.ts'
 import { Cluster } from './cluster.ts'
 import { all, among, from, not, ofType, to } from './matchers.ts'
-import { enter, eventsOf, exit, issue, protocols } from './scenes.ts'
+import {
+  enter,
+  epochOf,
+  eventsOf,
+  exit,
+  holder,
+  issue,
+  ownerAt,
+  phaseAt,
+  protocols,
+  suspectOwner,
+} from './scenes.ts'
 
 describe.each(protocols)('regressions %s', (_, protocol) => {
   it('a proposer that lacks what precedes the decision does not ask itself for it', () => {
@@ -127,5 +138,30 @@ describe.each(protocols)('regressions %s', (_, protocol) => {
     cluster.crash(1)
     cluster.hand(catchUp!)
     expect(eventsOf(cluster, 2, 'crit')).toHaveLength(1)
+  })
+
+  it('a user that waits for the confirmation is let in when a snapshot brings it', () => {
+    const limits = { logKept: 0, logWeight: 1 }
+    const cluster = new Cluster(protocol, { participants: 5, checkRecovery: true, limits })
+    cluster.try(2, 'two', { confirm: true })
+    cluster.deliver(ofType('request'))
+    // A majority holds the grant, and its grantee does not hear of that.
+    cluster.deliver(ofType('invoke'))
+    cluster.take(() => true)
+    expect(phaseAt(cluster, 2)).toBe('entering')
+    // The epoch ends, the grantee stays the owner, and it misses the decision. The others keep nothing of the log.
+    cluster.try(3, 'three')
+    suspectOwner(cluster, 3, [1, 4])
+    cluster.lose(all(ofType('decision'), to(2)))
+    cluster.deliver()
+    expect(epochOf(cluster, 1)).toBe(1)
+    expect(ownerAt(cluster, 1)).toBe(2)
+    cluster.run(2_000)
+    expect(epochOf(cluster, 2)).toBe(1)
+    expect(eventsOf(cluster, 2, 'restored')).toHaveLength(1)
+    expect(eventsOf(cluster, 2, 'crit')).toMatchObject([{ user: 'two', confirmed: true }])
+    exit(cluster, holder(cluster, 2, 'two'))
+    cluster.run(2_000)
+    expect(eventsOf(cluster, 3, 'crit')).toMatchObject([{ user: 'three' }])
   })
 })

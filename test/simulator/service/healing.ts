@@ -112,9 +112,9 @@ export class Healing {
     )
     await world.loop.runUntil(world.loop.now + PROGRESS_MS, () => isUsed || this.#isOver)
     if (this.#isOver) return
-    // A lock that was not born when it was first tried may be one by now that waits for those that are gone.
+    // It may have been born only now, as one that waits for a participant that is gone.
     if (isUsed) world.counts.locksAlive++
-    else if (!isOwed(world, lock)) world.counts.locksDown++
+    else if (waitsForBroken(world, lock)) world.counts.locksDown++
     else throw new Violation('liveness', 'progress', this.#uselessness(lock, last))
   }
 
@@ -259,6 +259,12 @@ function hasBroken(world: World, lock: string): boolean {
   return world.plan.broken.some(({ site }) => participants.some(({ id }) => id === site))
 }
 
+/** Only a lock that is born has a protocol. */
+function waitsForBroken(world: World, lock: string): boolean {
+  const configuration = world.losses.configurationOf(lock)
+  return configuration !== null && !BY_MAJORITY.has(configuration.protocol) && hasBroken(world, lock)
+}
+
 /**
  * Whether the lock must be of use: a majority of its participants is well, and has what it had. For a birth
  * a majority is enough, whatever the lock will be: one that is not born is owed that much.
@@ -269,8 +275,7 @@ function isOwed(world: World, lock: string): boolean {
   const isCluster = plan.deployment.kind === 'cluster'
   if (isCluster && plan.broken.length > 0 && !losses.areFounded) return false
   if (!hasBroken(world, lock)) return true
-  const protocol = losses.configurationOf(lock)?.protocol
-  if (protocol !== undefined && !BY_MAJORITY.has(protocol)) return false
+  if (waitsForBroken(world, lock)) return false
   const isBroken = (id: number) => plan.broken.some(({ site }) => site === id)
   const isWell = (id: number) =>
     ![lock, LEDGER_NAME].some(name => losses.lostOf(name).has(id)) && !isBroken(id)
