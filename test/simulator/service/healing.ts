@@ -96,18 +96,25 @@ export class Healing {
 
   // ---------------------------------------------------------------- progress
 
-  #requireProgress(lock: string): Promise<void> {
-    this.#world.counts.locksAlive++
+  async #requireProgress(lock: string): Promise<void> {
+    const { loop, counts } = this.#world
+    counts.locksAlive++
     let last = 'nothing was tried'
+    let isDone = false
     const tried = this.#use(lock, why => {
       last = why
     })
-    return this.#until(
-      tried,
-      PROGRESS_MS,
-      'progress',
-      () => `${lock} cannot be used after healing: ${last} (${this.#memberships(lock)})`,
+    tried.then(
+      () => {
+        isDone = true
+      },
+      error => this.#world.fail(error),
     )
+    await loop.runUntil(loop.now + PROGRESS_MS, () => isDone || this.#isOver)
+    // A lock that is only born now may turn out to be one that a process cannot be taken back by.
+    if (isDone || this.#isOver || !isOwed(this.#world, lock)) return
+    const why = `${lock} cannot be used after healing: ${last} (${this.#memberships(lock)})`
+    throw new Violation('liveness', 'progress', why)
   }
 
   /** A lock that may be down: if it is of use all the same, it must be the lock that it was. */
