@@ -49,10 +49,12 @@ export class Losses {
     return this.#lost.get(lock) ?? new Map()
   }
 
-  /** Whether the processes have ever been up together, so that locks can be born. */
+  /** Whether the processes that are left were up together with the others before, so that locks can be born. */
   get areFounded(): boolean {
     const ledgers = [...this.#world.objects.values()].filter(({ lock }) => lock === LEDGER_NAME)
-    return ledgers.some(ledger => ledgerOf(ledger)?.status === 'founded')
+    const { broken } = this.#world.plan
+    const isThere = ({ site }: SimObject) => !broken.some(({ site: index }) => index === site.index)
+    return ledgers.filter(isThere).every(isHealed)
   }
 
   /** Whether everybody who lost something has got it back. */
