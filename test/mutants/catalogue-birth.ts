@@ -362,6 +362,22 @@ const storage: Mutant[] = [
     replace: '',
   },
   {
+    id: 'birth-lost-alone-not-finished',
+    trap: 'finishing',
+    title: 'a participant that was lost alone is not finished in the background',
+    file: BIRTH.ledger,
+    find: '    finishSoon(step, lock)\n',
+    replace: '',
+  },
+  {
+    id: 'birth-finished-forgotten',
+    trap: 'finishing',
+    title: 'a lock that was finished is unfinished again with its next generation',
+    file: BIRTH.ledger,
+    find: '{ voted: generation, token, lost, ...(isFinished && { isFinished }) }',
+    replace: '{ voted: generation, token, lost }',
+  },
+  {
     id: 'birth-votes-before-others-know',
     trap: 'founding',
     title: 'a process votes as soon as it has joined the founding',
