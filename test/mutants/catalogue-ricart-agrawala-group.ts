@@ -52,6 +52,14 @@ export const ricartAgrawalaGroupMutants: Mutant[] = [
     replace: 'membership.incarnation',
   },
   {
+    id: 'ra-leaver-lets-the-dead-pass',
+    trap: '7.4: the special message',
+    title: 'who is out and was asked by somebody who was declared dead does not say so',
+    file: RA.rule,
+    find: '  const last = group.gone[maker] ?? -1',
+    replace: '  const last = -1',
+  },
+  {
     id: 'ra-not-a-member-not-told',
     trap: '7.4: the special message',
     title: 'who is not in the group is not told so when it asks',
