@@ -280,8 +280,9 @@ export interface ProtocolOptions {
   /** ricart-agrawala 7.1: what is compared instead of participants' numbers, from the first participant on. */
   readonly names?: readonly number[]
   /**
-   * ricart-agrawala 7.4: who is silent for so long is declared dead. Unsafe when the network splits: off unless asked for. A
-   * participant that restarts ejects its users, since it may have been declared dead.
+   * ricart-agrawala 7.4: who is silent for so long is declared dead. Unsafe when the network splits, or when a participant comes
+   * back while all whom it knew are down: off unless asked for. A participant that restarts ejects its users, since it may have
+   * been declared dead.
    */
   readonly declareDeadAfterMs?: number
 }

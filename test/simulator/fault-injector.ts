@@ -159,7 +159,7 @@ export class FaultInjector<State, Message> {
   #changeGroup(random: Random): void {
     const participant = this.#anyone(random)
     const wish = random.chance(0.5) ? 'leave' : 'join'
-    if (participant.isUp)
+    if (participant.isUp && (wish === 'join' || this.#world.mayLeave(participant.id)))
       this.#world.tell(participant.id, { type: 'membership', request: `m${++this.#operators}`, wish })
   }
 

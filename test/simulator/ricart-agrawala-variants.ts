@@ -64,8 +64,8 @@ const drawNames = (random: Random, participants: number): number[] =>
 
 /**
  * With bounded numbers all are writers (6.4). A silent participant that only crashed holds what it holds (6.1). Who was
- * declared dead (7.4) learns it from those who know the group: if all of them were down when it comes back, it would declare
- * them dead in turn.
+ * declared dead (7.4) learns it from those who know the group, or knew it when they left: if all whom it knows were down when it
+ * comes back, it would declare them dead in turn. So those that crash are never a group of their own.
  */
 function claimsOf({ implicitReply, declareDeadAfterMs, modulus }: ProtocolOptions): Claims {
   if (implicitReply !== undefined) return readersIf(modulus === undefined, without(IN_TIME, 'crashes'))

@@ -21,7 +21,7 @@ export interface Claims {
   readonly guardsState: boolean
   /** Users may share the lock with each other. */
   readonly readers: boolean
-  /** Only a minority crashes, and always the same. */
+  /** Only a minority crashes, and always the same; one of the others never leaves them to themselves. */
   readonly mostNeverCrash?: boolean
 }
 

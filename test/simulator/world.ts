@@ -87,10 +87,18 @@ export class World<State, Message> {
   }
 
   mayCrash(id: ParticipantId): boolean {
+    return this.scenario.variant.claims.mostNeverCrash !== true || id <= this.#minority
+  }
+
+  /** Where only a minority may crash, but more than one, they are never left alone with each other: the last one stays. */
+  mayLeave(id: ParticipantId): boolean {
     const { options, variant } = this.scenario
-    return (
-      variant.claims.mostNeverCrash !== true || id <= options.participants - majority(options.participants)
-    )
+    return variant.claims.mostNeverCrash !== true || this.#minority < 2 || id < options.participants
+  }
+
+  get #minority(): number {
+    const { participants } = this.scenario.options
+    return participants - majority(participants)
   }
 
   // ---------------------------------------------------------------- time

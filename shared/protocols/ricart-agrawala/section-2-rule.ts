@@ -43,15 +43,21 @@ export function sendReply(step: Step, to: ParticipantId, { request, incarnation 
 
 /**
  * Whether the request is one of a member's present life. Who is not in the group is told so (7.4). A node that is on its way in
- * has no group to look at, and lets everybody pass: it is not requesting. A node that has left is needed by nobody, or it
- * would not have left: who still asks it has missed what has happened since.
+ * does not know who is in the group, and lets everybody pass: it is not requesting. A node that has left is needed by nobody,
+ * or it would not have left: who still asks it has missed what has happened since. But both remember whose life was over in the
+ * last group that they knew, which no later group undoes. They may be the only ones that such a node still knows to ask.
  */
 export function isValid(step: Step, maker: ParticipantId, { request, incarnation }: RequestName): boolean {
   if (isOutdated(step, request)) return false
-  if (!isActive(step)) return step.state.durable.membership.status === 'joining'
-  const known = step.state.durable.group.members[maker]?.incarnation ?? -1
-  if (known < incarnation) send(step, maker, { type: 'not-a-member', incarnation, known })
-  return known === incarnation
+  const { group, membership } = step.state.durable
+  const known = group.members[maker]?.incarnation ?? -1
+  if (isActive(step)) {
+    if (known < incarnation) send(step, maker, { type: 'not-a-member', incarnation, known })
+    return known === incarnation
+  }
+  const last = group.gone[maker] ?? -1
+  if (last >= incarnation) send(step, maker, { type: 'not-a-member', incarnation, known: last })
+  return last < incarnation && membership.status === 'joining'
 }
 
 // ---------------------------------------------------------------- one's own

@@ -136,6 +136,55 @@ describe('declareDeadAfterMs', () => {
     expect(cluster.view(3).membership).toBe('member')
   })
 
+  describe('a node that was declared dead asks somebody who has left since', () => {
+    const wants = (cluster: Cluster, node: number, wish: 'leave' | 'join') =>
+      cluster.user(node, { type: 'membership', request: wish, wish })
+
+    /** Node 1 knows the group of 1 and 3. Node 3 has taken node 2 in, node 1 out, and itself; node 2 is inside. */
+    function leaveOnlyTheOneThatIsUnknown(): Cluster {
+      const cluster = create()
+      wants(cluster, 2, 'leave')
+      cluster.run(1_000)
+      cluster.crash(1)
+      wants(cluster, 2, 'join')
+      cluster.run(30_000)
+      expect(Object.keys(cluster.state(3).durable.group.members)).toEqual(['2', '3'])
+      wants(cluster, 3, 'leave')
+      cluster.run(1_000)
+      expect(cluster.view(3).membership).toBe('left')
+      cluster.try(2)
+      cluster.run(1_000)
+      expect(cluster.inside()).toEqual(['2:u'])
+      cluster.start(1)
+      cluster.try(1)
+      return cluster
+    }
+
+    function expectToComeBack(cluster: Cluster): void {
+      expect(cluster.inside()).toEqual(['2:u'])
+      cluster.exit(2)
+      cluster.run(60_000)
+      expect(cluster.inside()).toEqual(['1:u'])
+      expect(cluster.view(1).membership).toBe('member')
+      expect(cluster.state(2).durable.group).toEqual(cluster.state(1).durable.group)
+    }
+
+    it('that one says so, or it would be declared dead in turn', () => {
+      const cluster = leaveOnlyTheOneThatIsUnknown()
+      cluster.run(30_000)
+      expectToComeBack(cluster)
+    })
+
+    // Seed 500932 of the simulator: a node that comes in let everybody pass, also one that is out.
+    it('that one says so while it comes back, and does not let it pass', () => {
+      const cluster = leaveOnlyTheOneThatIsUnknown()
+      wants(cluster, 3, 'join')
+      cluster.run(30_000)
+      expectToComeBack(cluster)
+      expect(Object.keys(cluster.state(2).durable.group.members)).toEqual(['1', '2', '3'])
+    })
+  })
+
   it('is unsafe when the network splits: that is why it is off', () => {
     const cluster = create()
     cluster.try(3)
