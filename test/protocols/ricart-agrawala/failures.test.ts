@@ -185,16 +185,20 @@ describe('declareDeadAfterMs', () => {
     })
   })
 
-  it('who is heard after somebody was welcomed without it does not enter beside the new one', () => {
+  it.each(['before it was asked', 'before it knew'])('who died %s does not enter beside a new node', when => {
     const increment = { type: 'priority', by: [100, 1, 1] } as const
     const options = { declareDeadAfterMs: 10_000, increment }
     const cluster = new Cluster({ participants: 3, localHandoffs: 0, options })
     cluster.user(2, { type: 'membership', request: 'leave', wish: 'leave' })
     cluster.run(1_000)
-    cluster.crash(1)
+    if (when === 'before it was asked') cluster.crash(1)
     // Node 3 takes node 2 in. The acknowledgement of the welcome is late.
     cluster.lose(ofType('welcome-ack'))
     cluster.user(2, { type: 'membership', request: 'join', wish: 'join' })
+    cluster.take(along(2, 1))
+    cluster.fire(2, 'repeat')
+    cluster.deliver(sent => !all(ofType('change'), to(1))(sent))
+    cluster.crash(1)
     for (let waited = 0; cluster.view(2).membership !== 'member' && waited < 60_000; waited += 100)
       cluster.run(100)
     cluster.try(2)
