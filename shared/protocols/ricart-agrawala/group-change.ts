@@ -15,7 +15,7 @@
  */
 import type { ParticipantId } from '../protocol.ts'
 import { fenceOf, GRANTS_PER_REQUEST } from './fence.ts'
-import { endSponsoring, isOutOfDate, setGroup } from './group.ts'
+import { addWish, endSponsoring, isOutOfDate, setGroup } from './group.ts'
 import type { ChangeAckMessage, ChangeMessage, Group, WelcomeAckMessage } from './messages.ts'
 import { joiningOf } from './section-7-2-insertion.ts'
 import { departOrStay } from './section-7-3-removal.ts'
@@ -114,6 +114,11 @@ export function concludeChange(step: Step): boolean {
   const { sponsoring } = step.state.durable
   if (sponsoring === null || unacknowledged(step).length > 0) return false
   const { type, participant, incarnation } = sponsoring.change
+  if (type === 'add' && hasDeadBesides(step, participant)) {
+    endSponsoring(step)
+    addWish(step, sponsoring.change)
+    return true
+  }
   if (type === 'add' && !step.state.soft.dead[participant]) return false
   if (participant === step.self) {
     departOrStay(step)
@@ -123,6 +128,13 @@ export function concludeChange(step: Step): boolean {
   endSponsoring(step)
   return true
 }
+
+/**
+ * A member that died before it knew the new node is taken out first. If it came back after the welcome it would ask the others
+ * only, and its number would not count in the new node's.
+ */
+const hasDeadBesides = (step: Step, participant: ParticipantId): boolean =>
+  Object.keys(step.state.soft.dead).some(peer => Number(peer) !== participant)
 
 export function onWelcomeAck(step: Step, from: ParticipantId, message: WelcomeAckMessage): void {
   const { sponsoring } = step.state.durable

@@ -13,22 +13,30 @@ export function setGroup(step: Step, group: Group): void {
   durable.group = group
   save(step, 'group', group)
   for (const peer of Object.keys(before)) {
-    const isSame = group.members[peer]?.incarnation === before[peer]!.incarnation
-    if (!isSame && durable.deferred[peer] !== undefined) {
+    if (group.members[peer]?.incarnation === before[peer]!.incarnation) continue
+    if (durable.deferred[peer] !== undefined) {
       delete durable.deferred[peer]
       forget(step, deferredKey(Number(peer)))
     }
-    if (isMember(step, Number(peer))) continue
+    // A new life is not dead.
     delete soft.dead[peer]
-    forgetMember(step, Number(peer))
+    if (!isMember(step, Number(peer))) forgetMember(step, Number(peer))
   }
 }
 
 // ---------------------------------------------------------------- wishes
 
+/** Who is dead goes before anybody comes: a new node is welcomed by all members (group-change.ts). */
 export function addWish(step: Step, change: Change): void {
   dropWish(step, change.participant)
-  step.state.soft.wishes.push(change)
+  const { soft } = step.state
+  soft.wishes = change.type === 'remove' ? [change, ...soft.wishes] : [...soft.wishes, change]
+}
+
+/** Who is not in the group wants nothing of it, and counts nobody in it as dead. */
+export function dropWishes(step: Step): void {
+  step.state.soft.wishes = []
+  step.state.soft.dead = {}
 }
 
 export function dropWish(step: Step, participant: ParticipantId): void {

@@ -11,7 +11,7 @@
 import { eject, refuse } from '../lock-only/users.ts'
 import type { Context, ParticipantId } from '../protocol.ts'
 import { NAMES } from './fence.ts'
-import { addWish, endSponsoring, isOutOfDate, mayGroupChange, setGroup } from './group.ts'
+import { addWish, dropWishes, endSponsoring, isOutOfDate, mayGroupChange, setGroup } from './group.ts'
 import type { Joining, JoinMessage, Members, NotAMemberMessage, WelcomeMessage } from './messages.ts'
 import { leave } from './section-2-algorithm.ts'
 import type { Change, Membership } from './state.ts'
@@ -118,7 +118,7 @@ export function onNotAMember(step: Step, message: NotAMemberMessage): void {
 function becomeExpelled(step: Step): void {
   const { membership } = step.state.durable
   giveUpAll(step)
-  step.state.soft.wishes = []
+  dropWishes(step)
   if (membership.status === 'leaving')
     refuse(step, membership.request, 'membership', { code: 'not-a-member' })
   startJoining(step, nextIncarnation(step), null)

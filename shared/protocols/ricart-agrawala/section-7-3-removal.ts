@@ -7,7 +7,7 @@
  */
 import { refuse } from '../lock-only/users.ts'
 import type { UserInput } from '../protocol.ts'
-import { addWish, endSponsoring, mayGroupChange } from './group.ts'
+import { addWish, dropWishes, endSponsoring, mayGroupChange } from './group.ts'
 import { leave } from './section-2-algorithm.ts'
 import { nextIncarnation, setMembership, startJoining } from './section-7-2-insertion.ts'
 import type { Change } from './state.ts'
@@ -72,7 +72,7 @@ export function departOrStay(step: Step): void {
     for (const joiner of soft.joiners) addWish(step, joiner)
     return
   }
-  soft.wishes = []
+  dropWishes(step)
   leave(step)
   setMembership(step, { status: 'left', incarnation: membership.incarnation })
   emit(step, { type: 'membership-done', request: membership.request, wish: 'leave' })

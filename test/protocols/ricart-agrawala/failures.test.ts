@@ -1,7 +1,7 @@
 /** Section 7.4: declaring a node dead, if the lock's options ask for it. ARE_YOU_THERE itself is in traps.test.ts. */
 import { describe, expect, it } from 'vitest'
 import { Cluster } from './cluster.ts'
-import { along, from, ofType, to } from './matchers.ts'
+import { all, along, from, ofType, to } from './matchers.ts'
 
 const create = () =>
   new Cluster({ participants: 3, localHandoffs: 0, options: { declareDeadAfterMs: 10_000 } })
@@ -183,6 +183,85 @@ describe('declareDeadAfterMs', () => {
       expectToComeBack(cluster)
       expect(Object.keys(cluster.state(2).durable.group.members)).toEqual(['1', '2', '3'])
     })
+  })
+
+  it.each(['before it was asked', 'before it knew'])('who died %s does not enter beside a new node', when => {
+    const increment = { type: 'priority', by: [100, 1, 1] } as const
+    const options = { declareDeadAfterMs: 10_000, increment }
+    const cluster = new Cluster({ participants: 3, localHandoffs: 0, options })
+    cluster.user(2, { type: 'membership', request: 'leave', wish: 'leave' })
+    cluster.run(1_000)
+    if (when === 'before it was asked') cluster.crash(1)
+    // Node 3 takes node 2 in. The acknowledgement of the welcome is late.
+    cluster.lose(ofType('welcome-ack'))
+    cluster.user(2, { type: 'membership', request: 'join', wish: 'join' })
+    cluster.take(along(2, 1))
+    cluster.fire(2, 'repeat')
+    cluster.deliver(sent => !all(ofType('change'), to(1))(sent))
+    cluster.crash(1)
+    for (let waited = 0; cluster.view(2).membership !== 'member' && waited < 60_000; waited += 100)
+      cluster.run(100)
+    cluster.try(2)
+    cluster.take(to(1))
+    // Node 1 is back before node 3 has taken it out. Its number is higher than that of node 2, of which it does not know.
+    cluster.start(1)
+    cluster.try(1)
+    cluster.deliver(along(1, 3))
+    cluster.fire(3, 'repeat')
+    cluster.deliver(along(3, 1))
+    cluster.run(5_000)
+    cluster.lose(() => false)
+    cluster.run(60_000)
+    const [first] = cluster.inside()
+    expect(cluster.inside()).toEqual([first])
+    cluster.exit(Number(first!.split(':')[0]))
+    cluster.run(60_000)
+    expect(cluster.inside()).toHaveLength(1)
+    expect(cluster.inside()).not.toEqual([first])
+    for (const node of [1, 2, 3])
+      expect(Object.keys(cluster.state(node).durable.group.members)).toEqual(['1', '2', '3'])
+  })
+
+  it('who comes back after it left waits for one that had died when it left', () => {
+    const cluster = create()
+    const wants = (node: number, wish: 'leave' | 'join') =>
+      cluster.user(node, { type: 'membership', request: wish, wish })
+    // Node 1 dies when it has let node 3 pass, before it hears that node 3 goes.
+    wants(3, 'leave')
+    cluster.deliver(sent => !all(ofType('change'), to(1))(sent))
+    cluster.crash(1)
+    for (let waited = 0; cluster.view(3).membership !== 'left' && waited < 30_000; waited += 100)
+      cluster.run(100)
+    cluster.start(1)
+    // Node 2 takes node 3 in: node 1 and node 3 do not speak with each other meanwhile.
+    wants(3, 'join')
+    cluster.take(along(3, 1))
+    cluster.fire(3, 'repeat')
+    cluster.deliver(sent => !along(1, 3)(sent))
+    expect(cluster.view(3).membership).toBe('member')
+    cluster.try(1)
+    cluster.deliver(sent => !along(1, 3)(sent))
+    cluster.try(3)
+    cluster.deliver(sent => !along(1, 3)(sent))
+    cluster.run(30_000)
+    const [first] = cluster.inside()
+    expect(cluster.inside()).toEqual([first])
+  })
+
+  it('a life that was declared dead says nothing about the next one', () => {
+    const cluster = create()
+    cluster.try(2)
+    cluster.deliver()
+    cluster.crash(3)
+    cluster.try(1)
+    cluster.run(12_000)
+    expect(cluster.state(1).soft.dead).toEqual({ 3: true })
+    // Node 2 is inside, and tells the group that node 3 has come back as a new one.
+    const { number, members } = cluster.state(1).durable.group
+    const group = { number: number + 1, members: { ...members, 3: { name: 3, incarnation: 7 } }, gone: {} }
+    const { message } = cluster.sent.findLast(along(2, 1))!
+    cluster.hand({ from: 2, to: 1, message: { ...message, body: { type: 'change', group } } })
+    expect(cluster.state(1).soft.dead).toEqual({})
   })
 
   it('is unsafe when the network splits: that is why it is off', () => {
