@@ -257,8 +257,8 @@ const storage: Mutant[] = [
     trap: 'index before vote',
     title: 'the ledger answers, and lists nothing',
     file: BIRTH.ledger,
-    find: '  if (voted < generation) writeEntry(step, lock, { voted: generation, token, lost })\n  else if',
-    replace: "  if (voted < generation) return answer(step, question, 'entitled')\n  if",
+    find: '    writeEntry(step, lock, { voted: generation, token, lost, ...(isFinished && { isFinished }) })\n',
+    replace: "    return answer(step, question, 'entitled')\n",
   },
   {
     id: 'birth-index-before-note',
