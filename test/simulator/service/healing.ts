@@ -112,9 +112,10 @@ export class Healing {
     )
     await world.loop.runUntil(world.loop.now + PROGRESS_MS, () => isUsed || this.#isOver)
     if (this.#isOver) return
-    // It may have been born only now, as one that waits for a participant that is gone.
+    // It may have been born only now, as one that waits for a participant that is gone, or that counts as
+    // lost in a lock which was born while its process healed.
     if (isUsed) world.counts.locksAlive++
-    else if (waitsForBroken(world, lock)) world.counts.locksDown++
+    else if (!isOwed(world, lock)) world.counts.locksDown++
     else throw new Violation('liveness', 'progress', this.#uselessness(lock, last))
   }
 
