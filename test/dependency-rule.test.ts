@@ -1,5 +1,5 @@
 /**
- * Holds the dependency rule: `worker → shared ← test`, and what is in `shared/` depends on its arguments alone. A clock
+ * Holds the dependency rule: `worker → shared ← test`, `client → client`, and what is in `shared/` depends on its arguments alone. A clock
  * or a random number in there would make the simulator lie about the service; so the rule is a test and not a wish.
  *
  * The participant (`worker/participant/`) depends on its runtime alone; only its shell knows where it runs.
@@ -17,8 +17,8 @@ const ALLOWED_PACKAGES = new Set(['zod'])
 /** Here a step is a step: nothing happens later, and nothing but own code is used. */
 const SYNCHRONOUS = ['shared/birth/', 'shared/protocols/', 'shared/resource/', 'shared/history/']
 
-/** A client has a clock and a network: it is no part of what is simulated. */
-const WITH_IO = ['shared/client/']
+/** The client has a clock and a network, and uses only its own files and the types of `shared/`. */
+const CLIENT = 'client/'
 
 /** Names that stand for a clock, randomness, I/O, the environment, or for what differs between runtimes. */
 const IMPURE_NAMES = (
@@ -169,7 +169,7 @@ function codeProblems(file: string, code: string): string[] {
   if (mentions(withoutImports, ['import', 'require']).length > 0)
     problems.push('an import that is not static')
   if (isIn(file, SYNCHRONOUS)) problems.push(...mentions(code, LATER_NAMES))
-  if (isIn(file, WITH_IO)) return problems
+  if (isIn(file, [CLIENT])) return problems
   problems.push(...mentions(withoutImports, IMPURE_NAMES))
   if (/\bMath\s*\??\.\s*random\b/.test(code)) problems.push('Math.random')
   if (/\bMath\b(?!\s*\.\s*[\w$])/.test(code)) problems.push('Math other than by name')
@@ -190,22 +190,28 @@ function resolve(file: string, specifier: string): string {
   return posix.join(posix.dirname(file), specifier)
 }
 
-function importProblems(file: string, { specifier }: Import): string[] {
+function importProblems(file: string, { specifier, typeOnly }: Import): string[] {
   if (isIn(file, [PARTICIPANT])) return file === SHELL ? [] : participantImportProblems(file, specifier)
   if (!specifier.startsWith('.')) {
-    const isAllowed = ALLOWED_PACKAGES.has(specifier) && !isIn(file, SYNCHRONOUS)
+    const isAllowed = ALLOWED_PACKAGES.has(specifier) && !isIn(file, [...SYNCHRONOUS, CLIENT])
     return isAllowed ? [] : [`imports ${specifier}`]
   }
   const target = resolve(file, specifier)
+  if (isIn(file, [CLIENT])) return clientImportProblems(target, typeOnly)
   if (!target.startsWith('shared/')) return [`imports ${target}`]
   const [own, other] = [protocolOf(file), protocolOf(target)]
   return own !== undefined && other !== undefined && own !== other ? [`imports the protocol ${other}`] : []
 }
 
+function clientImportProblems(target: string, typeOnly: boolean): string[] {
+  const isAllowed = isIn(target, [CLIENT]) || (typeOnly && isIn(target, ['shared/']))
+  return isAllowed ? [] : [`imports ${target}`]
+}
+
 function participantImportProblems(file: string, specifier: string): string[] {
   if (!specifier.startsWith('.')) return [`imports ${specifier}`]
   const target = resolve(file, specifier)
-  const isOwn = isIn(target, ['shared/', PARTICIPANT]) && !isIn(target, WITH_IO) && target !== SHELL
+  const isOwn = isIn(target, ['shared/', PARTICIPANT]) && target !== SHELL
   return isOwn ? [] : [`imports ${target}`]
 }
 
@@ -266,10 +272,17 @@ describe('the files in shared/', () => {
 
   it('would be caught, each of them, with a clock at its end', () => {
     for (const [file, text] of files) {
-      if (isIn(file, WITH_IO)) continue
       const late = new Map([[file, `${text}\nexport const late = Date.now()\n`]])
       expect(violations(late), file).toContain(`${file}: Date`)
     }
+  })
+})
+
+describe('the files in client/', () => {
+  it('keep the rule', () => {
+    const files = filesIn('client')
+    expect([...files.keys()]).toContain('client/index.ts')
+    expect(violations(files)).toEqual([])
   })
 })
 
@@ -293,7 +306,10 @@ describe('the rule flags', () => {
     ['shared/a.ts', "export { x } from '../worker/main.ts'", 'imports worker/main.ts'],
     ['shared/a/b.ts', "import { x } from '../../test/model.ts'", 'imports test/model.ts'],
     ['shared/a.ts', "export type { x } from '../../elsewhere.ts'", 'imports ../elsewhere.ts'],
-    ['shared/client/a.ts', "import { x } from '../../worker/main.ts'", 'imports worker/main.ts'],
+    ['shared/a.ts', "import { x } from '../client/index.ts'", 'imports client/index.ts'],
+    ['client/a.ts', "import type { x } from '../worker/main.ts'", 'imports worker/main.ts'],
+    ['client/a.ts', "import { x } from '../shared/json.ts'", 'imports shared/json.ts'],
+    ['client/a.ts', "import { z } from 'zod'", 'imports zod'],
     ['shared/resource/a.ts', "import { z } from 'zod'", 'imports zod'],
     [step, "import type { State } from '../other/state.ts'", 'imports the protocol other'],
     ['shared/a.ts', "const x = import('./b.ts')", 'an import that is not static'],
@@ -338,11 +354,7 @@ describe('the rule flags', () => {
     ['worker/participant/a.ts', "import { env } from 'cloudflare:workers'", 'imports cloudflare:workers'],
     ['worker/participant/a.ts', "import { x } from '../directory.ts'", 'imports worker/directory.ts'],
     ['worker/participant/a.ts', "import { x } from './durable-object.ts'", `imports ${SHELL}`],
-    [
-      'worker/participant/a.ts',
-      "import { x } from '../../shared/client/index.ts'",
-      'imports shared/client/index.ts',
-    ],
+    ['worker/participant/a.ts', "import { x } from '../../client/index.ts'", 'imports client/index.ts'],
   ])('%s: %s', (file, text, problem) => {
     expect(judge(file, text)).toContain(problem)
   })
@@ -372,7 +384,8 @@ describe('the rule accepts', () => {
     ['shared/a.ts', 'const a = Math.imul(1, 2) + Math.max(...b)'],
     ['shared/a.ts', "import { z } from 'zod'\nimport { b } from './b.ts'\nexport * as c from './deep/c.ts'"],
     ['shared/a.ts', 'export async function later() { await Promise.resolve() }'],
-    ['shared/client/a.ts', 'export const now = () => Date.now() + Math.random()'],
+    ['client/a.ts', 'export const now = () => Date.now() + Math.random()'],
+    ['client/a.ts', "import { a } from './b.ts'\nimport type { c } from '../shared/json.ts'"],
     ['shared/protocols/wme/step.ts', "import { a } from './a.ts'\nimport type { P } from '../protocol.ts'"],
     ['shared/protocols/maekawa/a.ts', "import { onTry } from '../lock-only/users.ts'"],
     ['shared/protocols/all.ts', "import { a } from './wme/step.ts'\nimport { b } from './other/step.ts'"],

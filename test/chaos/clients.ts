@@ -3,7 +3,7 @@
  * session; through the router or at a participant's own process; sometimes aborted, sometimes left behind
  * without a word. All of it goes through the project's own client.
  */
-import { BatonError, createBaton, type Lock } from '../../shared/client/index.ts'
+import { BatonError, createBaton, type Lock } from '../../client/index.ts'
 import { sleep } from '../service/eventually.ts'
 import type { Random } from '../simulator/random.ts'
 import { type Machines, ROUTER } from './machines.ts'

@@ -2,7 +2,7 @@
  * After everything is healed: is each lock usable, do all its participants agree, and is what clients were
  * told true?
  */
-import { BatonError, type Lock, NotFoundError } from '../../shared/client/index.ts'
+import { BatonError, type Lock, NotFoundError } from '../../client/index.ts'
 import { sleep } from '../service/eventually.ts'
 import { clientAt } from './clients.ts'
 import { judgeRecord, type Verdict } from './judge.ts'

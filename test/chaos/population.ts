@@ -3,7 +3,7 @@
  * all the time, also by two clients at once with different wishes; and some are used once before the first
  * fault and left alone until the end.
  */
-import { BatonError, type LockOptions } from '../../shared/client/index.ts'
+import { BatonError, type LockOptions } from '../../client/index.ts'
 import { sleep } from '../service/eventually.ts'
 import { Random } from '../simulator/random.ts'
 import { clientAt, operate } from './clients.ts'

@@ -1,6 +1,6 @@
 import { Hono } from 'hono'
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import { type BatonOptions, createBaton } from '../../shared/client/index.ts'
+import { type BatonOptions, createBaton } from '../../client/index.ts'
 
 const page = { entries: [], cursor: null, sequence: 0 }
 const path = '/v1/locks/orders/state'

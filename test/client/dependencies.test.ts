@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 
-const folder = join(import.meta.dirname, '../../shared/client')
+const folder = join(import.meta.dirname, '../../client')
 const VALUE_IMPORT = /^(?:import|export)(?! type\b)[^'"]*?from '([^']+)'/gm
 
 it('at run time the client consists of its own files', () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
+import { errorFromAnswer } from '../../client/error-factory.ts'
+import * as client from '../../client/index.ts'
 import { PROBLEM_CODES, PROBLEMS, problem } from '../../shared/api/problems.ts'
-import { errorFromAnswer } from '../../shared/client/error-factory.ts'
-import * as client from '../../shared/client/index.ts'
 import type { Json } from '../../shared/json.ts'
 
 const noHeaders = new Headers()

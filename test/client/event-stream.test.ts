@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { parseEventStream, type ServerSentEvent, type StreamState } from '../../shared/client/event-stream.ts'
+import { parseEventStream, type ServerSentEvent, type StreamState } from '../../client/event-stream.ts'
 
 async function parse(...chunks: string[]): Promise<{ events: ServerSentEvent[]; state: StreamState }> {
   const state: StreamState = { lastEventId: undefined, retryMs: undefined }

@@ -1,7 +1,8 @@
 /** One lock in memory, with one participant: what the public contract says of grants, operations and events. */
+
+import type { Clock, Outcome } from '../../client/index.ts'
 import type { Problem } from '../../shared/api/problems.ts'
 import { problem } from '../../shared/api/problems.ts'
-import type { Clock, Outcome } from '../../shared/client/index.ts'
 import type { Json } from '../../shared/json.ts'
 import { keyOfCell, keyValue } from '../../shared/resource/key-value.ts'
 import type { Cells } from '../../shared/resource/resource.ts'

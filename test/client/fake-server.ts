@@ -4,6 +4,7 @@
  */
 import { type Context, Hono } from 'hono'
 import type * as z from 'zod'
+import type { Clock, Fetch } from '../../client/index.ts'
 import {
   formatCursor,
   formatGrantId,
@@ -15,7 +16,6 @@ import {
 import { PROBLEM_MEDIA_TYPE, type Problem, problem } from '../../shared/api/problems.ts'
 import * as requests from '../../shared/api/requests.ts'
 import { check, summarize } from '../../shared/api/validation.ts'
-import type { Clock, Fetch } from '../../shared/client/index.ts'
 import type { Json } from '../../shared/json.ts'
 import { keyOfCell, readKey } from '../../shared/resource/key-value.ts'
 import { type FakeGrant, FakeLock, type Refused } from './fake-lock.ts'

@@ -1,6 +1,7 @@
 /** A network that does what it is told to do, between the client and any service: the faults need no help from it. */
+
+import type { Clock, Fetch } from '../../client/index.ts'
 import { PROBLEM_MEDIA_TYPE, type ProblemCode, problem } from '../../shared/api/problems.ts'
-import type { Clock, Fetch } from '../../shared/client/index.ts'
 
 export type Fault =
   /** The request does not arrive. */

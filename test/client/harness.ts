@@ -1,5 +1,5 @@
 /** A client and a service in memory on one virtual clock, for tests that no real service could wait for. */
-import { type Baton, type BatonOptions, createBaton, type Lock } from '../../shared/client/index.ts'
+import { type Baton, type BatonOptions, createBaton, type Lock } from '../../client/index.ts'
 import type { FakeLock } from './fake-lock.ts'
 import { createFakeServer, type FakeServer } from './fake-server.ts'
 import { FaultyNetwork } from './faults.ts'

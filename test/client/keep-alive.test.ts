@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { EjectedError, ExpiredError, type Outcome, UnauthenticatedError } from '../../shared/client/index.ts'
+import { EjectedError, ExpiredError, type Outcome, UnauthenticatedError } from '../../client/index.ts'
 import type { Fault } from './faults.ts'
 import { createHarness, failure } from './harness.ts'
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { createBaton, LockedError } from '../../shared/client/index.ts'
+import { createBaton, LockedError } from '../../client/index.ts'
 import { createHarness, failure } from './harness.ts'
 
 const HOUR_MS = 3_600_000

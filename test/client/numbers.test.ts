@@ -1,6 +1,6 @@
 /** A number that is not finite would arrive as `null`: the client refuses it before anything is sent. */
 import { describe, expect, it } from 'vitest'
-import { BadRequestError } from '../../shared/client/index.ts'
+import { BadRequestError } from '../../client/index.ts'
 import { createHarness, failure } from './harness.ts'
 
 describe.each([Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY])('%s', number => {

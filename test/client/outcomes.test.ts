@@ -1,7 +1,7 @@
 /** What the client says after a request whose answer got lost: call by call, it is true. */
 import { describe, expect, it } from 'vitest'
+import { ConflictError, createBaton, type Fetch } from '../../client/index.ts'
 import { PROBLEM_MEDIA_TYPE, type ProblemCode, problem } from '../../shared/api/problems.ts'
-import { ConflictError, createBaton, type Fetch } from '../../shared/client/index.ts'
 import type { Json } from '../../shared/json.ts'
 import { createHarness, failure } from './harness.ts'
 

@@ -6,7 +6,7 @@ import {
   ServerError,
   TimeoutError,
   TooManyError,
-} from '../../shared/client/index.ts'
+} from '../../client/index.ts'
 import type { Fault } from './faults.ts'
 import { createHarness, failure } from './harness.ts'
 

@@ -1,12 +1,6 @@
 import { describe, expect, it } from 'vitest'
+import { type Clock, createBaton, NetworkError, type SessionEvent, type Socket } from '../../client/index.ts'
 import { PING, PONG, type SessionProbe } from '../../shared/api/session.ts'
-import {
-  type Clock,
-  createBaton,
-  NetworkError,
-  type SessionEvent,
-  type Socket,
-} from '../../shared/client/index.ts'
 import { failure } from './harness.ts'
 
 class FakeSocket implements Socket {

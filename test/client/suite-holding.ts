@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { EjectedError, ExpiredError, ReleasedError } from '../../shared/client/index.ts'
+import { EjectedError, ExpiredError, ReleasedError } from '../../client/index.ts'
 import type { GetBench } from './suite.ts'
 
 export function describeHolding(bench: GetBench): void {

@@ -1,7 +1,7 @@
 /** The heart of it: whatever the network does, no operation is applied twice, and what the client says of it is true. */
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { BatonError, type Outcome } from '../../shared/client/index.ts'
+import { BatonError, type Outcome } from '../../client/index.ts'
 import { type Fault, FaultyNetwork } from './faults.ts'
 import { type Bench, type GetBench, newLockName, type SuiteOptions } from './suite.ts'
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { BadRequestError, ConflictError, LockedError } from '../../shared/client/index.ts'
+import { BadRequestError, ConflictError, LockedError } from '../../client/index.ts'
 import type { GetBench } from './suite.ts'
 
 export function describeOperations(bench: GetBench): void {

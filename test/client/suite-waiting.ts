@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { AbortedError, LockedError, NetworkError } from '../../shared/client/index.ts'
+import { AbortedError, LockedError, NetworkError } from '../../client/index.ts'
 import type { GetBench } from './suite.ts'
 
 export function describeWaiting(bench: GetBench): void {

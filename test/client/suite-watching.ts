@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { ForbiddenError, type Lock, type WatchEvent } from '../../shared/client/index.ts'
+import { ForbiddenError, type Lock, type WatchEvent } from '../../client/index.ts'
 import type { GetBench } from './suite.ts'
 
 export function describeWatching(bench: GetBench): void {

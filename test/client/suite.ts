@@ -11,7 +11,7 @@ import {
   type Fetch,
   type Lock,
   systemClock,
-} from '../../shared/client/index.ts'
+} from '../../client/index.ts'
 import { FaultyNetwork } from './faults.ts'
 import { describeHolding } from './suite-holding.ts'
 import { describeLosses } from './suite-losses.ts'

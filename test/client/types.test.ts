@@ -1,6 +1,5 @@
 /** What the compiler knows. Checked by `npm run types`; nothing of it is run. */
 import { expectTypeOf, it } from 'vitest'
-import type * as api from '../../shared/api/types.ts'
 import type {
   AppendResult,
   DeleteResult,
@@ -24,7 +23,8 @@ import type {
   Read,
   Status,
   Ticket,
-} from '../../shared/client/index.ts'
+} from '../../client/index.ts'
+import type * as api from '../../shared/api/types.ts'
 
 it('a batch written in place has a tuple of results', () => {
   const check = async (held: Held, lock: Lock) => {

@@ -2,7 +2,7 @@
  * A clock that jumps to the next moment at which somebody wants to be woken, as soon as nobody has anything left to do.
  * Hours of waiting take milliseconds, and always in the same order.
  */
-import type { Clock } from '../../shared/client/index.ts'
+import type { Clock } from '../../client/index.ts'
 
 interface Sleeper {
   readonly at: number

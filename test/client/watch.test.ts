@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { createBaton, type WatchEvent } from '../../shared/client/index.ts'
+import { createBaton, type WatchEvent } from '../../client/index.ts'
 import { VirtualClock } from './virtual-clock.ts'
 
 /** A service whose n-th answer to `watch` is the n-th of these; `null` at the end: it stays open and silent. */

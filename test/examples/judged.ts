@@ -1,6 +1,6 @@
 /** What the participants of a lock recorded, judged: the violations, with their evidence. */
 import { expect } from 'vitest'
-import type { Lock, ResourceTypes } from '../../shared/client/index.ts'
+import type { Lock, ResourceTypes } from '../../client/index.ts'
 import type { HistoryEvent } from '../../shared/history/events.ts'
 import { judge } from '../../shared/history/judge.ts'
 import { DEFAULT_LIMITS } from '../../shared/protocols/protocol.ts'

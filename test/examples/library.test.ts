@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type Baton, createBaton, UnauthenticatedError } from '../../shared/client/index.ts'
+import { type Baton, createBaton, UnauthenticatedError } from '../../client/index.ts'
 import { type Account, account } from './account.ts'
 import { historyOf, violationsIn } from './judged.ts'
 import { fileOf, type StartedWorker, startWorker } from './workers.ts'
@@ -161,7 +161,7 @@ describe('participants behind a URL', () => {
 /** Inside of this project its own files are imported by their paths. */
 const PACKAGE_PATHS = {
   'baton/resource': '../../shared/resource/define.ts',
-  'baton/client': '../../shared/client/index.ts',
+  'baton/client': '../../client/index.ts',
   baton: '../../worker/library.ts',
 }
 

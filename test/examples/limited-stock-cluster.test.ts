@@ -4,8 +4,8 @@
  * and started again.
  */
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { BatonError, createBaton, type Lock } from '../../client/index.ts'
 import { buy, look, type Pay, putOnSale, type Sale } from '../../examples/limited-stock/shop.ts'
-import { BatonError, createBaton, type Lock } from '../../shared/client/index.ts'
 import { LocalCluster } from '../../worker/local/cluster.ts'
 import { violationsIn } from './judged.ts'
 import { presentOwner } from './owner.ts'

@@ -1,7 +1,7 @@
 /** examples/limited-stock, as it is deployed: the shop reaches Baton through a service binding. */
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { GrantOverError, type Lock } from '../../client/index.ts'
 import { look, putOnSale, type Sale } from '../../examples/limited-stock/shop.ts'
-import { GrantOverError, type Lock } from '../../shared/client/index.ts'
 import { violationsIn } from './judged.ts'
 import { Market, REGIONS } from './market.ts'
 import { presentOwner } from './owner.ts'

@@ -1,8 +1,8 @@
 /** The shop of examples/limited-stock and Baton as two Workers of one Miniflare, and buyers in several regions. */
 import { createHash } from 'node:crypto'
 import { convertV4MiniflareOptions, Miniflare } from 'miniflare'
+import { type Baton, createBaton } from '../../client/index.ts'
 import type { Sale } from '../../examples/limited-stock/shop.ts'
-import { type Baton, createBaton } from '../../shared/client/index.ts'
 import { bundle } from '../../worker/local/build.ts'
 import { COMPATIBILITY_DATE } from '../../worker/local/workerd.ts'
 import { fileOf } from './workers.ts'

@@ -1,5 +1,5 @@
 /** A Worker of one's own: the locks are below one of its paths, and it uses them itself. */
-import { createBaton } from '../../shared/client/index.ts'
+import { createBaton } from '../../client/index.ts'
 import { type BatonEnvironment, defineBaton } from '../../worker/library.ts'
 import { type Account, account } from './account.ts'
 

@@ -1,5 +1,5 @@
 /** Who has the token. Of the participants that are reachable, the one that has come furthest knows best. */
-import type { Lock } from '../../shared/client/index.ts'
+import type { Lock } from '../../client/index.ts'
 
 export async function presentOwner(lock: Lock): Promise<number> {
   const { participants } = await lock.status()

@@ -1,5 +1,5 @@
 /** Somebody who does nothing wrong, all the while: each of its operations must succeed, and count once. */
-import { createBaton, type Lock } from '../../shared/client/index.ts'
+import { createBaton, type Lock } from '../../client/index.ts'
 import { sleep } from '../service/eventually.ts'
 
 /** Seldom enough that its own share of the memory stays small. */

@@ -5,7 +5,7 @@
 import type { Mutant } from './catalogue.ts'
 
 const ROUTER = 'worker/router'
-const CLIENT = 'shared/client'
+const CLIENT = 'client'
 
 const outcomes: Mutant[] = [
   {

@@ -59,7 +59,7 @@ export const subjectOf = ({ file }: Mutant): Subject => {
   return SUBJECTS.find(subject => file.startsWith(`shared/protocols/${subject}/`)) ?? 'wme'
 }
 
-const SERVICE = ['worker/', 'shared/client/', 'shared/api/']
+const SERVICE = ['worker/', 'client/', 'shared/api/']
 
 export const mutants: Mutant[] = [
   ...safetyMutants,

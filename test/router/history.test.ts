@@ -1,8 +1,8 @@
 /** A history comes in pages, of each participant so much at a time. */
 import { describe, expect, it } from 'vitest'
+import { wholeHistory } from '../../client/history.ts'
+import { createBaton } from '../../client/index.ts'
 import type { HistoryAnswer } from '../../shared/api/types.ts'
-import { wholeHistory } from '../../shared/client/history.ts'
-import { createBaton } from '../../shared/client/index.ts'
 import type { Json } from '../../shared/json.ts'
 import type { ParticipantCall } from '../../worker/participant/calls.ts'
 import { createHarness, done, problemOf, usualAnswer } from './fake.ts'

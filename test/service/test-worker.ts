@@ -11,8 +11,9 @@
  * The second is needed because the open runtime does not notice when a TCP connection of a waiting client ends (the
  * platform does; github.com/cloudflare/workerd, pull request 5062). A client inside of the runtime is noticed by both.
  */
+
+import { createBaton } from '../../client/index.ts'
 import type { Location } from '../../shared/api/limits.ts'
-import { createBaton } from '../../shared/client/index.ts'
 import { objectName } from '../../worker/directory.ts'
 import { type BatonEnvironment, defineBaton } from '../../worker/library.ts'
 import { rawResource } from './raw-resource.ts'

@@ -1,5 +1,5 @@
 /** How a client does each of its actions, and what it notes of the answers. */
-import { BadRequestError, ConflictError } from '../../../shared/client/index.ts'
+import { BadRequestError, ConflictError } from '../../../client/index.ts'
 import type { Json } from '../../../shared/json.ts'
 import type { OperationCall } from './journal.ts'
 import type { Wish } from './plan.ts'

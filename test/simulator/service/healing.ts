@@ -3,8 +3,9 @@
  * has not lost more than it can bear must be of use again within a bound of virtual time; then there must
  * be silence.
  */
+
+import { BatonError } from '../../../client/index.ts'
 import type { ParticipantPlace } from '../../../shared/api/configuration.ts'
-import { BatonError } from '../../../shared/client/index.ts'
 import type { Json } from '../../../shared/json.ts'
 import { majority } from '../../../shared/protocols/quorum.ts'
 import { LEDGER_NAME } from '../../../worker/participant/ledger/name.ts'

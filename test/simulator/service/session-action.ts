@@ -1,6 +1,6 @@
 /** A session: `try`, some operations, and an end. A client may also stand still with its socket open. */
-import type { Session, SessionEvent } from '../../../shared/client/index.ts'
-import { BatonError } from '../../../shared/client/index.ts'
+import type { Session, SessionEvent } from '../../../client/index.ts'
+import { BatonError } from '../../../client/index.ts'
 import { operationFor } from './client-actions.ts'
 import type { OperationCall } from './journal.ts'
 import type { Action } from './plan-actions.ts'

@@ -2,7 +2,7 @@
  * A client: the real client library on virtual time, behind a network that loses and delays. One after the
  * other it does what its plan says; client-actions.ts has each of them.
  */
-import { type Baton, BatonError, createBaton } from '../../../shared/client/index.ts'
+import { type Baton, BatonError, createBaton } from '../../../client/index.ts'
 import type { Json } from '../../../shared/json.ts'
 import { Random } from '../random.ts'
 import { SimRequest, type SimResponse } from './http.ts'

@@ -9,7 +9,7 @@
  *   await held.apply([{ append: 'orders', value: { id: 1 } }, { increment: 'count' }])
  * })
  */
-export type { Json } from '../json.ts'
+export type { Json } from '../shared/json.ts'
 export type {
   AppendOp,
   AppendResult,
@@ -24,7 +24,7 @@ export type {
   OpError,
   PutOp,
   PutResult,
-} from '../resource/key-value.ts'
+} from '../shared/resource/key-value.ts'
 export type { AcquireOptions } from './acquire.ts'
 export {
   type Baton,

@@ -1,5 +1,5 @@
 /** One request and its answer: how a call becomes HTTP, and how whatever comes back becomes a value or a `BatonError`. */
-import type { Json } from '../json.ts'
+import type { Json } from '../shared/json.ts'
 import type { Clock } from './clock.ts'
 import { abortedError, errorFromAnswer, networkError, timeoutError } from './error-factory.ts'
 import { BatonError } from './errors.ts'

@@ -1,5 +1,5 @@
 /** One lock, by its name: everything that the service does with it. */
-import type { Json } from '../json.ts'
+import type { Json } from '../shared/json.ts'
 import { type AcquireOptions, acquireGrant } from './acquire.ts'
 import { type Connection, LOCK_NAME, pathOf } from './connection.ts'
 import { BadRequestError, ConflictError, LockedError } from './errors.ts'

@@ -9,7 +9,7 @@ import type {
   OpError,
   OpResult,
   PutResult,
-} from '../resource/key-value.ts'
+} from '../shared/resource/key-value.ts'
 
 /** What a lock guards, for the compiler: the ops of its resource, and what they answer when applied and when not. */
 export interface ResourceTypes {

@@ -3,10 +3,10 @@
  * schemas with it, not even in its types; a test holds them against the schemas of the service.
  */
 
-import type { WatchEvents } from '../api/watch.ts'
-import type { StubResourceEvent, UserStubEvent } from '../history/events.ts'
-import type { Json } from '../json.ts'
-import type { ProtocolName, ProtocolOptions } from '../protocols/protocol.ts'
+import type { WatchEvents } from '../shared/api/watch.ts'
+import type { StubResourceEvent, UserStubEvent } from '../shared/history/events.ts'
+import type { Json } from '../shared/json.ts'
+import type { ProtocolName, ProtocolOptions } from '../shared/protocols/protocol.ts'
 
 export interface Grant {
   /** Whoever knows it can use the grant. */

@@ -3,7 +3,12 @@
  * long as the socket; and it ends with the socket, so a session that breaks is not made again: whoever uses it must know
  * that its grant is over.
  */
-import type { PING as ServicePing, PONG as ServicePong, SessionEvent, SessionProbe } from '../api/session.ts'
+import type {
+  PING as ServicePing,
+  PONG as ServicePong,
+  SessionEvent,
+  SessionProbe,
+} from '../shared/api/session.ts'
 import type { Clock } from './clock.ts'
 import { networkError } from './error-factory.ts'
 import { BatonError } from './errors.ts'

@@ -1,5 +1,5 @@
 /** The way in: where the service is and how to talk to it. */
-import type { Location } from '../api/limits.ts'
+import type { Location } from '../shared/api/limits.ts'
 import { type Clock, randomId, systemClock } from './clock.ts'
 import { Connection } from './connection.ts'
 import { Lock } from './lock.ts'

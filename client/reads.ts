@@ -1,5 +1,5 @@
 /** Reading the guarded state, with or without holding the lock. */
-import type { Json } from '../json.ts'
+import type { Json } from '../shared/json.ts'
 import { type Connection, pathOf } from './connection.ts'
 import { NotFoundError } from './errors.ts'
 import type { Consistency, Entry, Page, Read } from './types.ts'

@@ -2,8 +2,8 @@
  * Everything that this client throws, except what a caller's own callback throws. `code` tells the classes apart where
  * `instanceof` does not reach.
  */
-import type { FieldError, Outcome } from '../api/problems.ts'
-import type { Json } from '../json.ts'
+import type { FieldError, Outcome } from '../shared/api/problems.ts'
+import type { Json } from '../shared/json.ts'
 import type { Holder } from './types.ts'
 
 export type { FieldError, Outcome }

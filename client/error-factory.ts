@@ -1,6 +1,6 @@
 /** How errors are made: one table says which class a problem of the service becomes. */
-import type { Outcome, ProblemCode } from '../api/problems.ts'
-import type { Json } from '../json.ts'
+import type { Outcome, ProblemCode } from '../shared/api/problems.ts'
+import type { Json } from '../shared/json.ts'
 import {
   AbortedError,
   BadRequestError,

@@ -3,7 +3,7 @@
  * is sent again until an answer comes, and nothing is applied twice. If none comes, the error says `unknown`.
  */
 
-import type { Json } from '../json.ts'
+import type { Json } from '../shared/json.ts'
 import { LONGEST_WAIT_MS } from './acquire.ts'
 import { type Connection, pathOf } from './connection.ts'
 import type { Outcome } from './errors.ts'

@@ -1,5 +1,5 @@
 /** A lock while it is held: what its holder can do, and how it learns that it is the holder no longer. */
-import type { Json } from '../json.ts'
+import type { Json } from '../shared/json.ts'
 import type { Granted } from './acquire.ts'
 import { type Connection, pathOf } from './connection.ts'
 import { type BatonError, GrantOverError, ReleasedError } from './errors.ts'
