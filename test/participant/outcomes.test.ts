@@ -1,5 +1,6 @@
 /** What became of an operation: its result is looked for before anything is tried. */
 import { beforeEach, describe, expect, it } from 'vitest'
+import { API_LIMITS } from '../../shared/api/limits.ts'
 import { notApplied } from '../../worker/participant/calls/grant.ts'
 import type { ParticipantAnswer } from '../../worker/participant/calls.ts'
 import { type MemoryNode, MemoryPlatform } from './memory-platform.ts'
@@ -92,6 +93,14 @@ describe('an opId that is on its way in the log', () => {
     })
     expect(await platform.during(pending)).toMatchObject({ type: 'done', body: { results: [{ value: 1 }] } })
     expect(await valueAt(second)).toBe(1)
+  })
+
+  it('is not what a refusal of another operation of the same user means', async () => {
+    const ops = [{ put: 'n', value: 'x'.repeat(API_LIMITS.batchWeight) }] as never
+    const heavy = await first.call({ type: 'ops', user: 'somebody', fence, opId: 'heavy', ops })
+    expect(heavy).toMatchObject({ type: 'problem', code: 'too_large', outcome: 'not-applied' })
+    second.isAway = false
+    expect(await platform.during(pending)).toMatchObject({ type: 'done', body: { results: [{ value: 1 }] } })
   })
 
   it('is unknown if it is still on its way when the time is over', async () => {
