@@ -128,6 +128,20 @@ describe('an opId that is on its way in the log', () => {
   })
 })
 
+describe('a transact whose outcome is not known in time', () => {
+  it('leaves as soon as it is known, so that nobody waits for the end of its grant', async () => {
+    await platform.during(transact(first, 'before', ADD, 5_000))
+    await platform.settle()
+    for (const node of [second, platform.node(3)]) node.isAway = true
+    const answer = await platform.during(transact(first, 'slow', ADD, 5_000))
+    expect(answer).toMatchObject({ type: 'problem', code: 'no_quorum', outcome: 'unknown' })
+    expect(bodyOf(await first.call({ type: 'status' })).holder).not.toBeNull()
+    for (const node of [second, platform.node(3)]) node.isAway = false
+    expect(await valueAt(first)).toBe(2)
+    expect(bodyOf(await first.call({ type: 'status' })).holder).toBeNull()
+  })
+})
+
 describe('an opId under a grant that is over', () => {
   const refused = (outcome: 'unknown' | 'not-applied') => {
     const ending = { user: 'somebody', fence: 1, reason: 'released' } as const
