@@ -83,6 +83,18 @@ describe('a client that goes away', () => {
     expect(await status()).toMatchObject({ queue: 0, holder: null })
   })
 
+  it('with its session leaves at once, inside or waiting', async () => {
+    const [inside, waiting] = [await node.session('inside'), await node.session('waiting')]
+    for (const socket of [inside, waiting]) node.say(socket, { type: 'try' })
+    await platform.settle()
+    expect(inside.sent.at(-1)).toMatchObject({ type: 'crit' })
+    expect((await status()).queue).toBe(1)
+    node.close(waiting)
+    expect((await status()).queue).toBe(0)
+    node.close(inside)
+    expect((await status()).holder).toBeNull()
+  })
+
   it('while its operation is on its way leaves when that is settled', async () => {
     setAway(true)
     const gone = new AbortController()

@@ -124,6 +124,12 @@ export class MemoryNode {
     this.awake().participant.socketMessage(socket, JSON.stringify(message))
   }
 
+  /** The client has closed it. */
+  close(socket: MemorySocket): void {
+    this.sockets.splice(this.sockets.indexOf(socket), 1)
+    this.awake().participant.socketClose(socket)
+  }
+
   watch(sink: Sink, since: number | null = null): Promise<ParticipantAnswer | null> {
     return this.request(participant => participant.watch({ lock: LOCK, id: this.id }, since, sink))
   }
