@@ -258,6 +258,20 @@ describe('what is left to be finished', () => {
 })
 
 describe('objects', () => {
+  it('take no answer of the ledger that was meant for an earlier life of theirs', () => {
+    const table = Table.founded(options())
+    table.use(3)
+    const { standing } = table.birth(3)
+    table.deafLedgers.add(3)
+    table.wipeParticipant(3)
+    table.use(3)
+    expect(standing).toMatchObject({ status: 'fresh' })
+    const { token } = standing as { readonly token: string }
+    const late = { generation: 1, token, verdict: 'entitled', incarnation: 1, known: {} } as const
+    table.step(3, { type: 'ledger', now: table.now, answer: late })
+    expect(table.birth(3).standing).toMatchObject({ status: 'fresh' })
+  })
+
   it('are refused when the ledger is full, and those that it has go on', () => {
     const table = Table.founded({ ...options(), ledgerLimits: { locks: 1, entriesPerPage: 10 } })
     table.stepLedger(1, {
