@@ -16,6 +16,7 @@ import { ricartAgrawalaMutants } from './catalogue-ricart-agrawala.ts'
 import { ricartAgrawalaGroupMutants } from './catalogue-ricart-agrawala-group.ts'
 import { safetyMutants } from './catalogue-safety.ts'
 import { serviceMutants } from './catalogue-service.ts'
+import { toldMutants } from './catalogue-told.ts'
 import { wmeConsensusMutants } from './catalogue-wme-consensus.ts'
 
 export interface Mutant {
@@ -77,4 +78,5 @@ export const mutants: Mutant[] = [
   ...participantCallMutants,
   ...bytesMutants,
   ...serviceMutants,
+  ...toldMutants,
 ]
