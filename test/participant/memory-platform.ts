@@ -95,8 +95,8 @@ export class MemoryNode {
     this.id = id
   }
 
-  call(call: ParticipantCall): Promise<ParticipantAnswer> {
-    return this.request(participant => participant.call({ lock: LOCK, id: this.id }, call, null))
+  call(call: ParticipantCall, signal: AbortSignal | null = null): Promise<ParticipantAnswer> {
+    return this.request(participant => participant.call({ lock: LOCK, id: this.id }, call, signal))
   }
 
   peer(request: PeerRequest): Promise<PeerAnswer> {
