@@ -93,6 +93,7 @@ export class MemoryNode {
   constructor(platform: MemoryPlatform, id: number) {
     this.platform = platform
     this.id = id
+    this.rows.now = () => platform.now
   }
 
   call(call: ParticipantCall, signal: AbortSignal | null = null): Promise<ParticipantAnswer> {
@@ -184,12 +185,18 @@ export class MemoryNode {
 
   private runtimeOf(life: { readonly isOver: boolean }, abort: (reason: string) => void): Runtime {
     const { platform, journal } = this
+    // In one instance the clock never goes back.
+    let latest = 0
+    const now = () => {
+      latest = Math.max(latest, platform.now)
+      return latest
+    }
     return {
       rows: this.rows,
       alarm: {
         set: at => {
           journal.push('alarm')
-          this.alarmAt = at
+          this.alarmAt = Math.max(at, now())
         },
       },
       peers: {
@@ -205,7 +212,7 @@ export class MemoryNode {
         all: () => this.sockets,
         withTag: tag => this.sockets.find(socket => socket.tag === tag),
       },
-      now: () => platform.now,
+      now,
       random: () => 0.5,
       randomId: () => String(++this.platform.ids).padStart(32, '0'),
       background: work => void work.catch(() => {}),
