@@ -154,6 +154,14 @@ const lives: Mutant[] = [
     replace: "status === 'entitled'",
   },
   {
+    id: 'birth-finished-for-ever',
+    trap: 'D2',
+    title: 'what was finished once is finished in every later incarnation',
+    file: `${BIRTH}/healing.ts`,
+    find: 'if (lost >= generation && !isFinished) return',
+    replace: 'if (lost >= generation) return',
+  },
+  {
     id: 'birth-late-answer-of-the-ledger',
     trap: 'D2',
     title: 'an answer of the ledger to an earlier life is taken',
