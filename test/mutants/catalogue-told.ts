@@ -1,4 +1,4 @@
-/** Who is told what, and when: answers of calls, events of streams, users whose client or whose core is gone. */
+/** Who is told what, and when: answers, events of streams, users whose client or whose core is gone. */
 import type { Mutant } from './catalogue.ts'
 
 const CALLS = 'worker/participant/calls'

@@ -123,7 +123,13 @@ describe('an operation that is applied in a turn that cannot be written', () => 
     await platform.settle()
     setAway(true)
     owner.say(socket, { type: 'issue', opId: 'a', ops: [{ increment: 'n' }] })
-    const again = owner.call({ type: 'transact', user: 'b', opId: 'a', ops: [{ increment: 'n' }], waitMs: 20_000 })
+    const again = owner.call({
+      type: 'transact',
+      user: 'b',
+      opId: 'a',
+      ops: [{ increment: 'n' }],
+      waitMs: 20_000,
+    })
     again.catch(() => {})
     await platform.settle()
     setAway(false)

@@ -1,4 +1,4 @@
-/** Which signed requests of peers a process answers; see test/service/cluster-peers.test.ts for the signatures. */
+/** Which signed requests of peers a process answers; the signatures are in service/cluster-peers.test.ts. */
 import { expect, it } from 'vitest'
 import type { BatonEnvironment } from '../../worker/environment.ts'
 import { answerPeer } from '../../worker/peer-door.ts'
