@@ -96,8 +96,8 @@ export class MemoryNode {
     this.rows.now = () => platform.now
   }
 
-  call(call: ParticipantCall): Promise<ParticipantAnswer> {
-    return this.request(participant => participant.call({ lock: LOCK, id: this.id }, call, null))
+  call(call: ParticipantCall, signal: AbortSignal | null = null): Promise<ParticipantAnswer> {
+    return this.request(participant => participant.call({ lock: LOCK, id: this.id }, call, signal))
   }
 
   peer(request: PeerRequest): Promise<PeerAnswer> {
