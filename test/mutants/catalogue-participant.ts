@@ -61,15 +61,16 @@ export const participantMutants: Mutant[] = [
     trap: 'one transaction',
     title: 'the writes of a turn are no transaction',
     file: PARTICIPANT.storage,
-    find: '    this.rows.transaction(() => {\n',
-    replace: '    const inOrder = (run: () => void) => run()\n    inOrder(() => {\n',
+    find: '    this.rows.transaction(() => {\n      if (!this.isBegun) this.begin()\n',
+    replace:
+      '    const inOrder = (run: () => void) => run()\n    inOrder(() => {\n      if (!this.isBegun) this.begin()\n',
   },
   {
     id: 'commit-twice',
     trap: 'one transaction',
     title: 'what was committed is written again with each turn',
     file: PARTICIPANT.storage,
-    find: '    this.staged.clear()\n',
+    find: '    staged.clear()\n',
     replace: '',
   },
   {
@@ -77,8 +78,8 @@ export const participantMutants: Mutant[] = [
     trap: 'one transaction',
     title: 'a record that this turn has deleted stays in storage',
     file: PARTICIPANT.storage,
-    find: '      if (deleted.length > 0) this.rows.records.delete(deleted)\n',
-    replace: '',
+    find: 'const text = value === null ? null : JSON.stringify(value)',
+    replace: "const text = JSON.stringify(value ?? '')",
   },
   {
     id: 'no-proof-of-writing',
@@ -93,8 +94,8 @@ export const participantMutants: Mutant[] = [
     trap: 'history',
     title: 'a page begins behind the event that the cursor names',
     file: PARTICIPANT.eventLog,
-    find: 'row.id === firstId ? firstIndex : 0',
-    replace: 'row.id === firstId ? firstIndex + 1 : 0',
+    find: 'number === firstStep ? firstIndex : 0',
+    replace: 'number === firstStep ? firstIndex + 1 : 0',
   },
   {
     id: 'page-without-weight',

@@ -7,6 +7,7 @@ import type { LockConfiguration } from '../../shared/api/configuration.ts'
 import { DEFAULT_TIMING } from '../../shared/protocols/protocol.ts'
 import { keyValue } from '../../shared/resource/key-value.ts'
 import type { ParticipantAnswer, ParticipantCall } from '../../worker/participant/calls.ts'
+import { Storage } from '../../worker/participant/core/storage.ts'
 import { Participant } from '../../worker/participant/participant.ts'
 import type { PeerAnswer, PeerRequest } from '../../worker/participant/peers/requests.ts'
 import type { Runtime, Sink, Socket, SocketAttachment } from '../../worker/participant/runtime.ts'
@@ -168,11 +169,14 @@ export class MemoryNode {
       this.instance = null
       die(new Error(reason))
     })
-    const participant = new Participant(runtime, {
-      eventsKept: 1_000,
-      defaults: ({ id }) => this.platform.defaults(id),
-      resourceNamed: () => keyValue,
-    })
+    const participant = new Participant(
+      runtime,
+      new Storage(this.rows, { eventsKept: 1_000, journalRows: 1 }),
+      {
+        defaults: ({ id }) => this.platform.defaults(id),
+        resourceNamed: () => keyValue,
+      },
+    )
     return { participant, death }
   }
 

@@ -109,7 +109,7 @@ export class Losses {
 
   committed(object: SimObject, group: Group): void {
     const { lock, participant } = object
-    if (!group.some(([kind, key]) => kind === 'put' && SIGNS.has(key as string))) return
+    if (!group.some(isSign)) return
     if (lock !== LEDGER_NAME && !this.#born.has(lock) && isMemberOf(object)) {
       this.#world.counts.births++
       this.#born.add(lock)
@@ -170,7 +170,12 @@ export class Losses {
 }
 
 /** Records that say that somebody is back. */
-const SIGNS: ReadonlySet<string> = new Set(['membership', 'birth', 'ledger'])
+const SIGNS = ['membership', 'birth', 'ledger'].map(key => JSON.stringify(key))
+
+function isSign(write: Group[number]): boolean {
+  if (write[0] === 'segment') return true
+  return write[0] === 'journal' && SIGNS.some(key => write[3].includes(key))
+}
 
 export function birthOf(object: SimObject): BirthRecord | null {
   const text = object.disk.durableRecord('birth')
