@@ -134,6 +134,7 @@ export const PARTICIPANT = {
   segments: `${participant}/core/segments.ts`,
   sessions: `${participant}/streams/sessions.ts`,
   storage: `${participant}/core/storage.ts`,
+  clock: `${participant}/core/clock.ts`,
   timers: `${participant}/core/timers.ts`,
   turns: `${participant}/core/turns.ts`,
   watchers: `${participant}/streams/watchers.ts`,

@@ -15,9 +15,12 @@ export class MemoryRows implements Rows {
   beforeWrite: () => void = () => {}
   /** Called before each statement that reads. */
   beforeRead: (statement: string) => void = () => {}
+  /** The machine's clock. */
+  now: () => number = () => Date.now()
   tables = new Tables()
 
   private readonly over = rowsOver({
+    now: () => this.now(),
     tables: () => this.tables,
     reading: statement => this.beforeRead(statement),
     write: write => {
@@ -33,7 +36,9 @@ export class MemoryRows implements Rows {
   readonly steps = this.over.steps
   readonly older = this.over.older
 
-  touch(): void {}
+  touch(): number {
+    return this.now()
+  }
 
   transaction(run: () => void): void {
     const before = this.tables.copy()

@@ -24,6 +24,7 @@ function throws(run: () => void): void {
   throw new Error('it did not throw')
 }
 
+const A_MINUTE_MS = 60_000
 /** More than a page of SQLite holds, and letters of one to four bytes. */
 const LONG = 'é😀a\uffee'.repeat(5_000)
 const ODD = '"\\\n\u0000\t \' ; DROP TABLE journal; -- é😀\uffee'
@@ -170,11 +171,12 @@ export const ROWS_CONTRACT: readonly RowsCase[] = [
     },
   },
   {
-    name: 'a touch changes nothing',
+    name: 'a touch changes nothing, and tells the time in milliseconds',
     run(rows) {
       const before = everythingIn(rows)
-      rows.touch()
+      const offMs = Math.abs(rows.touch() - Date.now())
       same(everythingIn(rows), before)
+      if (!(offMs < A_MINUTE_MS)) throw new Error(`it is off by ${offMs} ms`)
     },
   },
 ]

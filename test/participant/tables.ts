@@ -65,6 +65,8 @@ export class Tables {
 }
 
 export interface Access {
+  /** The machine's clock. */
+  readonly now: () => number
   readonly tables: () => Tables
   /** Before each statement that reads. It may throw. */
   readonly reading: (statement: string) => void
@@ -72,13 +74,16 @@ export interface Access {
 }
 
 /** What a platform's rows are but for transactions. */
-export function rowsOver({ tables, reading, write }: Access): Omit<Rows, 'transaction'> {
+export function rowsOver({ now, tables, reading, write }: Access): Omit<Rows, 'transaction'> {
   const read = (statement: string): Tables => {
     reading(statement)
     return tables()
   }
   return {
-    touch: () => void read('touch'),
+    touch: () => {
+      read('touch')
+      return now()
+    },
     journal: {
       put: (place, number, body) => write(['journal', place, number, body]),
       get: place => read('journal').journal.get(place),

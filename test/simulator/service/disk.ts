@@ -3,12 +3,24 @@
  * turn become durable together, a little later and in their order. What is not durable when the instance
  * ends is lost.
  */
+import { joinLines, linesOf, recordsIn, type Text } from '../../../worker/participant/core/lines.ts'
 import { storedRecords } from '../../../worker/participant/core/storage.ts'
 import type { Rows } from '../../../worker/participant/runtime.ts'
 import { rowsOver, Tables, type Write } from '../../participant/tables.ts'
 
 /** The writes of one turn. */
 export type Group = readonly Write[]
+
+/** A checkpoint writes some of the records that were written before, too. */
+export function recordsWritten(group: Group): (readonly [key: string, text: Text])[] {
+  return group.flatMap(write => {
+    if (write[0] === 'journal') return [...recordsIn(recordsAlone(write[3]))]
+    return write[0] === 'segment' && write[1] > 0 && write[2] !== null ? [...recordsIn(write[2])] : []
+  })
+}
+
+/** The journal has the steps of the history as well. */
+const recordsAlone = (body: string): string => joinLines(linesOf(body).filter(line => !line.startsWith('{')))
 
 /** Called before each statement; throws if the statement is to fail or the instance is over. */
 export type Statement = (kind: 'read' | 'write', name: string) => void
@@ -121,8 +133,9 @@ export class Disk {
   }
 
   /** The rows as one instance sees them. */
-  open(statement: Statement): Rows {
+  open(statement: Statement, now: () => number): Rows {
     const over = rowsOver({
+      now,
       tables: () => this.#seen,
       reading: name => statement('read', name),
       write: write => {
@@ -151,5 +164,8 @@ function rowsOf(tables: Tables): Rows {
   const never = () => {
     throw new Error('only an instance writes')
   }
-  return { ...rowsOver({ tables: () => tables, reading: () => {}, write: never }), transaction: never }
+  return {
+    ...rowsOver({ now: () => 0, tables: () => tables, reading: () => {}, write: never }),
+    transaction: never,
+  }
 }
