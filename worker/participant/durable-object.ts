@@ -12,7 +12,7 @@ import { LEDGER_NAME } from './ledger/name.ts'
 import { type Address, isParticipant } from './lock/lock.ts'
 import { Participant } from './participant.ts'
 import type { PeerAnswer, PeerRequest } from './peers/requests.ts'
-import type { Peers, Runtime, Sink, Socket, SocketAttachment, Sockets } from './runtime.ts'
+import type { Peers, Runtime, Sink, Socket, SocketAttachment, Sockets, Timeout } from './runtime.ts'
 import { SqlRows } from './sql-rows.ts'
 
 export class BatonParticipant extends DurableObject<BatonEnvironment> {
@@ -139,6 +139,16 @@ function addressOf(request: Request): Address {
 
 // ---------------------------------------------------------------- the runtime
 
+function oneTimeout(): Timeout {
+  let pending: ReturnType<typeof setTimeout> | null = null
+  return {
+    set: (afterMs, run) => {
+      clearTimeout(pending)
+      pending = setTimeout(run, afterMs)
+    },
+  }
+}
+
 function runtimeOf(ctx: DurableObjectState, directory: ParticipantDirectory): Runtime {
   // A ping wakes nobody: the platform answers it, and remembers when it did.
   ctx.setWebSocketAutoResponse(new WebSocketRequestResponsePair(PING, PONG))
@@ -146,6 +156,7 @@ function runtimeOf(ctx: DurableObjectState, directory: ParticipantDirectory): Ru
     rows: new SqlRows(ctx.storage),
     // The write is part of the event's transaction and needs no waiting for.
     alarm: { set: at => void ctx.storage.setAlarm(at) },
+    timeout: oneTimeout(),
     peers: peersOf(directory),
     sockets: socketsOf(ctx),
     now: () => Date.now(),

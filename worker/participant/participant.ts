@@ -81,7 +81,7 @@ export class Participant {
     this.deployment = deployment
     this.storage = storage
     this.turns = new Turns(runtime, storage)
-    this.timers = new Timers(runtime)
+    this.timers = new Timers(runtime, () => this.turns.attempt(() => this.timers.fire()))
     const { turns, timers } = this
     this.lock = new Lock({
       turns,
@@ -210,7 +210,7 @@ export class Participant {
   }
 
   alarm(): void {
-    this.turns.run(() => this.timers.fire())
+    this.turns.run(() => this.timers.onAlarm())
   }
 
   // ---------------------------------------------------------------- taking part

@@ -12,6 +12,7 @@ import type { PeerAnswer, PeerRequest } from './peers/requests.ts'
 export interface Runtime {
   readonly rows: Rows
   readonly alarm: Alarm
+  readonly timeout: Timeout
   readonly peers: Peers
   readonly sockets: Sockets
   /**
@@ -38,6 +39,12 @@ export interface Runtime {
 export interface Alarm {
   /** Moves it if it is set. It comes no earlier than `now()`, and when the machine's clock says that it is time. */
   set(at: number): void
+}
+
+/** The one timeout of an instance, which ends with it. It costs nothing but memory. */
+export interface Timeout {
+  /** Replaces the one before. `run` is not called in a turn. */
+  set(afterMs: number, run: () => void): void
 }
 
 export interface Peers {

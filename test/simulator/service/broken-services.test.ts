@@ -99,8 +99,9 @@ describe('a broken platform', () => {
     await expectBroken({ runtime }, ANY)
   })
 
-  it('without alarms is found', async () => {
-    const runtime = (real: Runtime): Runtime => ({ ...bound(real), alarm: { set: () => {} } })
+  it('without alarms and timeouts is found', async () => {
+    const never = { set: () => {} }
+    const runtime = (real: Runtime): Runtime => ({ ...bound(real), alarm: never, timeout: never })
     await expectBroken({ runtime }, /^liveness /)
   })
 })

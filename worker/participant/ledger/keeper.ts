@@ -48,7 +48,7 @@ export class LedgerKeeper {
     this.storage = storage
     this.defaults = defaults
     this.turns = new Turns(runtime, storage)
-    this.timers = new Timers(runtime)
+    this.timers = new Timers(runtime, () => this.turns.attempt(() => this.timers.fire()))
     this.exchange = new Exchange<LedgerMessage>({
       runtime,
       turns: this.turns,
@@ -89,7 +89,7 @@ export class LedgerKeeper {
   }
 
   alarm(): void {
-    this.turns.run(() => this.timers.fire())
+    this.turns.run(() => this.timers.onAlarm())
   }
 
   // ---------------------------------------------------------------- who am I
