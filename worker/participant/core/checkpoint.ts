@@ -3,7 +3,6 @@
  * has been taken in, and which rows hold the rest.
  */
 import type { Rows } from '../runtime.ts'
-import type { Text } from './lines.ts'
 import type { SegmentList } from './segments.ts'
 
 /** The first layout had a row for each record. */
@@ -59,6 +58,15 @@ export function leaveMark(rows: Rows): void {
   rows.older.replaceBy(READ_FIRST, `this storage has layout ${LAYOUT}`)
 }
 
-export function olderRecords(rows: Rows): Map<string, Text> {
-  return new Map(rows.older.records())
+/** A record of the versions before locks were born by agreement. */
+const BEFORE_BIRTHS = '.configuration'
+
+/** What a version wrote that knew the first layout alone. */
+export function readOlder(rows: Rows): ReadonlyMap<string, string> {
+  const records = new Map(rows.older.records())
+  if (!records.has(BEFORE_BIRTHS)) return records
+  throw new UnknownLayout(
+    'This storage was written by a version of Baton that is too old to be taken over: it does not say how its ' +
+      'lock was born. Nothing was changed.',
+  )
 }

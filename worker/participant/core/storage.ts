@@ -14,6 +14,7 @@ import {
   FIRST_CHECKPOINT,
   leaveMark,
   readCheckpoint,
+  readOlder,
   writeCheckpoint,
 } from './checkpoint.ts'
 import { EventLog } from './event-log.ts'
@@ -152,9 +153,8 @@ export class Storage {
     this.changed = new Map()
   }
 
-  /** What a version wrote that knew the first layout alone. */
   private takeOver(): void {
-    for (const [key, text] of this.rows.older.records()) this.note(key, JSON.parse(text) as Json)
+    for (const [key, text] of readOlder(this.rows)) this.note(key, JSON.parse(text) as Json)
     this.events.missThrough(this.missedThrough)
     for (const { body } of this.rows.older.events()) this.events.restore(body)
     this.rows.transaction(() => {
