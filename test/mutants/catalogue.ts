@@ -6,6 +6,7 @@ import { birthMutants } from './catalogue-birth.ts'
 import { bytesMutants } from './catalogue-bytes.ts'
 import { coreMutants } from './catalogue-core.ts'
 import { durabilityMutants } from './catalogue-durability.ts'
+import { journalMutants } from './catalogue-journal.ts'
 import { livenessMutants } from './catalogue-liveness.ts'
 import { lockOnlyMutants } from './catalogue-lock-only.ts'
 import { lossMutants } from './catalogue-loss.ts'
@@ -74,6 +75,7 @@ export const mutants: Mutant[] = [
   ...maekawaMutants,
   ...lockOnlyMutants,
   ...birthMutants,
+  ...journalMutants,
   ...participantMutants,
   ...participantCallMutants,
   ...bytesMutants,
