@@ -32,7 +32,7 @@ describe('mounted below a path', () => {
 
     const openapi = (await (await outer.request(`${base}/openapi.json`)).json()) as { servers: unknown }
     expect(openapi.servers).toEqual([{ url: base }])
-    expect(await (await outer.request(`${base}/docs`)).text()).toContain(`<code>${base}</code>`)
+    expect(await (await outer.request(`${base}/docs`)).text()).toContain(`${base}</code>`)
   })
 
   it('leaves the rest to the outer app', async () => {

@@ -4,8 +4,8 @@ import type { ParticipantStatus } from '../../participant/calls.ts'
 import { json } from '../answers.ts'
 import { authorization } from '../authentication.ts'
 import type { Handlers, RouterContext, Services } from '../context.ts'
-import { renderDocs } from '../docs-page.ts'
 import { type LockViews, renderLockMetrics } from '../lock-metrics.ts'
+import { renderDocs } from '../pages/docs.ts'
 import { askAll } from './locks.ts'
 
 export const serviceHandlers = {
@@ -33,7 +33,15 @@ export const serviceHandlers = {
 
   openapi: ({ c }) => json(c, 200, describeApi(baseOf(c, '/openapi.json'))),
 
-  docs: ({ c }) => c.html(renderDocs(describeApi(baseOf(c, '/docs')), c.get('secureHeadersNonce') ?? '')),
+  docs: ({ c, services }) => {
+    const base = baseOf(c, '/docs')
+    const page = renderDocs(describeApi(base), {
+      url: addressOf(c, base),
+      hasKeys: services.keys.type !== 'open',
+      nonce: c.get('secureHeadersNonce') ?? '',
+    })
+    return c.html(page)
+  },
 } satisfies Partial<Handlers>
 
 /** Those that do not answer are among them. */
@@ -41,6 +49,11 @@ async function viewsOf(services: Services, lock: string): Promise<LockViews> {
   const statuses = await askAll<ParticipantStatus>(services, lock, () => ({ type: 'status' }))
   const { participants } = services.routing.configurationOf(lock)
   return { lock, participants: new Map(participants.map(({ id }) => [id, statuses.get(id) ?? null])) }
+}
+
+/** What whoever reads the page has called this service. */
+function addressOf(c: RouterContext, base: string): string {
+  return new URL(c.req.url).origin + base
 }
 
 /** Where the service is mounted: what is left of the path of a request without the route's own. */
