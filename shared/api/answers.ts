@@ -159,17 +159,35 @@ export const participantsAnswer = component(
     configuration: z.int().describe('Counts the changes of the participants.'),
   }),
 )
-export const healthAnswer = component(
-  'Health',
+const health = {
+  status: z.literal('ok').describe('The router runs.'),
+  ledger: z
+    .object({
+      healed: z.boolean().describe('Whether the process knows what it has lost, if anything.'),
+      unfinishedLocks: z.int().min(0).describe('In how many locks it is not back yet.'),
+    })
+    .optional()
+    .describe('Only of a process whose participants have a url.'),
+}
+export const healthAnswer = component('Health', z.object(health))
+
+const link = (what: string) => z.string().describe(`The path of ${what}.`)
+export const homeAnswer = component(
+  'Home',
   z.object({
-    status: z.literal('ok').describe('The router runs.'),
-    ledger: z
+    service: z.literal('baton'),
+    version: z.string().describe('The version of this interface.'),
+    ...health,
+    protocol,
+    participants: z.array(placeView).describe('Where a lock lives that nobody has configured.'),
+    links: z
       .object({
-        healed: z.boolean().describe('Whether the process knows what it has lost, if anything.'),
-        unfinishedLocks: z.int().min(0).describe('In how many locks it is not back yet.'),
+        docs: link('the description for humans'),
+        openapi: link('the description for programs'),
+        health: link('the health check'),
+        metrics: link('the metrics'),
       })
-      .optional()
-      .describe('Only of a process whose participants have a url.'),
+      .describe('Where to read on.'),
   }),
 )
 

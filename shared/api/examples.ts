@@ -193,6 +193,21 @@ data: {"sequence":2,"fence":1,"opId":"visit-1","changes":[{"key":"visits","value
       requestId: 'fdadce7c-4ac2-467e-acda-5a17adc21ba1',
     },
   },
+  home: {
+    status: 200,
+    answer: {
+      service: 'baton',
+      version: '1.0.0',
+      status: 'ok',
+      protocol: 'wme-2',
+      participants: [
+        { id: 1, location: 'weur' },
+        { id: 2, location: 'enam' },
+        { id: 3, location: 'apac' },
+      ],
+      links: { docs: '/docs', openapi: '/openapi.json', health: '/healthz', metrics: '/metrics' },
+    },
+  },
   health: { status: 200, answer: { status: 'ok' } },
   metrics: {
     query: { lock: LOCK },

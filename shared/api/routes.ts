@@ -26,7 +26,7 @@ export type Tag = keyof typeof TAGS
 export interface RouteAnswer {
   readonly description: string
   readonly schema?: z.ZodType
-  /** If it is not JSON. */
+  /** If it is not JSON; with a schema too, if it is the one or the other. */
   readonly mediaType?: string
   readonly headers?: { readonly [name: string]: string }
 }
@@ -294,6 +294,21 @@ export const ROUTES = {
     body: requests.participantsBody,
     answers: { 200: { description: 'Changed.', schema: answers.participantsAnswer } },
     problems: ['conflict', 'not_supported'],
+  },
+  home: {
+    method: 'get',
+    path: '/',
+    tag: 'service',
+    summary: 'See what is here',
+    description: 'A browser gets a page, everybody else a short answer with links.',
+    verb: null,
+    parameters: requests.noPath,
+    query: requests.noQuery,
+    body: null,
+    answers: {
+      200: { description: 'What is here.', schema: answers.homeAnswer, mediaType: 'text/html' },
+    },
+    problems: [],
   },
   health: {
     method: 'get',

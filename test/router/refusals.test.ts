@@ -163,7 +163,6 @@ describe('404', () => {
   })
 
   it.each([
-    '/',
     '/v1',
     '/v1/locks',
     '/v1/locks/',

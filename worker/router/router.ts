@@ -37,6 +37,9 @@ const HANDLERS: Handlers = {
   ...streamHandlers,
 }
 
+/** A browser shows these. */
+const PAGES: readonly RouteId[] = ['home', 'docs']
+
 /** With these, an answer to `HEAD` would leave a stream open that nobody reads. */
 const WITHOUT_HEAD: readonly RouteId[] = ['watch', 'session']
 
@@ -49,7 +52,7 @@ export function createRouter(options: RouterOptions): Hono<RouterEnvironment> {
   for (const id of ROUTE_IDS) {
     const { method, path, verb }: Route = ROUTES[id]
     const handle = (c: RouterContext) => serve(c, id, services)
-    const headers = id === 'docs' ? PAGE_HEADERS : API_HEADERS
+    const headers = PAGES.includes(id) ? PAGE_HEADERS : API_HEADERS
     app.on(method, pattern(path), named(path), headers, verb === null ? pass : key, handle)
   }
   for (const path of new Set(ROUTE_IDS.map(id => ROUTES[id].path))) {
@@ -96,7 +99,7 @@ const NOTHING = {
 /** The other names below this domain are none of our business. */
 const TRANSPORT = 'max-age=15552000'
 
-/** For the one page; its nonce is for its style. */
+/** For pages; the nonce is for their style. */
 const PAGE_HEADERS = secureHeaders({
   contentSecurityPolicy: { ...NOTHING, styleSrc: [NONCE] },
   strictTransportSecurity: TRANSPORT,

@@ -46,7 +46,8 @@ nav h2 { margin: 1rem 0 .2rem; font-size: .85rem } nav h2 a { color: inherit }
 nav ul { list-style: none; margin: 0; padding: 0; font: .78rem/1.75 var(--mono) }
 nav a { color: inherit; overflow-wrap: anywhere }
 body.home { max-width: 46rem }
-.state { display: grid; grid-template-columns: repeat(auto-fit, minmax(9rem, 1fr)); gap: .75rem; margin: 1.25rem 0 0; padding: 0 }
+.state { display: grid; grid-template-columns: repeat(auto-fit, minmax(9rem, 1fr)); gap: .75rem; margin: 1.25rem 0; padding: 0 }
+body.home pre { margin-bottom: 1rem }
 .state div { padding: .7rem .85rem; background: var(--panel); border: 1px solid var(--line); border-radius: .5rem }
 .state dt { font-size: .8rem; color: var(--soft) } .state dd { margin: 0; font-weight: 600 }
 .good { color: var(--good) } .bad { color: var(--bad) }
