@@ -230,7 +230,7 @@ describe('500 internal', () => {
     const requestId = response.headers.get('x-request-id')
     expect(JSON.parse(text)).toMatchObject({ code: 'internal', retryable: false, requestId })
     expect(log).toMatchObject([
-      { level: 'error', message: secret, requestId, stack: expect.stringContaining('.ts') },
+      { level: 'error', event: 'defect', detail: secret, requestId, stack: expect.stringContaining('.ts') },
     ])
   })
 

@@ -17,6 +17,7 @@ import { boundToConnection } from '../core/connections.ts'
 import type { Member } from '../core/member.ts'
 import { mayHaveMore, type Places } from '../core/places.ts'
 import type { Turns } from '../core/turns.ts'
+import type { Caller } from '../observe/callers.ts'
 import type { Runtime, Socket, SocketAttachment } from '../runtime.ts'
 import { Unread } from './unread.ts'
 
@@ -48,7 +49,12 @@ export class Sessions {
   }
 
   /** `null`: the socket was accepted. */
-  open(user: string, accept: (tag: string) => void, client: string | undefined): ParticipantAnswer | null {
+  open(
+    user: string,
+    accept: (tag: string) => void,
+    client: string | undefined,
+    caller: Caller,
+  ): ParticipantAnswer | null {
     const { sessionsPerParticipant: most } = API_LIMITS
     if (this.size >= most) return tooMany('Too many sessions of this lock are open at this participant.')
     if (client !== undefined && !mayHaveMore(this.countOf(client), this.size, most))
@@ -56,8 +62,14 @@ export class Sessions {
     const tag = boundToConnection(user)
     accept(tag)
     const socket = this.runtime.sockets.withTag(tag)
-    if (client !== undefined) socket?.attach({ ...NOTHING_KNOWN, client })
+    socket?.attach({ ...NOTHING_KNOWN, ...(client !== undefined && { client }), caller })
     return null
+  }
+
+  /** Who opened the session of this user. */
+  callerOf(user: string): Caller | undefined {
+    const socket = this.runtime.sockets.withTag(user)
+    return socket === undefined ? undefined : attachmentOf(socket).caller
   }
 
   private countOf(client: string): number {

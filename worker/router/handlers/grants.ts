@@ -4,7 +4,7 @@ import { parseGrantId, parseTicketId } from '../../../shared/api/ids.ts'
 import type { Json } from '../../../shared/json.ts'
 import type { ParticipantCall } from '../../participant/calls.ts'
 import { noSuchParticipant, pass, problemResponse } from '../answers.ts'
-import { clientOf } from '../authentication.ts'
+import { callerOf, clientOf } from '../authentication.ts'
 import { type Call, type Handlers, type RouterContext, runLater, type Services } from '../context.ts'
 import { whereFrom } from '../nearest.ts'
 import type { Plan } from '../routing.ts'
@@ -85,7 +85,11 @@ async function enter(c: RouterContext, services: Services, lock: string, entry: 
     ...(atStake && { atStake }),
     ask: (place, leftMs) => {
       const leftToWait = Math.min(waitMs, Math.max(0, leftMs - times.answerMs))
-      return caller.call(lock, place, entry.call(leftToWait), { limitMs: leftMs, signal })
+      return caller.call(lock, place, entry.call(leftToWait), {
+        limitMs: leftMs,
+        signal,
+        caller: callerOf(c),
+      })
     },
     abandon: withdraw,
     isOver: () => signal.aborted,
@@ -138,6 +142,6 @@ function planFor(
     lock,
     from: whereFrom(c.get('incoming')),
     limitMs,
-    ask: place => services.caller.call(lock, place, call, { limitMs }),
+    ask: place => services.caller.call(lock, place, call, { limitMs, caller: callerOf(c) }),
   }
 }
