@@ -354,6 +354,6 @@ function answerToConfigure(birth: Birth): ParticipantAnswer {
 
 /** Nothing was begun: the lock is not there for whoever asked. */
 function unavailable(birth: Birth): ParticipantAnswer {
-  const detail = birth.type === 'unavailable' ? birth.detail : 'This lock is being born. Ask again.'
+  const detail = birth.type === 'unavailable' ? birth.detail : 'This lock is being created. Ask again.'
   return { type: 'problem', code: 'no_quorum', detail, outcome: 'not-applied', retryAfterSeconds: 1 }
 }

@@ -11,7 +11,7 @@ import { isUpgrade, keyOffered } from './subprotocols.ts'
 type Middleware = MiddlewareHandler<RouterEnvironment>
 
 const NO_KEY = 'Send a key as `Authorization: Bearer <key>`.'
-const WRONG_KEY = 'This key is not known here.'
+const WRONG_KEY = 'This service does not know the key that came with the request.'
 
 /** `401` unless the request brings a key that is known. */
 export function authentication(keys: KeySource): Middleware {

@@ -10,7 +10,7 @@ import { PING, PONG, parseSessionMessage, type SessionMessage } from '../../../s
 import type { Json } from '../../../shared/json.ts'
 import type { Emitted, Refusal, UserOutput } from '../../../shared/protocols/protocol.ts'
 import { outcomeBody } from '../calls/outcome.ts'
-import { opIdConflict, shareTaken, stateTooLarge, tooMany } from '../calls/refusals.ts'
+import { opIdConflict, refusalProblem, shareTaken, stateTooLarge, tooMany } from '../calls/refusals.ts'
 import type { ParticipantAnswer } from '../calls.ts'
 import { bytesOf } from '../core/bytes.ts'
 import { boundToConnection } from '../core/connections.ts'
@@ -58,7 +58,9 @@ export class Sessions {
     const { sessionsPerParticipant: most } = API_LIMITS
     if (this.size >= most) return tooMany('Too many sessions of this lock are open at this participant.')
     if (client !== undefined && !mayHaveMore(this.countOf(client), this.size, most))
-      return tooMany('This key has its share of the sessions at this participant of the lock.')
+      return tooMany(
+        'This key has its share of the sessions at this participant. Open fewer of them at once.',
+      )
     const tag = boundToConnection(user)
     accept(tag)
     const socket = this.runtime.sockets.withTag(tag)
@@ -209,13 +211,13 @@ export class Sessions {
         return this.say(socket, {
           type: 'error',
           code: 'locked',
-          detail: 'The lock was not granted in the time to wait.',
+          detail: 'The lock was not granted in time.',
         })
       case 'refused':
         return this.say(socket, {
           type: 'error',
           code: codeOf(event.refusal.code),
-          detail: `${event.event}: ${event.refusal.code}`,
+          detail: refusalProblem(event.refusal).detail,
         })
     }
   }

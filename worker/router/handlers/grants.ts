@@ -111,7 +111,11 @@ async function ofTicket(
 ): Promise<Response> {
   const answer = await services.routing.only(participant, planFor(c, services, lock, call, waitMs))
   if (answer.type === 'gone')
-    return problemResponse(c, 'no_such_ticket', 'Its participant is not part of this lock.')
+    return problemResponse(
+      c,
+      'no_such_ticket',
+      'The participant that gave out this ticket is not part of this lock.',
+    )
   return pass(c, answer)
 }
 
@@ -126,7 +130,7 @@ async function ofGrant(
   const plan = { ...planFor(c, services, lock, callFor(grant), 0), ...(atStake && { atStake }) }
   const answer = await services.routing.only(grant.participant, plan)
   if (answer.type !== 'gone') return pass(c, answer)
-  const detail = `Participant ${grant.participant} is not part of this lock (any more), and its grants ended with that.`
+  const detail = `Participant ${grant.participant}, where this grant lived, is not part of this lock (any more).`
   return problemResponse(c, 'ejected', detail, atStake === undefined ? {} : { outcome: 'unknown' })
 }
 
