@@ -15,7 +15,7 @@ import { readLimited } from './limited-body.ts'
 export const PEER_REQUEST_BYTES = 8 * 1024 * 1024
 export const PEER_ANSWER_BYTES = 32 * 1024 * 1024
 /** How far the clocks of two processes may be apart, and how long a recorded request is of any use. */
-export const MOST_AGE_MS = 5 * 60_000
+export const MAX_AGE_MS = 5 * 60_000
 
 const TO = 'x-baton-to'
 const TIME = 'x-baton-time'
@@ -124,7 +124,7 @@ export async function readSigned(request: Request, door: PeerDoor): Promise<Peer
 function isForUs(headers: Headers, { own, now }: PeerDoor): boolean {
   const [to, time, digest] = [headers.get(TO), headers.get(TIME), headers.get(DIGEST)]
   if (to === null || time === null || digest === null) return false
-  const isNow = /^[0-9]{1,16}$/.test(time) && Math.abs(now - Number(time)) <= MOST_AGE_MS
+  const isNow = /^[0-9]{1,16}$/.test(time) && Math.abs(now - Number(time)) <= MAX_AGE_MS
   return isNow && HEX_256.test(digest) && own.some(url => normalUrl(url) === to)
 }
 

@@ -22,12 +22,12 @@ import { checkWellFormedness } from './check-well-formedness.ts'
 import { checkWme1 } from './check-wme1.ts'
 import { checkWme2 } from './check-wme2.ts'
 import { checkWme3 } from './check-wme3.ts'
+import { findCriticalSections } from './critical-sections.ts'
 import type { History, HistoryEvent, HistoryHeader } from './events.ts'
 import { findInstances, type Instances } from './instances.ts'
 import { activeAtEnd, livenessScope } from './liveness.ts'
 import { type Replay, replay } from './replay.ts'
 import { type SerialOrder, serialOrder } from './serial-order.ts'
-import { findStays } from './stays.ts'
 import {
   type HistoryCounts,
   type Judgement,
@@ -89,11 +89,11 @@ function judgeReplicatedLock(
 }
 
 function judgeLockOnly(events: readonly HistoryEvent[], instances: Instances): PropertyVerdict[] {
-  const stays = findStays(events, instances)
+  const sections = findCriticalSections(events, instances)
   return [
     checkWellFormedness(events, false),
-    checkMutualExclusion(events, stays),
-    checkIncreasingFences(events, stays, instances),
+    checkMutualExclusion(events, sections),
+    checkIncreasingFences(events, sections, instances),
   ]
 }
 

@@ -217,10 +217,10 @@ function changedCells(now: Cells, sent: Cells): string[] {
 // ---------------------------------------------------------------- the receiver
 
 /** A page that was not answered so often is not asked for again: the sender may be gone, or have forgotten. */
-const MOST_TRIES = 12
+const MAX_TRIES = 12
 
-/** More patience than that would exceed `MOST_TRIES`. */
-const MOST_GIVEN_UP = Math.ceil(Math.log2(MOST_TRIES))
+/** More patience than that would exceed `MAX_TRIES`. */
+const MAX_GIVEN_UP = Math.ceil(Math.log2(MAX_TRIES))
 
 /** Before something has come that would be lost with it, a snapshot is given up for another sooner than after. */
 const STALLED_TRIES = { first: 1, later: 3 }
@@ -234,19 +234,19 @@ export function isComing(incoming: Incoming | null): incoming is Incoming {
   if (incoming === null) return false
   const { number, tries, givenUp } = incoming
   const patience = (number === 0 ? STALLED_TRIES.first : STALLED_TRIES.later) * 2 ** givenUp
-  return tries < Math.min(patience, MOST_TRIES)
+  return tries < Math.min(patience, MAX_TRIES)
 }
 
 /** Whether an offer is to be taken. The sender of the one that is coming offers nothing new, unless it forgot. */
 export function isWelcome(incoming: Incoming | null, from: ParticipantId): boolean {
-  if (incoming?.from === from) return incoming.tries >= MOST_TRIES
+  if (incoming?.from === from) return incoming.tries >= MAX_TRIES
   return !isComing(incoming)
 }
 
 /** A peer has offered a snapshot. */
 export function requestSnapshot<Point>(step: Step<Point>, from: ParticipantId, name: string): void {
   const { soft } = step.state
-  const givenUp = soft.incoming === null ? 0 : Math.min(soft.incoming.givenUp + 1, MOST_GIVEN_UP)
+  const givenUp = soft.incoming === null ? 0 : Math.min(soft.incoming.givenUp + 1, MAX_GIVEN_UP)
   soft.incoming = { from, name, number: 0, cells: {}, results: [], tries: 0, givenUp }
   sendRequest(step, soft.incoming)
 }
@@ -288,7 +288,7 @@ export function onSnapshotGone<Point>(
   message: SnapshotGoneMessage,
 ): void {
   const { incoming } = step.state.soft
-  if (incoming?.from === from && incoming.name === message.name) incoming.tries = MOST_TRIES
+  if (incoming?.from === from && incoming.name === message.name) incoming.tries = MAX_TRIES
 }
 
 /** Asks for the page again. Once that is given up it says of whom, who may be asked for another snapshot. */
@@ -296,7 +296,7 @@ export function repeatSnapshotRequest<Point>(step: Step<Point>): ParticipantId |
   const { soft } = step.state
   const { incoming } = soft
   if (incoming === null) return null
-  if (incoming.tries >= MOST_TRIES) {
+  if (incoming.tries >= MAX_TRIES) {
     soft.incoming = null
     return incoming.from
   }

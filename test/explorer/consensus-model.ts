@@ -25,7 +25,7 @@ export type ConsensusProtocol = Protocol<ConsensusState, ConsensusMessage>
 type ConsensusSeat = Seat<ConsensusState>
 type Effects = readonly Effect<ConsensusMessage>[]
 
-export const CONSENSUS_SOMETIMES = [
+export const CONSENSUS_COVERAGE_GOALS = [
   'a user in the critical section',
   'an operation applied',
   'a suspicion passed on to the one that is suspected',
@@ -36,7 +36,7 @@ export const CONSENSUS_SOMETIMES = [
   'recovered in the critical section',
 ] as const
 
-export type ConsensusSometimes = (typeof CONSENSUS_SOMETIMES)[number]
+export type ConsensusSometimes = (typeof CONSENSUS_COVERAGE_GOALS)[number]
 
 /**
  * The two forms differ in what a suspicion can meet. With three participants and in the latency-optimal form
@@ -52,7 +52,7 @@ export const consensusModel = (
   protocol,
   options: { consensus },
   mayReduce: true,
-  sometimes: CONSENSUS_SOMETIMES,
+  coverageGoals: CONSENSUS_COVERAGE_GOALS,
   recorded: record => record,
   normalise,
   checkStep,

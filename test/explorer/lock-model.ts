@@ -23,7 +23,7 @@ export interface LockState {
   soft: { repeatAttempts: number; timers: { readonly [timer: string]: true | undefined } }
 }
 
-export const LOCK_SOMETIMES = [
+export const LOCK_COVERAGE_GOALS = [
   'a user in the critical section',
   'somebody waits while another is inside',
   'a message that changes nothing',
@@ -32,7 +32,7 @@ export const LOCK_SOMETIMES = [
   'recovered in the critical section',
 ] as const
 
-export type LockSometimes = (typeof LOCK_SOMETIMES)[number]
+export type LockSometimes = (typeof LOCK_COVERAGE_GOALS)[number]
 
 /** Only where there are readers. */
 export const READERS_TOGETHER = 'readers are inside together'
@@ -108,7 +108,7 @@ export function lockModel<State extends LockState, Message extends AnyMessage>(
     protocol,
     ...(options && { options }),
     mayReduce: false,
-    sometimes: LOCK_SOMETIMES,
+    coverageGoals: LOCK_COVERAGE_GOALS,
     recorded: record => record,
     // It is read only to compute the interval of a timer, and here a timer may fire whenever the search allows it.
     normalise: (_context, { soft }) => {

@@ -13,7 +13,7 @@ export interface Model<State, Message> {
   /** Whether the properties can be told from what each participant once held, so that not every world need be visited (movers.ts). */
   readonly mayReduce: boolean
   /** What a search must have reached to be worth anything. */
-  readonly sometimes: readonly string[]
+  readonly coverageGoals: readonly string[]
   /** What of a step must not be forgotten, for the properties. */
   recorded(record: Record, before: State, after: State): Record
   /** Makes states one that differ in nothing but in how long they wait. */

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { wme1, wme2 } from '../../shared/protocols/wme/wme.ts'
 import type { Bound } from './bound.ts'
+import type { CoverageGoal } from './coverage-goals.ts'
 import { boundOf } from './options.ts'
 import { Search, type SearchResult } from './search.ts'
-import type { Sometimes } from './sometimes.ts'
 import { textOf } from './values.ts'
 import { type WmeProtocol, wmeModel } from './wme-model.ts'
 
@@ -16,10 +16,10 @@ function explore(protocol: WmeProtocol, changes: Partial<Bound>): SearchResult {
   return new Search(wmeModel(protocol), boundOf({ ...SMALL, ...changes })).run(LIMITS)
 }
 
-function expectHolds(result: SearchResult, sometimes: readonly Sometimes[]): void {
+function expectHolds(result: SearchResult, goals: readonly CoverageGoal[]): void {
   expect(result.violation).toBeNull()
   expect(result.complete).toBe(true)
-  for (const name of sometimes) expect(result.reached, name).toContain(name)
+  for (const name of goals) expect(result.reached, name).toContain(name)
 }
 
 describe.each([wme1, wme2])('all runs of $name with two users, one try each, one operation', protocol => {

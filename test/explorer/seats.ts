@@ -24,7 +24,7 @@ import { copy, freeze, Numbering } from './values.ts'
 export const TIMERS = ['repeat', 'heartbeat', 'suspect', 'propose', 'flush', 'ttl'] as const
 export const USER_ACTIONS = ['try', 'issue', 'exit', 'withdraw', 'repeat'] as const
 
-const MOST_PARTICIPANTS = 9
+const MAX_PARTICIPANTS = 9
 
 /** Inputs are numbered: timers, user actions, crash, recovery, peers that cannot be reached, and then the messages. */
 export const inputOfTimer = (timer: (typeof TIMERS)[number]): number => TIMERS.indexOf(timer)
@@ -32,7 +32,7 @@ export const inputOfAction = (action: UserAction): number => TIMERS.length + USE
 export const CRASH = TIMERS.length + USER_ACTIONS.length
 export const RECOVER = CRASH + 1
 export const inputOfUnreachable = (peer: number): number => RECOVER + peer
-export const FIRST_MESSAGE = RECOVER + MOST_PARTICIPANTS + 1
+export const FIRST_MESSAGE = RECOVER + MAX_PARTICIPANTS + 1
 
 /** What a seat becomes, and what it sends: receivers and messages in turn. */
 export interface Result {

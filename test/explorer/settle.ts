@@ -15,7 +15,7 @@ import { FingerprintSet } from './tables.ts'
 import { describeStep } from './trace.ts'
 import { NORMAL, type Worlds } from './worlds.ts'
 
-const MOST_TOLD = 60
+const MAX_TOLD = 60
 /** A step is three numbers of the run. */
 const LOOK_AT_CLOCK_EVERY = 3 * 4_096
 
@@ -88,7 +88,7 @@ export class Settler {
 
   private describe(run: readonly number[]): void {
     const steps: string[] = []
-    for (let at = 0; at < Math.min(run.length, 3 * MOST_TOLD); at += 3) {
+    for (let at = 0; at < Math.min(run.length, 3 * MAX_TOLD); at += 3) {
       steps.push(describeStep(this.worlds, run[at]!, run[at + 1]!, run[at + 2]!))
     }
     this.trace = ['then, without a fault:', ...steps, `(${run.length / 3} steps)`]

@@ -198,7 +198,7 @@ const pages: Mutant[] = [
     trap: 'pages',
     title: 'a sender that does not answer keeps all others from helping',
     file: SHARED.snapshots,
-    find: '  return tries < Math.min(patience, MOST_TRIES)',
+    find: '  return tries < Math.min(patience, MAX_TRIES)',
     replace: '  return tries >= 0 && patience > 0',
   },
   {
@@ -222,7 +222,7 @@ const pages: Mutant[] = [
     trap: 'pages',
     title: 'a sender that offers again what it is sending makes its receiver start over',
     file: SHARED.snapshots,
-    find: '  if (incoming?.from === from) return incoming.tries >= MOST_TRIES\n',
+    find: '  if (incoming?.from === from) return incoming.tries >= MAX_TRIES\n',
     replace: '',
   },
   {

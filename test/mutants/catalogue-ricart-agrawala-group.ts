@@ -304,7 +304,7 @@ export const ricartAgrawalaGroupMutants: Mutant[] = [
     trap: '7.4: it should restart itself',
     title: 'the users inside a node that was declared dead are not told',
     file: RA.insertion,
-    find: "  for (const holder of [...step.desk.holders]) eject(step, holder, 'suspected')\n",
+    find: "  for (const holder of [...step.localQueue.holders]) eject(step, holder, 'suspected')\n",
     replace: '',
   },
 ]

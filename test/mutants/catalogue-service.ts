@@ -243,7 +243,7 @@ const signatures: Mutant[] = [
     trap: 'strangers',
     title: 'a request is of use for ever',
     file: 'worker/signature.ts',
-    find: ' && Math.abs(now - Number(time)) <= MOST_AGE_MS',
+    find: ' && Math.abs(now - Number(time)) <= MAX_AGE_MS',
     replace: ' && now > 0',
   },
   {
@@ -251,8 +251,8 @@ const signatures: Mutant[] = [
     trap: 'strangers',
     title: 'a request of a time to come is of use until then',
     file: 'worker/signature.ts',
-    find: 'Math.abs(now - Number(time)) <= MOST_AGE_MS',
-    replace: 'now - Number(time) <= MOST_AGE_MS',
+    find: 'Math.abs(now - Number(time)) <= MAX_AGE_MS',
+    replace: 'now - Number(time) <= MAX_AGE_MS',
   },
   {
     id: 'signature-without-body',

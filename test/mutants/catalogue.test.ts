@@ -127,7 +127,10 @@ const CORRECTIONS: readonly (readonly [Subject, readonly string[]])[] = [
     ],
   ],
   ['service', ['outcomes', 'numbers', 'strangers', 'environment', 'waiting', 'malformed', 'history']],
-  ['lock-only', ['desk: durable', 'desk: TTL', 'desk: waiting', 'desk: inside', 'operator']],
+  [
+    'lock-only',
+    ['local queue: durable', 'local queue: TTL', 'local queue: waiting', 'local queue: inside', 'operator'],
+  ],
 ]
 
 const trapsOf = (subject: Subject): string[] =>

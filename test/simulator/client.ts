@@ -6,9 +6,9 @@
 import type { EjectionReason } from '../../shared/history/events.ts'
 import type { Json } from '../../shared/json.ts'
 import type { Mode, PendingOutcome, Refusal, UserInput, UserOutput } from '../../shared/protocols/protocol.ts'
+import { ClientBase } from './client-base.ts'
 import { drawOperation } from './client-operations.ts'
 import { isEqual } from './invariants/equal.ts'
-import { Seat } from './seat.ts'
 import { violate } from './violation.ts'
 
 type Try = Extract<UserInput, { readonly type: 'try' }>
@@ -19,7 +19,7 @@ interface Operation {
   readonly operation: Json
 }
 
-export class Client extends Seat {
+export class Client extends ClientBase {
   /** Towards the end it tries no more, but finishes what it has begun. */
   isLeaving = false
   #operations = 0

@@ -11,7 +11,7 @@ import { Violation, violate } from './violation.ts'
 import type { World } from './world.ts'
 
 /** More than any sound run takes: beyond it the participants talk to each other for ever. */
-const MOST_STEPS = 2_000_000
+const MAX_STEPS = 2_000_000
 
 /** How often the transport notices that it cannot deliver, and says so. */
 const NOTICED_WHEN_DOWN = 0.3
@@ -64,8 +64,8 @@ export class Interpreter<State, Message> {
   // ---------------------------------------------------------------- one step
 
   step(participant: Participant<State, Message>, input: Input<Message>): void {
-    if (++this.steps > MOST_STEPS) {
-      throw new Violation('defect', 'endless', `the run takes over ${MOST_STEPS} steps`)
+    if (++this.steps > MAX_STEPS) {
+      throw new Violation('defect', 'endless', `the run takes over ${MAX_STEPS} steps`)
     }
     const world = this.#world
     const { random, recorder, scenario, subject } = world

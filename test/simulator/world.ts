@@ -9,6 +9,7 @@ import type { Resource } from '../../shared/resource/resource.ts'
 import { questionOf } from './askers.ts'
 import { Calm } from './calm.ts'
 import type { Client } from './client.ts'
+import type { ClientBase } from './client-base.ts'
 import { type Counts, zeroCounts } from './counts.ts'
 import { EventQueue } from './event-queue.ts'
 import { Interpreter } from './interpreter.ts'
@@ -18,7 +19,6 @@ import { Participant } from './participant.ts'
 import { Random } from './random.ts'
 import { Recorder } from './recorder.ts'
 import { type Scenario, STREAM } from './scenario.ts'
-import type { Seat } from './seat.ts'
 import type { SimEvent } from './sim-event.ts'
 import type { Checks, Subject } from './subject.ts'
 import type { Transcript } from './transcript.ts'
@@ -163,7 +163,7 @@ export class World<State, Message> {
   }
 
   /** A client and its stub talk in order, but what they say can get lost. */
-  toStub(seat: Seat, event: UserInput): void {
+  toStub(seat: ClientBase, event: UserInput): void {
     const at = Math.max(this.now + 0.1 + this.random.fraction(), seat.lastSaid)
     seat.lastSaid = at
     if (this.hasFaults && this.random.chance(this.scenario.clients.loss)) return

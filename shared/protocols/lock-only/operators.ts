@@ -5,7 +5,7 @@
  */
 import type { Effect, ParticipantId, UserInput } from '../protocol.ts'
 import { emit, send } from '../step.ts'
-import type { DeskStep } from './desk.ts'
+import type { LocalQueueStep } from './local-queue.ts'
 import { eject, refuse } from './users.ts'
 
 /** Contains the number of the asker's life: a late answer to a question of an earlier life is none to a question of this. */
@@ -37,7 +37,7 @@ export interface Operators {
 
 export const noOperators = (): Operators => ({ life: 0, rounds: 0, ejections: [] })
 
-export interface OperatorStep extends DeskStep {
+export interface OperatorStep extends LocalQueueStep {
   readonly effects: { push(effect: Effect<OperatorMessage>): unknown }
   readonly operators: Operators
 }
@@ -53,7 +53,7 @@ export function onEject(
   }
   operators.rounds++
   const fence = event.fence ?? null
-  const here = step.desk.holders.filter(holder => fence === null || holder.fence === fence)
+  const here = step.localQueue.holders.filter(holder => fence === null || holder.fence === fence)
   for (const holder of here) eject(step, holder, 'operator')
   const ejection: Ejection = {
     request: event.request,
@@ -92,7 +92,7 @@ export function onOperatorMessage(step: OperatorStep, from: ParticipantId, messa
       return send<OperatorMessage>(step, from, {
         type: 'inside',
         round,
-        fences: step.desk.holders.map(({ fence }) => fence),
+        fences: step.localQueue.holders.map(({ fence }) => fence),
       })
     case 'inside': {
       const ejection = step.operators.ejections.find(asked => asked.round === round)
@@ -104,7 +104,7 @@ export function onOperatorMessage(step: OperatorStep, from: ParticipantId, messa
       return send<OperatorMessage>(step, from, { type: 'eject', round, fences })
     }
     case 'eject':
-      for (const holder of [...step.desk.holders]) {
+      for (const holder of [...step.localQueue.holders]) {
         if (message.fences.includes(holder.fence)) eject(step, holder, 'operator')
       }
       return send<OperatorMessage>(step, from, { type: 'ejected', round })

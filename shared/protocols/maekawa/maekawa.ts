@@ -19,7 +19,7 @@ import {
   onWithdraw,
   refuse,
   refuseUnsupported,
-  startDesk,
+  startLocalQueue,
 } from '../lock-only/users.ts'
 import type { Context, Effect, Input, ParticipantId, Protocol, UserInput } from '../protocol.ts'
 import { MESSAGE_FORMAT } from '../protocol.ts'
@@ -85,7 +85,7 @@ function onStart(step: Step, genesis: boolean, incarnation: number): void {
     save(step, 'membership', durable.membership)
   }
   if (!isMember(step)) return
-  startDesk(step)
+  startLocalQueue(step)
   if (durable.own.phase === 'requesting') sendRequests(step)
 }
 
@@ -101,7 +101,7 @@ function finish(step: Step): void {
 
 /** Whether anything was to be done. */
 function proceed(step: Step): boolean {
-  const { waiters, holders } = step.desk
+  const { waiters, holders } = step.localQueue
   switch (step.state.durable.own.phase) {
     case 'idle':
       if (waiters.length === 0) return false

@@ -1,6 +1,6 @@
 /** The durable state as records, and back. Everything that is not in a record is lost with the process. */
 import type { Json } from '../../json.ts'
-import { emptyDesk, restoreDeskRecord, sortDesk } from '../lock-only/desk.ts'
+import { emptyLocalQueue, restoreLocalQueueRecord, sortLocalQueue } from '../lock-only/local-queue.ts'
 import { noOperators } from '../lock-only/operators.ts'
 import type { Context, ParticipantConfig, ParticipantId } from '../protocol.ts'
 import { startFence } from '../start-fence.ts'
@@ -21,14 +21,14 @@ function initialDurable(config: ParticipantConfig): Durable {
     ended: {},
     fence: { fence: startFence(config) },
     observed: { sequence: 0 },
-    desk: emptyDesk(),
+    localQueue: emptyLocalQueue(),
   }
 }
 
 export function recover(context: Context, records: Iterable<readonly [string, Json]>): MaekawaState {
   const durable = initialDurable(context.config)
   for (const [key, value] of records) {
-    if (restoreDeskRecord(durable.desk, key, value)) continue
+    if (restoreLocalQueueRecord(durable.localQueue, key, value)) continue
     const slash = key.indexOf('/')
     switch (slash === -1 ? key : key.slice(0, slash)) {
       case 'membership':
@@ -47,7 +47,7 @@ export function recover(context: Context, records: Iterable<readonly [string, Js
     }
   }
   durable.waiting.sort(compareRequests)
-  sortDesk(durable.desk)
+  sortLocalQueue(durable.localQueue)
   const { participants, self } = context.config
   const members = memberSets(participants)[self - 1]!
   return { durable, derived: { members, highest: highestSequence(durable) }, soft: createSoft() }

@@ -9,7 +9,7 @@ import { cancelTimer, setTimer } from '../step.ts'
 import { missing, sendRequests } from './section-4-requester.ts'
 import type { Step } from './step.ts'
 
-const MOST_DOUBLINGS = 6
+const MAX_DOUBLINGS = 6
 
 const isRequesting = (step: Step): boolean => step.state.durable.own.phase === 'requesting'
 
@@ -27,7 +27,7 @@ function intervalMs(step: Step): number {
 
 export function onRepeatTimer(step: Step): void {
   const { soft } = step.state
-  soft.repeatAttempts = Math.min(soft.repeatAttempts + 1, MOST_DOUBLINGS)
+  soft.repeatAttempts = Math.min(soft.repeatAttempts + 1, MAX_DOUBLINGS)
   if (isRequesting(step)) sendRequests(step)
   repeatEjections(step)
 }

@@ -7,7 +7,7 @@
  * A node has two roles: it requests the critical section for its own users, and it arbitrates for all nodes i with this node
  * in S_i.
  */
-import type { Desk, DeskTimer } from '../lock-only/desk.ts'
+import type { LocalQueue, LocalQueueTimer } from '../lock-only/local-queue.ts'
 import type { Operators } from '../lock-only/operators.ts'
 import type { ParticipantId } from '../protocol.ts'
 import type { SetTimers } from '../step.ts'
@@ -27,7 +27,7 @@ export interface Durable {
   fence: Fence
   /** The highest sequence number that was heard of and is in no other record. */
   observed: Observed
-  desk: Desk
+  localQueue: LocalQueue
 }
 
 /** A node that has lost its storage does not know whom it is locked for: it takes no part any longer (trap D2). */
@@ -91,7 +91,7 @@ export interface Soft {
   timers: SetTimers<TimerName>
 }
 
-export type TimerName = DeskTimer | 'repeat'
+export type TimerName = LocalQueueTimer | 'repeat'
 
 export interface MaekawaState {
   durable: Durable

@@ -13,7 +13,7 @@ export interface Step extends StepOf<MaekawaMessage, TimerName>, Omit<OperatorSt
 
 export function beginStep(context: Context, state: MaekawaState, now: number): Step {
   const step = beginStepOf<MaekawaMessage, TimerName>(context, now, state.soft.timers)
-  return { ...step, state, desk: state.durable.desk, operators: state.soft.operators, toSelf: [] }
+  return { ...step, state, localQueue: state.durable.localQueue, operators: state.soft.operators, toSelf: [] }
 }
 
 export function send(step: Step, to: ParticipantId, body: Section4Message): void {

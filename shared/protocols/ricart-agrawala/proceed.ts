@@ -54,7 +54,7 @@ function isOfUse(step: Step): boolean {
 function serve(step: Step): boolean {
   const { durable } = step.state
   if (durable.sponsoring !== null) return concludeChange(step)
-  const isEmpty = step.desk.holders.length === 0
+  const isEmpty = step.localQueue.holders.length === 0
   const { mode, grants } = durable.own
   const change = changeNeeded(step)
   if (isEmpty && change !== null && mode === 'exclusive' && grants < GRANTS_PER_REQUEST) {
@@ -86,12 +86,12 @@ const isWaitedFor = (step: Step): boolean => Object.keys(step.state.durable.defe
  */
 function mayAdmit(step: Step): boolean {
   const { own } = step.state.durable
-  const waiter = step.desk.waiters[0]
+  const waiter = step.localQueue.waiters[0]
   if (waiter === undefined || own.grants >= GRANTS_PER_REQUEST) return false
   if (own.mode === 'shared' && waiter.mode === 'exclusive') return false
   if (own.grants === 0) return true
   if (step.state.soft.wishes.length > 0) return false
-  const { holders } = step.desk
+  const { holders } = step.localQueue
   const areReaders = waiter.mode === 'shared' && holders.every(({ mode }) => mode === 'shared')
   if (holders.length > 0) return areReaders && !isWaitedFor(step)
   if (!isWaitedFor(step)) return true

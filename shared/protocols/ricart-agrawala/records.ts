@@ -1,6 +1,6 @@
 /** The durable state as records, each written on its own. `recover` puts them together again; all else is lost with the process. */
 import type { Json } from '../../json.ts'
-import { emptyDesk, restoreDeskRecord, sortDesk } from '../lock-only/desk.ts'
+import { emptyLocalQueue, restoreLocalQueueRecord, sortLocalQueue } from '../lock-only/local-queue.ts'
 import { noOperators } from '../lock-only/operators.ts'
 import type { Context } from '../protocol.ts'
 import type { Deferred, Durable, RicartAgrawalaState, Soft } from './state.ts'
@@ -16,7 +16,7 @@ function initialDurable(): Durable {
     highest: { request: 0 },
     deferred: {},
     sponsoring: null,
-    desk: emptyDesk(),
+    localQueue: emptyLocalQueue(),
   }
 }
 
@@ -40,7 +40,7 @@ function createSoft(): Soft {
 export function recover(_context: Context, records: Iterable<readonly [string, Json]>): RicartAgrawalaState {
   const durable = initialDurable()
   for (const [key, value] of records) {
-    if (restoreDeskRecord(durable.desk, key, value)) continue
+    if (restoreLocalQueueRecord(durable.localQueue, key, value)) continue
     const slash = key.indexOf('/')
     const family = slash === -1 ? key : key.slice(0, slash)
     switch (family) {
@@ -56,6 +56,6 @@ export function recover(_context: Context, records: Iterable<readonly [string, J
         break
     }
   }
-  sortDesk(durable.desk)
+  sortLocalQueue(durable.localQueue)
   return { durable, soft: createSoft() }
 }

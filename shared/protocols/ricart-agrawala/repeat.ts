@@ -10,7 +10,7 @@ import { sendJoin } from './section-7-2-insertion.ts'
 import { askWhetherThere, noteAsked, watchSilent } from './section-7-4-failures.ts'
 import { cancelTimer, type Step, setTimer } from './step.ts'
 
-const MOST_DOUBLINGS = 6
+const MAX_DOUBLINGS = 6
 
 /** At the end of each step. */
 export function armRepeatTimer(step: Step): void {
@@ -36,7 +36,7 @@ function isUnanswered(step: Step): boolean {
 
 export function onRepeatTimer(step: Step): void {
   const { soft } = step.state
-  soft.repeatAttempts = Math.min(soft.repeatAttempts + 1, MOST_DOUBLINGS)
+  soft.repeatAttempts = Math.min(soft.repeatAttempts + 1, MAX_DOUBLINGS)
   repeatAll(step)
 }
 

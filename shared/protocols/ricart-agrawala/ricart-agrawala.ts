@@ -70,7 +70,7 @@ function onStart(step: Step, genesis: boolean, incarnation: number): void {
     else insertion.startJoining(step, incarnation, null)
     return
   }
-  users.startDesk(step)
+  users.startLocalQueue(step)
   failures.assumeDeclaredDead(step)
   repeat.repeatAll(step)
 }
@@ -133,7 +133,9 @@ function onUserEvent(step: Step, event: UserInput): void {
 
 /** Who leaves takes no new users. With a modulus there are no readers (section-6-4-numbers.ts). */
 function onTry(step: Step, event: Extract<UserInput, { type: 'try' }>): void {
-  const isKnown = [...step.desk.holders, ...step.desk.waiters].some(({ user }) => user === event.user)
+  const isKnown = [...step.localQueue.holders, ...step.localQueue.waiters].some(
+    ({ user }) => user === event.user,
+  )
   if (step.state.durable.membership.status !== 'member' && !isKnown)
     return users.refuse(step, event.user, 'try', { code: 'not-a-member' })
   if (event.mode === 'shared' && step.options.modulus !== undefined)

@@ -127,7 +127,7 @@ function becomeExpelled(step: Step): void {
 /** Nobody is inside here any longer, and nothing is asked for. */
 export function giveUpAll(step: Step): void {
   const { durable } = step.state
-  for (const holder of [...step.desk.holders]) eject(step, holder, 'suspected')
+  for (const holder of [...step.localQueue.holders]) eject(step, holder, 'suspected')
   if (durable.sponsoring !== null) endSponsoring(step)
   if (durable.own.phase !== 'idle') leave(step)
 }

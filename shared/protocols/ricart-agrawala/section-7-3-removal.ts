@@ -56,7 +56,7 @@ export function stayIfAlone(step: Step): void {
 /** What a node that has served its last user wants. */
 export function ownRemoval(step: Step): Change | null {
   const { membership } = step.state.durable
-  const { waiters, holders } = step.desk
+  const { waiters, holders } = step.localQueue
   if (membership.status !== 'leaving' || waiters.length + holders.length > 0) return null
   if (others(step).length === 0) return null
   return { type: 'remove', participant: step.self, incarnation: membership.incarnation }

@@ -4,7 +4,7 @@
  *   `soft`     what may be lost at any moment: the others are asked again.
  * Nothing is derived.
  */
-import type { Desk, DeskTimer } from '../lock-only/desk.ts'
+import type { LocalQueue, LocalQueueTimer } from '../lock-only/local-queue.ts'
 import type { Operators } from '../lock-only/operators.ts'
 import type { Mode, ParticipantId } from '../protocol.ts'
 import type { SetTimers } from '../step.ts'
@@ -21,7 +21,7 @@ export interface Durable {
   deferred: { [participant: string]: Deferred }
   /** The change of the group that this node makes while it is inside. */
   sponsoring: Sponsoring | null
-  desk: Desk
+  localQueue: LocalQueue
 }
 
 export type Membership =
@@ -109,7 +109,7 @@ export interface Soft {
   timers: SetTimers<TimerName>
 }
 
-export type TimerName = DeskTimer | 'repeat' | 'silence' | 'dead'
+export type TimerName = LocalQueueTimer | 'repeat' | 'silence' | 'dead'
 
 export interface RicartAgrawalaState {
   durable: Durable

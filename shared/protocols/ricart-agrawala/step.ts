@@ -1,5 +1,5 @@
 /** One step of a node: what is common to all protocols is in ../step.ts. */
-import type { Desk } from '../lock-only/desk.ts'
+import type { LocalQueue } from '../lock-only/local-queue.ts'
 import type { Operators } from '../lock-only/operators.ts'
 import type { Context, ParticipantId, ProtocolOptions } from '../protocol.ts'
 import { beginStepOf, cancelTimer, type StepOf, save } from '../step.ts'
@@ -10,7 +10,7 @@ export { assert, cancelTimer, emit, forget, save, send, setTimer, takeEffects } 
 
 export interface Step extends StepOf<RicartAgrawalaMessage, TimerName> {
   readonly state: RicartAgrawalaState
-  readonly desk: Desk
+  readonly localQueue: LocalQueue
   readonly operators: Operators
   readonly self: ParticipantId
   readonly options: ProtocolOptions
@@ -21,7 +21,7 @@ export function beginStep(context: Context, state: RicartAgrawalaState, now: num
   return {
     ...beginStepOf<RicartAgrawalaMessage, TimerName>(context, now, state.soft.timers),
     state,
-    desk: state.durable.desk,
+    localQueue: state.durable.localQueue,
     operators: state.soft.operators,
     self,
     options: options ?? {},

@@ -12,7 +12,7 @@ import { sendRequest } from './requests.ts'
 import { cancelTimer, type Step, send, setTimer } from './step.ts'
 import { isWaiting } from './waiting.ts'
 
-const MOST_DOUBLINGS = 6
+const MAX_DOUBLINGS = 6
 
 /** At the end of each step: the timer is set exactly while something is unanswered. */
 export function armRepeatTimer(step: Step): void {
@@ -61,7 +61,7 @@ function isUncertain(step: Step): boolean {
 export function onRepeatTimer(step: Step): void {
   const { soft } = step.state
   const { idleRepeats } = step.context.config.limits
-  soft.repeatAttempts = Math.min(soft.repeatAttempts + 1, MOST_DOUBLINGS)
+  soft.repeatAttempts = Math.min(soft.repeatAttempts + 1, MAX_DOUBLINGS)
   soft.idleRepeats = Math.min(soft.idleRepeats + 1, idleRepeats)
   soft.asking = null
   repeatSnapshotRequest(step)

@@ -101,7 +101,7 @@ export function noteJoin(step: Step, participant: ParticipantId, incarnation: nu
 
 // ---------------------------------------------------------------- propose
 
-const MOST_DOUBLINGS = 5
+const MAX_DOUBLINGS = 5
 
 /** The first of those who are here and not suspected proposes at once; the others give it time, each longer than the one before. */
 function proposeOnceCollected(step: Step): void {
@@ -129,7 +129,7 @@ function setProposeTimer(step: Step): void {
   const { self, timing } = step.context.config
   const rank =
     1 + collectedNewEpochs(step).filter(sender => sender < self && !isSuspected(soft.detector, sender)).length
-  setTimer(step, 'propose', timing.proposeMs * rank * 2 ** Math.min(soft.proposeAttempts, MOST_DOUBLINGS))
+  setTimer(step, 'propose', timing.proposeMs * rank * 2 ** Math.min(soft.proposeAttempts, MAX_DOUBLINGS))
 }
 
 function propose(step: Step): void {

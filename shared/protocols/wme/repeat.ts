@@ -7,10 +7,10 @@ import type { ParticipantId } from '../protocol.ts'
 import { digestThrough, entriesAfter, entriesForMessage, lengthOf } from './log.ts'
 import { cancelTimer, type Step, send, setTimer } from './step.ts'
 
-const MOST_DOUBLINGS = 6
+const MAX_DOUBLINGS = 6
 
 /** Re-entries that may wait together for something to ride on. */
-const MOST_UNSENT = 64
+const MAX_UNSENT = 64
 
 /** Something new is to be made known: repeats begin again with the shortest interval. */
 export function restartRepeats(step: Step): void {
@@ -43,7 +43,7 @@ function isUnanswered(step: Step): boolean {
 /** Counts the attempt. What is repeated depends on the phase, see `onRepeatTimer` in wme.ts. */
 export function countRepeat(step: Step): void {
   const { soft } = step.state
-  soft.repeatAttempts = Math.min(soft.repeatAttempts + 1, MOST_DOUBLINGS)
+  soft.repeatAttempts = Math.min(soft.repeatAttempts + 1, MAX_DOUBLINGS)
   soft.asking = null
 }
 
@@ -66,9 +66,9 @@ function isReentryAlone(step: Step): boolean {
   if (durable.stub.phase === 'entering') return false
   const sent = leastSent(step)
   if (sent < durable.base.sequence) return false
-  const unsent = entriesAfter(durable, sent, MOST_UNSENT)
+  const unsent = entriesAfter(durable, sent, MAX_UNSENT)
   return (
-    unsent.length < MOST_UNSENT &&
+    unsent.length < MAX_UNSENT &&
     unsent.every(entry => entry.kind === 'grant' && entry.by === self && entry.to === self)
   )
 }

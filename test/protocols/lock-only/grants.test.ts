@@ -3,7 +3,7 @@ import { expect, it } from 'vitest'
 import { Table } from '../maekawa/table.ts'
 
 const isInside = (table: Table, node: number): string[] =>
-  table.state(node).durable.desk.holders.map(({ user }) => user)
+  table.state(node).durable.localQueue.holders.map(({ user }) => user)
 
 /** Ann was inside at node 1, and is again. */
 function twice(): { table: Table; old: number; present: number } {
@@ -24,7 +24,7 @@ it('an exit with an old fence is a release said twice, and ends nothing', () => 
   expect(table.user(1, { type: 'exit', user: 'ann', fence: old })).toEqual([
     { type: 'rem', user: 'ann', fence: old },
   ])
-  expect(table.state(1).durable.desk.holders).toMatchObject([{ user: 'ann', fence: present }])
+  expect(table.state(1).durable.localQueue.holders).toMatchObject([{ user: 'ann', fence: present }])
   expect(table.user(1, { type: 'exit', user: 'ann', fence: present + 1 })).toMatchObject([
     { type: 'refused', refusal: { code: 'grant-over', ending: null } },
   ])

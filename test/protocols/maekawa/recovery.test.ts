@@ -192,7 +192,7 @@ describe('what is durable before it is said', () => {
     table.hand(last, save)
     expect(table.inside.size).toBe(0)
     table.start(1)
-    expect(table.state(1).durable.desk.holders).toMatchObject([{ fence: 1 }])
+    expect(table.state(1).durable.localQueue.holders).toMatchObject([{ fence: 1 }])
     // The user says again that it wants in, and hears that it is.
     expect(table.try(1)).toMatchObject([{ type: 'crit', fence: 1 }])
     table.exit(1)

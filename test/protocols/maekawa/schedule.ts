@@ -73,7 +73,7 @@ function leaveSomebody(table: Table): void {
 }
 
 function giveUp(table: Table, node: number): void {
-  const waiter = table.state(node).durable.desk.waiters.at(-1)
+  const waiter = table.state(node).durable.localQueue.waiters.at(-1)
   if (waiter !== undefined) table.withdraw(node, waiter.user)
 }
 
@@ -83,9 +83,9 @@ function heal(table: Table): void {
   let repeats = 0
   for (;;) {
     table.deliver()
-    const holding = table.everybody.find(node => table.state(node).durable.desk.holders.length > 0)
+    const holding = table.everybody.find(node => table.state(node).durable.localQueue.holders.length > 0)
     if (holding !== undefined) {
-      const { user, fence } = table.state(holding).durable.desk.holders[0]!
+      const { user, fence } = table.state(holding).durable.localQueue.holders[0]!
       table.user(holding, { type: 'exit', user, fence })
       continue
     }
@@ -95,7 +95,7 @@ function heal(table: Table): void {
     if (++repeats > 500 * table.everybody.length) throw new Error('somebody waits for ever')
   }
   for (const node of table.everybody) {
-    if (table.state(node).durable.desk.waiters.length > 0)
+    if (table.state(node).durable.localQueue.waiters.length > 0)
       throw new Error(`node ${node} has users that wait, and no timer`)
   }
 }

@@ -33,7 +33,7 @@ class Contest {
   }
 
   leave(node: number): void {
-    const [holder] = this.cluster.state(node).durable.desk.holders
+    const [holder] = this.cluster.state(node).durable.localQueue.holders
     if (holder !== undefined) this.cluster.exit(node, holder.user)
   }
 

@@ -100,7 +100,7 @@ export class Chaos {
   private act1(node: number): void {
     const { cluster } = this
     if (!cluster.isUp(node)) return
-    const { holders, waiters } = cluster.state(node).durable.desk
+    const { holders, waiters } = cluster.state(node).durable.localQueue
     const holder = this.pick(holders)
     if (holder !== undefined && this.chance(0.6)) return void cluster.exit(node, holder.user)
     const waiter = this.pick(waiters)

@@ -76,7 +76,7 @@ describe('implicit replies', () => {
       const cluster = create(4)
       for (let turn = 0; turn < 150; turn++) {
         const node = 1 + Math.floor(random() * 4)
-        if (cluster.state(node).durable.desk.holders.length > 0) cluster.exit(node)
+        if (cluster.state(node).durable.localQueue.holders.length > 0) cluster.exit(node)
         else if (random() < 0.5) cluster.try(node)
         else cluster.user(node, { type: 'withdraw', user: 'u' })
         // Each message takes less than half of the round-trip time: those of one turn come before the next begins.

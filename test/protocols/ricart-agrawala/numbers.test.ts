@@ -36,8 +36,8 @@ describe('6.4: modulo M', () => {
       })
       for (const choice of choices) {
         const node = (choice % n) + 1
-        const { own, desk } = cluster.state(node).durable
-        if (desk.holders.length > 0) cluster.exit(node)
+        const { own, localQueue } = cluster.state(node).durable
+        if (localQueue.holders.length > 0) cluster.exit(node)
         else if (choice % 3 === 0 && own.phase === 'idle') cluster.try(node)
         else if (cluster.network.length > 0)
           cluster.deliverAt(Math.floor(choice / 3) % cluster.network.length)

@@ -12,7 +12,7 @@ function playCycle(cluster: Cluster, participants: number): void {
     for (const node of users) if (!cluster.isUp(node)) cluster.start(node)
     for (const node of open) {
       if (!cluster.isUp(node)) continue
-      const { holders, waiters } = cluster.state(node).durable.desk
+      const { holders, waiters } = cluster.state(node).durable.localQueue
       if (holders.length > 0) {
         const said = cluster.exit(node)
         if (said.some(({ type }) => type === 'rem')) open.delete(node)

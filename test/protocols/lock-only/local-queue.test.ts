@@ -13,7 +13,7 @@ it('the queue is first come first also if storage gives its records back in the 
   // As text, waiter/10 comes before waiter/2.
   const records = [...table.storage(2)].sort(([a], [b]) => (a < b ? -1 : 1))
   const { durable } = maekawa.recover(table.context(2), records)
-  expect(durable.desk.waiters.map(({ user }) => user)).toEqual(USERS)
+  expect(durable.localQueue.waiters.map(({ user }) => user)).toEqual(USERS)
   expect(durable).toEqual(table.state(2).durable)
 })
 
@@ -21,7 +21,7 @@ it('a grant that was kept alive is so after a restart', () => {
   const table = new Table({ participants: 3 })
   table.try(1, 'ann', { ttlMs: 1_000 })
   table.deliver()
-  const { fence } = table.state(1).durable.desk.holders[0]!
+  const { fence } = table.state(1).durable.localQueue.holders[0]!
   table.now = 900
   const kept = { type: 'kept', user: 'ann', fence, expiresAt: 10_900 }
   expect(table.user(1, { type: 'keep-alive', user: 'ann', fence, ttlMs: 10_000 })).toEqual([kept])
@@ -48,7 +48,7 @@ it('whoever withdraws takes nobody else out of the queue, and whoever asks again
   table.try(1, 'ann')
   table.deliver()
   for (const user of ['bob', 'cid', 'bob', 'dan']) table.try(1, user)
-  const waiting = () => table.state(1).durable.desk.waiters.map(({ user }) => user)
+  const waiting = () => table.state(1).durable.localQueue.waiters.map(({ user }) => user)
   expect(waiting()).toEqual(['bob', 'cid', 'dan'])
   expect(table.withdraw(1, 'cid')).toEqual([{ type: 'withdrawn', user: 'cid', reason: 'asked' }])
   expect(waiting()).toEqual(['bob', 'dan'])

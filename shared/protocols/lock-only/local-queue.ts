@@ -10,7 +10,7 @@ import type { Json } from '../../json.ts'
 import type { Effect, Ending, Mode, View } from '../protocol.ts'
 import type { StepOf } from '../step.ts'
 
-export interface Desk {
+export interface LocalQueue {
   /** First come first. */
   waiters: Waiter[]
   /** Who is inside: one writer, or readers. */
@@ -39,12 +39,13 @@ export interface Holder {
 
 export type EndReason = 'released' | EjectionReason
 
-export type DeskTimer = 'ttl' | 'wait'
+export type LocalQueueTimer = 'ttl' | 'wait'
 
 /** A step of a protocol that has a desk. */
-export interface DeskStep extends Pick<StepOf<unknown, DeskTimer>, 'context' | 'now' | 'records' | 'timers'> {
+export interface LocalQueueStep
+  extends Pick<StepOf<unknown, LocalQueueTimer>, 'context' | 'now' | 'records' | 'timers'> {
   readonly effects: { push(effect: Effect<never>): unknown }
-  readonly desk: Desk
+  readonly localQueue: LocalQueue
 }
 
 // ---------------------------------------------------------------- records
@@ -54,33 +55,33 @@ export const holderKey = (holder: Holder): string => `holder/${holder.fence}`
 export const ENDINGS_KEY = 'endings'
 
 /** Puts one record back. Whether it was one of the desk's. */
-export function restoreDeskRecord(desk: Desk, key: string, value: Json): boolean {
-  if (key.startsWith('waiter/')) desk.waiters.push(value as unknown as Waiter)
-  else if (key.startsWith('holder/')) desk.holders.push(value as unknown as Holder)
-  else if (key === ENDINGS_KEY) desk.endings = value as unknown as Ending[]
+export function restoreLocalQueueRecord(localQueue: LocalQueue, key: string, value: Json): boolean {
+  if (key.startsWith('waiter/')) localQueue.waiters.push(value as unknown as Waiter)
+  else if (key.startsWith('holder/')) localQueue.holders.push(value as unknown as Holder)
+  else if (key === ENDINGS_KEY) localQueue.endings = value as unknown as Ending[]
   else return false
   return true
 }
 
-export const emptyDesk = (): Desk => ({ waiters: [], holders: [], endings: [] })
+export const emptyLocalQueue = (): LocalQueue => ({ waiters: [], holders: [], endings: [] })
 
 /** After the last record: records come in no particular order. */
-export function sortDesk(desk: Desk): void {
-  desk.waiters.sort((a, b) => a.number - b.number)
-  desk.holders.sort((a, b) => a.fence - b.fence)
+export function sortLocalQueue(localQueue: LocalQueue): void {
+  localQueue.waiters.sort((a, b) => a.number - b.number)
+  localQueue.holders.sort((a, b) => a.fence - b.fence)
 }
 
 // ---------------------------------------------------------------- view
 
-export function viewOfDesk(
-  desk: Desk,
+export function viewOfLocalQueue(
+  localQueue: LocalQueue,
 ): Pick<View, 'epoch' | 'committed' | 'waiters' | 'holders' | 'endings' | 'cells'> {
   return {
     epoch: 0,
     committed: 0,
-    waiters: desk.waiters,
-    holders: desk.holders.map(holder => ({ ...holder, isIssuing: false })),
-    endings: desk.endings,
+    waiters: localQueue.waiters,
+    holders: localQueue.holders.map(holder => ({ ...holder, isIssuing: false })),
+    endings: localQueue.endings,
     cells: null,
   }
 }

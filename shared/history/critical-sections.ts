@@ -8,7 +8,7 @@ import type { HistoryEvent } from './events.ts'
 import type { Instance, Instances } from './instances.ts'
 import type { EventOf } from './serial-order.ts'
 
-export interface Stay extends Instance {
+export interface CriticalSection extends Instance {
   readonly mode: Mode
   readonly critAt: number
   /** Of the `try` that led to it. */
@@ -19,7 +19,10 @@ export interface Stay extends Instance {
 }
 
 /** In the order of their `crit`. */
-export function findStays(events: readonly HistoryEvent[], { byFence }: Instances): Stay[] {
+export function findCriticalSections(
+  events: readonly HistoryEvent[],
+  { byFence }: Instances,
+): CriticalSection[] {
   const exits = exitsByFence(events)
   const timeOf = (index: number | null) => (index === null ? null : events[index]!.at)
   return [...byFence.values()].map(instance => {

@@ -16,7 +16,7 @@ export interface ClientWorld {
   readonly counts: Counts
   readonly users: Map<string, Client>
   record(event: UserStubEvent): void
-  toStub(seat: Seat, event: UserInput): void
+  toStub(seat: ClientBase, event: UserInput): void
   wake(client: number, delayMs: number, generation: number): void
 }
 
@@ -38,7 +38,7 @@ type Recorded<Event = UserStubEvent> = Event extends unknown
 const RETRY_MIN_MS = 150
 const RETRY_MAX_MS = 500
 
-export class Seat {
+export class ClientBase {
   readonly index: number
   readonly participant: ParticipantId
   protected readonly world: ClientWorld
