@@ -1,9 +1,10 @@
 /**
- * The desk of a participant whose lock guards no state: its local users. Ricart and Agrawala, and Maekawa, know one process
- * per node that wants the critical section; here many users come to a node, wait in a queue, and are inside one at a time (or
- * several readers together). The algorithms decide when the node may let the next one in; see users.ts for the rest.
+ * The users of one participant, for a lock that guards no state. Ricart and Agrawala, and Maekawa, assume one
+ * process per node that wants the critical section. Here many users come to a node, wait in a queue and are
+ * inside one at a time (or several readers together). The algorithms decide when the node may let the next
+ * user in; users.ts does the rest.
  *
- * What a desk holds is durable, record by record; a record's value is replaced, never changed in place.
+ * Everything in the queue is durable, record by record. A record's value is replaced, never changed in place.
  */
 import type { EjectionReason } from '../../history/events.ts'
 import type { Json } from '../../json.ts'
@@ -11,11 +12,11 @@ import type { Effect, Ending, Mode, View } from '../protocol.ts'
 import type { StepOf } from '../step.ts'
 
 export interface LocalQueue {
-  /** First come first. */
+  /** In order of arrival. */
   waiters: Waiter[]
-  /** Who is inside: one writer, or readers. */
+  /** The users that are inside: one writer, or several readers. */
   holders: Holder[]
-  /** The last grants of this participant that are over, newest last, for users who missed the news. */
+  /** The last grants of this participant that are over, newest last, for users that missed the news. */
   endings: readonly Ending[]
 }
 
@@ -31,7 +32,7 @@ export interface Waiter {
 export interface Holder {
   readonly user: string
   readonly mode: Mode
-  /** Also the name of its record: no two grants have the same. */
+  /** Also the name of its record: no two grants have the same fence. */
   readonly fence: number
   readonly ttlMs: number
   readonly expiresAt: number
@@ -41,7 +42,7 @@ export type EndReason = 'released' | EjectionReason
 
 export type LocalQueueTimer = 'ttl' | 'wait'
 
-/** A step of a protocol that has a desk. */
+/** A step of a protocol that has a local queue. */
 export interface LocalQueueStep
   extends Pick<StepOf<unknown, LocalQueueTimer>, 'context' | 'now' | 'records' | 'timers'> {
   readonly effects: { push(effect: Effect<never>): unknown }
@@ -54,7 +55,7 @@ export const waiterKey = (waiter: Waiter): string => `waiter/${waiter.number}`
 export const holderKey = (holder: Holder): string => `holder/${holder.fence}`
 export const ENDINGS_KEY = 'endings'
 
-/** Puts one record back. Whether it was one of the desk's. */
+/** Puts one record back. Returns whether it belongs to the local queue. */
 export function restoreLocalQueueRecord(localQueue: LocalQueue, key: string, value: Json): boolean {
   if (key.startsWith('waiter/')) localQueue.waiters.push(value as unknown as Waiter)
   else if (key.startsWith('holder/')) localQueue.holders.push(value as unknown as Holder)
@@ -65,7 +66,7 @@ export function restoreLocalQueueRecord(localQueue: LocalQueue, key: string, val
 
 export const emptyLocalQueue = (): LocalQueue => ({ waiters: [], holders: [], endings: [] })
 
-/** After the last record: records come in no particular order. */
+/** Must be called after the last record, because records come in no particular order. */
 export function sortLocalQueue(localQueue: LocalQueue): void {
   localQueue.waiters.sort((a, b) => a.number - b.number)
   localQueue.holders.sort((a, b) => a.fence - b.fence)

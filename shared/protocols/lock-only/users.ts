@@ -1,6 +1,6 @@
 /**
- * The events of a desk's users. They change the desk alone: after each step the protocol looks at it and asks for the critical
- * section, lets the next user in, or leaves.
+ * The events of local users. They change the local queue only. After each step the protocol looks at the
+ * queue and asks for the critical section, lets the next user in, or leaves.
  */
 import type { EjectionReason } from '../../history/events.ts'
 import type { Mode, Refusal, UserInput } from '../protocol.ts'
@@ -21,7 +21,7 @@ export function refuse(step: LocalQueueStep, user: string, event: UserInput['typ
   emit(step, { type: 'refused', user, event, refusal })
 }
 
-/** Operations and reads are of locks that guard something; not every protocol lets participants leave. */
+/** Operations and reads belong to locks that guard state, and not every protocol lets participants leave. */
 export function refuseUnsupported(
   step: LocalQueueStep,
   event: Event<'issue' | 'read' | 'cancel-read' | 'membership'>,
@@ -32,7 +32,7 @@ export function refuseUnsupported(
   else if (event.type !== 'cancel-read') refuse(step, event.request, event.type, refusal)
 }
 
-/** An event for a grant that is over is answered, not run. A release said twice is a release. */
+/** An event for a grant that is over is answered but not run. A release said twice counts as a release. */
 function refuseBecauseOver(step: LocalQueueStep, event: Event<'exit' | 'keep-alive'>): void {
   const { user, fence } = event
   const ending = step.localQueue.endings.find(ended => ended.fence === fence && ended.user === user) ?? null
@@ -40,7 +40,7 @@ function refuseBecauseOver(step: LocalQueueStep, event: Event<'exit' | 'keep-ali
   refuse(step, user, event.type, { code: 'grant-over', ending })
 }
 
-/** After a restart: what is stored has its timers again. */
+/** After a restart, whatever is stored gets its timers again. */
 export function startLocalQueue(step: LocalQueueStep): void {
   setWaitTimer(step)
   setTtlTimer(step)
@@ -69,7 +69,7 @@ export function onTry(step: LocalQueueStep, event: Event<'try'>): void {
   setWaitTimer(step)
 }
 
-/** A user that says again that it waits has more time to wait, and keeps its place. */
+/** A user that repeats its `try` may wait longer and keeps its place. */
 function waitLonger(step: LocalQueueStep, waiter: Waiter, waitMs: number | undefined): void {
   const { waiters } = step.localQueue
   if (waitMs === undefined || waiter.waitUntil === null) return
@@ -103,7 +103,7 @@ function removeWaiter(step: LocalQueueStep, waiter: Waiter): void {
   forget(step, waiterKey(waiter))
 }
 
-/** One timer for the waiting user whose time ends first. */
+/** One timer serves all waiting users: it is set for the one whose time ends first. */
 function setWaitTimer(step: LocalQueueStep): void {
   const ends = step.localQueue.waiters.flatMap(({ waitUntil }) => (waitUntil === null ? [] : [waitUntil]))
   if (ends.length === 0) cancelTimer(step, 'wait')
@@ -112,10 +112,13 @@ function setWaitTimer(step: LocalQueueStep): void {
 
 // ---------------------------------------------------------------- inside
 
-/** The mode in which the node should ask for the critical section: that of its first user. */
+/** The mode in which the node should ask for the critical section: that of its first waiting user. */
 export const wantedMode = (step: LocalQueueStep): Mode | null => step.localQueue.waiters[0]?.mode ?? null
 
-/** `crit` for the first waiting user. The fence is larger than that of every grant before it, at any participant. */
+/**
+ * Emits `crit` for the first waiting user. The fence is larger than that of every earlier grant, at any
+ * participant.
+ */
 export function admitFirst(step: LocalQueueStep, fence: number): void {
   const { localQueue } = step
   const waiter = localQueue.waiters[0]
@@ -159,7 +162,7 @@ function holderOf(step: LocalQueueStep, event: Event<'exit' | 'keep-alive'>): Ho
   return step.localQueue.holders.find(({ user, fence }) => user === event.user && fence === event.fence)
 }
 
-/** A user that neither leaves nor keeps its grant alive is gone. */
+/** A user that neither leaves nor keeps its grant alive is assumed gone. */
 export function onTtlTimer(step: LocalQueueStep): void {
   for (const holder of [...step.localQueue.holders])
     if (holder.expiresAt <= step.now) eject(step, holder, 'expired')
@@ -183,7 +186,7 @@ function endGrant(step: LocalQueueStep, holder: Holder, reason: EndReason): void
   setTtlTimer(step)
 }
 
-/** One timer for the grant that ends first. */
+/** One timer serves all grants: it is set for the one that ends first. */
 function setTtlTimer(step: LocalQueueStep): void {
   const ends = step.localQueue.holders.map(({ expiresAt }) => expiresAt)
   if (ends.length === 0) cancelTimer(step, 'ttl')
