@@ -11,7 +11,7 @@ import type { Durable, MaekawaState, Soft } from './state.ts'
 export const waitingKey = (node: ParticipantId): string => `waiting/${node}`
 export const endedKey = (node: ParticipantId): string => `ended/${node}`
 
-/** Before anything was written: nobody has asked for anything. */
+/** The state before anything was written: nobody has asked for anything. */
 function initialDurable(config: ParticipantConfig): Durable {
   return {
     membership: { status: 'blank' },
@@ -53,7 +53,10 @@ export function recover(context: Context, records: Iterable<readonly [string, Js
   return { durable, derived: { members, highest: highestSequence(durable) }, soft: createSoft() }
 }
 
-/** A request leaves the lock and the queue only for each other and for `ended`: so what is highest stays so. */
+/**
+ * A request leaves the lock and the queue only for one another or for `ended`, so the highest number is never
+ * lost.
+ */
 function highestSequence({ own, arbiter, waiting, ended, observed }: Durable): number {
   const received = [arbiter.locker?.sequence ?? 0, ...waiting.map(({ sequence }) => sequence)]
   return Math.max(own.sequence, observed.sequence, ...received, ...Object.values(ended))

@@ -1,8 +1,8 @@
 /**
- * Retransmission. The paper's channels lose nothing; here whoever waits asks again, with growing intervals, until it is locked
- * everywhere, and all else follows from that: a member that is asked twice says again what was lost, to the one that
- * asks and to the one that it is locked for. So a node that does not wait for anything sets no timer, and a run
- * without loss needs no message more than the paper's.
+ * Retransmission. The paper's channels lose nothing. Here a node that waits asks again, with growing
+ * intervals, until it is locked everywhere. Everything else follows: a member that is asked twice repeats
+ * what was lost, to the node that asks and to the node that it is locked for. So a node that waits for
+ * nothing sets no timer, and a run without loss needs no more messages than the paper's.
  */
 import { hasEjections, repeatEjections } from '../lock-only/operators.ts'
 import { cancelTimer, setTimer } from '../step.ts'
@@ -13,7 +13,7 @@ const MAX_DOUBLINGS = 6
 
 const isRequesting = (step: Step): boolean => step.state.durable.own.phase === 'requesting'
 
-/** At the end of each step: the timer is set exactly while something is unanswered. */
+/** Called at the end of each step: the timer is set exactly while something is unanswered. */
 export function armRepeatTimer(step: Step): void {
   const isUnanswered = (isRequesting(step) && missing(step).length > 0) || hasEjections(step)
   if (!isUnanswered) cancelTimer(step, 'repeat')

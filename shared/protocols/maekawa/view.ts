@@ -1,4 +1,4 @@
-/** What an interpreter may know of a node between two steps. */
+/** What an interpreter may know about a node between two steps. */
 import { viewOfLocalQueue } from '../lock-only/local-queue.ts'
 import type { Context, View } from '../protocol.ts'
 import type { MaekawaState } from './state.ts'
