@@ -1,4 +1,7 @@
-/** The durable state as records, each written on its own. `recover` puts them together again; all else is lost with the process. */
+/**
+ * The durable state as records, each written on its own. `recover` puts them together again; all else is lost
+ * with the process.
+ */
 import type { Json } from '../../json.ts'
 import { emptyLocalQueue, restoreLocalQueueRecord, sortLocalQueue } from '../lock-only/local-queue.ts'
 import { noOperators } from '../lock-only/operators.ts'
@@ -7,7 +10,7 @@ import type { Deferred, Durable, RicartAgrawalaState, Soft } from './state.ts'
 
 export const deferredKey = (participant: number): string => `deferred/${participant}`
 
-/** Before anything was written. */
+/** The state before anything was written. */
 function initialDurable(): Durable {
   return {
     membership: { status: 'blank' },
