@@ -1,8 +1,9 @@
 /**
- * Increasing fences, for locks that guard no state: no fence is given twice, and who comes in later has a higher one, so
- * that whoever is asked to do something for a user can tell that another has come in since. Who came in later is certain of
- *   - a user that tried after the other had heard that it is in;
- *   - a user that was certainly inside after the other (critical-sections.ts).
+ * Increasing fences, for locks that guard no state: no fence is given twice, and a user that comes in later
+ * has a higher one, so that anybody asked to do something for a user can tell that another one has come in
+ * since. It is certain that a user came in later if
+ *   - it tried after the other had heard that it is in, or
+ *   - it was certainly inside after the other (critical-sections.ts).
  * Readers without a writer between them may have their fences in any order.
  */
 import { show } from './compare.ts'
@@ -47,10 +48,10 @@ export function checkIncreasingFences(
   return findings.safety('increasing fences')
 }
 
-/** Who has the highest fence of those to whom something happened before a time. */
+/** The user with the highest fence among those to whom something happened before a given time. */
 class Highest {
   readonly #times: number[] = []
-  /** By place: of this one and those before it. */
+  /** By place: the highest of this one and those before it. */
   readonly #highest: CriticalSection[] = []
 
   constructor(sections: readonly CriticalSection[], timeOf: (section: CriticalSection) => number | null) {

@@ -1,7 +1,7 @@
 /**
- * Mutual exclusion: no two users are inside at the same time, unless both are readers. Only what is certain counts
- * (critical-sections.ts), and two events of the same time are not ordered. The times of all participants must be of one clock, or of
- * clocks that differ by less than the time between two stays.
+ * Mutual exclusion: no two users are inside at the same time, unless both are readers. Only what is certain
+ * counts (critical-sections.ts), and two events of the same time are not ordered. All participants' times
+ * must come from one clock, or from clocks that differ by less than the time between two critical sections.
  */
 import { show } from './compare.ts'
 import type { CriticalSection } from './critical-sections.ts'
@@ -13,7 +13,7 @@ export function checkMutualExclusion(
   sections: readonly CriticalSection[],
 ): PropertyVerdict {
   const findings = new Findings(events)
-  /** Of those that came in before, who stays longest. */
+  /** Among those that came in before, the one that stays longest. */
   let longest: CriticalSection | null = null
   let longestWriter: CriticalSection | null = null
   for (const section of sections) {

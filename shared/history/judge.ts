@@ -1,10 +1,10 @@
 /**
- * The judge: whether a recorded history keeps the promises of weak mutual exclusion (section 3 of the paper), or, if its
- * protocol guards no state, those of mutual exclusion. Every property has a file of its own, `check-*.ts`. Each takes time
- * that grows like the history, or little faster.
+ * The judge: whether a recorded history keeps the promises of weak mutual exclusion (section 3 of the paper)
+ * or, if its protocol guards no state, those of mutual exclusion. Every property has a file of its own,
+ * `check-*.ts`. The time each takes is linear in the length of the history, or little more.
  *
- * A violation is reported under the property it breaks, not under those that follow from it: which file reports what is said
- * at its top.
+ * A violation is reported under the property that it breaks, not under those that follow from it. The top of
+ * each file says what it reports.
  *
  * @example
  *   const { verdict, properties } = judge(history, keyValue)
@@ -45,7 +45,7 @@ export const LIVENESS_PROPERTIES: readonly LivenessProperty[] = [
 
 const LOCK_ONLY: { readonly [name in LockOnlyName]: true } = { 'ricart-agrawala': true, maekawa: true }
 
-/** Whether the lock of this history has a replicated state, and users who change it. */
+/** Whether the lock of this history has a replicated state and users that change it. */
 const guardsState = ({ protocol }: HistoryHeader): boolean => !Object.hasOwn(LOCK_ONLY, protocol)
 
 /** `resource` is the one that the header names: the operations are replayed on it. */

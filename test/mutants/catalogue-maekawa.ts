@@ -171,9 +171,9 @@ const lossMutants: Mutant[] = [
     file: MAEKAWA.requester,
     find: lines(
       '  if (round <= (durable.own.relinquished[member] ?? 0)) return sendRelinquish(step, member, round)',
-      '  // Also',
+      '  // This holds',
     ),
-    replace: lines('  if (round <= (durable.own.relinquished[member] ?? 0)) return', '  // Also'),
+    replace: lines('  if (round <= (durable.own.relinquished[member] ?? 0)) return', '  // This holds'),
   },
   {
     id: 'maekawa-release-once',
