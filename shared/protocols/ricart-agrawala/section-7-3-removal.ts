@@ -70,7 +70,7 @@ export function ownRemoval(step: Step): Change | null {
 export function departOrStay(step: Step): void {
   const { durable, soft } = step.state
   const { membership } = durable
-  assert(membership.status === 'leaving', 'only who wants to leave does')
+  assert(membership.status === 'leaving', 'only a node that is leaving departs')
   endSponsoring(step)
   if (soft.joiners.length === others(step).length) {
     for (const joiner of soft.joiners) addWish(step, joiner)
