@@ -1,4 +1,7 @@
-/** What is measured. A case is one unit of work that can be repeated; its yardstick is the plain object's for the same purpose. */
+/**
+ * What is measured. A case is one unit of work that can be repeated; its yardstick is the plain object's for
+ * the same purpose.
+ */
 import { randomUUID } from 'node:crypto'
 import { request } from './http.ts'
 

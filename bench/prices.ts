@@ -1,4 +1,6 @@
-/** Cloudflare's published prices of the Workers Paid plan, in dollars; where from and when: docs/deploy.md. */
+/**
+ * Cloudflare's published prices of the Workers Paid plan, in dollars; where from and when: docs/deploy.md.
+ */
 export interface Usage {
   readonly routerRequests: number
   readonly objectRequests: number
@@ -23,7 +25,10 @@ export const PRICES: { readonly [unit in keyof Usage]: Price } = {
 const PLAN_PER_MONTH = 5
 const GIGABYTES_OF_AN_OBJECT = 0.128
 
-/** Of the counts of one cycle, for a million of them. An alarm that is run is a request, an alarm that is set is a row. */
+/**
+ * Of the counts of one cycle, for a million of them. An alarm that is run is a request, an alarm that is set
+ * is a row.
+ */
 export function usageOfMillion(cycle: {
   readonly router: number
   readonly calls: number

@@ -3,7 +3,10 @@ import type { ParticipantPlace } from '../shared/api/configuration.ts'
 import { fetchSigned } from './signature.ts'
 
 export interface ParticipantDirectory {
-  /** The path of the request, which is the caller's own, says what is asked of the participant: see participant/calls.ts. */
+  /**
+   * The path of the request, which is the caller's own, says what is asked of the participant: see
+   * participant/calls.ts.
+   */
   fetch(lock: string, place: ParticipantPlace, request: Request): Promise<Response>
 }
 
@@ -49,7 +52,10 @@ export function createDirectory(env: DirectoryEnvironment): ParticipantDirectory
   }
 }
 
-/** A fresh stub each time: one that has failed stays broken. The location hint counts at the object's first `get` only. */
+/**
+ * A fresh stub each time: one that has failed stays broken. The location hint counts at the object's first
+ * `get` only.
+ */
 function stubOf(env: DirectoryEnvironment, lock: string, place: ParticipantPlace): ParticipantStub {
   const id = env.PARTICIPANT.idFromName(objectName(lock, place.id))
   return env.PARTICIPANT.get(id, place.location === null ? {} : { locationHint: place.location })

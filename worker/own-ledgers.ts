@@ -10,8 +10,8 @@ const woken = new WeakSet<BatonEnvironment>()
 const HEALTH_LIMIT_MS = 2_000
 
 /**
- * A process that has lost its storage must find out, though nobody uses a lock there: the first request that reaches the
- * process, whatever it is, wakes its ledger.
+ * A process that has lost its storage must find out, though nobody uses a lock there: the first request that
+ * reaches the process, whatever it is, wakes its ledger.
  */
 export function wakeLedger(env: BatonEnvironment, waitUntil: (work: Promise<unknown>) => void): void {
   if (woken.has(env)) return

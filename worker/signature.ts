@@ -2,7 +2,8 @@
  * Requests between processes are signed with a secret that they share, and so are the answers: HMAC-SHA-256,
  * see docs/security.md.
  *
- *   request    for which process it is, method, path, lock, participant, time, a random number, the digest of the body
+ *   request    for which process it is, method, path, lock, participant, time, a random number, the digest of
+ *              the body
  *   answer     the signature of its request, status, type, the digest of the body
  *
  * So a request that was recorded is of no use at another process, and soon of none at all; an answer belongs

@@ -1,7 +1,8 @@
 /**
- * What a cycle costs at Cloudflare's published prices, which docs/deploy.md and its test use too. Counted are requests, rows written and the
- * time in memory. Not counted are alarms, rows read, and bringing a participant back into memory: they are no matter of the protocol's
- * messages, and docs/deploy.md counts them on the runtime.
+ * What a cycle costs at Cloudflare's published prices, which docs/deploy.md and its test use too. Counted are
+ * requests, rows written and the time in memory. Not counted are alarms, rows read, and bringing a
+ * participant back into memory: they are no matter of the protocol's messages, and docs/deploy.md counts them
+ * on the runtime.
  */
 import { fullPrice, usageOfMillion } from '../prices.ts'
 import type { ScenarioName } from './row.ts'

@@ -1,6 +1,6 @@
 /**
- * Formulas of N (participants) and K (members of a set of Maekawa's), as they are printed: `2(N - 1)`, `N² - 1`, `N + (N - 1)/2`. What
- * is printed is what is computed.
+ * Formulas of N (participants) and K (members of a set of Maekawa's), as they are printed: `2(N - 1)`, `N² -
+ * 1`, `N + (N - 1)/2`. What is printed is what is computed.
  */
 export interface Size {
   readonly N: number

@@ -76,7 +76,10 @@ export class Users {
     this.run.user(participant, { type: 'exit', user, fence })
   }
 
-  /** Who is let in does one operation, if there is something to operate on, and leaves; then it does what `next` says. */
+  /**
+   * Who is let in does one operation, if there is something to operate on, and leaves; then it does what
+   * `next` says.
+   */
   cycle(next: () => UserInput | null): void {
     this.run.reaction = (_, event) => {
       if (event.type === 'crit' && this.subject.guardsState) return this.issue(event)
@@ -126,7 +129,10 @@ export function each(
 export const WARM_UP = 4
 const MEASURED = 8
 
-/** Of what comes again and again without a pause: the mean of `MEASURED` times, once it has become the same each time. */
+/**
+ * Of what comes again and again without a pause: the mean of `MEASURED` times, once it has become the same
+ * each time.
+ */
 export function measureInARow(
   users: Users,
   answer: Emitted['type'],
@@ -146,7 +152,9 @@ export function measureInARow(
   return { steps, ...appliedAfter(run, first), ...each(first.counted, last.counted, MEASURED), sent }
 }
 
-/** The operation that is issued when another has this outcome: the delays until every replica has applied it. */
+/**
+ * The operation that is issued when another has this outcome: the delays until every replica has applied it.
+ */
 function appliedAfter(run: NiceRun, { at, event }: Told): Pick<Figures, 'applied'> {
   if (event.type !== 'outcome') return {}
   const next = run.told.find(told => told.event.type === 'outcome' && told.event.sequence > event.sequence)!

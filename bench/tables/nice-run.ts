@@ -1,10 +1,12 @@
 /**
- * A nice run: the shipped protocols on a network that loses nothing and takes the same time for every message. Steps take none.
+ * A nice run: the shipped protocols on a network that loses nothing and takes the same time for every
+ * message. Steps take none.
  *
- * Messages travel as they do between Durable Objects (worker/participant/peers/exchange.ts): what one event sends to one peer is
- * one request, and what the peer answers at once rides in the response. So a request and its response may carry two messages,
- * and count as one `fetch`. A `transact` issues its operation in the event in which it is let in, so both may travel together;
- * everything else that a user does when it is told something is an event of its own.
+ * Messages travel as they do between Durable Objects (worker/participant/peers/exchange.ts): what one event
+ * sends to one peer is one request, and what the peer answers at once rides in the response. So a request and
+ * its response may carry two messages, and count as one `fetch`. A `transact` issues its operation in the
+ * event in which it is let in, so both may travel together; everything else that a user does when it is told
+ * something is an event of its own.
  */
 import type { Json } from '../../shared/json.ts'
 import type { AnyEnvelope, AnyProtocol, OpaqueMessage, OpaqueState } from '../../shared/protocols/all.ts'
@@ -22,21 +24,24 @@ import {
 import { keyValue } from '../../shared/resource/key-value.ts'
 import { isRecorded } from './recorded.ts'
 
-/** One communication step. Much less than any timer of the protocols, so that only what has to wait for one does. */
+/**
+ * One communication step. Much less than any timer of the protocols, so that only what has to wait for one
+ * does.
+ */
 export const DELAY_MS = 1
 
 /** With everybody in a queue the last one waits for long: nothing is lost here, so nobody asks again. */
 const TIMING = { ...DEFAULT_TIMING, repeatMs: 5_000 }
 
 /**
- * A lock is quiet when nothing is on its way and nothing waits for something to ride on. Timers that watch over somebody who waits or is
- * inside are longer, and remain.
+ * A lock is quiet when nothing is on its way and nothing waits for something to ride on. Timers that watch
+ * over somebody who waits or is inside are longer, and remain.
  */
 const QUIET_MS = Math.max(TIMING.flushMs, TIMING.confirmMs) + DELAY_MS
 
 /**
- * An old lock forgets as much as it remembers: each row that is made is deleted some time, and deletes are billed as writes. So both
- * are counted when it is made, and the delete is not counted when it comes.
+ * An old lock forgets as much as it remembers: each row that is made is deleted some time, and deletes are
+ * billed as writes. So both are counted when it is made, and the delete is not counted when it comes.
  */
 const MADE_AND_DELETED = 2
 
@@ -231,7 +236,8 @@ export class NiceRun {
         return
       case 'set-timer': {
         const { timer, afterMs } = effect
-        // Silence for the time of a round trip is an answer, and takes as long as one (Ricart and Agrawala, 6.1).
+        // Silence for the time of a round trip is an answer, and takes as long as one (Ricart and Agrawala,
+        // 6.1).
         const idleMs = timer === 'silence' ? 0 : afterMs
         timers.set(timer, { at: this.now + afterMs, waitedMs: waitedMs + idleMs })
         return

@@ -1,4 +1,7 @@
-/** One row of the table: what is measured, what the paper says, what this code does, and why it is worse if it is. */
+/**
+ * One row of the table: what is measured, what the paper says, what this code does, and why it is worse if it
+ * is.
+ */
 import { DEFAULT_TIMING } from '../../shared/protocols/protocol.ts'
 import type { SCENARIOS } from './scenarios.ts'
 import type { VariantName } from './subjects.ts'

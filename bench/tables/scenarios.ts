@@ -21,7 +21,10 @@ function enter(subject: Subject): Figures {
   return measure(users, 'crit', requester, () => users.run.user(requester, users.wish()))
 }
 
-/** Participant 1 is inside, the requester waits: the time from the exit of the one, the messages from the try of the other. */
+/**
+ * Participant 1 is inside, the requester waits: the time from the exit of the one, the messages from the try
+ * of the other.
+ */
 function enterHeld(subject: Subject): Figures {
   const users = new Users(subject)
   users.enter(1)
@@ -112,7 +115,10 @@ function everybodyAtOnce(subject: Subject): Figures {
   return { steps, ...each(counted, run.counted, participants), sent: run.sent.slice(counted.messages) }
 }
 
-/** Of that, what concerns the last participant, to which everybody else is preferred: its REQUESTs, and what it hears of them. */
+/**
+ * Of that, what concerns the last participant, to which everybody else is preferred: its REQUESTs, and what
+ * it hears of them.
+ */
 function lastOfEverybody(subject: Subject): Figures {
   const figures = everybodyAtOnce(subject)
   const last = subject.setting.participants

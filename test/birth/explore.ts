@@ -1,6 +1,7 @@
 /**
- * The register alone, exhaustively in small bounds: every message may arrive at any time, or never. Repeated messages are left to the
- * simulator: a net that keeps everything has too many states. There is no core (its resource is not registered), so ballot 0 is accepted by `begun` alone.
+ * The register alone, exhaustively in small bounds: every message may arrive at any time, or never. Repeated
+ * messages are left to the simulator: a net that keeps everything has too many states. There is no core (its
+ * resource is not registered), so ballot 0 is accepted by `begun` alone.
  */
 import { lock as machine } from '../../shared/birth/lock.ts'
 import type { LockState } from '../../shared/birth/lock-state.ts'

@@ -8,7 +8,10 @@ export type Wipes = 'none' | 'in-turn' | 'wild'
 export interface Scenario {
   readonly seed: number
   readonly registrars: number
-  /** Processes with a number above the registrars hold participants of configured locks, where there is no ledger. */
+  /**
+   * Processes with a number above the registrars hold participants of configured locks, where there is no
+   * ledger.
+   */
   readonly processes: number
   readonly hasLedger: boolean
   readonly wipes: Wipes
@@ -85,7 +88,8 @@ export function drawScenario(seed: number): Scenario {
   const mayBeLost = wipes === 'in-turn'
   const protocols = mayBeLost ? PROTOCOLS.slice(0, 5) : PROTOCOLS
   const first = random.pick(protocols)
-  // What a lock is by default may change from one version to the next, but not from weak to strict: see isWeak.
+  // What a lock is by default may change from one version to the next, but not from weak to strict: see
+  // isWeak.
   const alike = protocols.filter(protocol => protocol.startsWith('wme-') === first.startsWith('wme-'))
   const second = random.chance(0.3) ? random.pick(alike) : first
   const ttls = random.chance(0.3) ? [3_000, 4_000] : [3_000, 3_000]

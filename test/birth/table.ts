@@ -1,4 +1,7 @@
-/** Participants and ledgers around a table: every message is moved by hand, so that a schedule can be told step by step. */
+/**
+ * Participants and ledgers around a table: every message is moved by hand, so that a schedule can be told
+ * step by step.
+ */
 import type { LockConfiguration } from '../../shared/api/configuration.ts'
 import { type LedgerState, ledger } from '../../shared/birth/ledger.ts'
 import {

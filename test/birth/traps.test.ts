@@ -1,6 +1,6 @@
 /**
- * The traps of the design, one by one: each test is the schedule in which a machine without the rule goes wrong. The titles are
- * those of the table of traps.
+ * The traps of the design, one by one: each test is the schedule in which a machine without the rule goes
+ * wrong. The titles are those of the table of traps.
  */
 import { describe, expect, it } from 'vitest'
 import { modeOf } from '../../shared/birth/lock-state.ts'

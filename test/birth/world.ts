@@ -1,6 +1,6 @@
 /**
- * Processes with their ledgers and the participants of some locks, on a simulated network: the interpreter of both machines' effects,
- * where everything that can go wrong between two effects does.
+ * Processes with their ledgers and the participants of some locks, on a simulated network: the interpreter of
+ * both machines' effects, where everything that can go wrong between two effects does.
  */
 import { type LedgerState, ledger } from '../../shared/birth/ledger.ts'
 import {
@@ -39,7 +39,10 @@ interface SimEvent {
   readonly payload: () => void
 }
 
-/** A storage with a machine in memory: a ledger or a participant. `life` tells what was scheduled for an instance that is gone. */
+/**
+ * A storage with a machine in memory: a ledger or a participant. `life` tells what was scheduled for an
+ * instance that is gone.
+ */
 export interface Host<State> {
   readonly process: number
   readonly lock: string | null

@@ -1,4 +1,7 @@
-/** How far a search goes: what users do, how messages travel, and how much goes wrong. Everything within is explored. */
+/**
+ * How far a search goes: what users do, how messages travel, and how much goes wrong. Everything within is
+ * explored.
+ */
 
 export interface Bound {
   readonly participants: number
@@ -10,17 +13,25 @@ export interface Bound {
   readonly tries: number
   /** Operations of all users together. */
   readonly operations: number
-  /** `link`: messages from one participant to another arrive in the order in which they were sent. `none`: in any order. */
+  /**
+   * `link`: messages from one participant to another arrive in the order in which they were sent. `none`: in
+   * any order.
+   */
   readonly order: 'link' | 'none'
   /** How many messages may wait on one link before a step that sends more has to wait, too; 0: any number. */
   readonly lag: number
-  /** In how many rounds of ballots of one epoch a proposer tries again free of charge; then only for a hurry. */
+  /**
+   * In how many rounds of ballots of one epoch a proposer tries again free of charge; then only for a hurry.
+   */
   readonly ballots: number
-  /** Crashes, each between any two steps or inside any step; the participant may come back at any time after. */
+  /**
+   * Crashes, each between any two steps or inside any step; the participant may come back at any time after.
+   */
   readonly crashes: number
   /**
-   * Suspicions that nobody else asked for. A participant that is asked whether it hears the owner (pre-vote) may then suspect it
-   * free of charge, but the detector of each participant suspects at most this often in all.
+   * Suspicions that nobody else asked for. A participant that is asked whether it hears the owner (pre-vote)
+   * may then suspect it free of charge, but the detector of each participant suspects at most this often in
+   * all.
    */
   readonly suspicions: number
   readonly losses: number
@@ -86,7 +97,10 @@ export class Budgets {
   readonly initial: number
   private readonly left: (readonly number[])[] = []
   private readonly numbers = new Map<string, number>()
-  /** By number and budget: the number after spending one of it, -1 if that is not possible, undefined if not known yet. */
+  /**
+   * By number and budget: the number after spending one of it, -1 if that is not possible, undefined if not
+   * known yet.
+   */
   private readonly spent: number[][] = []
   private readonly faults: number[] = []
   private readonly bound: Bound

@@ -1,12 +1,14 @@
 /**
- * The replicated state machine (wme-consensus) as the explorer sees it. *Always*: what is decided is the same everywhere and stays;
- * what counts as durable is stored; messages say nothing that is not durable; outcomes hold at every replica; fences are
- * unique; each user is told what its automaton allows (user.ts); from every quiet world all users come through (settle.ts).
+ * The replicated state machine (wme-consensus) as the explorer sees it. *Always*: what is decided is the same
+ * everywhere and stays; what counts as durable is stored; messages say nothing that is not durable; outcomes
+ * hold at every replica; fences are unique; each user is told what its automaton allows (user.ts); from every
+ * quiet world all users come through (settle.ts).
  *
- * All of it can be told from what each participant holds for good: a decided instance never leaves the log within these bounds. So
- * not every world need be visited (movers.ts).
+ * All of it can be told from what each participant holds for good: a decided instance never leaves the log
+ * within these bounds. So not every world need be visited (movers.ts).
  *
- * Time stands still, so nobody falls silent by itself: a suspicion is that the transport could not reach a watched peer.
+ * Time stands still, so nobody falls silent by itself: a suspicion is that the transport could not reach a
+ * watched peer.
  */
 import type { Context, Effect, Input, Protocol, ProtocolOptions } from '../../shared/protocols/protocol.ts'
 import type { ConsensusMessage } from '../../shared/protocols/wme-consensus/messages.ts'
@@ -63,8 +65,9 @@ export const consensusModel = (
 })
 
 /**
- * As for wme (normalise.ts): both counters only say how long to wait, or when to fall silent. As 0 it never does, and the search has
- * every run of the original and those in which it repeats longer. The detector's patience is an interval, too.
+ * As for wme (normalise.ts): both counters only say how long to wait, or when to fall silent. As 0 it never
+ * does, and the search has every run of the original and those in which it repeats longer. The detector's
+ * patience is an interval, too.
  */
 function normalise({ config }: Context, { soft }: ConsensusState): void {
   soft.repeatAttempts = 0

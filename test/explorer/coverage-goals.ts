@@ -1,6 +1,6 @@
 /**
- * *Sometimes*: what a search must have reached at least once to be worth anything. All but the two in invariants-pair.ts show in
- * one step of one participant.
+ * *Sometimes*: what a search must have reached at least once to be worth anything. All but the two in
+ * invariants-pair.ts show in one step of one participant.
  */
 import type { Context, Effect, Input } from '../../shared/protocols/protocol.ts'
 import { inCriticalSection } from '../../shared/protocols/wme/figure-3-states.ts'

@@ -72,7 +72,10 @@ function checkRequests(findings: Findings, context: Context, { isUp, state }: Se
   }
 }
 
-/** I6, I7, I8: the replica and its results are those of a serial replay of the committed log, in which nothing is twice. */
+/**
+ * I6, I7, I8: the replica and its results are those of a serial replay of the committed log, in which nothing
+ * is twice.
+ */
 function checkReplica(findings: Findings, context: Context, { isUp, state }: Seat): void {
   const { durable, soft } = state
   if (durable.base.sequence > 0) return

@@ -1,6 +1,7 @@
 /**
- * The bound of the issue has far more worlds than ten minutes can visit. The rungs below it have not: each leaves out some of it so
- * that the rest can be searched to its end, and every two faults come together in one of them.
+ * The bound of the issue has far more worlds than ten minutes can visit. The rungs below it have not: each
+ * leaves out some of it so that the rest can be searched to its end, and every two faults come together in
+ * one of them.
  */
 import type { Bound } from './bound.ts'
 import { boundOf } from './options.ts'

@@ -1,7 +1,8 @@
 /**
- * A protocol that guards no state as the explorer sees it: its three parts and its view, nothing else. *Always*: mutual
- * exclusion and increasing fences, of any two participants, unless both have readers; what counts as durable is stored; each user is told what its automaton
- * allows (user.ts); from every quiet world all users come through (settle.ts).
+ * A protocol that guards no state as the explorer sees it: its three parts and its view, nothing else.
+ * *Always*: mutual exclusion and increasing fences, of any two participants, unless both have readers; what
+ * counts as durable is stored; each user is told what its automaton allows (user.ts); from every quiet world
+ * all users come through (settle.ts).
  *
  * Who is inside at the same time is a matter of the whole world, so every world is visited.
  */
@@ -110,7 +111,8 @@ export function lockModel<State extends LockState, Message extends AnyMessage>(
     mayReduce: false,
     coverageGoals: LOCK_COVERAGE_GOALS,
     recorded: record => record,
-    // It is read only to compute the interval of a timer, and here a timer may fire whenever the search allows it.
+    // It is read only to compute the interval of a timer, and here a timer may fire whenever the search
+    // allows it.
     normalise: (_context, { soft }) => {
       soft.repeatAttempts = 0
     },

@@ -1,7 +1,7 @@
 /**
- * Messages in flight. A message is numbered by its sender and content. An inbox is what is in flight to one participant,
- * numbered too: the messages of each sender in their order, and *strays*, which have left their order and may arrive at any
- * time. If links keep no order, every message is a stray.
+ * Messages in flight. A message is numbered by its sender and content. An inbox is what is in flight to one
+ * participant, numbered too: the messages of each sender in their order, and *strays*, which have left their
+ * order and may arrive at any time. If links keep no order, every message is a stray.
  */
 import type { Envelope } from '../../shared/protocols/protocol.ts'
 import { PairTable } from './tables.ts'
@@ -102,7 +102,10 @@ export class Inboxes {
     return number
   }
 
-  /** All inboxes that are left if the last messages of each queue are lost, any number of them; this one is the first. */
+  /**
+   * All inboxes that are left if the last messages of each queue are lost, any number of them; this one is
+   * the first.
+   */
   prefixesOf(inbox: number): readonly number[] {
     const known = this.prefixes[inbox]
     if (known !== undefined) return known

@@ -1,6 +1,6 @@
 /**
- * `npm run explore`: exhaustive search of the shipped core up to a bound, protocols side by side. Progress goes to standard
- * error. Exit status 1 if a property is violated, 2 if the options make no sense.
+ * `npm run explore`: exhaustive search of the shipped core up to a bound, protocols side by side. Progress
+ * goes to standard error. Exit status 1 if a property is violated, 2 if the options make no sense.
  */
 import { Worker } from 'node:worker_threads'
 import { LADDER, LOCK_LADDER, lockBoundOf, type Rung, wholeRungs } from './ladder.ts'

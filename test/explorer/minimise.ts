@@ -1,6 +1,7 @@
 /**
- * Makes a run that breaks a property shorter: leaves out one step or several as long as the same property still breaks. The search
- * finds runs with few faults, but its reduction lets those who have messages read them first, whether it matters or not.
+ * Makes a run that breaks a property shorter: leaves out one step or several as long as the same property
+ * still breaks. The search finds runs with few faults, but its reduction lets those who have messages read
+ * them first, whether it matters or not.
  */
 import type { Bound } from './bound.ts'
 import { Findings } from './findings.ts'

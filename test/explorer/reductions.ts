@@ -1,6 +1,6 @@
 /**
- * How the search gets by with fewer worlds than there are. A reduction leaves nothing out that could break a property, and the file
- * that is named says why; a bound does leave something out, and says what.
+ * How the search gets by with fewer worlds than there are. A reduction leaves nothing out that could break a
+ * property, and the file that is named says why; a bound does leave something out, and says what.
  */
 
 export const REDUCTIONS: readonly string[] = [

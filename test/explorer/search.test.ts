@@ -67,7 +67,8 @@ describe.each([wme1, wme2])('all runs of $name with two users, one try each, one
     TIMEOUT_MS,
   )
 
-  // A proposer whose question was lost tried ever higher ballots: with all three faults the worlds were without end.
+  // A proposer whose question was lost tried ever higher ballots: with all three faults the worlds were
+  // without end.
   it(
     'with one crash, one suspicion and one lost message together, of one user without operation',
     () => {

@@ -1,7 +1,8 @@
 /**
- * Search through all worlds within a bound, each visited once: first all in which nothing goes wrong, then all with one fault, then
- * with two, and so on; breadth-first among those with the same number of faults. So a search that runs out of time still
- * says for how many faults it is complete, and a violation comes with a short run with few faults.
+ * Search through all worlds within a bound, each visited once: first all in which nothing goes wrong, then
+ * all with one fault, then with two, and so on; breadth-first among those with the same number of faults. So
+ * a search that runs out of time still says for how many faults it is complete, and a violation comes with a
+ * short run with few faults.
  */
 import type { Bound } from './bound.ts'
 import { Findings, type Violation } from './findings.ts'
@@ -62,7 +63,10 @@ export class Search<State, Message extends AnyMessage> {
   private readonly visited = new FingerprintSet()
   /** By number of faults: the worlds to be expanded, each preceded by its number. */
   private readonly queues: ChunkedInts[]
-  /** By world, in the order of discovery: the world from which it was reached, and as which successor for which movers. */
+  /**
+   * By world, in the order of discovery: the world from which it was reached, and as which successor for
+   * which movers.
+   */
   private readonly parents = new ChunkedInts(2 ** 16)
   private readonly ordinals = new ChunkedInts(2 ** 16)
   private readonly pairs = new PairTable(12)

@@ -1,6 +1,7 @@
 /**
- * What each seat does with each input, computed once by the shipped core: the interpreter of its effects. A crash is an
- * input, too, and may come in the middle of a step: after the save, and after any part of what the step sends and says.
+ * What each seat does with each input, computed once by the shipped core: the interpreter of its effects. A
+ * crash is an input, too, and may come in the middle of a step: after the save, and after any part of what
+ * the step sends and says.
  */
 import {
   type Context,
@@ -26,7 +27,10 @@ export const USER_ACTIONS = ['try', 'issue', 'exit', 'withdraw', 'repeat'] as co
 
 const MAX_PARTICIPANTS = 9
 
-/** Inputs are numbered: timers, user actions, crash, recovery, peers that cannot be reached, and then the messages. */
+/**
+ * Inputs are numbered: timers, user actions, crash, recovery, peers that cannot be reached, and then the
+ * messages.
+ */
 export const inputOfTimer = (timer: (typeof TIMERS)[number]): number => TIMERS.indexOf(timer)
 export const inputOfAction = (action: UserAction): number => TIMERS.length + USER_ACTIONS.indexOf(action)
 export const CRASH = TIMERS.length + USER_ACTIONS.length
@@ -51,7 +55,10 @@ interface Run<State, Message> {
   readonly effects: readonly Effect<Message>[]
 }
 
-/** What the search knows of seats, whatever their protocol is: their numbers, and what leads from one to the other. */
+/**
+ * What the search knows of seats, whatever their protocol is: their numbers, and what leads from one to the
+ * other.
+ */
 export interface SeatTable {
   readonly seats: readonly Seat<unknown>[]
   readonly results: readonly Result[]

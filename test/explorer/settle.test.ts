@@ -25,7 +25,9 @@ const search = (protocol: WmeProtocol, changes: Partial<Bound> = {}) =>
 
 const isRepeat = (input: Input<WmeMessage>): boolean => input.type === 'timer' && input.timer === 'repeat'
 
-/** What its user's `try` should send is sent only by the repeat timer, and by that only every so many times. */
+/**
+ * What its user's `try` should send is sent only by the repeat timer, and by that only every so many times.
+ */
 function lazy(sendsEvery: number): WmeProtocol {
   return {
     ...wme1,

@@ -1,12 +1,13 @@
 /**
- * Progress: from every quiet world, if nothing more goes wrong, all users come through. This is tried by one fair run: who is down
- * comes back, messages are delivered, users go in and out as soon as they can, and when nothing else is left to do, the
- * timers fire in turn. Nobody suspects anybody.
+ * Progress: from every quiet world, if nothing more goes wrong, all users come through. This is tried by one
+ * fair run: who is down comes back, messages are delivered, users go in and out as soon as they can, and when
+ * nothing else is left to do, the timers fire in turn. Nobody suspects anybody.
  *
- * The run ends when all users are through; when it meets a quiet world from which an earlier run came through; or when it comes to a
- * world for the second time with the same timers next in turn: then it goes around in a circle for ever, and that is a
- * violation. There is no limit to its length but the time of the search. That one fair run succeeds does not prove that all do, but a world from which
- * nothing leads on is found.
+ * The run ends when all users are through; when it meets a quiet world from which an earlier run came
+ * through; or when it comes to a world for the second time with the same timers next in turn: then it goes
+ * around in a circle for ever, and that is a violation. There is no limit to its length but the time of the
+ * search. That one fair run succeeds does not prove that all do, but a world from which nothing leads on is
+ * found.
  */
 import type { Findings } from './findings.ts'
 import { Fingerprinter } from './fingerprint.ts'

@@ -1,8 +1,10 @@
 /**
- * The users: one automaton each (the paper's section 2), as the user knows it. It tries, is in, issues, leaves, and tries again.
+ * The users: one automaton each (the paper's section 2), as the user knows it. It tries, is in, issues,
+ * leaves, and tries again.
  *
- * When its participant crashes, a user may miss answers. It then is in `doubt`: what it still waits for it asks for again, once
- * the participant is back, and it may learn of an end that it was not told of. Out of doubt it must be told everything.
+ * When its participant crashes, a user may miss answers. It then is in `doubt`: what it still waits for it
+ * asks for again, once the participant is back, and it may learn of an end that it was not told of. Out of
+ * doubt it must be told everything.
  */
 import type { Emitted, Mode, UserInput, UserOutput } from '../../shared/protocols/protocol.ts'
 
@@ -85,7 +87,10 @@ export function speak(user: User, action: UserAction): { user: User; event: User
   }
 }
 
-/** A time to live of 0 ends at the instant at which all worlds stand still: the `ttl` timer may fire at any moment. */
+/**
+ * A time to live of 0 ends at the instant at which all worlds stand still: the `ttl` timer may fire at any
+ * moment.
+ */
 const tryOf = ({ name, mode }: User): UserInput => ({
   type: 'try',
   user: name,
@@ -161,7 +166,8 @@ function hearRefused(user: User, { event, refusal }: Heard<'refused'>): User | s
   if (!user.doubt || refusal.code !== 'grant-over') return `${event} refused: ${refusal.code}`
   if (refusal.ending === null) return 'the end of a grant was forgotten'
   if (refusal.ending.reason === 'released') return `${event} refused after the release`
-  // An operation that is refused is not in the results table, so nobody has applied it, and its grant is over.
+  // An operation that is refused is not in the results table, so nobody has applied it, and its grant is
+  // over.
   if (event === 'issue') return leave(settle(user, refusal.ending.pending?.outcome ?? 'not-applied', 0))
   return leaveForced(user, refusal.ending.pending)
 }

@@ -78,7 +78,9 @@ describe('copy', () => {
   })
 })
 
-/** A message may meet a state that it never meets in a run: then the core may find a defect, in both copies. */
+/**
+ * A message may meet a state that it never meets in a run: then the core may find a defect, in both copies.
+ */
 function stepOrDefect(step: () => unknown): unknown {
   try {
     return step()

@@ -19,7 +19,10 @@ function busy(builder: HistoryBuilder, times: number, firstFence = 1): HistoryBu
 const calm = (header: Partial<HistoryHeader> = {}) => build(header).push({ type: 'calm' })
 const fault = (builder: HistoryBuilder) => builder.push({ type: 'fault' })
 const healedAndEnded = (builder: HistoryBuilder) => builder.healed(1, 2, 3).settled().end()
-/** Two turns of each other, and two more of each while the request is on its way; maekawa has two requests for each. */
+/**
+ * Two turns of each other, and two more of each while the request is on its way; maekawa has two requests for
+ * each.
+ */
 const boundOf = (protocol: string) => (protocol === 'maekawa' ? 2 * 2 : 2) + 2 * 2
 
 describe.each(PROTOCOLS)('a calm stretch of %s', protocol => {

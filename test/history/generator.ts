@@ -1,7 +1,8 @@
 /**
- * Random histories that are valid by construction: users, one token, one log. It is not a protocol but an oracle that knows
- * everything, so it can take every turn that the properties allow: users that are ejected, give up, crash, and send
- * operations again; second tokens whose operations never make it into the log; replicas that lag, jump and are wiped.
+ * Random histories that are valid by construction: users, one token, one log. It is not a protocol but an
+ * oracle that knows everything, so it can take every turn that the properties allow: users that are ejected,
+ * give up, crash, and send operations again; second tokens whose operations never make it into the log;
+ * replicas that lag, jump and are wiped.
  */
 import type { History, HistoryEvent } from '../../shared/history/events.ts'
 import type { Json } from '../../shared/json.ts'
@@ -167,7 +168,9 @@ class Model {
     if (!user.ghost && this.#random.chance(0.8)) this.#log(user)
   }
 
-  /** Mostly something new; sometimes one of the last operations of another instance again, or only its name. */
+  /**
+   * Mostly something new; sometimes one of the last operations of another instance again, or only its name.
+   */
   #chooseOperation(user: User): { opId: string; operation: Json } {
     const earlier = this.#replicas.log.at(-1 - this.#random.below(20))
     if (earlier !== undefined && earlier.fence < user.fence && this.#random.chance(0.15)) {
@@ -212,7 +215,9 @@ class Model {
     return this.#replicas.log.findLast(entry => entry.sequence === sequence)?.operation ?? null
   }
 
-  /** The own replica had the entry already, or jumped over it: the result is known only if it is remembered. */
+  /**
+   * The own replica had the entry already, or jumped over it: the result is known only if it is remembered.
+   */
   #settleFromResults(user: User): { sequence: number; result: Json } | null {
     const { opId, operation } = user.pending!
     const stored = this.#replicas.remembered(user.participant, opId)

@@ -1,6 +1,7 @@
 /**
- * Random histories of a lock that guards no state, valid by construction: one writer or several readers are inside, and
- * what they hear takes its time. So a user may hear of its ejection, or even of its grant, when somebody else is inside.
+ * Random histories of a lock that guards no state, valid by construction: one writer or several readers are
+ * inside, and what they hear takes its time. So a user may hear of its ejection, or even of its grant, when
+ * somebody else is inside.
  */
 import type { EjectionReason, History, HistoryEvent } from '../../shared/history/events.ts'
 import type { Mode } from '../../shared/protocols/protocol.ts'

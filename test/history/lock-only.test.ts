@@ -120,7 +120,9 @@ describe('fences', () => {
 })
 
 describe('starvation-freedom', () => {
-  /** A reader stays long, a writer waits for it, and other readers come and go; then again without the first. */
+  /**
+   * A reader stays long, a writer waits for it, and other readers come and go; then again without the first.
+   */
   const history = (after: number) => {
     const builder = lock().try('r', 1, 'shared').crit('r', 1).try('w', 2).healed(1, 2, 3).settled()
     let fence = 1

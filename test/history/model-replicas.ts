@@ -1,6 +1,7 @@
 /**
- * The replicated half of the model that generates histories: one log, and for each participant a replica that has applied
- * a part of it. The replicas are the real ones, so a generated history also compares them with the judge's replay.
+ * The replicated half of the model that generates histories: one log, and for each participant a replica that
+ * has applied a part of it. The replicas are the real ones, so a generated history also compares them with
+ * the judge's replay.
  */
 import type { HistoryEvent } from '../../shared/history/events.ts'
 import type { Json } from '../../shared/json.ts'

@@ -74,8 +74,8 @@ export const orderMutations: readonly Mutation[] = [
 ]
 
 /**
- * A new user asks for the lock at the very end, and its operation turns up on every replica just before that of an instance
- * that is long over. The operation fails, so that no other result changes.
+ * A new user asks for the lock at the very end, and its operation turns up on every replica just before that
+ * of an instance that is long over. The operation fails, so that no other result changes.
  */
 function insertIntoThePast(events: readonly HistoryEvent[], random: Random): HistoryEvent[] | null {
   const fences = new Set(events.filter(event => event.type === 'crit').map(event => event.fence))

@@ -1,4 +1,7 @@
-/** The running digest, weights, snapshots in pages, lives of a participant, a deaf owner, results that were forgotten. */
+/**
+ * The running digest, weights, snapshots in pages, lives of a participant, a deaf owner, results that were
+ * forgotten.
+ */
 import type { Mutant } from './catalogue.ts'
 import { CONSENSUS, SHARED, WME } from './sources.ts'
 

@@ -1,4 +1,7 @@
-/** Maekawa: the printed algorithm without each of its corrections (section 6 of protocol.md), its sets, its memory. */
+/**
+ * Maekawa: the printed algorithm without each of its corrections (section 6 of protocol.md), its sets, its
+ * memory.
+ */
 import type { Mutant } from './catalogue.ts'
 import { lines, MAEKAWA } from './sources.ts'
 

@@ -1,4 +1,6 @@
-/** The participant around the protocol: turns, storage, conversations, sessions. Its suites are the judges. */
+/**
+ * The participant around the protocol: turns, storage, conversations, sessions. Its suites are the judges.
+ */
 import type { Mutant } from './catalogue.ts'
 import { lines, PARTICIPANT } from './sources.ts'
 

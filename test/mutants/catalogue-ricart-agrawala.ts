@@ -1,4 +1,7 @@
-/** Ricart and Agrawala, sections 2 and 6: the rule, its numbers, its memory, and the forms with fewer messages. */
+/**
+ * Ricart and Agrawala, sections 2 and 6: the rule, its numbers, its memory, and the forms with fewer
+ * messages.
+ */
 import type { Mutant } from './catalogue.ts'
 import { lines, RICART_AGRAWALA as RA } from './sources.ts'
 

@@ -1,6 +1,7 @@
 /**
- * The catalogue of mutants: for each trap of a protocol, and each line of its durability table, at least one small edit of the
- * source that takes the correction away. Whoever changes a line that a mutant names changes the mutant, too.
+ * The catalogue of mutants: for each trap of a protocol, and each line of its durability table, at least one
+ * small edit of the source that takes the correction away. Whoever changes a line that a mutant names changes
+ * the mutant, too.
  */
 import { birthMutants } from './catalogue-birth.ts'
 import { bytesMutants } from './catalogue-bytes.ts'
@@ -21,8 +22,8 @@ import { wmeConsensusMutants } from './catalogue-wme-consensus.ts'
 export interface Mutant {
   readonly id: string
   /**
-   * The trap that it leads into, like `A4`, the line of the durability table, like `durable: NEWEP`, the section of the paper
-   * or the correction to it, or the subject, like `fence`.
+   * The trap that it leads into, like `A4`, the line of the durability table, like `durable: NEWEP`, the
+   * section of the paper or the correction to it, or the subject, like `fence`.
    */
   readonly trap: string
   readonly title: string

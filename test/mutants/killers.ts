@@ -1,4 +1,7 @@
-/** Who may kill a mutant, cheapest first. Each runs in a copy of the project, in a process of its own, with a time limit. */
+/**
+ * Who may kill a mutant, cheapest first. Each runs in a copy of the project, in a process of its own, with a
+ * time limit.
+ */
 import { spawn } from 'node:child_process'
 import type { Subject } from './catalogue.ts'
 
@@ -126,7 +129,10 @@ export function killersOf(subject: Subject, seeds: number): Killer[] {
   ]
 }
 
-/** A killer that fails has killed; one that runs into the time limit has, too: the mutant made it run without end. */
+/**
+ * A killer that fails has killed; one that runs into the time limit has, too: the mutant made it run without
+ * end.
+ */
 export function runKiller(folder: string, killer: Killer): Promise<Verdict> {
   return new Promise(resolve => {
     const began = performance.now()

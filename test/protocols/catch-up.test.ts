@@ -1,4 +1,6 @@
-/** Catching up: gaps, epochs that were missed, snapshots, and what is kept for those who are behind. */
+/**
+ * Catching up: gaps, epochs that were missed, snapshots, and what is kept for participants that are behind.
+ */
 import { describe, expect, it } from 'vitest'
 import { truncationRun } from '../../shared/protocols/log-weight.ts'
 import { Cluster, type ClusterOptions } from './cluster.ts'
@@ -89,7 +91,7 @@ describe.each(protocols)('catch-up %s', (_name, protocol) => {
     expect(eventsOf(cluster, 3, 'restored')).toHaveLength(1)
     cluster.run(100)
     expectSameAs(cluster, 3, 1)
-    // It answers what it never applied itself, and what it applies next.
+    // It answers for what it never applied itself, and for what it applies next.
     exit(cluster, by)
     const next = enter(cluster, 3, 'b')
     expect(issue(cluster, next, 'op 12')).toMatchObject([{ type: 'outcome' }])
@@ -206,7 +208,8 @@ describe.each(protocols)('catch-up %s', (_name, protocol) => {
     exit(cluster, by)
     const next = enter(cluster, 1, 'b')
     cluster.reconnect(3)
-    // It asks for a snapshot, the last page of which is late; it starts anew and gets it from another, in time.
+    // It asks for a snapshot whose last page is late; it starts anew and gets it from another participant, in
+    // time.
     const ask = (peer: number) => {
       const body = { type: 'alive', epoch: 0, length: 13 } as const
       cluster.hand({ from: peer, to: 3, message: { format: 1, configuration: 1, body } })

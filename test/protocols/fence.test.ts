@@ -9,8 +9,8 @@ import { enter, eventsOf, exit, holder, protocols, replaceOwner } from './scenes
 
 describe('fence', () => {
   /**
-   * One epoch of the argument in fence.ts: so many entries are committed, an owner appends at most FENCE_GAP grants above
-   * that, and the decision keeps some of them.
+   * One epoch of the argument in fence.ts: a number of entries are committed, an owner appends at most
+   * FENCE_GAP grants above that, and the decision keeps some of them.
    */
   const epochs = fc.array(
     fc.record({

@@ -69,7 +69,7 @@ describe.each(protocols)('Figure 2 %s', (_name, protocol) => {
       expect(bodies(cluster.network, 'prepare')).toEqual([])
       cluster.deliver(all(ofType('new-epoch'), among(2, 3, 4)))
       expect(bodies(cluster.network.filter(from(2)), 'prepare')).toHaveLength(4)
-      // The first of those who are there proposes; the others give it time.
+      // The first participant that is there proposes; the others give it time.
       expect(bodies(cluster.network.filter(from(3, 4)), 'prepare')).toEqual([])
       expect(cluster.hasTimer(3, 'propose')).toBe(true)
     })
@@ -81,7 +81,7 @@ describe.each(protocols)('Figure 2 %s', (_name, protocol) => {
       cluster.deliver(all(ofType('invoke'), to(5)))
       cluster.take(ofType('invoke', 'invoke-ack'))
       cluster.try(2, 'b')
-      // Those who agree have equal logs; the one that has more hears of it by a NEWEP.
+      // Participants that agree have equal logs; the one that has more learns of it through a NEWEP.
       suspectOwner(cluster, 2, [3, 4])
       cluster.deliver(among(2, 3, 5))
       const [decision] = bodies(cluster.network, 'decision')
@@ -209,7 +209,8 @@ describe.each(protocols)('Figure 2 %s', (_name, protocol) => {
       cluster.deliver(among(2, 3, 4, 5))
       cluster.try(2, 'b')
       suspectOwner(cluster, 2, [3, 4])
-      // The user that caused it all gives up; its stub may still become the owner, and then passes the token on.
+      // The user that caused it all gives up; its stub may still become the owner, and then passes the token
+      // on.
       withdraw(cluster, 2, 'b')
       cluster.deliver(among(2, 3, 4))
       expect(ownerAt(cluster, 2)).toBe(5)

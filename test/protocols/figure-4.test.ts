@@ -1,4 +1,7 @@
-/** Figure 4: WME-2 acknowledges to the owner alone, who tells all to invoke. WME-1 stands beside it for comparison. */
+/**
+ * Figure 4: WME-2 acknowledges to the owner alone, which tells all to invoke. WME-1 is tested alongside for
+ * comparison.
+ */
 import { describe, expect, it } from 'vitest'
 import { wme1, wme2 } from '../../shared/protocols/wme/wme.ts'
 import { Cluster } from './cluster.ts'
@@ -42,7 +45,8 @@ describe('Figure 4', () => {
     expect(deliverStep(cluster)).toHaveLength(participants - 1)
     expect(deliverStep(cluster)).toHaveLength(participants - 1)
     expect(appliedAt(cluster, 1)).toEqual(['x'])
-    // Not even the owner's word that it holds the operation is enough: only the owner counts.
+    // Not even the owner's word that it holds the operation is enough: only the owner counts
+    // acknowledgements.
     for (let id = 2; id <= participants; id++) expect(appliedAt(cluster, id)).toEqual([])
     cluster.fire(1, 'flush')
     expect(countByType(cluster.network)).toEqual({ 'do-invoke': participants - 1 })

@@ -10,7 +10,7 @@ function subsets(participants: number): number[][] {
   return all
 }
 
-/** The best that any set of more than half of the participants has reached together. */
+/** The most that any set of more than half of the participants has reached together. */
 function reachedByDumbMajority(reached: readonly number[]): number {
   const participants = reached.length - 1
   let best = 0

@@ -23,7 +23,10 @@ import {
   withdraw,
 } from './scenes.ts'
 
-/** Everything is lost while the participant repeats so many times; returns what it said each time and after how long. */
+/**
+ * Everything is lost while the participant repeats this many times. Returns what it said each time, and after
+ * how long.
+ */
 function repeatInVain(cluster: Cluster, participant: number, times: number) {
   const attempts: { afterMs: number; counts: { [type: string]: number } }[] = []
   for (let i = 0; i < times; i++) {
@@ -64,7 +67,7 @@ describe.each(protocols)('traps C %s', (_name, protocol) => {
     cluster.try(2, 'b')
     cluster.deliver(ofType('request'))
     const attempts = repeatInVain(cluster, 1, 3)
-    // Everybody else hears of it from the new owner.
+    // The others hear of it from the new owner.
     for (const { counts } of attempts) expect(counts).toEqual({ invoke: 1 })
     expect(cluster.network.every(to(2))).toBe(true)
     cluster.deliver(among(1, 2))
@@ -77,7 +80,7 @@ describe.each(protocols)('traps C %s', (_name, protocol) => {
     const cluster = createCluster()
     const by = enter(cluster, 1, 'a', { ttlMs: 600_000 })
     issue(cluster, by, 'x')
-    // Somebody waits for the outcome, so it is repeated for as long as it takes.
+    // A user waits for the outcome, so it is repeated for as long as it takes.
     const attempts = repeatInVain(cluster, 1, 20)
     for (const { counts } of attempts) expect(counts).toEqual({ invoke: 2 })
     cluster.deliver()
@@ -183,7 +186,7 @@ describe.each(protocols)('traps C %s', (_name, protocol) => {
     missTwoEpochs(cluster, 9)
     expect(eventsOf(cluster, 1, 'restored')).toHaveLength(logKept === 2 ? 1 : 0)
     const said = eventTypes(cluster, 1).filter(type => type !== 'applied' && type !== 'restored')
-    // One ejection, and nobody is let in between, though somebody waits.
+    // There is one ejection, and nobody is let in between, though a user waits.
     expect(said).toEqual(['crit', 'confirmed', 'outcome', 'ejected'])
     expect(eventsOf(cluster, 1, 'outcome')).toMatchObject([{ opId: 'x', sequence: 2 }])
     expect(eventsOf(cluster, 1, 'ejected')[0]).not.toHaveProperty('pending')

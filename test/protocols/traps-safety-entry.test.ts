@@ -1,4 +1,4 @@
-/** Traps A8-A13: who enters, who may write, and what everybody who decides agrees on. */
+/** Traps A8-A13: who enters, who may write, and what all that decide agree on. */
 import { describe, expect, it } from 'vitest'
 import { MESSAGE_FORMAT } from '../../shared/protocols/protocol.ts'
 import { digestOf } from '../../shared/protocols/wme/log.ts'
@@ -150,7 +150,7 @@ describe.each(protocols)('traps A8-A13 %s', (_name, protocol) => {
       } as const
       const before = logAt(cluster, 2).at(-1)!
       expect(() => cluster.hand(invokeBy(1, before, following(cluster, late)))).toThrow('only the owner')
-      // The same entry is welcome from whoever repeats it, if the owner wrote it.
+      // The same entry is welcome from any participant that repeats it, if the owner wrote it.
       const good = following(cluster, { ...late, by: 3, fence: holder(cluster, 3, 'b').fence })
       expect(() => cluster.hand(invokeBy(1, before, good))).not.toThrow()
       expect(logAt(cluster, 2).at(-1)).toEqual(good)
@@ -230,7 +230,7 @@ describe.each(protocols)('traps A8-A13 %s', (_name, protocol) => {
     cluster.crash(5)
     cluster.try(2, 'b')
     suspectOwner(cluster, 2, [3, 4])
-    // Participant 1, who alone has the operation, decides with 2 and 3, and crashes in that step.
+    // Participant 1, which alone has the operation, decides with 2 and 3, and crashes in that step.
     cluster.deliver(all(ofType('new-epoch'), from(2), to(1, 3)))
     cluster.deliver(all(ofType('new-epoch'), from(3), to(1)))
     cluster.deliver(all(ofType('prepare', 'promise', 'accept'), among(1, 2, 3)))
@@ -240,7 +240,7 @@ describe.each(protocols)('traps A8-A13 %s', (_name, protocol) => {
     expect(cluster.isUp(1)).toBe(false)
     const decided = cluster.storage(1).get('epoch') as unknown as EpochRecord
     expect(decided.epoch).toBe(1)
-    // The others, to whom its NEWEP was lost, would compose another decision among themselves.
+    // The others, which did not get its NEWEP, would compose another decision among themselves.
     cluster.take(from(1))
     cluster.deliver(among(2, 3, 4))
     expect(bodies(cluster.network, 'decision')).not.toEqual([])

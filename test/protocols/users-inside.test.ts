@@ -1,4 +1,7 @@
-/** What happens to a user that is in, or about to be: its time runs out, an operator wants it out, its grant is confirmed. */
+/**
+ * What happens to a user that is in, or about to be: its time runs out, an operator forces it out, its grant
+ * is confirmed.
+ */
 import { describe, expect, it } from 'vitest'
 import { Cluster, type ClusterOptions } from './cluster.ts'
 import { all, among, from, ofType, to } from './matchers.ts'

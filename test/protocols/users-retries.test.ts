@@ -256,7 +256,10 @@ describe.each(protocols)('users again %s', (_name, protocol) => {
       expect(issue(cluster, by, 'op 5', INCREMENT)).toMatchObject([{ type: 'outcome' }])
     })
 
-    /** An operation was applied, its answer lost, the grant released; since then so many others were applied. */
+    /**
+     * An operation was applied, its answer lost, the grant released; since then this many others were
+     * applied.
+     */
     function retriedAfter(count: number) {
       const cluster = createCluster({ limits: { resultsKept: 3 } })
       const by = enter(cluster, 1, 'a')
@@ -286,7 +289,7 @@ describe.each(protocols)('users again %s', (_name, protocol) => {
       expect(issue(cluster, by, 'x')).toMatchObject([{ refusal: { outcome: 'unknown' } }])
     })
 
-    it('one that was never issued under a grant that is over is not applied, as long as that can be known', () => {
+    it('an operation never issued under a grant that is over is not applied, as far as can be known', () => {
       const { cluster, by } = retriedAfter(2)
       expect(issue(cluster, by, 'y')).toMatchObject([
         { refusal: { code: 'grant-over', outcome: 'not-applied' } },

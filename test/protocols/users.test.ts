@@ -19,7 +19,7 @@ describe.each(protocols)('users %s', (_name, protocol) => {
   const createCluster = (options: Partial<ClusterOptions> = {}) =>
     new Cluster(protocol, { participants: 3, ...options })
 
-  /** Users enter and leave until nobody waits; who was in, in order. */
+  /** Users enter and leave until nobody waits. Returns who was in, in order. */
   function enterInTurn(cluster: Cluster, users: { [user: string]: number }): string[] {
     const order: string[] = []
     for (;;) {

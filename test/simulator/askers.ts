@@ -1,4 +1,6 @@
-/** Those who are no users of the lock: readers of the guarded state, and operators who want the holder out. */
+/**
+ * Those who are no users of the lock: readers of the guarded state, and operators who want the holder out.
+ */
 import type { ParticipantId } from '../../shared/protocols/protocol.ts'
 import { Random } from './random.ts'
 import { STREAM } from './scenario.ts'
@@ -34,7 +36,10 @@ export class Askers<State, Message> {
     world.after(this.#random.exponential(readMs), next)
   }
 
-  /** Asks until there is an answer. Returns the name of the last question, which the world will know as answered. */
+  /**
+   * Asks until there is an answer. Returns the name of the last question, which the world will know as
+   * answered.
+   */
   insist(type: 'read' | 'eject' | 'join', at: ParticipantId): void {
     const world = this.#world
     const question = `${type}-${++this.#requests}`

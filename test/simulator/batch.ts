@@ -63,7 +63,10 @@ function emptyBatch(command: CommandLine, protocol: RunOptions['protocol'], part
   return { options, runs: 0, steps: 0, seconds: 0, counts: zeroCounts(), failures: [], missing: [] }
 }
 
-/** Small enough that progress is shown and threads share the work, large enough that asking for it costs nothing. */
+/**
+ * Small enough that progress is shown and threads share the work, large enough that asking for it costs
+ * nothing.
+ */
 function slicesOf({ seeds, firstSeed, workers }: CommandLine, batch: Batch): Slice[] {
   const size = Math.max(1, Math.min(50, Math.ceil(seeds / (4 * workers))))
   const slices: Slice[] = []

@@ -1,6 +1,6 @@
 /**
- * Where a user sits: at a participant, under a name that is its own. Here is what every kind of user can do: speak to its
- * stub, be woken, be recorded. What it does with that is in client.ts.
+ * Where a user sits: at a participant, under a name that is its own. Here is what every kind of user can do:
+ * speak to its stub, be woken, be recorded. What it does with that is in client.ts.
  */
 import type { UserStubEvent } from '../../shared/history/events.ts'
 import type { ParticipantId, UserInput } from '../../shared/protocols/protocol.ts'

@@ -21,7 +21,8 @@ function drawOp(random: Random, sequence: number): KeyValueOp {
     case 0:
       return { put: key, value: random.below(100) }
     case 1:
-      // A condition that sometimes holds: the key's revision is the place of an operation that was not long ago.
+      // A condition that sometimes holds: the key's revision is the place of an operation that was not long
+      // ago.
       return { put: key, value: random.below(100), ifRevision: Math.max(0, sequence - random.below(12)) }
     case 2:
       return { delete: key }

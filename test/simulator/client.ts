@@ -1,7 +1,8 @@
 /**
- * A user of the lock, as an automaton: it stays away, tries, is let in, issues a few operations one at a time, and leaves.
- * It says everything again that is not answered in time. It may also withdraw, stay too long, or be gone from one moment to the
- * next; then a user of another name takes its seat. What it does and hears is the history that the judge gets.
+ * A user of the lock, as an automaton: it stays away, tries, is let in, issues a few operations one at a
+ * time, and leaves. It says everything again that is not answered in time. It may also withdraw, stay too
+ * long, or be gone from one moment to the next; then a user of another name takes its seat. What it does and
+ * hears is the history that the judge gets.
  */
 import type { EjectionReason } from '../../shared/history/events.ts'
 import type { Json } from '../../shared/json.ts'
@@ -230,7 +231,8 @@ export class Client extends ClientBase {
       }
       return
     }
-    // A try that was said twice can be taken for a second one when the first grant is over already. It has no use for it.
+    // A try that was said twice can be taken for a second one when the first grant is over already. It has no
+    // use for it.
     if (this.#triesSaid < 2)
       violate('I10', `${this.name} is let in (fence ${event.fence}) and has not asked for it`)
     if (this.#crit !== null) this.#onEjected('expired', undefined)
@@ -260,7 +262,8 @@ export class Client extends ClientBase {
   }
 
   #onEjected(reason: EjectionReason, pending: PendingOutcome | undefined): void {
-    // Who is leaving does not mind how it got out. Without a guarded state it says so, since how long it was inside is all there is.
+    // Who is leaving does not mind how it got out. Without a guarded state it says so, since how long it was
+    // inside is all there is.
     if (this.state === 'leaving' && this.plan.issues) return this.#onLeft()
     const fence = this.#fence
     const issued = this.#pending
@@ -268,7 +271,8 @@ export class Client extends ClientBase {
       this.recordEvent({ type: 'ejected', fence, reason })
       return this.#goAway()
     }
-    // An ejection that says nothing of the pending operation may come from before it was heard, or from after it was done.
+    // An ejection that says nothing of the pending operation may come from before it was heard, or from after
+    // it was done.
     const said =
       pending?.opId === issued.opId ? pending : ({ opId: issued.opId, outcome: 'unknown' } as const)
     this.recordEvent({ type: 'ejected', fence, reason, pending: said })

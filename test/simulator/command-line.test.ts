@@ -1,4 +1,7 @@
-/** `npm run sim` as a program: its options, its exit status, its JSON, and what it says when a bug is put back. */
+/**
+ * `npm run sim` as a program: its options, its exit status, its JSON, and what it says when a bug is put
+ * back.
+ */
 import { spawnSync } from 'node:child_process'
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -1,6 +1,6 @@
 /**
- * What must have happened at least once in a batch, for it to have proved anything; by protocol, fault and number of
- * participants.
+ * What must have happened at least once in a batch, for it to have proved anything; by protocol, fault and
+ * number of participants.
  */
 import type { ProtocolName } from '../../shared/protocols/protocol.ts'
 import type { CountName, Counts } from './counts.ts'
@@ -12,8 +12,9 @@ interface Expectation {
   /** One of these faults must be on for it to happen. None: it happens without. */
   readonly faults: readonly Fault[]
   /**
-   * With fewer participants it cannot happen. One has no network. Two are both needed for a majority: nobody can be
-   * suspected by enough, no epoch ends, nobody can lose its storage, nobody falls behind, all must be healed.
+   * With fewer participants it cannot happen. One has no network. Two are both needed for a majority: nobody
+   * can be suspected by enough, no epoch ends, nobody can lose its storage, nobody falls behind, all must be
+   * healed.
    */
   readonly participants: number
   readonly protocols: readonly ProtocolName[]

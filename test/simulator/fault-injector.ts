@@ -1,4 +1,7 @@
-/** Lets faults happen at random times while the phase with faults lasts. Which ones, and how often, the scenario says. */
+/**
+ * Lets faults happen at random times while the phase with faults lasts. Which ones, and how often, the
+ * scenario says.
+ */
 import type { ParticipantId } from '../../shared/protocols/protocol.ts'
 import { majority } from '../../shared/protocols/quorum.ts'
 import { Mischief } from './mischief.ts'

@@ -1,6 +1,6 @@
 /**
- * The second phase: a majority is healed, the rest stays broken in one way or another. From then on progress is owed to the
- * users of the healed ones, and silence to everybody once nobody wants anything any more.
+ * The second phase: a majority is healed, the rest stays broken in one way or another. From then on progress
+ * is owed to the users of the healed ones, and silence to everybody once nobody wants anything any more.
  */
 import type { ParticipantId } from '../../shared/protocols/protocol.ts'
 import { majority } from '../../shared/protocols/quorum.ts'
@@ -10,7 +10,10 @@ import { STREAM } from './scenario.ts'
 import { Violation } from './violation.ts'
 import type { World } from './world.ts'
 
-/** Until what was said in vain before the healing has been said again: repeats and users wait for up to half a second. */
+/**
+ * Until what was said in vain before the healing has been said again: repeats and users wait for up to half a
+ * second.
+ */
 const HEARING_MS = 1_000
 /** Until the failure detectors have noticed that the healed ones are well. */
 const SETTLING_MS = 3_000
@@ -46,8 +49,8 @@ export class Healing<State, Message> {
   }
 
   /**
-   * A majority of members, and perhaps more. Without a majority of members nothing can be promised, and of some protocols
-   * nothing without everybody.
+   * A majority of members, and perhaps more. Without a majority of members nothing can be promised, and of
+   * some protocols nothing without everybody.
    */
   #chooseHealed(): ParticipantId[] {
     const world = this.#world
@@ -83,8 +86,9 @@ export class Healing<State, Message> {
   }
 
   /**
-   * From when it can be counted how often others go first: who is on its way back does not wait in turn with the others
-   * yet, and a reader that is gone, and inside until its time is over, holds up its own participant alone.
+   * From when it can be counted how often others go first: who is on its way back does not wait in turn with
+   * the others yet, and a reader that is gone, and inside until its time is over, holds up its own
+   * participant alone.
    */
   #awaitTurns(): void {
     const world = this.#world
@@ -104,8 +108,8 @@ export class Healing<State, Message> {
     world.hasFaults = false
     for (const from of this.#all) for (const to of this.#all) world.network.heal(from, to, HEALED_DELAY_MS)
     for (const id of this.#broken) this.#break(id)
-    // Their users finish what they have begun, and would otherwise be let in again and again by somebody who hears of nobody
-    // else: that is no starvation of the others.
+    // Their users finish what they have begun, and would otherwise be let in again and again by somebody who
+    // hears of nobody else: that is no starvation of the others.
     for (const client of world.clients) client.isLeaving = !this.healed.includes(client.participant)
     world.counts.brokenAfterHealing += this.#broken.length
     for (const id of this.healed) {
@@ -187,7 +191,10 @@ export class Healing<State, Message> {
     world.counts.quiescences++
   }
 
-  /** A broken participant that wants something goes on asking for it, and those who hear it answer: that is no noise of theirs. */
+  /**
+   * A broken participant that wants something goes on asking for it, and those who hear it answer: that is no
+   * noise of theirs.
+   */
   #stopTheBusy(): void {
     const world = this.#world
     for (const id of this.#broken) {

@@ -1,6 +1,6 @@
 /**
- * The interpreter of the protocol's effects, as the Durable Object is one; only that here everything that can go wrong
- * between two effects does.
+ * The interpreter of the protocol's effects, as the Durable Object is one; only that here everything that can
+ * go wrong between two effects does.
  */
 import type { Json } from '../../shared/json.ts'
 import type { Effect, Envelope, Input, ParticipantId } from '../../shared/protocols/protocol.ts'
@@ -73,7 +73,8 @@ export class Interpreter<State, Message> {
     world.transcript.step(world.now, participant.id, input, effects)
     const mayCrash = world.hasFaults && effects.length > 0 && world.mayCrash(participant.id)
     const isCrashing = mayCrash && random.chance(scenario.crashAfterSave)
-    // How many effects happen before the crash. The save is made in any case: crashing before it is crashing before the input.
+    // How many effects happen before the crash. The save is made in any case: crashing before it is crashing
+    // before the input.
     const performed = isCrashing ? random.below(effects.length) : effects.length
     for (let index = 0; index < effects.length; index++) {
       this.#perform(participant, effects[index]!, index, index >= performed)
@@ -116,7 +117,8 @@ export class Interpreter<State, Message> {
       case 'emit': {
         const { event } = effect
         world.checks.emitted(participant, event, isLost)
-        // The replica changes with the save: what happened to it happened, whatever the process could still say.
+        // The replica changes with the save: what happened to it happened, whatever the process could still
+        // say.
         if (event.type === 'applied' || event.type === 'granted' || event.type === 'restored')
           world.recorder.replica(world.now, participant.id, event)
         else if (!isLost) world.toUser(participant, event)

@@ -1,7 +1,8 @@
 /**
- * Clients that say what no sound client says: they leave in the name of somebody who is gone, with fences that are somebody
- * else's, long over or were never given, keep alive what is not theirs, and ask for what this lock does not have. It must change nothing for the
- * others. They also try and never come back; their grants end by themselves.
+ * Clients that say what no sound client says: they leave in the name of somebody who is gone, with fences
+ * that are somebody else's, long over or were never given, keep alive what is not theirs, and ask for what
+ * this lock does not have. It must change nothing for the others. They also try and never come back; their
+ * grants end by themselves.
  */
 import type { ParticipantId, UserInput } from '../../shared/protocols/protocol.ts'
 import type { Random } from './random.ts'

@@ -4,8 +4,8 @@ import type { Context, ParticipantId } from '../../shared/protocols/protocol.ts'
 import type { SimEvent } from './sim-event.ts'
 
 /**
- * One timer of one process. A timer that is moved to a later time keeps its event in the queue; when that comes, it is
- * put back for the later time.
+ * One timer of one process. A timer that is moved to a later time keeps its event in the queue; when that
+ * comes, it is put back for the later time.
  */
 export interface TimerSlot {
   readonly name: string

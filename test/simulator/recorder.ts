@@ -1,4 +1,6 @@
-/** Records the history that the judge gets, and holds the replicas to the one serial copy while it happens. */
+/**
+ * Records the history that the judge gets, and holds the replicas to the one serial copy while it happens.
+ */
 import type { History, HistoryEvent, HistoryHeader } from '../../shared/history/events.ts'
 import type { ParticipantId, ReplicaOutput } from '../../shared/protocols/protocol.ts'
 import type { Cells, Resource } from '../../shared/resource/resource.ts'
@@ -59,8 +61,9 @@ export class Recorder {
   }
 
   /**
-   * The step is over. Its state is the one after the last thing that it did to the replica: only now its hash can be
-   * taken. A snapshot is recorded with the hash that it must have, and found out here if it has another.
+   * The step is over. Its state is the one after the last thing that it did to the replica: only now its hash
+   * can be taken. A snapshot is recorded with the hash that it must have, and found out here if it has
+   * another.
    */
   flush(id: ParticipantId, cells: Readonly<Cells>): void {
     const last = this.events.length - 1

@@ -1,4 +1,7 @@
-/** One run: the phase with faults, healing, progress, silence, and the judge. The same options and seed give the same run. */
+/**
+ * One run: the phase with faults, healing, progress, silence, and the judge. The same options and seed give
+ * the same run.
+ */
 import type { History } from '../../shared/history/events.ts'
 import { judge } from '../../shared/history/judge.ts'
 import { wmeConsensus } from '../../shared/protocols/wme-consensus/wme-consensus.ts'
@@ -118,7 +121,10 @@ function live<State, Message>(world: World<State, Message>): void {
   new Healing(world, askers).run()
 }
 
-/** A property that cannot be judged is a defect of the recording, except starvation behind a user that never leaves. */
+/**
+ * A property that cannot be judged is a defect of the recording, except starvation behind a user that never
+ * leaves.
+ */
 function judgeHistory(history: History): void {
   const { properties } = judge(history, keyValue)
   for (const { name, kind, verdict, evidence } of properties) {

@@ -1,6 +1,7 @@
 /**
- * What one run is made of, drawn from its seed. Not every fault is in every run, and none has the same strength in all
- * of them: faults hide each other's consequences, and what a constant storm never lets happen, a calm hour may.
+ * What one run is made of, drawn from its seed. Not every fault is in every run, and none has the same
+ * strength in all of them: faults hide each other's consequences, and what a constant storm never lets
+ * happen, a calm hour may.
  */
 import type { Limits, ProtocolName, Timing } from '../../shared/protocols/protocol.ts'
 import type { Fault } from './faults.ts'
@@ -41,7 +42,10 @@ export interface Scenario {
   readonly clients: ClientScenario
   /** Mean time between two linearizable reads. */
   readonly readMs: number
-  /** Everything saved and sent is copied through JSON and frozen: finds state that is shared or changed in place. */
+  /**
+   * Everything saved and sent is copied through JSON and frozen: finds state that is shared or changed in
+   * place.
+   */
   readonly strict: boolean
 }
 
@@ -74,8 +78,9 @@ export interface ClientScenario {
   /** How long a user stays away, at the most. */
   readonly awayMs: number
   /**
-   * What part of it in the first phase: below 1 in a crowd. After the healing the crowd has dispersed: a lossy participant that
-   * stays broken may be the owner, and how many others go first is then a matter of luck and of haste.
+   * What part of it in the first phase: below 1 in a crowd. After the healing the crowd has dispersed: a
+   * lossy participant that stays broken may be the owner, and how many others go first is then a matter of
+   * luck and of haste.
    */
   readonly patience: number
   readonly ttlMinMs: number
@@ -221,8 +226,9 @@ export function drawScenario(options: RunOptions, seed: number, variant: Variant
 }
 
 /**
- * In most runs all users are there from the beginning. In some, few are, and the others come late, all at once, and ask again as soon
- * as they have left: then those who were there have high numbers, where a protocol has numbers, and the others low ones.
+ * In most runs all users are there from the beginning. In some, few are, and the others come late, all at
+ * once, and ask again as soon as they have left: then those who were there have high numbers, where a
+ * protocol has numbers, and the others low ones.
  */
 function drawCrowd(seed: number, participants: number): { arrivals: number[]; patience: number } {
   const random = new Random(seed, STREAM.arrivals)

@@ -1,7 +1,7 @@
 /**
- * Looks for a smaller run that breaks the same rule: fewer faults, fewer users, fewer participants, a shorter time. Each
- * change is kept if the rule is still broken, with the same seed or with one of a few others. What comes out need not be the
- * smallest, but it is small enough to be read.
+ * Looks for a smaller run that breaks the same rule: fewer faults, fewer users, fewer participants, a shorter
+ * time. Each change is kept if the rule is still broken, with the same seed or with one of a few others. What
+ * comes out need not be the smallest, but it is small enough to be read.
  */
 import type { Fault } from './faults.ts'
 import { type RunResult, runSeed, type ViolationReport } from './run.ts'

@@ -1,4 +1,7 @@
-/** What can happen in the simulated world. `target` and `source` are participants or clients, as the kind says. */
+/**
+ * What can happen in the simulated world. `target` and `source` are participants or clients, as the kind
+ * says.
+ */
 import type { Envelope, UserInput, UserOutput } from '../../shared/protocols/protocol.ts'
 import type { Scheduled } from './event-queue.ts'
 import type { TimerSlot } from './participant.ts'

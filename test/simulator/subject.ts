@@ -20,7 +20,10 @@ export interface Subject<State, Message> {
   drawVariant(random: Random, participants: number): Variant
   /** Whether what is in storage makes it a member: it may vote, and its storage counts. */
   isMember(participant: Participant<State, Message>): boolean
-  /** Who has the token as far as this participant knows, or whoever is inside: those are the interesting victims. */
+  /**
+   * Who has the token as far as this participant knows, or whoever is inside: those are the interesting
+   * victims.
+   */
   ownerBy(
     witness: Participant<State, Message>,
     participants: readonly Participant<State, Message>[],

@@ -1,6 +1,6 @@
 /**
- * What happened, in order. A hash of it is always kept, so that two runs can be told equal; the text is only made when
- * somebody wants to read it.
+ * What happened, in order. A hash of it is always kept, so that two runs can be told equal; the text is only
+ * made when somebody wants to read it.
  */
 import type { HistoryEvent } from '../../shared/history/events.ts'
 import type { Effect, Input, UserInput, UserOutput } from '../../shared/protocols/protocol.ts'

@@ -1,6 +1,6 @@
 /**
- * What a run is about: a variant of a protocol, and the faults that this variant claims to survive. Scenarios are drawn
- * within the claims: what a protocol does where it promises nothing proves nothing.
+ * What a run is about: a variant of a protocol, and the faults that this variant claims to survive. Scenarios
+ * are drawn within the claims: what a protocol does where it promises nothing proves nothing.
  */
 import type { ProtocolOptions } from '../../shared/protocols/protocol.ts'
 import { FAULTS, type Fault } from './faults.ts'
@@ -34,7 +34,10 @@ export const plainOf = ({ plain }: Variant): Variant => ({ options: null, claims
 
 const allBut = (...others: readonly Fault[]): Fault[] => FAULTS.filter(fault => !others.includes(fault))
 
-/** Clients of wme-1 and wme-2 that say what they should not are in the tests of their service; these seeds stay what they were. */
+/**
+ * Clients of wme-1 and wme-2 that say what they should not are in the tests of their service; these seeds
+ * stay what they were.
+ */
 const WME_CLAIMS: Claims = {
   faults: allBut('mischief', 'leavers'),
   needsEverybody: false,

@@ -1,4 +1,7 @@
-/** How a run fails. Checks throw one of these; whatever else is thrown during a run is a defect of the code that ran. */
+/**
+ * How a run fails. Checks throw one of these; whatever else is thrown during a run is a defect of the code
+ * that ran.
+ */
 
 export type VerdictKind =
   | 'ok'

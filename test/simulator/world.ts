@@ -1,6 +1,7 @@
 /**
- * The simulated world: virtual time, what will happen in it, the participants, the network between them and the clients in
- * front of them. What participants do is in interpreter.ts, how they come and go in lifecycle.ts.
+ * The simulated world: virtual time, what will happen in it, the participants, the network between them and
+ * the clients in front of them. What participants do is in interpreter.ts, how they come and go in
+ * lifecycle.ts.
  */
 import type { HistoryEvent } from '../../shared/history/events.ts'
 import type { Context, ParticipantId, UserInput, UserOutput } from '../../shared/protocols/protocol.ts'
@@ -90,7 +91,10 @@ export class World<State, Message> {
     return this.scenario.variant.claims.mostNeverCrash !== true || id <= this.#minority
   }
 
-  /** Where only a minority may crash, but more than one, they are never left alone with each other: the last one stays. */
+  /**
+   * Where only a minority may crash, but more than one, they are never left alone with each other: the last
+   * one stays.
+   */
   mayLeave(id: ParticipantId): boolean {
     const { options, variant } = this.scenario
     return variant.claims.mostNeverCrash !== true || this.#minority < 2 || id < options.participants

@@ -1,4 +1,6 @@
-/** A grant has a user and a fence: nobody ends another one, by mistake, late, or as an operator. */
+/**
+ * A grant has a user and a fence: nobody can end another user's grant, by mistake, late, or as an operator.
+ */
 import { expect, it } from 'vitest'
 import { Table } from '../maekawa/table.ts'
 
@@ -83,7 +85,7 @@ it('a late answer to a question of an earlier life is none to a question of this
   const { table } = twice()
   table.user(2, { type: 'eject', request: 'e' })
   table.deliver(({ to }) => to !== 2)
-  // What node 1 said is made to be that nobody was inside there then.
+  // Node 1's answer is altered to say that nobody was inside there.
   const late = table.take(({ from, to }) => from === 1 && to === 2)
   table.take(() => true)
   table.crash(2)

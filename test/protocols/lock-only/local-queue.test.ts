@@ -1,4 +1,4 @@
-/** The desk after a restart, whichever protocol it serves. */
+/** The local queue after a restart, whichever protocol it serves. */
 import { expect, it } from 'vitest'
 import { maekawa } from '../../../shared/protocols/maekawa/maekawa.ts'
 import { Table } from '../maekawa/table.ts'

@@ -1,4 +1,7 @@
-/** Section 6.1: silence is a reply, as long as it can be trusted. The numbers of messages are in messages.test.ts. */
+/**
+ * Section 6.1: silence is a reply, as long as it can be trusted. The numbers of messages are in
+ * messages.test.ts.
+ */
 import { describe, expect, it } from 'vitest'
 import { randomFrom } from './chaos.ts'
 import { Cluster } from './cluster.ts'
@@ -79,7 +82,8 @@ describe('implicit replies', () => {
         if (cluster.state(node).durable.localQueue.holders.length > 0) cluster.exit(node)
         else if (random() < 0.5) cluster.try(node)
         else cluster.user(node, { type: 'withdraw', user: 'u' })
-        // Each message takes less than half of the round-trip time: those of one turn come before the next begins.
+        // Each message takes less than half of the round-trip time: those of one turn arrive before the next
+        // begins.
         while (cluster.network.length > 0) cluster.deliverAt(Math.floor(random() * cluster.network.length))
         cluster.run(Math.floor(random() * 50))
       }

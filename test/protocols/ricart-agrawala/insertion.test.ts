@@ -128,9 +128,9 @@ describe('7.2.1: a node that was there before', () => {
     const { incarnation } = cluster.state(1).durable.group.members[3]!
     expect(incarnation).toBeGreaterThan(0)
     expect(cluster.state(2).durable.group.members[3]!.incarnation).toBe(incarnation)
-    // Nobody owes the earlier life a REPLY.
+    // No node owes the earlier life a REPLY.
     for (const node of [1, 2]) expect(cluster.state(node).durable.deferred).toEqual({})
-    // A REQUEST of the earlier life comes late: nobody defers it, nobody answers it.
+    // A REQUEST of the earlier life comes late: no node defers it, and none answers it.
     cluster.try(1)
     cluster.deliver()
     for (const request of old) cluster.hand(request)

@@ -82,7 +82,7 @@ describe('6.4: modulo M', () => {
       cluster.deliver()
       cluster.exit(1)
     }
-    // Number 1 has the residue that number 4 has, which node 1 used last: it would be next to come.
+    // Number 1 has the same residue as number 4, which node 1 used last: it would be taken for the next one.
     cluster.try(1)
     cluster.hand(late!)
     expect(cluster.state(1).durable.deferred).toEqual({})

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import type { ProtocolOptions } from '../../../shared/protocols/protocol.ts'
 import { Cluster } from './cluster.ts'
 
-/** One user at each node wants in once. Whatever is lost with a crash, the user says again. */
+/** One user at each node wants in once. Whatever is lost in a crash, the user says again. */
 function playCycle(cluster: Cluster, participants: number): void {
   const open = new Set(Array.from({ length: participants }, (_, index) => index + 1))
   const users = [...open]

@@ -188,7 +188,7 @@ describe('7.3: removal', () => {
     cluster.try(3)
     join(2)
     cluster.take(() => true)
-    // Now node 1 repeats what node 2 has acknowledged long ago.
+    // Now node 1 repeats what node 2 acknowledged long ago.
     cluster.lose(() => false)
     cluster.fire(1, 'repeat')
     cluster.deliver(isOf1)

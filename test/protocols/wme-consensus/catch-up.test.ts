@@ -1,4 +1,4 @@
-/** Who was away gets what it missed, from the log or from a snapshot. */
+/** A participant that was away gets what it missed, from the log or from a snapshot. */
 import { describe, expect, it } from 'vitest'
 import { keyValue } from '../../../shared/resource/key-value.ts'
 import {
@@ -17,7 +17,7 @@ import {
 } from './scenes.ts'
 import { Table } from './table.ts'
 
-/** So many stays with one operation each, at participant 1. */
+/** Participant 1 enters this many critical sections, with one operation in each. */
 function keepBusy(table: Table, stays: number): void {
   for (let stay = 0; stay < stays; stay++) {
     const by = enter(table, 1, `busy-${stay}`)
@@ -112,7 +112,7 @@ describe.each(FORMS)('%s', consensus => {
     expect(toldTo(table, 'ann')).toEqual(['crit'])
   })
 
-  it('who learns a decision has promised its ballot, or it would confirm something else in an older one', () => {
+  it('a participant that learns a decision has promised its ballot, or it would confirm another one', () => {
     const table = new Table({ participants: 5, consensus })
     table.isolate(1, 5)
     wish(table, 2, 'ann')

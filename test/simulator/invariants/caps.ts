@@ -1,10 +1,11 @@
 /**
  * I19: every queue, buffer and suffix is under its cap.
  *
- * A log holds `logKept` committed entries, up to one run more because they are dropped in runs, and what is not known to be
- * committed. Of that the owner appends at most `uncommitted`; an operation that was pending when its epoch ended is
- * appended again without a look at the limit, and a grant may follow it: two entries of slack. By weight: what is committed
- * weighs at most a quarter more than `logWeight`, and of what is not committed at most one entry is an operation.
+ * A log holds `logKept` committed entries, up to one run more because they are dropped in runs, and what is
+ * not known to be committed. Of that the owner appends at most `uncommitted`; an operation that was pending
+ * when its epoch ended is appended again without a look at the limit, and a grant may follow it: two entries
+ * of slack. By weight: what is committed weighs at most a quarter more than `logWeight`, and of what is not
+ * committed at most one entry is an operation.
  */
 
 import { ENTRY_WEIGHT, heaviestLog, truncationRun } from '../../../shared/protocols/log-weight.ts'

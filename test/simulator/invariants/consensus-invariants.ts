@@ -1,7 +1,7 @@
 /**
- * What holds for a replicated state machine with a lock, told from what it says: one sequence C of which every replica
- * applies a prefix (the recorder's serial copy: I6 to I9, I15), users who are told nothing else (I10), reads that see what
- * was told (read), and what holds for every protocol.
+ * What holds for a replicated state machine with a lock, told from what it says: one sequence C of which
+ * every replica applies a prefix (the recorder's serial copy: I6 to I9, I15), users who are told nothing else
+ * (I10), reads that see what was told (read), and what holds for every protocol.
  */
 import type {
   DurableRecord,

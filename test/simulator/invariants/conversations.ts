@@ -1,6 +1,7 @@
 /**
- * I10 for every protocol: what a stub and its users say to each other, at the stub's side; never a `crit` without a `try`. A
- * crash may swallow what a step wanted to say, but the step has happened, so it is followed here all the same.
+ * I10 for every protocol: what a stub and its users say to each other, at the stub's side; never a `crit`
+ * without a `try`. A crash may swallow what a step wanted to say, but the step has happened, so it is
+ * followed here all the same.
  */
 import type { Mode, ParticipantId, UserInput, UserOutput } from '../../../shared/protocols/protocol.ts'
 import { violate } from '../violation.ts'

@@ -1,6 +1,7 @@
 /**
- * I17: each message's durable precondition held when it was sent, and so did that of everything said to a user. The
- * durability table of the protocol, line by line, looked up in *storage*: what the process believes does not count.
+ * I17: each message's durable precondition held when it was sent, and so did that of everything said to a
+ * user. The durability table of the protocol, line by line, looked up in *storage*: what the process believes
+ * does not count.
  *   I4 is here too, as far as acknowledgements are concerned.
  */
 
@@ -51,7 +52,8 @@ export class Durability {
       return
     }
     if (message.type === 'decision') {
-      // Who has proposed it may tell it before it can enter the next epoch itself: it may have to catch up first.
+      // Who has proposed it may tell it before it can enter the next epoch itself: it may have to catch up
+      // first.
       this.#epochs.told(id, message.epoch, message.value)
       return
     }

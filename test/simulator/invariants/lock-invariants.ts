@@ -1,4 +1,6 @@
-/** What holds for every protocol that guards no state: mutual exclusion, and what holds for every protocol. */
+/**
+ * What holds for every protocol that guards no state: mutual exclusion, and what holds for every protocol.
+ */
 import type {
   DurableRecord,
   Emitted,

@@ -1,6 +1,6 @@
 /**
- * I17 for the two locks that guard no state: what a message says is durable before it leaves. Each says what is missing in the
- * storage of the one that sends it, or nothing.
+ * I17 for the two locks that guard no state: what a message says is durable before it leaves. Each says what
+ * is missing in the storage of the one that sends it, or nothing.
  */
 import type { Json } from '../../../shared/json.ts'
 import type { MaekawaMessage } from '../../../shared/protocols/maekawa/messages.ts'

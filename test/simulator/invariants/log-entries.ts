@@ -39,7 +39,9 @@ export class LogEntries {
     this.#held = Array.from({ length: participants + 1 }, () => new Map())
   }
 
-  /** An entry has come into the storage of a participant. `before` is its epoch record from before this save. */
+  /**
+   * An entry has come into the storage of a participant. `before` is its epoch record from before this save.
+   */
   added(participant: WmeParticipant, entry: Entry, before: EpochRecord | undefined): void {
     const { id, state } = participant
     if (before?.sealed && state.durable.epoch.epoch === before.epoch) {
@@ -60,7 +62,9 @@ export class LogEntries {
     if (bits(known.holders) >= this.#majority) this.#commit(entry)
   }
 
-  /** An entry has left the storage of a participant: it was truncated, rolled back, or replaced by a snapshot. */
+  /**
+   * An entry has left the storage of a participant: it was truncated, rolled back, or replaced by a snapshot.
+   */
   removed(participant: WmeParticipant, sequence: number): void {
     const { id, state } = participant
     const entry = this.#held[id]!.get(sequence)
@@ -73,8 +77,9 @@ export class LogEntries {
   }
 
   /**
-   * Who loses its storage still counts as having held what was in it: until a decision takes it back, every majority that can
-   * decide is made of others, and has a member in common with the majority that it was part of.
+   * Who loses its storage still counts as having held what was in it: until a decision takes it back, every
+   * majority that can decide is made of others, and has a member in common with the majority that it was part
+   * of.
    */
   wiped({ id }: WmeParticipant): void {
     this.#held[id]!.clear()

@@ -1,6 +1,6 @@
 /**
- * I16: epoch, applied, committed and promised never fall, also across crashes. Neither does the length of the log within an
- * epoch: it was acknowledged. What was lost with the storage does not count.
+ * I16: epoch, applied, committed and promised never fall, also across crashes. Neither does the length of the
+ * log within an epoch: it was acknowledged. What was lost with the storage does not count.
  */
 import type { PaxosRecord, Progress } from '../../../shared/protocols/wme/state.ts'
 import { violate } from '../violation.ts'

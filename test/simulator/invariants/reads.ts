@@ -1,6 +1,6 @@
 /**
- * Linearizable reads: when a replica may be read, it has applied every operation whose outcome some user had been told
- * before the read was asked for.
+ * Linearizable reads: when a replica may be read, it has applied every operation whose outcome some user had
+ * been told before the read was asked for.
  */
 import type { ParticipantId, UserInput, UserOutput } from '../../../shared/protocols/protocol.ts'
 import { violate } from '../violation.ts'

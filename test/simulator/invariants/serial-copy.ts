@@ -1,12 +1,13 @@
 /**
- * C, the one sequence that all replicas apply a prefix of, and the single copy that a serial replay of it gives.
+ * C, the one sequence that all replicas apply a prefix of, and the single copy that a serial replay of it
+ * gives.
  *   I6   each replica has applied a prefix of C, without repetition; a snapshot is a jump within C
  *   I7   equal state hash at equal position
  *   I8   every result is the one of the serial replay
  *   I9   what was reported as not applied is never in C
  *   I15  fences increase along C
- * Whoever applies an operation first extends C. The copy is kept apart from the replicas' own code on purpose: a mistake
- * there would otherwise be made here as well.
+ * Whoever applies an operation first extends C. The copy is kept apart from the replicas' own code on
+ * purpose: a mistake there would otherwise be made here as well.
  */
 
 import type { Json } from '../../../shared/json.ts'
@@ -167,7 +168,10 @@ export class SerialCopy {
     this.#failed.add(key)
   }
 
-  /** An operation that was refused because its grant is over, and with the word that it is not applied, never is. */
+  /**
+   * An operation that was refused because its grant is over, and with the word that it is not applied, never
+   * is.
+   */
   refused(participant: ParticipantId, event: Extract<UserOutput, { type: 'refused' }>): void {
     const { refusal, opId } = event
     if (refusal.code !== 'grant-over' || refusal.outcome !== 'not-applied' || opId === undefined) return

@@ -10,7 +10,10 @@ import { violate } from '../violation.ts'
 import type { WmeParticipant } from './wme-participant.ts'
 
 export class Token {
-  /** By participant: the epoch in which it holds the token, unsealed; -1 when it does not. Also of those that are down. */
+  /**
+   * By participant: the epoch in which it holds the token, unsealed; -1 when it does not. Also of those that
+   * are down.
+   */
   readonly #holding: number[]
 
   constructor(participants: number) {

@@ -1,9 +1,9 @@
 /**
- * I10: the user automaton, at the stub's side of the conversation; never more crit than try. A crash may swallow what a
- * step wanted to say, but the step has happened, so it is followed here all the same.
+ * I10: the user automaton, at the stub's side of the conversation; never more crit than try. A crash may
+ * swallow what a step wanted to say, but the step has happened, so it is followed here all the same.
  *
- * Also here: what precedes a grant has been applied when its user is let in (trap A10), and an ejection speaks of the
- * operation that was pending (trap A4).
+ * Also here: what precedes a grant has been applied when its user is let in (trap A10), and an ejection
+ * speaks of the operation that was pending (trap A4).
  */
 import type { ParticipantId, UserInput, UserOutput } from '../../../shared/protocols/protocol.ts'
 import { fenceOf } from '../../../shared/protocols/wme/fence.ts'

@@ -1,4 +1,7 @@
-/** What holds for every protocol, told from what it sends and stores and from its view; nothing of its own state is known. */
+/**
+ * What holds for every protocol, told from what it sends and stores and from its view; nothing of its own
+ * state is known.
+ */
 import {
   type Envelope,
   MESSAGE_FORMAT,
@@ -11,7 +14,10 @@ import { violate } from '../violation.ts'
 import type { Conversations, Grant } from './conversations.ts'
 import { checkRecovered, longestPart, type StateInParts } from './state-parts.ts'
 
-/** A table may have so many fields of different kinds; everything that grows is bounded by a limit or by the members. */
+/**
+ * A table may have so many fields of different kinds; everything that grows is bounded by a limit or by the
+ * members.
+ */
 const FIELDS = 24
 
 /** Timers of the users alone, which keep nothing moving. */
@@ -23,7 +29,10 @@ export class ViewChecks<State extends StateInParts, Message> {
   readonly #recoverEvery: number
   #steps = 0
 
-  /** Putting a state together from storage takes longer the more there is, so it is done after every so many steps. */
+  /**
+   * Putting a state together from storage takes longer the more there is, so it is done after every so many
+   * steps.
+   */
   constructor(protocol: Protocol<State, Message>, conversations: Conversations, recoverEvery: number) {
     this.#protocol = protocol
     this.#conversations = conversations
@@ -87,7 +96,10 @@ export class ViewChecks<State extends StateInParts, Message> {
     )
   }
 
-  /** I19: every queue is under its cap. What is not named below is bounded by what the limits say of logs and results. */
+  /**
+   * I19: every queue is under its cap. What is not named below is bounded by what the limits say of logs and
+   * results.
+   */
   #checkCaps({ id, state, storage, context }: Participant<State, Message>, view: View): void {
     const { limits, participants } = context.config
     const { waiters, holders, endings } = view

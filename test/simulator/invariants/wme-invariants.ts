@@ -1,4 +1,7 @@
-/** All invariants of weak mutual exclusion, called by the interpreter of the effects. Each group is in a file of its own. */
+/**
+ * All invariants of weak mutual exclusion, called by the interpreter of the effects. Each group is in a file
+ * of its own.
+ */
 import type {
   DurableRecord,
   Emitted,

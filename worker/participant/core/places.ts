@@ -1,8 +1,8 @@
 /**
  * Places for waiting, shared fairly between keys: a key may have as many as are free. So one key alone gets
- * half of them, k keys that all want more get a share of `places / (k + 1)` each, and there is always room for
- * one more key (the dynamic thresholds of shared buffers: Choudhury and Hahne, 1998). A key that has more than
- * its share, because others came later, keeps what it has and gets no more.
+ * half of them, k keys that all want more get a share of `places / (k + 1)` each, and there is always room
+ * for one more key (the dynamic thresholds of shared buffers: Choudhury and Hahne, 1998). A key that has more
+ * than its share, because others came later, keeps what it has and gets no more.
  *
  * This is kept in memory. A new instance finds the clients of those who still wait with their tickets and
  * sockets; whoever had neither no longer waits.

@@ -66,7 +66,9 @@ export class Lock {
     this.host.begin(address)
   }
 
-  /** Resolves once this participant takes part in its lock, or cannot. `toTry`: the caller only wants to try. */
+  /**
+   * Resolves once this participant takes part in its lock, or cannot. `toTry`: the caller only wants to try.
+   */
   ready(address: Address, toTry: boolean): Promise<Birth> {
     return new Promise(resolve => {
       this.host.turns.run(() => {

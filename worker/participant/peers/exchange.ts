@@ -2,8 +2,8 @@
  * How participants talk: one request carries everything that one turn sends to one peer, and its response
  * what the peer's turn answers, so an acknowledgement costs no request of its own. What is too heavy for one
  * request goes in several. Nothing is retried here: whoever sends repeats what matters. A request that fails
- * tells its sender that the peer is unreachable; and to a peer that leaves too much unanswered nothing more is
- * sent for now, as if the network had lost it. Ledgers talk in the same way.
+ * tells its sender that the peer is unreachable; and to a peer that leaves too much unanswered nothing more
+ * is sent for now, as if the network had lost it. Ledgers talk in the same way.
  */
 import type { ParticipantPlace } from '../../../shared/api/configuration.ts'
 import { API_LIMITS } from '../../../shared/api/limits.ts'
@@ -15,7 +15,9 @@ import type { PeerAnswer, PeerRequest } from './requests.ts'
 
 export const PEER_TIME_LIMIT_MS = 4_000
 
-/** Of the messages in one request or answer: the heaviest message and some more. A unit is at most six bytes. */
+/**
+ * Of the messages in one request or answer: the heaviest message and some more. A unit is at most six bytes.
+ */
 export const PEER_MESSAGES_WEIGHT = 320 * 1024
 /** Of the messages that wait for peers to answer; each peer has its share, of one request at least. */
 export const PEER_UNANSWERED_WEIGHT = (API_LIMITS.participants.most - 1) * PEER_MESSAGES_WEIGHT

@@ -1,4 +1,7 @@
-/** What the objects of a lock, and the ledgers of processes, ask each other: JSON in the body of a request and of its response. */
+/**
+ * What the objects of a lock, and the ledgers of processes, ask each other: JSON in the body of a request and
+ * of its response.
+ */
 import type {
   LedgerAnswer,
   LedgerHealth,
