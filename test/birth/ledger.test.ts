@@ -52,7 +52,7 @@ describe('founding', () => {
     table.wipe(1)
     table.start(1)
     table.deliver(saying('hello', 'gather', 'blank'))
-    // What the earlier life founded can be joined by nobody.
+    // Nobody can join what the earlier life founded.
     hand(table, late.filter(saying('founded')))
     table.settle(3)
     const foundings = new Set(table.ids.map(id => foundedAt(table, id).founding.collector))
@@ -60,7 +60,7 @@ describe('founding', () => {
     expect(healed(table)).toEqual([true, true, true])
   })
 
-  it('is not stuck if the collector is wiped when one has joined, and another one has answered its next life', () => {
+  it('is not stuck if the collector is wiped after one joined and another answered its next life', () => {
     const table = new Table(options())
     for (const id of table.ids) table.start(id)
     table.deliver(saying('hello', 'gather', 'blank'))

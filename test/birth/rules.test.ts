@@ -14,7 +14,7 @@ describe('what is agreed', () => {
     expect([...owners].sort()).toEqual([1, 2, 3, 4, 5])
   })
 
-  it('ballot 0 is for those whose users hear from a majority: not for maekawa, nor where silence is a reply', () => {
+  it('ballot 0 is for locks whose grants need a majority: not maekawa, nor silence as a reply', () => {
     const plain = configurationOf('ricart-agrawala', 3, 1, false)
     const allowed = (['wme-1', 'wme-2', 'wme-consensus', 'ricart-agrawala', 'maekawa'] as const).map(
       protocol => allowsBallotZero(configurationOf(protocol, 3, 1, false), 3),
@@ -173,7 +173,7 @@ describe('rules 2 to 4: ballot 0', () => {
     expect(table.birth(1).chosen).not.toBeNull()
   })
 
-  it('a core is parked by whatever is accepted in another ballot, and goes on when its value is chosen', () => {
+  it('accepting anything in another ballot parks a core, which goes on when its value is chosen', () => {
     const table = Table.founded({ first: 1 })
     table.enter(1, 'a')
     table.take(to(2, 3))

@@ -1,5 +1,5 @@
 /**
- * Users of the locks: they use, try, change the state, leave. What they live through is the history that the
+ * Users of the locks: they use, try, change the state, leave. What happens to them is the history that the
  * judge gets.
  */
 import type { BirthEvent } from '../../shared/birth/lock-types.ts'
@@ -267,7 +267,7 @@ export class Users {
   }
 
   /**
-   * The step is over: only now a snapshot's hash can be taken, together with what was applied to it at once.
+   * The step is over: only now can a snapshot's hash be taken, together with what was applied to it at once.
    */
   flush(host: LockHost): void {
     if (this.restored === null || host.state === null) return

@@ -40,7 +40,7 @@ interface SimEvent {
 }
 
 /**
- * A storage with a machine in memory: a ledger or a participant. `life` tells what was scheduled for an
+ * A storage with a machine in memory: a ledger or a participant. `life` identifies what was scheduled for an
  * instance that is gone.
  */
 export interface Host<State> {
@@ -290,7 +290,9 @@ export class World {
     })
   }
 
-  /** Lost, late, doubled and reordered, and sometimes the sender learns that it did not arrive. */
+  /**
+   * Messages are lost, late, doubled and reordered, and sometimes the sender learns that one did not arrive.
+   */
   private transmit(from: number, to: number, deliver: (isDelivered: boolean) => void): void {
     const { random, scenario } = this
     const copies = this.isStormy && random.chance(scenario.duplication) ? 2 : 1

@@ -1,14 +1,14 @@
 /**
- * The replicated state machine (wme-consensus) as the explorer sees it. *Always*: what is decided is the same
- * everywhere and stays; what counts as durable is stored; messages say nothing that is not durable; outcomes
- * hold at every replica; fences are unique; each user is told what its automaton allows (user.ts); from every
- * quiet world all users come through (settle.ts).
+ * The replicated state machine (wme-consensus) as the explorer sees it. Invariants: what is decided is the
+ * same everywhere and stays; what counts as durable is stored; messages say nothing that is not durable;
+ * outcomes hold at every replica; fences are unique; each user is told what its automaton allows (user.ts);
+ * from every quiet world all users get through (settle.ts).
  *
  * All of it can be told from what each participant holds for good: a decided instance never leaves the log
  * within these bounds. So not every world need be visited (movers.ts).
  *
- * Time stands still, so nobody falls silent by itself: a suspicion is that the transport could not reach a
- * watched peer.
+ * Time stands still, so no participant falls silent by itself: a suspicion means that the transport could not
+ * reach a watched peer.
  */
 import type { Context, Effect, Input, Protocol, ProtocolOptions } from '../../shared/protocols/protocol.ts'
 import type { ConsensusMessage } from '../../shared/protocols/wme-consensus/messages.ts'
@@ -42,8 +42,8 @@ export type ConsensusSometimes = (typeof CONSENSUS_COVERAGE_GOALS)[number]
 
 /**
  * The two forms differ in what a suspicion can meet. With three participants and in the latency-optimal form
- * an acceptor has a majority with the coordinator as soon as it accepts: it has nothing undecided to tell a
- * new coordinator. In the message-optimal form it has, until the coordinator says what is decided.
+ * an acceptor has a majority with the coordinator as soon as it accepts, so it has nothing undecided to tell
+ * a new coordinator. In the message-optimal form it has, until the coordinator says what is decided.
  */
 export type ConsensusForm = NonNullable<ProtocolOptions['consensus']>
 
@@ -65,9 +65,9 @@ export const consensusModel = (
 })
 
 /**
- * As for wme (normalise.ts): both counters only say how long to wait, or when to fall silent. As 0 it never
- * does, and the search has every run of the original and those in which it repeats longer. The detector's
- * patience is an interval, too.
+ * As for wme (normalise.ts): both counters only say how long to wait, or when to fall silent. Fixed at 0 it
+ * never falls silent, and the search has every run of the original and those in which it repeats longer. The
+ * detector's patience is an interval, too.
  */
 function normalise({ config }: Context, { soft }: ConsensusState): void {
   soft.repeatAttempts = 0
@@ -203,7 +203,7 @@ function checkMachines(
   }
 }
 
-/** I8, I9: what a user was told of its operation holds at every replica. */
+/** I8, I9: what a user was told about its operation holds at every replica. */
 function checkOutcomes(findings: Findings, { user }: ConsensusSeat, { state }: ConsensusSeat): void {
   for (const { opId, outcome, sequence } of user?.operations ?? []) {
     const stored = resultOf(state.durable.replica, opId)

@@ -1,4 +1,4 @@
-/** The replicated state machine: all runs within small bounds, and bugs that are put in and must be found. */
+/** The replicated state machine: all runs within small bounds, and seeded bugs that must be found. */
 import { describe, expect, it } from 'vitest'
 import type { Effect } from '../../shared/protocols/protocol.ts'
 import type { ConsensusMessage } from '../../shared/protocols/wme-consensus/messages.ts'

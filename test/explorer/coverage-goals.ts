@@ -1,5 +1,5 @@
 /**
- * *Sometimes*: what a search must have reached at least once to be worth anything. All but the two in
+ * Coverage goals: what a search must have reached at least once to be worth anything. All but the two in
  * invariants-pair.ts show in one step of one participant.
  */
 import type { Context, Effect, Input } from '../../shared/protocols/protocol.ts'

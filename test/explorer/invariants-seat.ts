@@ -1,4 +1,4 @@
-/** *Always*, of each state of one participant. */
+/** Invariants of each state of one participant. */
 import type { Context } from '../../shared/protocols/protocol.ts'
 import { fenceOf } from '../../shared/protocols/wme/fence.ts'
 import { inCriticalSection } from '../../shared/protocols/wme/figure-3-states.ts'
@@ -74,7 +74,7 @@ function checkRequests(findings: Findings, context: Context, { isUp, state }: Se
 
 /**
  * I6, I7, I8: the replica and its results are those of a serial replay of the committed log, in which nothing
- * is twice.
+ * occurs twice.
  */
 function checkReplica(findings: Findings, context: Context, { isUp, state }: Seat): void {
   const { durable, soft } = state
@@ -95,7 +95,7 @@ function checkReplica(findings: Findings, context: Context, { isUp, state }: Sea
   }
 }
 
-/** What the user was told of its operations is what its participant has done. */
+/** What the user was told about its operations is what its participant has done. */
 function checkUser(findings: Findings, { state, user }: Seat): void {
   if (user === null) return
   for (const { opId, outcome, sequence } of user.operations) {

@@ -1,5 +1,5 @@
 /**
- * *Always*, of each step of one participant: what may follow what, and what must be durable before what is
+ * Invariants of each step of one participant: what may follow what, and what must be durable before what is
  * said.
  */
 import type { Context, Effect, Input } from '../../shared/protocols/protocol.ts'

@@ -1,8 +1,8 @@
 /**
  * A protocol that guards no state as the explorer sees it: its three parts and its view, nothing else.
- * *Always*: mutual exclusion and increasing fences, of any two participants, unless both have readers; what
+ * Invariants: mutual exclusion and increasing fences, of any two participants, unless both have readers; what
  * counts as durable is stored; each user is told what its automaton allows (user.ts); from every quiet world
- * all users come through (settle.ts).
+ * all users get through (settle.ts).
  *
  * Who is inside at the same time is a matter of the whole world, so every world is visited.
  */
@@ -47,7 +47,7 @@ export function lockModel<State extends LockState, Message extends AnyMessage>(
   protocol: Protocol<State, Message>,
   options?: ProtocolOptions,
 ): Model<State, Message> {
-  /** A view depends on the context only by what is the same in all of them, and is asked for often. */
+  /** A view depends only on what all contexts have in common, and is asked for often. */
   const contexts = new Map<number, Context>()
   const viewOf = ({ participant, state }: Seat<State>) => protocol.view(contexts.get(participant)!, state)
 
@@ -68,7 +68,7 @@ export function lockModel<State extends LockState, Message extends AnyMessage>(
       findings.reach('somebody waits while another is inside')
   }
 
-  /** Whoever else was let in, was let in before who is inside now. */
+  /** Every other user that was let in was let in before the one that is inside now. */
   function checkFences(findings: Findings, one: Seat<State>, other: Seat<State>): void {
     for (const { fence, user } of viewOf(one).holders) {
       const later = other.user?.fences.find(given => given >= fence)

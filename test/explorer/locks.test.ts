@@ -1,4 +1,4 @@
-/** Locks that guard no state: all runs within small bounds, and bugs that are put in and must be found. */
+/** Locks that guard no state: all runs within small bounds, and seeded bugs that must be found. */
 import { describe, expect, it } from 'vitest'
 import { maekawa } from '../../shared/protocols/maekawa/maekawa.ts'
 import type { Effect, Input, Protocol } from '../../shared/protocols/protocol.ts'
@@ -68,7 +68,7 @@ it('all runs of ricart-agrawala with two readers and a writer', () => {
 
 // ---------------------------------------------------------------- seeded bugs
 
-/** The same protocol, whose inputs and effects are changed. */
+/** The same protocol with changed inputs and effects. */
 function changed<State extends LockState, Message extends AnyMessage>(
   protocol: Protocol<State, Message>,
   {
@@ -92,7 +92,7 @@ describe('the explorer finds', () => {
     const counting = changed(ricartAgrawala, {
       input: (input, { soft, durable }) => {
         if (input.type !== 'message' || input.message.body.type !== 'reply') return input
-        // As printed, replies are counted: whose it is does not matter.
+        // As printed, replies are counted: it does not matter whose they are.
         const missing = durable.own.asked.filter(peer => !soft.replies[peer])
         return soft.replies[input.from] && missing[0] !== undefined ? { ...input, from: missing[0] } : input
       },

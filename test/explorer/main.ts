@@ -17,7 +17,7 @@ import {
 import type { WorkerMessage, WorkerTask } from './worker.ts'
 
 const GIGABYTE = 2 ** 30
-/** Of tables and queues, for each protocol; the heap comes on top. */
+/** The limit for tables and queues, for each protocol; the heap comes on top. */
 const TABLE_BYTES = 6 * GIGABYTE
 const HEAP_MEGABYTES = 4_096
 

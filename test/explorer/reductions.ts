@@ -1,6 +1,6 @@
 /**
  * How the search gets by with fewer worlds than there are. A reduction leaves nothing out that could break a
- * property, and the file that is named says why; a bound does leave something out, and says what.
+ * property, and the file that is named says why. A bound does leave something out, and says what.
  */
 
 export const REDUCTIONS: readonly string[] = [
@@ -11,7 +11,7 @@ export const REDUCTIONS: readonly string[] = [
 ]
 
 export const BOUNDS: readonly string[] = [
-  'what is sent to a participant while it is down is lost; a crash may lose the last messages of each link to it',
+  'messages to a participant that is down are lost; a crash may lose the last messages of each link to it',
   'repeat fires when nothing is in flight and something was lost or somebody crashed or no user can act',
   'propose fires when nothing is in flight, for at most --ballots rounds of an epoch',
   'heartbeat, and timers that fire though something is in flight, only within --hurries',

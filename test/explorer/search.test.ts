@@ -8,7 +8,7 @@ import { textOf } from './values.ts'
 import { type WmeProtocol, wmeModel } from './wme-model.ts'
 
 const SMALL = { tries: 1, operations: 1, crashes: 0, suspicions: 0, losses: 0, duplicates: 0 } as const
-/** The searches take seconds; on a machine that does a lot else, too, they take longer. */
+/** The searches take seconds; on a busy machine they take longer. */
 const LIMITS = { seconds: 280, bytes: 2 ** 30 } as const
 const TIMEOUT_MS = 300_000
 
@@ -55,7 +55,7 @@ describe.each([wme1, wme2])('all runs of $name with two users, one try each, one
     TIMEOUT_MS,
   )
 
-  // Repeats to the one that was down piled up, in every number and order: the search never came to its end.
+  // Repeats to the participant that was down piled up, in every number and order: the search never ended.
   it(
     'with one crash and one suspicion together, of one user',
     () => {
@@ -67,8 +67,8 @@ describe.each([wme1, wme2])('all runs of $name with two users, one try each, one
     TIMEOUT_MS,
   )
 
-  // A proposer whose question was lost tried ever higher ballots: with all three faults the worlds were
-  // without end.
+  // A proposer whose question was lost tried ever higher ballots: with all three faults there were infinitely
+  // many worlds.
   it(
     'with one crash, one suspicion and one lost message together, of one user without operation',
     () => {

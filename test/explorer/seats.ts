@@ -46,7 +46,7 @@ export interface Result {
 
 const NOTHING: readonly number[] = []
 
-/** One step under way: the user and the state change, the effects are what the core wants done. */
+/** One step under way: the user and the state change, and the effects are what the core wants done. */
 interface Run<State, Message> {
   readonly seat: Seat<State>
   readonly user: User | null
@@ -56,7 +56,7 @@ interface Run<State, Message> {
 }
 
 /**
- * What the search knows of seats, whatever their protocol is: their numbers, and what leads from one to the
+ * What the search knows about seats, whatever their protocol: their numbers, and what leads from one to the
  * other.
  */
 export interface SeatTable {
@@ -255,7 +255,7 @@ function contextOf(self: number, bound: Bound, options: ProtocolOptions | undefi
       participants: bound.participants,
       configuration: 1,
       localHandoffs: 1,
-      // A re-entry that leaves later is a message that is delivered later: that is explored in any case.
+      // A re-entry that leaves later is a message that is delivered later, which is explored in any case.
       timing: { ...DEFAULT_TIMING, confirmMs: 0 },
       limits: DEFAULT_LIMITS,
       ...(options && { options }),

@@ -71,8 +71,8 @@ export class PairTable {
 export type Known = 0 | 1 | 2
 
 /**
- * A set of fingerprints of 63 bits, each with a mark: the lowest bit of `low`, which must be 0 in what is
- * passed.
+ * A set of fingerprints of 63 bits, each with a mark: the lowest bit of `low`, which must be 0 in the
+ * arguments.
  */
 export class FingerprintSet {
   size = 0
@@ -135,8 +135,8 @@ export class FingerprintSet {
 }
 
 /**
- * Numbers by index, added one by one, in chunks, so that growing copies nothing and what was read can be let
- * go.
+ * Numbers by index, added one by one, in chunks, so that growing copies nothing and what was read can be
+ * freed.
  */
 export class ChunkedInts {
   length = 0
@@ -144,7 +144,7 @@ export class ChunkedInts {
   private readonly chunkSize: number
   private held = 0
 
-  /** `chunkSize` is a multiple of what is read at once. */
+  /** `chunkSize` is a multiple of how many numbers are read at once. */
   constructor(chunkSize: number) {
     this.chunkSize = chunkSize
   }
@@ -174,7 +174,7 @@ export class ChunkedInts {
     for (let i = 0; i < into.length; i++) into[i] = chunk[at + i]!
   }
 
-  /** Lets go of the whole chunks below `index`. */
+  /** Frees the whole chunks below `index`. */
   forgetBelow(index: number): void {
     const chunk = Math.floor(index / this.chunkSize) - 1
     if (chunk < 0 || this.chunks[chunk] === null) return

@@ -108,7 +108,7 @@ describe('operation progress is broken', () => {
 })
 
 describe('starvation-freedom', () => {
-  /** User b comes and goes so many times, with these fences. */
+  /** User b comes and goes this many times, with these fences. */
   function busy(builder: HistoryBuilder, times: number, firstFence: number): HistoryBuilder {
     for (let time = 0; time < times; time++)
       builder.enter('b', firstFence + time, 2).leave('b', firstFence + time, 2)

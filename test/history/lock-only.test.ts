@@ -193,7 +193,7 @@ test('valid histories are found valid', () => {
 
 describe('a broken history is caught', () => {
   const SEEDS = 60
-  // What happens after the failure detectors have settled is no matter of a lock without them.
+  // A lock without failure detectors has nothing to do with what happens after they have settled.
   const shared = livenessMutations.filter(({ breaks }) => breaks !== 'operation progress')
   for (const mutation of [...lockOnlyMutations, ...shared]) {
     test(`${mutation.name}: ${mutation.breaks}`, () => {

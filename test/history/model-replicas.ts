@@ -90,14 +90,14 @@ export class ModelReplicas {
     return { sequence: answer.sequence, result: answer.result }
   }
 
-  /** The replica gets a snapshot of the one that has come furthest. */
+  /** The replica gets a snapshot of the replica that has come furthest. */
   restore(participant: number): void {
     const own = this.#replicas[participant - 1]!
     const furthest = this.#replicas.reduce((best, other) => (other.applied > best.applied ? other : best))
     if (furthest.applied <= own.applied) return
     own.replica = restoreReplica(tally, snapshotReplica(tally, furthest.replica))
     own.applied = furthest.applied
-    // A snapshot may be told with the place of a grant that follows the last operation.
+    // A snapshot may be reported with the place of a grant that follows the last operation.
     const last = this.log[own.applied - 1]!.sequence
     const next = this.log[own.applied]?.sequence ?? this.sequence + 1
     const sequence = last + this.#random.below(next - last)

@@ -6,7 +6,7 @@ import { findInstances } from '../../shared/history/instances.ts'
 import { choose, type Mutation, removed, replaced, withFence } from './mutation-tools.ts'
 import type { Random } from './random.ts'
 
-/** Two stays that are certain, one after the other, not both of readers. */
+/** Two certain critical sections, one after the other, not both of readers. */
 function neighbours(
   events: readonly HistoryEvent[],
   random: Random,
