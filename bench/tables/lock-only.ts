@@ -3,7 +3,8 @@ import { type Row, row } from './row.ts'
 import type { VariantName } from './subjects.ts'
 
 /**
- * Section 4: a REQUEST to and a REPLY from each other node; a round trip; one more delay for who waits (5.3).
+ * Section 4: a REQUEST to and a REPLY from each other node; a round trip; one more delay for a node that
+ * waits (5.3).
  */
 function ricartAgrawala(variant: VariantName, steps = '2', alone = '2(N - 1)'): Row[] {
   return [

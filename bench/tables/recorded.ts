@@ -1,5 +1,5 @@
 /**
- * Which steps leave a row in a participant's history: worker/participant/core/recorder.ts, for runs in which
+ * Which steps leave a row in a participant's history (worker/participant/core/recorder.ts), for runs in which
  * nothing is refused or retried.
  */
 import type { Emitted, UserInput } from '../../shared/protocols/protocol.ts'

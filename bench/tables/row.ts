@@ -18,7 +18,7 @@ export interface Row {
   readonly requester: number
   /** A formula, or the least and the most. */
   readonly paper: string | readonly [string, string]
-  /** What is measured is exactly this; `null` where it depends on more than N and K. */
+  /** What is measured is exactly this; `null` if it depends on more than N and K. */
   readonly ours: string | null
   /** With three participants, if that differs. */
   readonly oursOfThree?: string

@@ -14,7 +14,7 @@ import {
 } from './measure.ts'
 import { DELAY_MS } from './nice-run.ts'
 
-/** Somebody wants in. The token, where there is one, is with participant 1, and nobody else wants it. */
+/** One participant wants in. The token, if there is one, is with participant 1, and nobody else wants it. */
 function enter(subject: Subject): Figures {
   const users = new Users(subject)
   const { requester } = subject
@@ -22,8 +22,8 @@ function enter(subject: Subject): Figures {
 }
 
 /**
- * Participant 1 is inside, the requester waits: the time from the exit of the one, the messages from the try
- * of the other.
+ * Participant 1 is inside, the requester waits: the time counts from the exit of the one, the messages from
+ * the try of the other.
  */
 function enterHeld(subject: Subject): Figures {
   const users = new Users(subject)
@@ -59,7 +59,9 @@ function operation(subject: Subject): Figures {
   return measure(users, 'outcome', requester, () => users.run.user(requester, issue))
 }
 
-/** One operation after the other in one stay: each is issued when the one before has its outcome. */
+/**
+ * One operation after the other in one critical section: each is issued when the one before has its outcome.
+ */
 function operationsInARow(subject: Subject): Figures {
   const users = new Users(subject)
   const { requester } = subject
@@ -99,7 +101,7 @@ function enterBesides(subject: Subject): Figures {
   return measure(users, 'crit', subject.requester, () => users.run.user(subject.requester, users.wish()))
 }
 
-/** Everybody wants in at once, and leaves as soon as possible: the mean of one cycle. */
+/** All participants want in at once, and leave as soon as possible: the mean of one cycle. */
 function everybodyAtOnce(subject: Subject): Figures {
   const users = new Users(subject)
   const { run } = users
@@ -116,8 +118,8 @@ function everybodyAtOnce(subject: Subject): Figures {
 }
 
 /**
- * Of that, what concerns the last participant, to which everybody else is preferred: its REQUESTs, and what
- * it hears of them.
+ * Of that, what concerns the last participant, to which all others are preferred: its REQUESTs, and what it
+ * hears of them.
  */
 function lastOfEverybody(subject: Subject): Figures {
   const figures = everybodyAtOnce(subject)

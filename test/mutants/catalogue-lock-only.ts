@@ -1,4 +1,4 @@
-/** The desk of local users and its operators, which Maekawa and Ricart-Agrawala share. */
+/** The queue of local users and its operators, which Maekawa and Ricart-Agrawala share. */
 import type { Mutant } from './catalogue.ts'
 import { LOCK_ONLY, lines } from './sources.ts'
 

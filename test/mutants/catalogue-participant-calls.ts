@@ -1,5 +1,5 @@
 /**
- * The participant's calls, records, streams and ledgers: mostly the simulator of the whole service is the
+ * The participant's calls, records, streams and ledgers. Mostly the simulator of the whole service is the
  * judge.
  */
 import type { Mutant } from './catalogue.ts'

@@ -1,4 +1,4 @@
-/** The earlier algorithm: multi-Paxos, the state machine that its decisions drive, and those who use it. */
+/** The earlier algorithm: multi-Paxos, the state machine that its decisions drive, and its users. */
 import type { Mutant } from './catalogue.ts'
 import { CONSENSUS, lines } from './sources.ts'
 

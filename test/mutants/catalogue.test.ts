@@ -1,5 +1,5 @@
 /**
- * The catalogue does not rot: each mutant still has its place in the source, and each trap still has its
+ * The catalogue stays up to date: each mutant still has its place in the source, and each trap still has its
  * mutant.
  */
 import { describe, expect, it } from 'vitest'

@@ -11,7 +11,7 @@ export interface Batch {
   readonly options: RunOptions
   runs: number
   steps: number
-  /** Of one core. */
+  /** Seconds of one core. */
   seconds: number
   readonly counts: Counts
   readonly failures: Failure[]
@@ -27,7 +27,7 @@ interface Slice {
 
 export type OnProgress = (runsDone: number, runsInAll: number, failures: number) => void
 
-/** Failures beyond these are counted, not listed: one mistake can fail every run. */
+/** Failures beyond these are counted but not listed: one mistake can fail every run. */
 export const FAILURES_KEPT = 100
 
 export async function runBatches(command: CommandLine, onProgress: OnProgress): Promise<Batch[]> {

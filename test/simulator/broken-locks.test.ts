@@ -1,6 +1,6 @@
 /**
- * Whatever is wrong with a protocol that guards no state, or with the replicated state machine, the run says
- * so.
+ * Whatever is wrong with a protocol that guards no state, or with the replicated state machine, the run
+ * reports it.
  */
 import { describe, expect, it } from 'vitest'
 import type { MaekawaMessage } from '../../shared/protocols/maekawa/messages.ts'
@@ -26,7 +26,7 @@ type Change<State, Message> = (
 const SEEDS: readonly number[] = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]
 
 /**
- * The first seed that breaks a rule, of the protocol with its effects changed on the way to the interpreter.
+ * The first seed that breaks a rule, for the protocol with its effects changed on the way to the interpreter.
  */
 function ruleBroken<State, Message>(
   subject: Subject<State, Message>,

@@ -1,6 +1,6 @@
 /**
- * Whatever is wrong with the code under test, the run says so: it throws, breaks the order of effects, never
- * ends, never acts.
+ * Whatever is wrong with the code under test, the run reports it: it throws, breaks the order of effects,
+ * never ends, never acts.
  */
 import { describe, expect, it } from 'vitest'
 import type { Effect, Input } from '../../shared/protocols/protocol.ts'

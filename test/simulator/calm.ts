@@ -1,10 +1,10 @@
 /**
- * When nothing goes wrong in the phase with faults: between two faults, and in runs that have none. Marks in
- * the history say so, and the judge counts in every calm stretch how often others go first
+ * The times when nothing goes wrong in the phase with faults: between two faults, and in runs that have none.
+ * Marks in the history say so, and the judge counts in every calm stretch how often others go first
  * (shared/history/fairness.ts).
  *
- * It is calm again when all participants have been members, up and connected for a while, and everybody that
- * waits or is inside is there: what was said in vain has been said again by then. In a run that loses
+ * It is calm again when all participants have been members, up and connected for a while, and every user that
+ * waits or is inside is there: by then, what was said in vain has been said again. In a run that loses
  * messages it is never calm.
  */
 import type { World } from './world.ts'

@@ -173,7 +173,7 @@ describe('the program', () => {
 })
 
 describe('a bug that is put back', () => {
-  /** A copy of the core in which one line is another. */
+  /** A copy of the core in which one line is different. */
   function withBug(file: string, line: string, bug: string, use: (root: string) => void): void {
     const root = mkdtempSync(join(tmpdir(), 'baton-'))
     try {

@@ -13,7 +13,7 @@ const PLAIN: Claims = {
   readers: true,
 }
 
-/** Nothing is lost or late, nobody stands still: silence means what it is taken for. */
+/** Nothing is lost or late, and no process stands still: silence means what it is taken for. */
 const IN_TIME = without(PLAIN, 'loss', 'delays', 'partitions', 'one-way', 'pauses')
 
 /**
@@ -64,9 +64,9 @@ const drawNames = (random: Random, participants: number): number[] =>
 
 /**
  * With bounded numbers all are writers (6.4). A silent participant that only crashed holds what it holds
- * (6.1). Who was declared dead (7.4) learns it from those who know the group, or knew it when they left: if
- * all whom it knows were down when it comes back, it would declare them dead in turn. So those that crash are
- * never a group of their own.
+ * (6.1). A participant that was declared dead (7.4) learns it from those that know the group, or knew it when
+ * they left. If all that it knows were down when it comes back, it would declare them dead in turn; so those
+ * that crash are never a group of their own.
  */
 function claimsOf({ implicitReply, declareDeadAfterMs, modulus }: ProtocolOptions): Claims {
   if (implicitReply !== undefined) return readersIf(modulus === undefined, without(IN_TIME, 'crashes'))

@@ -28,7 +28,7 @@ export interface RunResult {
   readonly violation: ViolationReport | null
   readonly steps: number
   readonly counts: Counts
-  /** Of everything that happened: equal runs have equal hashes. */
+  /** The hash of everything that happened: equal runs have equal hashes. */
   readonly transcriptHash: string
   readonly history: History
 }
@@ -55,7 +55,7 @@ export function runSeed(options: RunOptions, seed: number, print: Print | null =
   }
 }
 
-/** The same for any protocol: tests give it broken ones. */
+/** Works for any protocol: tests give it broken ones. */
 export function runSubject<State, Message>(
   subject: Subject<State, Message>,
   options: RunOptions,

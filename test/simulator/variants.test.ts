@@ -1,6 +1,6 @@
 /**
- * Scenarios are drawn within what a protocol claims to survive; all variants come, and none that the protocol
- * refuses.
+ * Scenarios are drawn within what a protocol claims to survive; all variants occur, and none that the
+ * protocol refuses.
  */
 import { describe, expect, it } from 'vitest'
 import type { ProtocolOptions } from '../../shared/protocols/protocol.ts'

@@ -1,7 +1,6 @@
 /**
  * The simulated world: virtual time, what will happen in it, the participants, the network between them and
- * the clients in front of them. What participants do is in interpreter.ts, how they come and go in
- * lifecycle.ts.
+ * the clients in front of them. interpreter.ts says what participants do, lifecycle.ts how they come and go.
  */
 import type { HistoryEvent } from '../../shared/history/events.ts'
 import type { Context, ParticipantId, UserInput, UserOutput } from '../../shared/protocols/protocol.ts'
@@ -36,7 +35,7 @@ export class World<State, Message> {
   /** Index by participant; index 0 is unused. */
   readonly participants: Participant<State, Message>[] = []
   readonly clients: Client[] = []
-  /** Those that are alive, by name. */
+  /** The users that are alive, by name. */
   readonly users = new Map<string, Client>()
   readonly checks: Checks<State, Message>
   readonly interpreter: Interpreter<State, Message>
@@ -92,8 +91,8 @@ export class World<State, Message> {
   }
 
   /**
-   * Where only a minority may crash, but more than one, they are never left alone with each other: the last
-   * one stays.
+   * If only a minority may crash, but more than one, they are never left alone with each other: the last one
+   * stays.
    */
   mayLeave(id: ParticipantId): boolean {
     const { options, variant } = this.scenario
@@ -128,7 +127,7 @@ export class World<State, Message> {
     this.queue.push({ at, order: this.#order++, kind, target, source, payload } as SimEvent<Message>)
   }
 
-  /** `action` happens after so many milliseconds. */
+  /** Runs `action` after this many milliseconds. */
   after(delayMs: number, action: () => void): void {
     this.schedule(this.now + delayMs, 'action', 0, 0, action)
   }
@@ -174,7 +173,7 @@ export class World<State, Message> {
     this.schedule(at, 'to-stub', seat.participant, seat.index, event)
   }
 
-  /** Says something for somebody who is no user. */
+  /** Says something for an asker that is not a user. */
   tell(participant: ParticipantId, event: UserInput): void {
     this.schedule(this.now, 'to-stub', participant, 0, event)
   }

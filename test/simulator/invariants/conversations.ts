@@ -15,9 +15,9 @@ export interface Grant {
 
 interface User {
   readonly participant: ParticipantId
-  /** A `try` of it is neither granted nor withdrawn nor refused. */
+  /** One of its tries is neither granted nor withdrawn nor refused. */
   isWaiting: boolean
-  /** Of the try that it waits with. */
+  /** The mode of the try that it waits with. */
   mode: Mode
   grant: Grant | null
   lastFence: number

@@ -1,5 +1,5 @@
 /**
- * What the simulator may know of the state of every protocol: its three parts, and that they are plain
+ * What the simulator may know about the state of every protocol: its three parts, and that they are plain
  * values.
  */
 import type { Protocol } from '../../../shared/protocols/protocol.ts'
@@ -42,8 +42,8 @@ export interface Part {
 }
 
 /**
- * The longest list or table in a plain value, and where it is. What users have put into the guarded state is
- * theirs.
+ * The longest list or table in a plain value, and where it is. The guarded state does not count: users decide
+ * what is in it.
  */
 export function longestPart(value: unknown, cells: unknown = null, path = 'state'): Part {
   if (typeof value !== 'object' || value === null || value === cells) return { path, size: 0 }
