@@ -7,10 +7,7 @@ import { DEFAULT_TIMING, type ProtocolName } from '../shared/protocols/protocol.
 import type { DirectoryEnvironment } from './directory.ts'
 
 export interface BatonEnvironment extends DirectoryEnvironment {
-  /**
-   * The participants of a lock that nobody configured: JSON, `[{"location": "weur"}, …]`; a `url` for another
-   * process.
-   */
+  /** The participants of a lock that nobody configured: JSON, `[{"location": "weur"}, …]`; a `url` for another process. */
   readonly BATON_PARTICIPANTS?: string
   readonly BATON_PROTOCOL?: string
   /** Secret: who may do what, see docs/keys.md. */

@@ -26,19 +26,14 @@ export type { BatonEnvironment } from './environment.ts'
 export interface ServiceOptions extends Pick<RouterOptions, 'opSchemas' | 'cors'> {
   /** The path below which the API is served, such as `/locks-api`; the root unless it says. */
   readonly basePath?: string
-  /**
-   * What locks can guard, beside the built-in map. A resource stays here as long as there are locks that
-   * guard it.
-   */
+  /** What locks can guard, beside the built-in map. A resource stays here as long as there are locks that guard it. */
   readonly resources?: readonly Resource[]
   /** The name of the resource that a lock guards, by the lock's name. A lock keeps what it was born with. */
   readonly resourceOf?: (lock: string) => string
 }
 
 export interface Service {
-  /**
-   * The class of the participants, to be exported under the name that the binding `PARTICIPANT` has for it.
-   */
+  /** The class of the participants, to be exported under the name that the binding `PARTICIPANT` has for it. */
   readonly Participant: typeof BatonParticipant
   /** Answers the requests of clients and of participants in other processes. */
   readonly fetch: (request: Request, env: BatonEnvironment, ctx: ExecutionContext) => Promise<Response>
@@ -48,10 +43,11 @@ export interface Service {
    */
   readonly connect: (socket: { close(): unknown }) => void
   /**
-   * The way to the locks for the Worker's own code, which needs no key. The nearest participant serves it:
-   * nearest to where the request came from that the Worker is answering.
+   * The way to the locks for the Worker's own code, which needs no key. The nearest participant serves it: nearest to where
+   * the request came from that the Worker is answering.
    *
-   * @example const locks = createBaton({ fetch: baton.fetchInside(env, request) })
+   * @example
+   * const locks = createBaton({ fetch: baton.fetchInside(env, request) })
    */
   readonly fetchInside: (env: BatonEnvironment, near?: Request) => (request: Request) => Promise<Response>
 }
