@@ -4,6 +4,7 @@
  * then the commands that follow. Any participant can help, because what is decided is the same everywhere.
  */
 import { type ReplicaSnapshot, restoreReplica } from '../../resource/replica.ts'
+import { endAsking } from '../asking.ts'
 import type { ParticipantId } from '../protocol.ts'
 import * as snapshots from '../snapshots.ts'
 import { type Command, LANES } from './commands.ts'
@@ -55,7 +56,7 @@ export function sendCatchUp(step: Step, to: ParticipantId, previous: number): vo
 export function onCatchUp(step: Step, from: ParticipantId, message: CatchUpMessage): void {
   const { durable, soft } = step.state
   const { ballot, previous, commands, decided } = message
-  soft.asking = null
+  endAsking(soft)
   if (previous <= durable.machine.applied) assertSameLog(durable, previous, message.digest)
   promise(step, ballot)
   if (previous <= durable.machine.applied) applyDecided(step, ballot, previous, commands)
@@ -97,7 +98,7 @@ export function presentPoint(step: Step): SnapshotPoint {
 export function onSnapshotOffer(step: Step, from: ParticipantId, message: SnapshotOfferMessage): void {
   const { durable, soft } = step.state
   if (!snapshots.isWelcome(soft.incoming, from)) return
-  soft.asking = null
+  endAsking(soft)
   promise(step, message.ballot)
   // The coordinator offers it to participants that do not acknowledge, and must learn how far they are.
   if (message.decided <= durable.machine.applied) return acknowledgeTo(step, from)

@@ -4,7 +4,6 @@
  * asks to be taken back, and the next decision of the others, made without it, admits its new incarnation. It
  * has its vote from that epoch on, because everything that it forgot lies before.
  */
-
 import { emptyReplica } from '../../resource/replica.ts'
 import type { ParticipantId } from '../protocol.ts'
 import { sendCatchUp } from './catch-up.ts'
