@@ -11,8 +11,8 @@ export interface ParticipantDirectory {
 }
 
 /**
- * The part of a namespace of Durable Objects that is used here; so what runs elsewhere too needs no types of
- * Workers.
+ * The part of a Durable Object namespace that is used here, so that code which also runs elsewhere needs no
+ * Workers types.
  */
 export interface ParticipantNamespace {
   idFromName(name: string): unknown
@@ -27,11 +27,11 @@ export interface DirectoryEnvironment {
   readonly PARTICIPANT: ParticipantNamespace
   /** Secret: signs the requests to participants in other processes, and is accepted from them. */
   readonly BATON_PEER_SECRET?: string
-  /** Secret: accepted from them too, while the secret is being changed. */
+  /** Secret: also accepted from them, while the secret is being changed. */
   readonly BATON_PEER_SECRET_OLD?: string
 }
 
-/** Below this path the other processes' participants answer signed requests. */
+/** Below this path, the participants of this process answer signed requests of other processes. */
 export const PARTICIPANT_PATH = '/participant'
 
 export const objectName = (lock: string, id: number): string => `${lock}/${id}`
@@ -53,8 +53,8 @@ export function createDirectory(env: DirectoryEnvironment): ParticipantDirectory
 }
 
 /**
- * A fresh stub each time: one that has failed stays broken. The location hint counts at the object's first
- * `get` only.
+ * A fresh stub each time, because a stub that has failed stays broken. The location hint counts only at the
+ * object's first `get`.
  */
 function stubOf(env: DirectoryEnvironment, lock: string, place: ParticipantPlace): ParticipantStub {
   const id = env.PARTICIPANT.idFromName(objectName(lock, place.id))

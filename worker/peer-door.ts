@@ -23,7 +23,8 @@ export async function answerPeer(
   if (lock === null || !id.success) return null
   const read = await readSigned(request, {
     path: pathname.slice(basePath.length) + search,
-    // Not the address that the request says it came to: whoever replays it elsewhere says what suits them.
+    // Not the address that the request says it came to: an attacker that replays it elsewhere can say
+    // anything there.
     own: ownUrls(env),
     secrets,
     now: Date.now(),
@@ -40,7 +41,7 @@ export async function answerPeer(
   return read.answer(await env.PARTICIPANT.get(object).fetch(inner))
 }
 
-/** A lock, or the ledger of this process; no lock has such a name. */
+/** The name of a lock, or of the ledger of this process, which no lock can have. */
 function objectNameOf(header: string | null): string | null {
   if (header === LEDGER_NAME) return header
   const name = lockName.safeParse(header)

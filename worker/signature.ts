@@ -6,13 +6,13 @@
  *              the body
  *   answer     the signature of its request, status, type, the digest of the body
  *
- * So a request that was recorded is of no use at another process, and soon of none at all; an answer belongs
- * to one request. The digest lets a receiver tell a stranger before it has read anything of the body. The
+ * So a recorded request is of no use at another process, and soon of none at all; an answer belongs to one
+ * request. The digest lets a receiver recognise a stranger before it has read anything of the body. The
  * bodies of streams (`watch`, `session`) are not covered: they are as safe as the connection is.
  */
 import { readLimited } from './limited-body.ts'
 
-/** Of one request of a peer: several messages, each of which is bounded by itself. */
+/** The limit for one request of a peer: several messages, each of which is bounded by itself. */
 export const PEER_REQUEST_BYTES = 8 * 1024 * 1024
 export const PEER_ANSWER_BYTES = 32 * 1024 * 1024
 /** How far the clocks of two processes may be apart, and how long a recorded request is of any use. */
@@ -40,8 +40,8 @@ export interface SignedFetch {
 }
 
 /**
- * Sends a request signed, and gives its answer if that is signed as well: otherwise it rejects, as if nobody
- * had answered.
+ * Sends a signed request, and returns its answer if that is signed as well. Otherwise it rejects, as if
+ * nobody had answered.
  */
 export async function fetchSigned(request: Request, options: SignedFetch): Promise<Response> {
   const { secret, now, fetch: send = one => fetch(one) } = options
@@ -59,7 +59,7 @@ export async function fetchSigned(request: Request, options: SignedFetch): Promi
     method: request.method,
     headers,
     signal: request.signal,
-    // Whoever can make this process follow it elsewhere would choose who answers.
+    // An attacker that could make this process follow a redirect would choose who answers.
     redirect: 'manual',
     ...(body.length > 0 && { body }),
   })
@@ -90,7 +90,7 @@ async function verifiedAnswer(response: Response, request: string, secret: strin
 export interface PeerDoor {
   /** What follows the address of this process in the request's own. */
   readonly path: string
-  /** The addresses under which the others know this process. */
+  /** The addresses under which the other processes know this one. */
   readonly own: readonly string[]
   /** Any of these is accepted. */
   readonly secrets: readonly string[]
@@ -107,7 +107,7 @@ export type PeerRequest =
     }
 
 /**
- * Nothing of the body is read before the signature is found to be right, and never more than a peer may send.
+ * Nothing of the body is read before the signature is known to be right, and never more than a peer may send.
  */
 export async function readSigned(request: Request, door: PeerDoor): Promise<PeerRequest> {
   const { headers, method } = request
@@ -171,8 +171,7 @@ function isNullBody(status: number): boolean {
 }
 
 /**
- * As the URL of a request is written: with the host in small letters and without the usual port; and no slash
- * at the end.
+ * The URL as a request writes it: the host in lower case, without the default port, and no slash at the end.
  */
 export function normalUrl(url: string): string {
   const { origin, pathname } = new URL(url)

@@ -1,10 +1,10 @@
 /**
- * What a participant needs from where it runs, and all that it needs. The Durable Object (durable-object.ts)
- * is one such place, the simulator another. Everything that is decided is decided above this: an
- * implementation is as dumb as it can be.
+ * Everything that a participant needs from where it runs. The Durable Object (durable-object.ts) is one such
+ * place, the simulator another. All decisions are made above this: an implementation is as simple as it can
+ * be.
  *
  * A participant does its work in turns (core/turns.ts): it touches its storage, runs without waiting for
- * anything, writes what is to be remembered in one transaction, and only then lets something leave.
+ * anything, writes what must be remembered in one transaction, and only then lets anything leave.
  */
 import type { ParticipantPlace } from '../../shared/api/configuration.ts'
 import type { PeerAnswer, PeerRequest } from './peers/requests.ts'
@@ -14,7 +14,7 @@ export interface Runtime {
   readonly alarm: Alarm
   readonly peers: Peers
   readonly sockets: Sockets
-  /** Milliseconds, by a clock that may jump and that differs from everybody else's. */
+  /** Milliseconds, by a clock that may jump and that differs from every other one. */
   now(): number
   /** From 0 (possible) to 1 (not). */
   random(): number
@@ -23,8 +23,8 @@ export interface Runtime {
   /** The instance is kept alive for this (`waitUntil`). Work that rejects is logged and forgotten. */
   background(work: Promise<void>): void
   /**
-   * The instance is over: nothing that it does after this leaves it, and everybody who waits for an answer of
-   * it gets an error. Storage keeps what was committed; the next request finds a new instance.
+   * The instance is over: nothing that it does after this leaves it, and every caller that waits for its
+   * answer gets an error. Storage keeps what was committed; the next request finds a new instance.
    */
   abort(reason: string): void
   log(line: string): void
@@ -37,7 +37,7 @@ export interface Alarm {
 }
 
 export interface Peers {
-  /** Rejects when there is no proper answer within the limit: the request may have arrived all the same. */
+  /** Rejects if there is no proper answer within the limit: the request may have arrived all the same. */
   ask(lock: string, place: ParticipantPlace, request: PeerRequest, limitMs: number): Promise<PeerAnswer>
 }
 
@@ -54,18 +54,18 @@ export interface Rows {
   /** Throws in an instance that was superseded by another one, and costs next to nothing. */
   touch(): void
   /**
-   * All that `run` writes is written, or nothing of it: if `run` throws, or if the instance ends before this
-   * returns.
+   * Everything that `run` writes is written, or nothing is: if `run` throws, or if the instance ends before
+   * this returns.
    */
   transaction(run: () => void): void
 }
 
-/** Text by key, in the order of the keys' UTF-8 bytes: not in the order in which it was written. */
+/** Text by key, in the order of the keys' UTF-8 bytes, not in the order of writing. */
 export interface RecordRows {
   get(key: string): string | undefined
   put(records: readonly (readonly [key: string, value: string])[]): void
   delete(keys: readonly string[]): void
-  /** The records whose keys begin with this. Nothing is written while they are read. */
+  /** The records whose keys begin with this prefix. Nothing is written while they are read. */
   range(prefix: string): Iterable<readonly [key: string, value: string]>
 }
 
@@ -75,7 +75,7 @@ export interface EventRow {
   readonly body: string
 }
 
-/** What happened, in its order. Ids grow; they are not used again while a row with a higher one is there. */
+/** What happened, in order. Ids grow; they are not used again while a row with a higher one is there. */
 export interface EventRows {
   append(sequence: number, body: string): void
   /** At most `limit` rows with ids above `afterId` and sequences above `afterSequence`, by their ids. */
@@ -89,7 +89,7 @@ export interface EventRows {
 
 // ---------------------------------------------------------------- streams
 
-/** WebSockets that outlive the instance (hibernation). Each has a tag that it was accepted with. */
+/** WebSockets that outlive the instance (hibernation). Each has the tag that it was accepted with. */
 export interface Sockets {
   all(): readonly Socket[]
   withTag(tag: string): Socket | undefined
@@ -100,7 +100,7 @@ export interface Socket {
   /** Does nothing on a socket that is closing: its close event comes. */
   send(text: string): void
   close(code: number, reason: string): void
-  /** Bytes that were sent and have not left yet; `null` where the platform does not tell. */
+  /** Bytes that were sent and have not left yet; `null` if the platform does not tell. */
   bufferedBytes(): number | null
   /**
    * When the platform last answered a ping for the instance, which does not wake it; `null` if it never did.
@@ -118,9 +118,9 @@ export interface SocketAttachment {
   readonly ttlMs: number | null
   /** Bytes that were sent since the client last said that it has read everything. */
   readonly unreadBytes: number
-  /** Of the client's key, where there are keys. */
+  /** Identifies the client's key, if there are keys. */
   readonly client?: string
-  /** The client was asked whether it reads, when so many bytes were unread. */
+  /** Set when the client was asked whether it reads, with the number of bytes unread at that time. */
   readonly probe: { readonly id: string; readonly unreadBytes: number } | null
 }
 

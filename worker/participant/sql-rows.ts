@@ -1,4 +1,6 @@
-/** The rows of a participant in the SQLite of its Durable Object. It decides nothing: see runtime.ts. */
+/**
+ * The rows of a participant in the SQLite database of its Durable Object. It decides nothing: see runtime.ts.
+ */
 import type { EventRow, EventRows, RecordRows, Rows } from './runtime.ts'
 
 /** The part of `DurableObjectStorage` that is needed here. */
@@ -41,7 +43,7 @@ export class SqlRows implements Rows {
       return found.toArray()[0]?.value
     },
     put: records => {
-      // One statement writes many rows: each statement has a cost of its own.
+      // One statement writes many rows, because each statement has a cost of its own.
       for (const part of inParts(records, MAX_VALUES / 2)) {
         const rows = part.map(() => '(?, ?)').join(', ')
         this.database.sql.exec(`INSERT OR REPLACE INTO records VALUES ${rows}`, ...part.flat())
@@ -104,7 +106,7 @@ export class SqlRows implements Rows {
   }
 }
 
-/** The first text behind all that begin with this. Prefixes end with an ASCII character. */
+/** The first text after all that begin with this prefix. Prefixes end with an ASCII character. */
 function behind(prefix: string): string {
   return prefix.slice(0, -1) + String.fromCharCode(prefix.charCodeAt(prefix.length - 1) + 1)
 }

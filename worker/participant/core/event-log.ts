@@ -40,19 +40,19 @@ export interface ChangesPlace {
 
 export interface ChangesPage {
   readonly changes: readonly WatchEvent[]
-  /** Where the next page begins; `null`: this was all, up to now. */
+  /** Where the next page begins; `null`: this was everything, up to now. */
   readonly next: ChangesPlace | null
 }
 
-/** A row holds at most 2 MB, and a character is at most three bytes of UTF-8. */
+/** A row holds at most 2 MB, and a character takes at most three bytes in UTF-8. */
 const MAX_ROW_LENGTH = 500_000
 export const MAX_ROW_BYTES = 1_900_000
-/** A row is read as a whole, and may be long: few of them are in memory at once. */
+/** A row is read as a whole and may be long, so only a few of them are in memory at once. */
 export const ROWS_READ_AT_ONCE = 2
 
 const MISSED = '.missed'
 
-/** Rows of all sequences: one that changed nothing has the sequence 0. */
+/** Selects rows of all sequences: a row that changed nothing has the sequence 0. */
 const ALL = -1
 
 export class EventLog {
@@ -82,8 +82,8 @@ export class EventLog {
   }
 
   /**
-   * One row for each step, more if it did so much that one would not hold it: a participant that catches up
-   * does.
+   * Writes one row for each step, or more if one row would not hold what it did, as when a participant
+   * catches up.
    */
   record(history: readonly HistoryEvent[], changes: readonly WatchEvent[]): void {
     if (this.eventsKept > 0) this.staged.push(...this.rowsFor(history, changes))
@@ -99,7 +99,7 @@ export class EventLog {
     this.missedThrough = Math.max(this.missedThrough, sequence)
   }
 
-  /** In a transaction. */
+  /** Must be called in a transaction. */
   write(): void {
     for (const { text, sequence } of this.staged) {
       this.rows.events.append(sequence, text)
@@ -107,7 +107,7 @@ export class EventLog {
       this.bytesNow += bytesOf(text)
     }
     this.staged = []
-    // Old rows go in runs, so that a turn rarely pays for it.
+    // Old rows are dropped in runs, so that a turn rarely pays for it.
     if (this.rowsNow > this.eventsKept * 1.25 || this.bytesNow > this.bytesKept * 1.25) this.forgetOldRows()
     if (this.missedThrough > this.writtenMissedThrough) {
       this.rows.records.put([[MISSED, String(this.missedThrough)]])
@@ -154,7 +154,7 @@ export class EventLog {
     return this.eventsKept > 0 && sequence >= this.missedThrough
   }
 
-  /** The next changes, of a row or more and about `length` long; `null` if some of them are missing. */
+  /** The next changes, of one row or more and about `length` long; `null` if some of them are missing. */
   changesPage({ since, afterId }: ChangesPlace, length: number): ChangesPage | null {
     if (!this.reaches(since)) return null
     const changes: WatchEvent[] = []
@@ -189,8 +189,8 @@ export class EventLog {
   }
 
   /**
-   * A small batch can change much: by an op for each of many long lists. A watcher that resumes before that
-   * begins with a snapshot.
+   * A small batch can change much, for instance with an op for each of many long lists. A watcher that
+   * resumes before that begins with a snapshot.
    */
   private fits(change: WatchEvent): boolean {
     const text = JSON.stringify(change)
@@ -213,7 +213,7 @@ function rowWith(history: readonly HistoryEvent[], changes: readonly WatchEvent[
   return { text: JSON.stringify({ history, changes } satisfies Body), sequence }
 }
 
-/** As many of them together as a row holds, in their order. */
+/** As many of them together as a row holds, in order. */
 function pack<Event>(events: readonly Event[]): Event[][] {
   const parts: Event[][] = []
   let length = Number.POSITIVE_INFINITY

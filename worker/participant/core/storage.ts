@@ -3,7 +3,7 @@
  * one transaction: a record that several steps of the turn have changed is written once, and a turn that
  * changes nothing writes nothing.
  *
- * The protocol's records and the participant's own lie side by side; the keys of its own begin with a dot.
+ * The protocol's records and the participant's own are stored together; the keys of its own begin with a dot.
  */
 import type { Json } from '../../../shared/json.ts'
 import type { DurableRecord } from '../../../shared/protocols/protocol.ts'
@@ -55,7 +55,7 @@ export class Storage {
     for (const [key, value] of this.staged) if (!key.startsWith(OWN) && value !== null) yield [key, value]
   }
 
-  /** All records of the protocol are deleted, those that this turn has written too. */
+  /** Deletes all records of the protocol, including those that this turn has written. */
   clearProtocol(): void {
     for (const key of [...this.keysFrom(''), ...this.staged.keys()])
       if (!key.startsWith(OWN)) this.staged.set(key, null)

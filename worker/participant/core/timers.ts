@@ -1,13 +1,13 @@
 /**
- * All timers of one participant on its one alarm: the protocol's, answers that are owed at a certain time,
- * comments to watchers. They live in memory; after an eviction the protocol's `start` sets its own again,
- * and whoever was owed an answer is gone with the connection.
+ * All timers of one participant on its one alarm: the protocol's, answers that are due at a certain time,
+ * comments to watchers. They live in memory. After an eviction the protocol's `start` sets its own again, and
+ * clients that waited for an answer are gone with their connections.
  *
  * The alarm is moved only to an earlier time. One that fires too early finds nothing due and sets the next;
- * one that fires with nothing to come is the last: an idle lock has no alarm.
+ * one that fires with nothing left to come is the last: an idle lock has no alarm.
  *
- * A clock may be set back. What was to come in a second comes in a second all the same: otherwise a
- * participant would repeat nothing for an hour, and suspect nobody.
+ * A clock may be set back. What was due in a second still comes in a second: otherwise a participant would
+ * repeat nothing for an hour, and suspect nobody.
  */
 import type { Runtime } from '../runtime.ts'
 
@@ -20,7 +20,7 @@ export class Timers {
   private readonly runtime: Pick<Runtime, 'alarm' | 'now'>
   private readonly timers = new Set<Timer>()
   private alarmAt: number | null = null
-  /** When the clock was last looked at. */
+  /** When the clock was last read. */
   private lastNow: number
 
   constructor(runtime: Pick<Runtime, 'alarm' | 'now'>) {
@@ -34,7 +34,7 @@ export class Timers {
     this.lastNow = now
     if (backMs <= 0) return now
     for (const timer of this.timers) timer.at -= backMs
-    // It may come as late as it was set before.
+    // The alarm may still come as late as it was set before.
     this.alarmAt = null
     return now
   }
@@ -51,7 +51,7 @@ export class Timers {
     this.timers.delete(timer)
   }
 
-  /** The alarm has fired: it is set no more. What is due runs, earliest first. */
+  /** The alarm has fired and is no longer set. Timers that are due run, earliest first. */
   fire(): void {
     const now = this.now()
     this.alarmAt = null
@@ -60,7 +60,7 @@ export class Timers {
     for (const timer of due) if (this.timers.delete(timer)) timer.run()
   }
 
-  /** At the end of each turn. */
+  /** Called at the end of each turn. */
   arm(): void {
     const now = this.now()
     let first = Number.POSITIVE_INFINITY

@@ -24,7 +24,7 @@ import { LEDGER_NAME } from './name.ts'
 
 const IDENTITY = '.identity'
 
-/** Whether the storage is a ledger's: an object finds out before anybody has said who it is. */
+/** Whether the storage is a ledger's: an object finds out before it is told which object it is. */
 export function isLedger(runtime: Runtime): boolean {
   const identity = runtime.rows.records.get(IDENTITY)
   return identity !== undefined && (JSON.parse(identity) as Address).lock === LEDGER_NAME
@@ -156,7 +156,7 @@ export class LedgerKeeper {
     )
   }
 
-  /** The participant of this lock in this process; it is asked again later if it does not hear. */
+  /** Tells the participant of this lock in this process; it is told again later if it does not hear. */
   private finish(lock: string, incarnation: number): void {
     const here = { id: this.address!.id, location: null, url: null }
     const { peers } = this.runtime
