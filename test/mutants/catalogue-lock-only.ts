@@ -6,7 +6,7 @@ export const lockOnlyMutants: Mutant[] = [
   {
     id: 'local-queue-waiter-not-stored',
     trap: 'local queue: durable',
-    title: 'who waits is forgotten by a restart',
+    title: 'a user that waits is forgotten by a restart',
     file: LOCK_ONLY.users,
     find: '  save(step, waiterKey(waiter), waiter)\n',
     replace: '',
@@ -14,7 +14,7 @@ export const lockOnlyMutants: Mutant[] = [
   {
     id: 'local-queue-waiter-not-deleted',
     trap: 'local queue: durable',
-    title: 'who waited once waits again after a restart',
+    title: 'a user that no longer waits does so again after a restart',
     file: LOCK_ONLY.users,
     find: '  forget(step, waiterKey(waiter))\n',
     replace: '',
@@ -22,7 +22,7 @@ export const lockOnlyMutants: Mutant[] = [
   {
     id: 'local-queue-holder-not-stored',
     trap: 'local queue: durable',
-    title: 'who is inside is forgotten by a restart',
+    title: 'a user that is inside is forgotten by a restart',
     file: LOCK_ONLY.users,
     find: '  save(step, holderKey(holder), holder)\n',
     replace: '',
@@ -30,7 +30,7 @@ export const lockOnlyMutants: Mutant[] = [
   {
     id: 'local-queue-holder-not-deleted',
     trap: 'local queue: durable',
-    title: 'who has left is inside again after a restart',
+    title: 'a user that has left is inside again after a restart',
     file: LOCK_ONLY.users,
     find: '  forget(step, holderKey(holder))\n',
     replace: '',
@@ -78,7 +78,7 @@ export const lockOnlyMutants: Mutant[] = [
   {
     id: 'local-queue-wait-not-after-restart',
     trap: 'local queue: waiting',
-    title: 'after a restart users wait for ever',
+    title: 'after a restart users wait forever',
     file: LOCK_ONLY.users,
     find: lines('  setWaitTimer(step)', '  setTtlTimer(step)'),
     replace: '  setTtlTimer(step)',
@@ -94,7 +94,7 @@ export const lockOnlyMutants: Mutant[] = [
   {
     id: 'local-queue-withdraws-another',
     trap: 'local queue: waiting',
-    title: 'whoever withdraws takes the first of the queue away',
+    title: 'a user that withdraws takes the first of the queue away',
     file: LOCK_ONLY.users,
     find: '  const waiter = step.localQueue.waiters.find(({ user }) => user === event.user)',
     replace: '  const waiter = step.localQueue.waiters[0]',
@@ -174,7 +174,7 @@ export const lockOnlyMutants: Mutant[] = [
   {
     id: 'operator-asks-once',
     trap: 'operator',
-    title: 'an operator whose message was lost waits for ever',
+    title: 'an operator whose message was lost waits forever',
     file: LOCK_ONLY.operators,
     find: '  for (const ejection of step.operators.ejections) ask(step, ejection)\n',
     replace: '',

@@ -39,7 +39,7 @@ export const participantCallMutants: Mutant[] = [
   {
     id: 'answers-of-peers-unheard',
     trap: 'peers',
-    title: 'what a peer answers in its response is not taken up',
+    title: "messages in a peer's response are not taken up",
     file: PARTICIPANT.exchange,
     find: '      for (const message of answers) this.host.receive(peer, message)\n',
     replace: '',
@@ -79,7 +79,7 @@ export const participantCallMutants: Mutant[] = [
   {
     id: 'events-unwritten',
     trap: 'history',
-    title: 'what a turn did is not recorded',
+    title: 'a turn is not recorded',
     file: PARTICIPANT.storage,
     find: '      this.events.write()\n',
     replace: '',
@@ -127,7 +127,7 @@ export const participantCallMutants: Mutant[] = [
   {
     id: 'clock-set-back-holds-up',
     trap: 'time',
-    title: 'what was to come in a second comes in an hour after the clock was set back',
+    title: 'a timer of a second fires in an hour after the clock was set back',
     file: PARTICIPANT.timers,
     find: '    for (const timer of this.timers) timer.at -= backMs\n',
     replace: '',
