@@ -1,6 +1,6 @@
 /**
- * Storage in memory, as SQLite gives it: rows by key, transactions that are all or nothing. It outlives the
- * instances that use it, can be made read-only, and can be made to throw at one statement.
+ * Storage in memory that behaves like SQLite: rows by key, transactions that are all or nothing. It outlives
+ * the instances that use it, can be made read-only, and can be made to throw at one statement.
  */
 import type { EventRow, EventRows, RecordRows, Rows } from '../../worker/participant/runtime.ts'
 
@@ -78,7 +78,7 @@ export class MemoryRows implements Rows {
   }
 }
 
-/** As SQLite compares text: by its bytes, which is by code points and not by UTF-16 units. */
+/** SQLite compares text by its bytes, which is by code points and not by UTF-16 units. */
 function byKey([a]: readonly [string, string], [b]: readonly [string, string]): number {
   return Buffer.compare(encoder.encode(a), encoder.encode(b))
 }

@@ -75,7 +75,7 @@ it('without any there is no alarm', () => {
   expect(alarms).toEqual([])
 })
 
-it('a clock that is set back by an hour holds none of them up, and those that are set since keep their time', () => {
+it('a clock set back by an hour holds none of them up, and timers that are set later keep their time', () => {
   now = 10_000_000
   set('before', now + 500)
   timers.arm()

@@ -38,7 +38,7 @@ describe('malformed operations', () => {
 
 describe('limits', () => {
   const TOO_LARGE = { error: 'too_large' }
-  /** What a row of the storage takes. */
+  /** How much a row of the storage holds. */
   const ROW_BYTES = 2_000_000
 
   it('a batch has so many ops and a key so many characters', () => {

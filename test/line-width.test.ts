@@ -1,0 +1,104 @@
+/**
+ * No line is wider than the formatter's width, so that a page of source or prose reads without scrolling. The
+ * formatter breaks code but neither comments nor strings; this test holds what it leaves alone.
+ */
+import { readdirSync, readFileSync } from 'node:fs'
+import { posix } from 'node:path'
+import { describe, expect, it } from 'vitest'
+
+const WIDTH = (JSON.parse(readFileSync('biome.json', 'utf8')) as { formatter: { lineWidth: number } })
+  .formatter.lineWidth
+
+/** Files with text in templates of several lines, where a line break would be part of the text. */
+const LONG_TEMPLATES: ReadonlySet<string> = new Set([
+  'test/protocols/maekawa/report-sets.ts', // rows of a table in Markdown
+])
+
+/** Nobody can break an address. */
+const ADDRESS = /https?:\/\/\S+|\]\([^)]*\)/g
+
+const COMMENT = /^\s*(?:\/\/|\/\*|\*)|\s\/\/ [^'"`]*$/
+/** The formatter breaks every other line of code: one that is too wide has a string, a template or a pattern. */
+const LITERAL = /['"`]|\/.+\//
+/** The title of a test is prose, and can be said in fewer words. */
+const TITLE = /^\s*(?:it|test|describe)(?:\.\w+)*\(['"`]/
+
+const isWide = (line: string): boolean => [...line].length > WIDTH
+
+function wideLinesOfSource(file: string, text: string): number[] {
+  return numbersOf(text, line => {
+    if (COMMENT.test(line)) return isWide(line.replace(ADDRESS, ''))
+    if (TITLE.test(line)) return isWide(line)
+    return isWide(line) && !LITERAL.test(line) && !LONG_TEMPLATES.has(file)
+  })
+}
+
+/** Rows of tables cannot be broken, and blocks of code are as wide as what they show. */
+function wideLinesOfMarkdown(text: string): number[] {
+  let isInBlock = false
+  return numbersOf(text, line => {
+    const isFence = /^\s*```/.test(line)
+    if (isFence) isInBlock = !isInBlock
+    const isPart = isFence || isInBlock || /^\s*\|/.test(line)
+    return !isPart && isWide(line.replace(ADDRESS, ''))
+  })
+}
+
+function numbersOf(text: string, isBad: (line: string) => boolean): number[] {
+  return text.split('\n').flatMap((line, index) => (isBad(line) ? [index + 1] : []))
+}
+
+const wideLines = (file: string, text: string): number[] =>
+  file.endsWith('.md') ? wideLinesOfMarkdown(text) : wideLinesOfSource(file, text)
+
+/** Not the source: what is installed, built, stored or hidden. */
+const LEFT_OUT = new Set(['node_modules', 'dist', 'coverage'])
+
+function projectFiles(folder = '.'): string[] {
+  return readdirSync(folder, { withFileTypes: true }).flatMap(entry => {
+    if (entry.name.startsWith('.') || LEFT_OUT.has(entry.name)) return []
+    const path = posix.join(folder, entry.name)
+    if (entry.isDirectory()) return projectFiles(path)
+    return /\.(?:ts|mjs|md)$/.test(entry.name) ? [path] : []
+  })
+}
+
+describe(`lines of more than ${WIDTH} characters`, () => {
+  it('do not exist', () => {
+    const wide = projectFiles().flatMap(file =>
+      wideLines(file, readFileSync(file, 'utf8')).map(line => `${file}:${line}`),
+    )
+    expect(wide).toEqual([])
+  })
+
+  const long = (text: string): string => text.padEnd(WIDTH + 1, 'x')
+
+  it.each([
+    ['a.ts', long('// a comment ')],
+    ['a.ts', long('  /** A comment of one line ')],
+    ['a.ts', `/**\n${long(' * One of several lines ')}\n */`],
+    ['a.ts', long("  it('a title ")],
+    ['a.ts', long('  const name = anotherName + ')],
+    ['a.mjs', long("const name = 'value' // why ")],
+    ['a.md', long('A sentence ')],
+    ['a.md', `\`\`\`sh\nls\n\`\`\`\n${long('- an item after a block ')}`],
+  ])('would be found in %s: %s', (file, text) => {
+    expect(wideLines(file, text)).toHaveLength(1)
+  })
+
+  it.each([
+    ['a.ts', long("  const text = '")],
+    ['a.ts', long('// see https://example.com/')],
+    ['a.md', long('| a cell | ')],
+    ['a.md', `\`\`\`sh\n${long('curl ')}\n\`\`\``],
+    ['a.md', `${long('[a page](page.md')})`],
+  ])('are allowed where they cannot be broken, in %s: %s', (file, text) => {
+    expect(wideLines(file, text)).toEqual([])
+  })
+
+  it('are allowed in templates of the listed files, which still exist', () => {
+    const [file] = LONG_TEMPLATES
+    expect(wideLines(file!, long('text '))).toEqual([])
+    expect(projectFiles()).toEqual(expect.arrayContaining([...LONG_TEMPLATES]))
+  })
+})
