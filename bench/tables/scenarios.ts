@@ -112,7 +112,7 @@ function everybodyAtOnce(subject: Subject): Figures {
   for (let participant = 1; participant <= participants; participant++) run.user(participant, users.wish())
   run.settle()
   const left = run.told.filter(({ event }) => event.type === 'rem')
-  if (left.length !== participants) throw new Error('somebody was not let in')
+  if (left.length !== participants) throw new Error('a participant was not let in')
   const steps = figure((left.at(-1)!.at - now) / DELAY_MS / participants)
   return { steps, ...each(counted, run.counted, participants), sent: run.sent.slice(counted.messages) }
 }

@@ -149,7 +149,7 @@ describe('healing', () => {
     }
   })
 
-  it('a life whose number somebody has noted for another one takes a higher one', () => {
+  it('a life whose number is noted for another one takes a higher one', () => {
     const table = Table.founded(options(5))
     const noted = foundedAt(table, 5)
     table.seats[5]!.ledgerStorage.set('ledger', { ...noted, known: { '2': 4 } } as unknown as Json)

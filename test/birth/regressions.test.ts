@@ -154,7 +154,7 @@ describe('regressions of the birth', () => {
     expect(table.letters.filter(both(from(3), saying('prepare')))).toEqual([])
   })
 
-  it('whoever waits in a core that has only asked is told when there is no majority', () => {
+  it('a user that waits in a core that has only asked is told when there is no majority', () => {
     const table = Table.founded({ first: 1 })
     table.stop(1)
     table.stop(3)

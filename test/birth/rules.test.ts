@@ -245,7 +245,7 @@ describe('rule 5: the choice is repeated', () => {
   })
 })
 
-describe('rule 7: whoever is stuck proposes', () => {
+describe('rule 7: a participant that is stuck proposes', () => {
   it('a member that is answered with a promise', () => {
     const table = Table.founded({ first: 1 })
     table.configure(2, 'put', wme(3, 5_000))
@@ -313,7 +313,7 @@ describe('configurations', () => {
     expect(table.chosen()).toEqual([])
   })
 
-  it('a strict lock is configured only once the first owner knows, who could begin a weak one alone', () => {
+  it('a strict lock is configured only once the first owner knows: it could begin a weak one alone', () => {
     const table = Table.founded({ first: 1 })
     table.configure(2, 'put', configurationOf('wme-consensus', 3, 5_000, false))
     const toFirst = table.take(to(1))

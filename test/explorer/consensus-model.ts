@@ -199,7 +199,7 @@ function checkMachines(
   const textIn = ({ durable }: ConsensusState) => textOf([durable.machine, durable.replica])
   if (textIn(one) !== textIn(other)) {
     const detail = `${textIn(one)} and ${textIn(other)}`
-    findings.violate('who has applied as much has the same state (I6, I7)', detail)
+    findings.violate('participants that have applied as much have the same state (I6, I7)', detail)
   }
 }
 

@@ -123,7 +123,7 @@ describe('the explorer finds', () => {
     expect(violation?.trace.some(step => step.includes('promise'))).toBe(true)
   })
 
-  it('that nobody repeats what was lost', () => {
+  it('that nothing repeats what was lost', () => {
     const mute: ConsensusProtocol = {
       ...wmeConsensus,
       step: (context, state, input) => {

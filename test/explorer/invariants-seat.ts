@@ -68,7 +68,7 @@ function checkRequests(findings: Findings, context: Context, { isUp, state }: Se
   }
   const mustAsk = durable.stub.phase === 'requesting' && derived.owner !== context.config.self
   if (isUp && (mustAsk || durable.epoch.sealed) && !soft.timers.repeat) {
-    findings.violate('who waits for an answer has a repeat timer (I14)', durable.stub.phase)
+    findings.violate('a stub that waits for an answer has a repeat timer (I14)', durable.stub.phase)
   }
 }
 

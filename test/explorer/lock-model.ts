@@ -26,9 +26,9 @@ export interface LockState {
 
 export const LOCK_COVERAGE_GOALS = [
   'a user in the critical section',
-  'somebody waits while another is inside',
+  'a user waits while another is inside',
   'a message that changes nothing',
-  'somebody asks again',
+  'a node asks again',
   'a crash between a save and what is sent',
   'recovered in the critical section',
 ] as const
@@ -65,7 +65,7 @@ export function lockModel<State extends LockState, Message extends AnyMessage>(
     }
     const waits = (seat: Seat<State>) => viewOf(seat).waiters.length > 0
     if (inside.length > 0 && (waits(one) || waits(other)))
-      findings.reach('somebody waits while another is inside')
+      findings.reach('a user waits while another is inside')
   }
 
   /** Every other user that was let in was let in before the one that is inside now. */
@@ -100,7 +100,7 @@ export function lockModel<State extends LockState, Message extends AnyMessage>(
     if (holders.length > 0) findings.reach('a user in the critical section')
     if (holders.length > 0 && input.type === 'start') findings.reach('recovered in the critical section')
     if (input.type === 'timer' && effects.some(({ type }) => type === 'send'))
-      findings.reach('somebody asks again')
+      findings.reach('a node asks again')
     const isSame = input.type === 'message' && effects.length === 0
     if (isSame && textOf(seat.state) === textOf(state)) findings.reach('a message that changes nothing')
   }

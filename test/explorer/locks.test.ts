@@ -119,7 +119,7 @@ describe('the explorer finds', () => {
     expect(violation?.detail).toBe('u1 is waiting u2 is waiting u3 is waiting ')
   })
 
-  it('an arbiter that forgets whom it is locked for', () => {
+  it('an arbiter that forgets its locker', () => {
     const forgetful = changed(maekawa, {
       effects: effects =>
         effects.map(effect =>
@@ -131,7 +131,7 @@ describe('the explorer finds', () => {
     expect(search(forgetful, {}).violation?.property).toBe('what counts as durable is stored (I20)')
   })
 
-  it('that nobody repeats what was lost', () => {
+  it('that nothing repeats what was lost', () => {
     for (const protocol of [ricartAgrawala, maekawa]) {
       const mute = changed(protocol as Protocol<LockState, AnyMessage>, {
         effects: (effects, input) =>

@@ -5,14 +5,14 @@
 
 export const REDUCTIONS: readonly string[] = [
   'steps of different participants commute: a world is expanded by a closed set of movers (movers.ts)',
-  'while somebody is down, everybody is looked at: what is sent to it is lost (movers.ts)',
+  'while a participant is down, all are looked at: messages to it are lost (movers.ts)',
   'soft counters that only measure time, or that nobody reads, are one value (normalise.ts)',
   'known worlds by fingerprints of 63 bits; the probability of a mistake is reported (fingerprint.ts)',
 ]
 
 export const BOUNDS: readonly string[] = [
   'messages to a participant that is down are lost; a crash may lose the last messages of each link to it',
-  'repeat fires when nothing is in flight and something was lost or somebody crashed or no user can act',
+  'repeat fires when nothing is in flight and something was lost, a participant crashed or no user can act',
   'propose fires when nothing is in flight, for at most --ballots rounds of an epoch',
   'heartbeat, and timers that fire though something is in flight, only within --hurries',
   'a step that makes a link longer than --lag waits until its receiver has read',

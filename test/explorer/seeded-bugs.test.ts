@@ -98,7 +98,7 @@ describe('the explorer finds', () => {
     expect(violation?.property).toBe('each user is told what its automaton allows')
   })
 
-  it('that nobody repeats what was lost', () => {
+  it('that nothing repeats what was lost', () => {
     const silent = withEffects(wme1, effects => effects)
     const mute: WmeProtocol = {
       ...silent,

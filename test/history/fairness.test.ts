@@ -66,7 +66,7 @@ describe('outside of calm stretches', () => {
     expect(violations(healedAndEnded(builder))).toEqual([])
   })
 
-  test('who still waits when the calm ends is owed nothing', () => {
+  test('a user that still waits when the calm ends is owed nothing', () => {
     const builder = fault(calm(header).try('a')).withdrawn('a')
     expect(violations(healedAndEnded(builder))).toEqual([])
   })
@@ -76,7 +76,7 @@ describe('the bound', () => {
   const header: HistoryHeader = { ...HEADER, participants: 3, localHandoffs: 3 }
   const users = (...counts: number[]) => new Map(counts.map((count, index) => [index + 1, count]))
 
-  test('grows with the users at one participant, who need a turn each', () => {
+  test('grows with the users at one participant, which need a turn each', () => {
     expect(orderBound(header, 1, users(1, 1, 1))).toBe(2 + 4)
     expect(orderBound(header, 1, users(3, 1, 1))).toBe(3 * 2 + 2 + 4)
   })

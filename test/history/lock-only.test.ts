@@ -54,7 +54,7 @@ describe('mutual exclusion', () => {
     expect(violations(builder)).toEqual(['mutual exclusion'])
   })
 
-  test('who was ejected, crashed or was never let go need not have been inside', () => {
+  test('a user that was ejected, crashed or was never let go need not have been inside', () => {
     const ejected = lock()
       .enter('a', 1)
       .enter('b', 2, 2)
@@ -86,7 +86,7 @@ describe('fences', () => {
     expect(violations(waiting)).toEqual(['increasing fences'])
   })
 
-  test('increase after an ejected writer for whoever tried when it was in', () => {
+  test('increase after an ejected writer for a user that tried when it was in', () => {
     const builder = lock().enter('a', 2).enter('b', 1, 2).ejected('a', 2).leave('b', 1, 2)
     expect(violations(builder)).toEqual(['increasing fences'])
     const unknown = lock().try('a').try('b', 2).crit('a', 2).crit('b', 1, 2).ejected('a', 2).leave('b', 1, 2)

@@ -118,7 +118,7 @@ describe.each(protocols)('catch-up %s', (_name, protocol) => {
     expect(logAt(cluster, 3)).toEqual(logAt(cluster, 1))
   })
 
-  it('who is behind what is kept gets a snapshot', () => {
+  it('a participant that is behind the kept log gets a snapshot', () => {
     const cluster = createCluster({ limits: { logKept: 3, resultsKept: 5 } })
     const by = enter(cluster, 1, 'a')
     cluster.isolate(3)
@@ -188,7 +188,7 @@ describe.each(protocols)('catch-up %s', (_name, protocol) => {
     expectSameAs(cluster, 1, 3)
   })
 
-  it('a proposer that lacks what it has decided asks somebody else for it', () => {
+  it('a proposer that lacks what it has decided asks another participant for it', () => {
     const cluster = createCluster({ participants: 5 })
     const by = enter(cluster, 5, 'a')
     cluster.isolate(1)

@@ -65,7 +65,7 @@ describe.each(protocols)('a deaf owner %s', (_name, protocol) => {
     expect(isIn(cluster, 1, 'a')).toBe(true)
   })
 
-  it('a suspicion of an earlier watch is not said to somebody who asks now', () => {
+  it('a suspicion of an earlier watch is not reported to a participant that asks now', () => {
     const cluster = createCluster()
     enter(cluster, 1, 'a', { ttlMs: 600_000 })
     cluster.try(3, 'c', { waitMs: 3_000 })

@@ -61,7 +61,7 @@ describe('detector', () => {
 })
 
 describe('detector in use', () => {
-  it('completeness: a crashed owner is suspected by whoever needs it, and replaced', () => {
+  it('completeness: a crashed owner is suspected by those that need it, and replaced', () => {
     const cluster = new Cluster(wme1, { participants: 3 })
     enter(cluster, 1, 'a')
     cluster.crash(1)

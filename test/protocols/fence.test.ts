@@ -53,7 +53,7 @@ describe('fence', () => {
 })
 
 describe.each(protocols)('fence %s', (_name, protocol) => {
-  it('an owner that is cut off runs ahead only so far', () => {
+  it('an owner that is cut off cannot run ahead without limit', () => {
     const cluster = new Cluster(protocol, { participants: 3, limits: { uncommitted: 5 } })
     cluster.isolate(1)
     for (let i = 1; i <= 5; i++) exit(cluster, enter(cluster, 1, `u${i}`))

@@ -47,7 +47,7 @@ describe.each(protocols)('Figure 2 %s', (_name, protocol) => {
       expect(countByType(cluster.network)['new-epoch']).toBe(4)
     })
 
-    it('whoever hears a NEWEP seals and says so to all, once', () => {
+    it('a stub that hears a NEWEP seals and tells all, once', () => {
       const cluster = createCluster()
       cluster.try(2, 'b')
       suspectOwner(cluster, 2, [3, 4])
@@ -74,7 +74,7 @@ describe.each(protocols)('Figure 2 %s', (_name, protocol) => {
       expect(cluster.hasTimer(3, 'propose')).toBe(true)
     })
 
-    it('the longest log is proposed, whoever has it', () => {
+    it('the longest log is proposed, whichever participant has it', () => {
       const cluster = createCluster()
       const old = enter(cluster, 1, 'a')
       issue(cluster, old, 'x')
@@ -202,7 +202,7 @@ describe.each(protocols)('Figure 2 %s', (_name, protocol) => {
       ])
     })
 
-    it('IDLE and owner: grants to the first who waits', () => {
+    it('IDLE and owner: grants to the first that waits', () => {
       const cluster = createCluster()
       enter(cluster, 1, 'a')
       cluster.try(5, 'c')
@@ -249,7 +249,7 @@ describe.each(protocols)('Figure 2 %s', (_name, protocol) => {
     })
   })
 
-  it('while blocked nothing of the normal phase happens, and whoever speaks gets a NEWEP', () => {
+  it('while blocked nothing of the normal phase happens, and every message is answered with a NEWEP', () => {
     const cluster = createCluster()
     const old = enter(cluster, 1, 'a')
     cluster.try(2, 'b')

@@ -136,7 +136,7 @@ describe('Figure 4', () => {
     expect(logAt(cluster, 3)).toHaveLength(2)
   })
 
-  it('whoever holds the token next is not told before it has invoked what came before', () => {
+  it('the next holder of the token is not told before it has invoked what came before', () => {
     const cluster = new Cluster(wme2, { participants: 5 })
     const by = enter(cluster, 1, 'a')
     issue(cluster, by, 'x')

@@ -128,7 +128,7 @@ describe.each(protocols)('the decision of an epoch %s', (_name, protocol) => {
 
   const outcomeOf = (record: EpochRecord) => JSON.stringify([record.owner, record.start])
 
-  it('A13 is the same for all who ever entered the next one, and is entered by all in the end', () => {
+  it('A13 is the same for all that ever entered the next one, and is entered by all in the end', () => {
     fc.assert(
       fc.property(schedules, schedule => {
         const cluster = aboutToEnd()

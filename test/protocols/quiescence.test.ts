@@ -35,7 +35,7 @@ describe.each(protocols)('quiescence %s', (_name, protocol) => {
     expect(cluster.network.filter(sent => cluster.isUp(sent.to))).toEqual([])
   }
 
-  it('the check can fail: who waits for an owner that is there asks it for signs of life', () => {
+  it('the check can fail: a user that waits for a live owner makes its stub ask for signs of life', () => {
     const cluster = createCluster()
     enter(cluster, 1, 'a')
     cluster.try(2, 'b')
@@ -144,7 +144,7 @@ describe.each(protocols)('quiescence %s', (_name, protocol) => {
     expect(timersOf(cluster)).toEqual([])
   })
 
-  it('after an epoch that nobody who started it needs any more', () => {
+  it('after an epoch that nobody needs any more', () => {
     const cluster = createCluster()
     cluster.crash(1)
     cluster.try(2, 'b')

@@ -57,7 +57,7 @@ describe('reachedByMajority', () => {
     )
   })
 
-  it('never falls when somebody reaches more', () => {
+  it('never falls when a participant reaches more', () => {
     const numbers = fc.array(fc.nat(12), { minLength: 1, maxLength: 7 })
     fc.assert(
       fc.property(numbers, fc.nat(), fc.nat(5), (reached, who, more) => {

@@ -60,7 +60,7 @@ describe.each(protocols)('re-entry %s', (_name, protocol) => {
     expect(logAt(cluster, 2)).toEqual(logAt(cluster, 1))
   })
 
-  it('rides on the grant to somebody else', () => {
+  it('rides on the grant to another participant', () => {
     const cluster = settled()
     cluster.try(1, 'a')
     cluster.try(2, 'b')
@@ -137,7 +137,7 @@ describe.each(protocols)('re-entry %s', (_name, protocol) => {
     expect(isIn(cluster, 1, 'b')).toBe(true)
   })
 
-  it('an operator whose answer was lost, and who asks again, forces nobody out that came in since', () => {
+  it('an operator that asks again after a lost answer forces nobody out that came in since', () => {
     const cluster = settled()
     cluster.try(1, 'a')
     ejectHolder(cluster, 2, 'e')

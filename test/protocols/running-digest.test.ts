@@ -84,7 +84,7 @@ describe.each(protocols)('the running digest %s', (name, protocol) => {
     expect(eventsOf(cluster, 3, 'applied')).toEqual([])
   })
 
-  it('two ends of an epoch that differ stop whoever collects them', () => {
+  it('two ends of an epoch that differ stop the participant that collects them', () => {
     const cluster = createCluster({ participants: 5 })
     const by = enter(cluster, 1, 'a')
     issue(cluster, by, 'x')

@@ -109,7 +109,7 @@ describe.each(protocols)('traps B %s', (_name, protocol) => {
     expect(isIn(cluster, 2, 'b')).toBe(true)
   })
 
-  it('B4 whoever becomes the owner and is idle passes the token on in that very step', () => {
+  it('B4 a stub that becomes the owner and is idle passes the token on in that very step', () => {
     const cluster = createCluster()
     enter(cluster, 1, 'a')
     cluster.try(5, 'c')

@@ -76,7 +76,7 @@ describe.each(protocols)('traps C %s', (_name, protocol) => {
     expect(cluster.hasTimer(2, 'repeat')).toBe(true)
   })
 
-  it('C3 log entries are repeated until acknowledged, to those who have not acknowledged', () => {
+  it('C3 log entries are repeated until acknowledged, to those that have not acknowledged', () => {
     const cluster = createCluster()
     const by = enter(cluster, 1, 'a', { ttlMs: 600_000 })
     issue(cluster, by, 'x')
@@ -138,7 +138,7 @@ describe.each(protocols)('traps C %s', (_name, protocol) => {
     for (const { counts } of repeatInVain(cluster, 2, 3)) expect(counts['pre-vote']).toBe(2)
   })
 
-  it('C5 who missed a decision gets it from anyone who has it', () => {
+  it('C5 a participant that missed a decision gets it from any that has it', () => {
     const cluster = createCluster(5)
     cluster.try(2, 'b')
     suspectOwner(cluster, 2, [3, 4])
@@ -194,7 +194,7 @@ describe.each(protocols)('traps C %s', (_name, protocol) => {
     expect(phaseAt(cluster, 1)).toBe('requesting')
   })
 
-  it('C9 who speaks of an old epoch is answered with the present one', () => {
+  it('C9 a participant in an old epoch is answered with the present one', () => {
     const cluster = createCluster()
     cluster.try(1, 'a')
     const old = cluster.take(all(ofType('invoke'), to(3)))
@@ -208,7 +208,7 @@ describe.each(protocols)('traps C %s', (_name, protocol) => {
     expect(epochOf(cluster, 1)).toBe(1)
   })
 
-  it('C9 who repeats a grant is answered, although it is no longer the owner', () => {
+  it('C9 a participant that repeats a grant is answered, although it is no longer the owner', () => {
     const cluster = createCluster()
     cluster.try(2, 'b')
     cluster.deliver(ofType('request'))

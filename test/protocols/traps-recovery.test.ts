@@ -76,7 +76,7 @@ describe.each(protocols)('traps D %s', (_name, protocol) => {
     expect(eventsOf(cluster, 2, 'crit')).toHaveLength(1)
   })
 
-  it('D3 who has the first token is written once', () => {
+  it('D3 the first owner of the token is written once', () => {
     const cluster = createCluster()
     exit(cluster, enter(cluster, 1, 'a'))
     replaceOwnerByHand(cluster, 2, [3], 'b')

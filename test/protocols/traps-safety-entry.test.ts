@@ -29,7 +29,7 @@ describe.each(protocols)('traps A8-A13 %s', (_name, protocol) => {
   const createCluster = (participants = 5) => new Cluster(protocol, { participants })
 
   describe('A8', () => {
-    it('A8 a token that comes for a user who gave up is passed on', () => {
+    it('A8 a token that comes for a user that gave up is passed on', () => {
       const cluster = createCluster(3)
       const first = enter(cluster, 1, 'a')
       cluster.try(2, 'b')
@@ -71,7 +71,7 @@ describe.each(protocols)('traps A8-A13 %s', (_name, protocol) => {
       expect([1, 2, 3].map(id => cluster.state(id).soft.requests)).toEqual([[], [], []])
     })
 
-    it('A8 a user who entered through consensus has no request left in any queue', () => {
+    it('A8 a user that entered through consensus has no request left in any queue', () => {
       const cluster = createCluster()
       enter(cluster, 1, 'a')
       cluster.try(2, 'b')
@@ -125,7 +125,7 @@ describe.each(protocols)('traps A8-A13 %s', (_name, protocol) => {
       return { from: sender, to: 2, message: { format: MESSAGE_FORMAT, configuration: 1, body } }
     }
 
-    it('A9 a grant by somebody who is not the owner stops the receiver', () => {
+    it('A9 a grant by a participant that is not the owner stops the receiver', () => {
       const cluster = createCluster(3)
       enter(cluster, 1, 'a')
       const before = logAt(cluster, 2).at(-1)!
@@ -133,7 +133,7 @@ describe.each(protocols)('traps A8-A13 %s', (_name, protocol) => {
       expect(() => cluster.hand(invokeBy(3, before, following(cluster, forged)))).toThrow('only the owner')
     })
 
-    it('A9 an operation by somebody who has passed the token on stops the receiver', () => {
+    it('A9 an operation by a participant that has passed the token on stops the receiver', () => {
       const cluster = createCluster(3)
       exit(cluster, enter(cluster, 1, 'a'))
       enter(cluster, 3, 'b')
@@ -187,7 +187,7 @@ describe.each(protocols)('traps A8-A13 %s', (_name, protocol) => {
     expect(eventTypes(cluster, 2).slice(0, 2)).toEqual(['applied', 'crit'])
   })
 
-  it('A11 what is said to oneself is handled in the same step', () => {
+  it('A11 a message to oneself is handled in the same step', () => {
     const alone = new Cluster(protocol, { participants: 1 })
     expect(alone.try(1, 'a').map(event => event.type)).toEqual(['crit', 'granted', 'confirmed'])
     const types = issue(alone, holder(alone, 1, 'a'), 'x').map(event => event.type)
@@ -203,7 +203,7 @@ describe.each(protocols)('traps A8-A13 %s', (_name, protocol) => {
     expect(eventsOf(cluster, 1, 'outcome')).toHaveLength(1)
   })
 
-  it('A12 what was applied, pruned from the log and forgotten by the results is not applied again', () => {
+  it('A12 an operation that was applied, pruned and forgotten by the results is not applied again', () => {
     const cluster = new Cluster(protocol, { participants: 5, limits: { logKept: 2, resultsKept: 1 } })
     const by = enter(cluster, 1, 'a')
     for (let i = 1; i <= 9; i++) {

@@ -128,7 +128,7 @@ describe.each(protocols)('users inside %s', (_name, protocol) => {
       expect(enter(cluster, 1, 'a').sequence).toBe(1)
     })
 
-    it('eject: whoever is in when the owner hears of it is meant, and nobody after that', () => {
+    it('eject: it means the user that is in when the owner hears of it, and nobody after that', () => {
       const cluster = createCluster()
       const first = enter(cluster, 1, 'a')
       ejectHolder(cluster, 3, 'now')

@@ -66,7 +66,7 @@ describe.each(protocols)('users again %s', (_name, protocol) => {
       expect(cluster.state(1).durable.log).toHaveLength(2)
     })
 
-    it('exit: rem again, also after somebody else is in', () => {
+    it('exit: rem again, even after another user is in', () => {
       const cluster = createCluster()
       const by = enter(cluster, 1, 'a')
       const rem = [{ type: 'rem', user: 'a', fence: by.fence }]
@@ -324,7 +324,7 @@ describe.each(protocols)('users again %s', (_name, protocol) => {
       ])
     })
 
-    it('what became of an operation that is older than the table is unknown, and said to be', () => {
+    it('the fate of an operation that is older than the table is unknown, and reported so', () => {
       const cluster = createCluster({ participants: 5, limits: { resultsKept: 1 } })
       issue(cluster, enter(cluster, 1, 'a', { ttlMs: 600_000 }), 'x')
       cluster.take(() => true)

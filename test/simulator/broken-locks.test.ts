@@ -77,7 +77,7 @@ describe('a broken lock', () => {
     expect(ruleBroken(locks, generous, NO_FAULTS)).toBe('safety I17')
   })
 
-  it('whose messages do not carry the highest number starves those who have used it often', () => {
+  it('whose messages do not carry the highest number starves those that have used it often', () => {
     const forgetful: Change<unknown, MaekawaMessage> = effects =>
       effects.map(effect => {
         if (effect.type !== 'send' || !('highest' in effect.message.body)) return effect
@@ -129,7 +129,7 @@ describe('a broken lock', () => {
     expect(ruleBroken(locks, once)).toBe('safety I14')
   })
 
-  it('that does not release starves somebody', () => {
+  it('that does not release starves a user', () => {
     const greedy: Change<unknown, MaekawaMessage> = effects =>
       effects.filter(effect => effect.type !== 'send' || effect.message.body.type !== 'release')
     expect(ruleBroken(locks, greedy, NO_FAULTS)).toBe('liveness progress')

@@ -65,7 +65,7 @@ describe('a broken protocol', () => {
     expect(ruleBroken(forgets('progress'))).toMatch(/^safety I/)
   })
 
-  it('that never answers a request starves somebody', () => {
+  it('that never answers a request starves a user', () => {
     const deaf: Change = (effects, input) => {
       const isRequest = input.type === 'message' && input.message.body.type === 'request'
       return isRequest ? effects.filter(effect => effect.type !== 'send') : effects

@@ -122,7 +122,7 @@ export const wantedMode = (step: LocalQueueStep): Mode | null => step.localQueue
 export function admitFirst(step: LocalQueueStep, fence: number): void {
   const { localQueue } = step
   const waiter = localQueue.waiters[0]
-  assert(waiter !== undefined, 'somebody waits')
+  assert(waiter !== undefined, 'a user waits')
   const isAlone = localQueue.holders.length === 0
   const areReaders = waiter.mode === 'shared' && localQueue.holders.every(({ mode }) => mode === 'shared')
   assert(isAlone || areReaders, 'only readers are inside together')

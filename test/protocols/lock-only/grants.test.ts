@@ -33,7 +33,7 @@ it('an exit with an old fence is a release said twice, and ends nothing', () => 
   expect(isInside(table, 1)).toEqual(['ann'])
 })
 
-it('whoever knows the fence of another user cannot end its grant', () => {
+it('a user that knows the fence of another one cannot end its grant', () => {
   const { table, present } = twice()
   expect(table.user(1, { type: 'exit', user: 'bob', fence: present })).toMatchObject([{ type: 'refused' }])
   expect(isInside(table, 1)).toEqual(['ann'])
@@ -69,7 +69,7 @@ it('an operator whose message comes late forces nobody out that came in since', 
 
 const isDone = (table: Table): boolean => table.emitted.some(({ event }) => event.type === 'eject-done')
 
-it('an ejection is done when everybody has answered; who did not is asked again', () => {
+it('an ejection is done when all have answered; one that did not is asked again', () => {
   const { table } = twice()
   table.user(2, { type: 'eject', request: 'e' })
   table.take(({ to }) => to === 1)
@@ -81,7 +81,7 @@ it('an ejection is done when everybody has answered; who did not is asked again'
   expect(isInside(table, 1)).toEqual([])
 })
 
-it('a late answer to a question of an earlier life is none to a question of this', () => {
+it('a late answer to a question of an earlier life does not count for this one', () => {
   const { table } = twice()
   table.user(2, { type: 'eject', request: 'e' })
   table.deliver(({ to }) => to !== 2)

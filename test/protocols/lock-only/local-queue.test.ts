@@ -5,7 +5,7 @@ import { Table } from '../maekawa/table.ts'
 
 const USERS = Array.from({ length: 12 }, (_, index) => `user-${index + 1}`)
 
-it('the queue is first come first also if storage gives its records back in the order of their keys', () => {
+it('the queue keeps its order though storage gives its records back in the order of their keys', () => {
   const table = new Table({ participants: 3 })
   table.try(2, 'holder')
   table.deliver()
@@ -31,7 +31,7 @@ it('a grant that was kept alive is so after a restart', () => {
   expect(table.fire(1, 'ttl')).toMatchObject([{ type: 'ejected', user: 'ann', reason: 'expired' }])
 })
 
-it('who waits has as long to wait after a restart as before', () => {
+it('a user that waits may wait as long after a restart as before', () => {
   const table = new Table({ participants: 3 })
   table.try(1, 'ann')
   table.deliver()
@@ -43,7 +43,7 @@ it('who waits has as long to wait after a restart as before', () => {
   expect(table.fire(1, 'wait')).toEqual([{ type: 'withdrawn', user: 'bob', reason: 'timeout' }])
 })
 
-it('whoever withdraws takes nobody else out of the queue, and whoever asks again waits once', () => {
+it('a user that withdraws takes no other out of the queue, and one that asks again waits once', () => {
   const table = new Table({ participants: 3 })
   table.try(1, 'ann')
   table.deliver()

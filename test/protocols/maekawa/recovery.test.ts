@@ -89,7 +89,7 @@ describe('a message that is lost', () => {
 })
 
 describe('RELEASE', () => {
-  it('reaches an arbiter that missed it when somebody else has asked twice, though both have crashed', () => {
+  it('reaches an arbiter that missed it when another node has asked twice, though both have crashed', () => {
     table.try(1)
     table.deliver()
     table.exit(1)
@@ -172,7 +172,7 @@ describe('what is durable before it is said', () => {
     expect(insideAt(table)).toEqual([5])
   })
 
-  it('being inside: who comes back is still inside, and keeps the others out', () => {
+  it('being inside: a node that comes back is still inside, and keeps the others out', () => {
     table.try(1)
     table.deliver()
     const [fence] = table.inside.values()

@@ -179,7 +179,7 @@ it('the search that the covers come from finds one', () => {
   expect(searchCover(30, 5, 10_000, numbers(1))).toBeNull()
 })
 
-describe('what is no system of sets is recognised', () => {
+describe('anything that is no system of sets is recognised', () => {
   const good: MemberSets = figure1.b
   const change = (node: number, set: number[]): MemberSets =>
     good.map((old, index) => (index + 1 === node ? set : old))

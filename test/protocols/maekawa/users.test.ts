@@ -63,7 +63,7 @@ describe('local users', () => {
     expect(insideAt(table)).toEqual([5])
   })
 
-  it('that come later are not held back by who waited then', () => {
+  it('that come later are not held back by those that waited then', () => {
     const quiet = new Table({ participants: 7, localHandoffs: 0 })
     quiet.try(1, 'a')
     quiet.deliver()
@@ -158,7 +158,7 @@ it('an operator is heard though a message of every kind was lost', () => {
   expect(table.timers(7)).toEqual([])
 })
 
-describe('who must not take part', () => {
+describe('nodes that must not take part', () => {
   it('a node that lost its storage is silent and refuses its users: it no longer knows its locker', () => {
     table.try(1)
     table.deliver()

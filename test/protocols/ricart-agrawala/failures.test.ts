@@ -10,7 +10,7 @@ const create = () =>
   new Cluster({ participants: 3, localHandoffs: 0, options: { declareDeadAfterMs: 10_000 } })
 
 describe('declareDeadAfterMs', () => {
-  it('is off unless asked for: who is silent is waited for', () => {
+  it('is off by default: a silent node is waited for', () => {
     const cluster = new Cluster({ participants: 3 })
     cluster.crash(3)
     cluster.try(1)
@@ -50,7 +50,7 @@ describe('declareDeadAfterMs', () => {
     expect(cluster.inside()).toEqual([])
   })
 
-  it('who is heard before the group has learned that it is dead is not, and must answer', () => {
+  it('a node that is heard before the group has learned that it is dead is alive, and must answer', () => {
     const cluster = create()
     for (const node of [3, 2]) {
       cluster.try(node)
@@ -107,7 +107,7 @@ describe('declareDeadAfterMs', () => {
     expect(cluster.inside()).toEqual(['3:after'])
   })
 
-  it('all may restart at once: who was not declared dead is a member as before', () => {
+  it('all may restart at once: a node that was not declared dead is a member as before', () => {
     const cluster = create()
     cluster.try(1)
     cluster.deliver()
@@ -139,7 +139,7 @@ describe('declareDeadAfterMs', () => {
     expect(cluster.view(3).membership).toBe('member')
   })
 
-  describe('a node that was declared dead asks somebody who has left since', () => {
+  describe('a node that was declared dead asks a node that has left since', () => {
     const wants = (cluster: Cluster, node: number, wish: 'leave' | 'join') =>
       cluster.user(node, { type: 'membership', request: wish, wish })
 
@@ -229,7 +229,7 @@ describe('declareDeadAfterMs', () => {
       expect(Object.keys(cluster.state(node).durable.group.members)).toEqual(['1', '2', '3'])
   })
 
-  it('who comes back after it left waits for one that had died when it left', () => {
+  it('a node that comes back waits for one that had died when it left', () => {
     const cluster = create()
     const wants = (node: number, wish: 'leave' | 'join') =>
       cluster.user(node, { type: 'membership', request: wish, wish })

@@ -25,7 +25,7 @@ describe('implicit replies', () => {
     expect(cluster.timers(1)).toEqual(['ttl'])
   })
 
-  it('who defers says DEFERRED, and REPLY in the end', () => {
+  it('a node that defers says DEFERRED, and REPLY in the end', () => {
     const cluster = create(2)
     cluster.try(1)
     cluster.run(100)
@@ -46,7 +46,7 @@ describe('implicit replies', () => {
     expect(countByType(cluster.sent)).toEqual({ request: 6, deferred: 3 })
   })
 
-  it('whom the transport did not reach has not replied: it is asked until it does', () => {
+  it('a node that the transport did not reach has not replied: it is asked until it does', () => {
     const cluster = create(3)
     cluster.try(1)
     cluster.take(to(3))

@@ -81,7 +81,7 @@ describe('7.2: insertion', () => {
     expect(cluster.inside()).toEqual(['4:u'])
   })
 
-  it('a name that somebody has already is not given twice', () => {
+  it('a name that is taken is not given twice', () => {
     const cluster = new Cluster({ participants: 3, options: { names: [7, 4, 2] } })
     // The new node has no name among the three, so its name is its number, 4: that is node 2's.
     const node = cluster.add()

@@ -173,7 +173,7 @@ describe('messages', () => {
 })
 
 describe('the highest number seen', () => {
-  it('counts one’s own requests, also those that were given up', () => {
+  it('counts the node’s own requests, even those that were given up', () => {
     const cluster = create(2)
     const numbers: number[] = []
     for (let round = 0; round < 3; round++) {

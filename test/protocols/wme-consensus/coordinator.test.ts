@@ -152,7 +152,7 @@ describe.each(FORMS)('%s', consensus => {
     expect(toldTo(table, 'ann')).toEqual(['crit'])
   })
 
-  it('of two that take a ballot at once one wins, and nobody keeps trying', () => {
+  it('if two take a ballot at once, one wins, and nobody keeps trying', () => {
     const table = new Table({ participants: 5, consensus })
     table.crash(1)
     wish(table, 2, 'ann')

@@ -156,7 +156,7 @@ describe.each(FORMS)('the log, %s', consensus => {
     expect(stored).toHaveLength(table.state(2).durable.log.length)
   })
 
-  it('what is heavy waits until what is open is decided, and alone it always fits', () => {
+  it('a heavy command waits until the open ones are decided, and alone it always fits', () => {
     const table = new Table({ participants: 5, consensus, limits: { messageWeight: 1_500 } })
     table.lose(({ from, to }) => from === 1 || to === 1)
     const commandOf = (participant: number) =>

@@ -86,7 +86,7 @@ describe.each(FORMS)('requests, %s', consensus => {
 
   const barrier = (participant: number, number: number): Command => ({ kind: 'barrier', participant, number })
 
-  it('what somebody passes on late does not replace what its requester has wanted since', () => {
+  it('a request passed on late does not replace what its requester has wanted since', () => {
     const table = new Table({ participants: 5, consensus })
     request(table, 2, 4, [barrier(2, 1)])
     request(table, 2, 4, [barrier(2, 2)])

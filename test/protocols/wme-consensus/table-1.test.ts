@@ -83,7 +83,7 @@ describe.each(FORMS)('%s', form => {
     }
   })
 
-  it('a lock that nobody uses has no timer set, and everybody has the same state', () => {
+  it('a lock that nobody uses has no timer set, and all have the same state', () => {
     const table = new Table({ participants: 5, consensus: form })
     measure(table, 'ann', 'crit', () => wish(table, 3, 'ann'))
     const ann = holder(table, 3, 'ann')

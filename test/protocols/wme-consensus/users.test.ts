@@ -81,7 +81,7 @@ describe.each(FORMS)('%s', consensus => {
     expect(toldTo(table, 'bob')).toEqual(['crit'])
   })
 
-  it('who comes while the request of somebody who gave up is being taken back asks anew', () => {
+  it('a user that comes while the request of one that gave up is being taken back asks anew', () => {
     const table = new Table({ participants: 3, consensus })
     const ann = enter(table, 1, 'ann')
     wish(table, 2, 'bob')

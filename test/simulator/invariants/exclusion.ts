@@ -38,7 +38,7 @@ export class Exclusion implements GrantListener {
       violate('fences', `${user} is let in with fence ${fence}, which was given before`)
     const least = mode === 'exclusive' ? this.#highest : this.#highestWriter
     if (fence <= least)
-      violate('fences', `${user} is let in with fence ${fence}, after somebody with fence ${least}`)
+      violate('fences', `${user} is let in with fence ${fence}, after another user with fence ${least}`)
     this.#fences.add(fence)
     this.#highest = Math.max(this.#highest, fence)
     if (mode === 'exclusive') this.#highestWriter = Math.max(this.#highestWriter, fence)
