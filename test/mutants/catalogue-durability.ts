@@ -25,7 +25,7 @@ export const durabilityMutants: Mutant[] = [
     title: 'a participant whose storage is gone begins as if nothing had happened',
     file: WME.wme,
     find: '    else membership.startJoining(step, incarnation)',
-    replace: '    else membership.bearMember(step)',
+    replace: '    else membership.initializeMember(step)',
   },
   {
     id: 'd2-any-incarnation',

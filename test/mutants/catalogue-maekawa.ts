@@ -113,7 +113,7 @@ const corrections: Mutant[] = [
     trap: 'stale messages',
     title: 'a node that is inside gives locks back',
     file: MAEKAWA.requester,
-    find: "phase === 'requesting' ? onInquire(step, from, message) : noteThatSomebodyWaits(step)",
+    find: "phase === 'requesting' ? onInquire(step, from, message) : noteWaitingNode(step)",
     replace: 'onInquire(step, from, message)',
   },
   {

@@ -24,8 +24,8 @@ export const ricartAgrawalaGroupMutants: Mutant[] = [
     trap: 'D2',
     title: 'a node that has lost its storage takes part as if nothing had happened',
     file: RA.main,
-    find: '    if (genesis) insertion.bearMember(step)\n    else insertion',
-    replace: '    if (genesis || incarnation >= 0) insertion.bearMember(step)\n    else insertion',
+    find: '    if (genesis) insertion.initializeMember(step)\n    else insertion',
+    replace: '    if (genesis || incarnation >= 0) insertion.initializeMember(step)\n    else insertion',
   },
   {
     id: 'ra-incarnation-ignored',

@@ -152,7 +152,7 @@ const paxos: Mutant[] = [
     title: 'a participant that has lost its storage votes',
     file: CONSENSUS.main,
     find: "    else changeMembership(step, { status: 'excluded' })",
-    replace: '    else bearMember(step)',
+    replace: '    else initializeMember(step)',
   },
 ]
 
@@ -497,7 +497,7 @@ const others: Mutant[] = [
     trap: 'C4',
     title: 'a participant that has accepted something does not ask whether it was decided',
     file: CONSENSUS.repeat,
-    find: '  if (isUncertain(step)) askSomebody(step)\n',
+    find: '  if (isUncertain(step)) askAnyPeer(step)\n',
     replace: '',
   },
   {

@@ -46,9 +46,9 @@ export function onAnswer(step: Step, from: ParticipantId, message: Answer): void
     case 'failed':
       return phase === 'requesting' ? onFailed(step, from) : undefined
     case 'inquire':
-      return phase === 'requesting' ? onInquire(step, from, message) : noteThatSomebodyWaits(step)
+      return phase === 'requesting' ? onInquire(step, from, message) : noteWaitingNode(step)
     case 'are-you-there':
-      return phase === 'inside' ? noteThatSomebodyWaits(step) : undefined
+      return phase === 'inside' ? noteWaitingNode(step) : undefined
     default:
       return message satisfies never
   }
@@ -120,7 +120,7 @@ function sendRelinquish(step: Step, member: ParticipantId, round: number): void 
   send(step, member, { type: 'relinquish', sequence: step.state.durable.own.sequence, round })
 }
 
-function noteThatSomebodyWaits(step: Step): void {
+function noteWaitingNode(step: Step): void {
   step.state.soft.isWaitedFor = true
 }
 

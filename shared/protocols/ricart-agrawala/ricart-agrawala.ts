@@ -71,7 +71,7 @@ function dispatch(step: Step, input: Input<RicartAgrawalaMessage>): void {
 function onStart(step: Step, genesis: boolean, incarnation: number): void {
   step.operators.life = incarnation
   if (step.state.durable.membership.status === 'blank') {
-    if (genesis) insertion.bearMember(step)
+    if (genesis) insertion.initializeMember(step)
     else insertion.startJoining(step, incarnation, null)
     return
   }

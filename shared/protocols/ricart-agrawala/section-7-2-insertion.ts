@@ -29,7 +29,7 @@ export function setMembership(step: Step, membership: Membership): void {
 }
 
 /** The lock is born: its participants are in the group from the start. Written once (trap D3). */
-export function bearMember(step: Step): void {
+export function initializeMember(step: Step): void {
   const members: { [participant: string]: Members[string] } = {}
   for (let member = 1; member <= step.context.config.participants; member++)
     members[member] = { name: nameOf(step.context, member), incarnation: 0 }

@@ -71,7 +71,7 @@ export function onRepeatTimer(step: Step): void {
   sendRequest(step)
   repeatPrepare(step)
   for (const peer of laggards(step)) repeatProposals(step, peer)
-  if (isUncertain(step)) askSomebody(step)
+  if (isUncertain(step)) askAnyPeer(step)
 }
 
 function repeatProposals(step: Step, peer: ParticipantId): void {
@@ -86,7 +86,7 @@ function repeatProposals(step: Step, peer: ParticipantId): void {
 /**
  * Asks the coordinator and, if it does not answer, the others in turn. None of them is known to know more.
  */
-function askSomebody(step: Step): void {
+function askAnyPeer(step: Step): void {
   const { durable, soft } = step.state
   const { self, participants } = step.context.config
   const first = coordinatorOf(durable.acceptor.promised)

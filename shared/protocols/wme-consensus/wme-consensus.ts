@@ -97,7 +97,7 @@ function onStart(step: Step, genesis: boolean, incarnation: number): void {
   const { durable, soft } = step.state
   soft.life = incarnation
   if (durable.membership.status === 'blank') {
-    if (genesis) bearMember(step)
+    if (genesis) initializeMember(step)
     else changeMembership(step, { status: 'excluded' })
   }
   const { grant, phase } = durable.stub
@@ -106,7 +106,7 @@ function onStart(step: Step, genesis: boolean, incarnation: number): void {
 }
 
 /** What the lock begins with is written once (trap D3). */
-function bearMember(step: Step): void {
+function initializeMember(step: Step): void {
   const { durable } = step.state
   Object.assign(durable, initialDurable(step.context.config, emptyReplica(step.context.resource)))
   changeMembership(step, { status: 'member' })

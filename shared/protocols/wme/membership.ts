@@ -13,7 +13,7 @@ import { initialDurable } from './records.ts'
 import { broadcast, type Step, save } from './step.ts'
 
 /** "The first owner has the token" is written once (trap D3). */
-export function bearMember(step: Step): void {
+export function initializeMember(step: Step): void {
   const { durable } = step.state
   Object.assign(durable, initialDurable(step.context.config, emptyReplica(step.context.resource)))
   durable.membership = { status: 'member' }

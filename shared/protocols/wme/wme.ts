@@ -95,7 +95,7 @@ function onStart(step: Step, genesis: boolean, incarnation: number): void {
   const { status } = durable.membership
   soft.life = incarnation
   if (status === 'blank') {
-    if (genesis) membership.bearMember(step)
+    if (genesis) membership.initializeMember(step)
     else membership.startJoining(step, incarnation)
   }
   if (durable.membership.status === 'joining') return membership.sendJoin(step)
