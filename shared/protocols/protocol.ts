@@ -385,8 +385,9 @@ export interface HoldingUser {
   readonly fence: number
   readonly ttlMs: number
   readonly expiresAt: number
-  /** Whether an operation under this grant is pending. */
+  /** Whether an operation under this grant is pending: `opId`. */
   readonly isIssuing: boolean
+  readonly opId?: string
 }
 
 /**

@@ -40,8 +40,18 @@ function refuseBecauseOver(step: LocalQueueStep, event: Event<'exit' | 'keep-ali
   refuse(step, user, event.type, { code: 'grant-over', ending })
 }
 
-/** After a restart, whatever is stored gets its timers again. */
+/**
+ * After a restart, whatever is stored gets its timers again. A grant that seems to last longer than it may is
+ * from before the clock was set back: it lasts as long as one that begins now.
+ */
 export function startLocalQueue(step: LocalQueueStep): void {
+  step.localQueue.holders = step.localQueue.holders.map(holder => {
+    const expiresAt = Math.min(holder.expiresAt, step.now + holder.ttlMs)
+    if (expiresAt === holder.expiresAt) return holder
+    const shorter = { ...holder, expiresAt }
+    save(step, holderKey(shorter), shorter)
+    return shorter
+  })
   setWaitTimer(step)
   setTtlTimer(step)
 }
