@@ -18,7 +18,9 @@ const LONG_TEMPLATES: ReadonlySet<string> = new Set([
 const ADDRESS = /https?:\/\/\S+|\]\([^)]*\)/g
 
 const COMMENT = /^\s*(?:\/\/|\/\*|\*)|\s\/\/ [^'"`]*$/
-/** The formatter breaks every other line of code: one that is too wide has a string, a template or a pattern. */
+/**
+ * The formatter breaks every other line of code: one that is too wide has a string, a template or a pattern.
+ */
 const LITERAL = /['"`]|\/.+\//
 /** The title of a test is prose, and can be said in fewer words. */
 const TITLE = /^\s*(?:it|test|describe)(?:\.\w+)*\(['"`]/

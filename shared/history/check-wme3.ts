@@ -155,7 +155,10 @@ function checkOutcome(check: Check, index: number, event: EventOf<'outcome'>, re
   }
 }
 
-/** Whether the operation had been issued under the later fence by then, and the user is told that its own grant is over. */
+/**
+ * Whether the operation had been issued under the later fence by then, and the user is told that its own
+ * grant is over.
+ */
 function mayTellLater(
   { events, instances }: Check,
   index: number,

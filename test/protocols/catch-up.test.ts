@@ -62,7 +62,9 @@ describe.each(protocols)('catch-up %s', (_name, protocol) => {
     expectSameAs(cluster, 3, 1)
   })
 
-  /** Participant 5, which has missed the first epoch's end, hears from this one that there is a second epoch. */
+  /**
+   * Participant 5, which has missed the first epoch's end, hears from this one that there is a second epoch.
+   */
   function speak(cluster: Cluster, peer: number): void {
     const said = cluster.sent.find(from(peer))!
     const body = { type: 'alive' as const, epoch: 1, length: logAt(cluster, 2).length }

@@ -172,7 +172,7 @@ describe('a body', () => {
 })
 
 describe('an answer', () => {
-  /** What the caller gets if the peer answers this, and somebody in between does that. */
+  /** What the caller gets if the peer answers this, and an attacker in between does that. */
   async function exchange(
     response: Response,
     between: (answer: Response, signature: string) => Response | Promise<Response> = answer => answer,

@@ -99,8 +99,8 @@ export function onKeepAlive(step: Step, event: Extract<UserInput, { type: 'keep-
 }
 
 /**
- * Called after a restart. A grant that seems to last longer than it may is from before the clock was set back: it
- * lasts as long as one that begins now.
+ * Called after a restart. A grant that seems to last longer than it may is from before the clock was set
+ * back: it lasts as long as one that begins now.
  */
 export function resumeGrant(step: Step): void {
   const { grant, phase } = step.state.durable.stub
