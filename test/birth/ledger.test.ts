@@ -210,7 +210,7 @@ describe('what is left to be finished', () => {
     expect(health(table, 3)).toEqual({ healed: true, unfinishedLocks: 0 })
   })
 
-  it('has a participant that was taken back in an earlier incarnation, until it is taken back in this one', () => {
+  it('has a participant taken back in an earlier incarnation, until it is taken back in this one', () => {
     const table = Table.founded(options())
     table.enter(1, 'a')
     table.deliver()

@@ -314,7 +314,7 @@ describe.each(protocols)('users again %s', (_name, protocol) => {
       ])
     })
 
-    it('one that was sent again under a later grant, and applied there, is told to the old one, which is over', () => {
+    it('an operation repeated under a later grant, and applied there, is reported to the old one', () => {
       const cluster = createCluster({ participants: 5 })
       const first = enter(cluster, 1, 'a', { ttlMs: 600_000 })
       issue(cluster, first, 'x')

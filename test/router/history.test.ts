@@ -117,7 +117,7 @@ describe('the client', () => {
     expect(participants[0]!.events.map(({ at }) => at)).toEqual(Array.from({ length: 2_500 }, (_, at) => at))
   })
 
-  it('says of a participant that went away on the way that it is missing, and does not ask for ever', async () => {
+  it('reports a participant that went away on the way as missing, and does not ask forever', async () => {
     const { lock, participants } = recording(5, 5, 0)
     const pages = lock.historyPages({ limit: 2 })
     const first = await pages.next()
