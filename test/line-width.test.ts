@@ -1,13 +1,14 @@
 /**
  * No line is wider than the formatter's width, so that a page of source or prose reads without scrolling. The
- * formatter breaks code but neither comments nor strings; this test holds what it leaves alone.
+ * formatter breaks code but neither comments nor strings; this test holds what it leaves alone, and
+ * scripts/wrap-comments.ts mends comments.
  */
-import { readdirSync, readFileSync } from 'node:fs'
-import { posix } from 'node:path'
+import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
+import { lineWidth, projectFiles, wrapComments } from '../scripts/wrap-comments.ts'
 
-const WIDTH = (JSON.parse(readFileSync('biome.json', 'utf8')) as { formatter: { lineWidth: number } })
-  .formatter.lineWidth
+const WIDTH = lineWidth()
+const NAMES = /\.(?:ts|mjs|md)$/
 
 /** Files with text in templates of several lines, where a line break would be part of the text. */
 const LONG_TEMPLATES: ReadonlySet<string> = new Set([
@@ -53,21 +54,9 @@ function numbersOf(text: string, isBad: (line: string) => boolean): number[] {
 const wideLines = (file: string, text: string): number[] =>
   file.endsWith('.md') ? wideLinesOfMarkdown(text) : wideLinesOfSource(file, text)
 
-/** Not the source: what is installed, built, stored or hidden. */
-const LEFT_OUT = new Set(['node_modules', 'dist', 'coverage'])
-
-function projectFiles(folder = '.'): string[] {
-  return readdirSync(folder, { withFileTypes: true }).flatMap(entry => {
-    if (entry.name.startsWith('.') || LEFT_OUT.has(entry.name)) return []
-    const path = posix.join(folder, entry.name)
-    if (entry.isDirectory()) return projectFiles(path)
-    return /\.(?:ts|mjs|md)$/.test(entry.name) ? [path] : []
-  })
-}
-
 describe(`lines of more than ${WIDTH} characters`, () => {
   it('do not exist', () => {
-    const wide = projectFiles().flatMap(file =>
+    const wide = projectFiles(NAMES).flatMap(file =>
       wideLines(file, readFileSync(file, 'utf8')).map(line => `${file}:${line}`),
     )
     expect(wide).toEqual([])
@@ -101,6 +90,62 @@ describe(`lines of more than ${WIDTH} characters`, () => {
   it('are allowed in templates of the listed files, which still exist', () => {
     const [file] = LONG_TEMPLATES
     expect(wideLines(file!, long('text '))).toEqual([])
-    expect(projectFiles()).toEqual(expect.arrayContaining([...LONG_TEMPLATES]))
+    expect(projectFiles(NAMES)).toEqual(expect.arrayContaining([...LONG_TEMPLATES]))
+  })
+})
+
+describe('wrapping comments', () => {
+  const wrapped = (text: string): string[] => wrapComments(text, 30).split('\n')
+
+  it('fills paragraphs, and makes a block of a comment of one line', () => {
+    expect(wrapped('  /** A sentence that is too long for it. */\n  code()')).toEqual([
+      '  /**',
+      '   * A sentence that is too',
+      '   * long for it.',
+      '   */',
+      '  code()',
+    ])
+    expect(wrapped('// A sentence that is too long for it.\n// Another one.')).toEqual([
+      '// A sentence that is too long',
+      '// for it. Another one.',
+    ])
+  })
+
+  it('keeps lists, columns and examples', () => {
+    const text = [
+      '/**',
+      ' * A list of which one item is too long:',
+      ' *   - an item that is too long for it;',
+      ' *   - another.',
+      ' *   name   what there is to say',
+      ' * The end.',
+      ' *',
+      ' * @example',
+      ' * if (a) {',
+      ' *   b()',
+      ' * }',
+      ' */',
+    ]
+    expect(wrapped(text.join('\n'))).toEqual([
+      '/**',
+      ' * A list of which one item is',
+      ' * too long:',
+      ' *   - an item that is too',
+      ' *     long for it;',
+      ' *   - another.',
+      ' *   name   what there is to',
+      ' *          say',
+      ' * The end.',
+      ...text.slice(6),
+    ])
+  })
+
+  it.each([
+    '/** Short enough. */',
+    '// biome-ignore lint/suspicious/noExplicitAny: a reason that is too long',
+    "const text = 'a string that is too long' // and more",
+    '/* of code */ const name = anotherName + yetAnother',
+  ])('leaves alone: %s', text => {
+    expect(wrapped(text)).toEqual([text])
   })
 })
