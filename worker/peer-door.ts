@@ -42,8 +42,8 @@ export async function answerPeer(
 }
 
 /**
- * Where processes are apart, the number of a participant says in which of them it is. A request to the
- * wrong process, from a caller with an old list of addresses, would make a second participant of that number.
+ * Where processes are apart, the number of a participant says in which of them it is. A request to the wrong
+ * process, from a caller with an old list of addresses, would make a second participant of that number.
  */
 function isHere(env: BatonEnvironment, participant: number): boolean {
   const places = defaultPlaces(env)
