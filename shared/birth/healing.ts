@@ -131,7 +131,7 @@ export function onIndex(step: Step, from: ParticipantId, message: LedgerMessage 
 }
 
 /**
- * The highest generation that anybody names counts. What was finished in an earlier incarnation is to be
+ * The highest generation that any process names counts. What was finished in an earlier incarnation must be
  * finished in this one, too.
  */
 export function lose(step: Step, lock: string, generation: number): void {

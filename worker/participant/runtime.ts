@@ -37,7 +37,10 @@ export interface Runtime {
 
 /** The one alarm of an instance. It may come early, late or twice, and survives the instance. */
 export interface Alarm {
-  /** Moves it if it is set. It comes no earlier than `now()`, and when the machine's clock says that it is time. */
+  /**
+   * Moves it if it is set. It comes no earlier than `now()`, and when the machine's clock says that it is
+   * time.
+   */
   set(at: number): void
 }
 
@@ -65,8 +68,8 @@ export interface Rows {
   readonly steps: StepRows
   readonly older: OlderRows
   /**
-   * Throws in an instance that was superseded by another one, and costs next to nothing. Tells what the time
-   * is by the machine's own clock, which may have been set back.
+   * Throws in an instance that was superseded by another one, and costs next to nothing. Returns the time by
+   * the machine's own clock, which may have been set back.
    */
   touch(): number
   /**
@@ -88,7 +91,7 @@ export interface SegmentRows {
   delete(ids: readonly number[]): void
 }
 
-/** Steps of the history: so many of them from `first` on, and the highest sequence that they tell of. */
+/** A number of steps of the history from `first` on, and the highest sequence among them. */
 export interface StepBlock {
   readonly first: number
   readonly steps: number
@@ -102,25 +105,25 @@ export type StepBlockHead = Omit<StepBlock, 'body'> & { readonly bytes: number }
 export interface StepRows {
   append(block: StepBlock): void
   /**
-   * At most `limit` blocks, from the one on that holds this step or would, in their order. Only blocks that tell
-   * of higher sequences than this.
+   * At most `limit` blocks in order, beginning with the one that holds this step or would hold it. Only
+   * blocks with higher sequences than this.
    */
   page(first: number, afterSequence: number, limit: number): StepBlock[]
   oldest(): StepBlockHead | undefined
-  /** Of all blocks; 0 if there are none. */
+  /** The highest sequence of all blocks; 0 if there are none. */
   highestSequence(): number
   delete(first: number): void
 }
 
-/** What the first layout had: a row for each record, and one for each step. */
+/** The rows of the first layout: one for each record, and one for each step. */
 export interface OlderRows {
-  /** Whether there is anything of it, or a mark of what replaced it. */
+  /** Whether any of it is there, or a mark of what replaced it. */
   isThere(): boolean
   records(): Iterable<readonly [key: string, value: string]>
   events(): Iterable<{ readonly sequence: number; readonly body: string }>
   /**
-   * All of it is gone. A version that knows no other layout finds one record with a value that it cannot read,
-   * and ends: otherwise it would take a lock that is there for a new one.
+   * Removes all of it. A version that knows no other layout finds one record with a value that it cannot
+   * read, and ends: otherwise it would take an existing lock for a new one.
    */
   replaceBy(key: string, value: string): void
 }
