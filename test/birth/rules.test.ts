@@ -33,7 +33,7 @@ describe('what is agreed', () => {
       expect(message).toMatchObject({ generation: 1, body: { digest: expect.any(String) } })
   })
 
-  it('whoever is to own a lock first has voted: one that is away or was lost would keep everybody waiting', () => {
+  it('the first owner of a lock has voted: one that is away or was lost would keep all waiting', () => {
     const table = Table.founded({ first: 1 })
     table.stop(3)
     table.configure(2, 'put', { ...wme(3, 5_000), firstOwner: 3 })
