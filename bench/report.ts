@@ -1,4 +1,5 @@
-/** The benchmark's table and chart. */
+/** The benchmark's table, chart and page. */
+import { wrap } from './wrap.ts'
 
 export interface Row {
   readonly protocol: string
@@ -27,6 +28,31 @@ export function table(rows: readonly Row[]): string {
     return `| ${protocol} | ${participants} | ${name} | ${spread} | ${yardstick} | ${ms} | ${quantile(requests, 0.5).toFixed(1)} |`
   })
   return [...head, ...body].join('\n')
+}
+
+/** What the figures mean, as the page says it. */
+export const EXPLANATION = [
+  'Baton and the yardstick run side by side in one workerd process, in turns. A ratio compares the two within one ' +
+    'round, and the table shows the median and the quartiles of all rounds. The yardstick (`bench/plain-lock.ts`) is ' +
+    'one Durable Object behind a Worker of three lines. It has no validation, no keys, no fence and no queue, and ' +
+    'nothing of it is left when its region is gone.',
+  'In one process everything shares one thread, so this compares mostly processor time. For one operation with ' +
+    'N = 3, the router, the owner and two more participants run on the thread on which the yardstick runs a Worker ' +
+    'and one object. Deployed, each participant has a thread of its own, and the distance between regions counts ' +
+    'instead: one round trip to the nearest majority.',
+].map(paragraph => wrap(paragraph))
+
+export function benchmarkPage(command: string, rows: readonly Row[]): string {
+  return [
+    '# The benchmark',
+    `\`${command}\` wrote this page.`,
+    ...EXPLANATION,
+    table(rows),
+    '## Aims',
+    aims(rows),
+    '![Time relative to a plain Durable Object](benchmark.svg)',
+    '',
+  ].join('\n\n')
 }
 
 interface Aim {
