@@ -71,8 +71,8 @@ export function picture(
 ): string {
   const { width, height } = size
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" role="img">
-<title>${escape(about.title)}</title>
-<desc>${escape(about.description)}</desc>
+<title>${escaped(about.title)}</title>
+<desc>${escaped(about.description)}</desc>
 <style>${STYLE}
 </style>
 <rect class="page" x="0.5" y="0.5" width="${width - 1}" height="${height - 1}" rx="8"/>
@@ -99,7 +99,7 @@ export function text(at: Point, content: string, style: TextStyle = {}): string 
     classes === '' ? '' : ` class="${classes}"`,
     anchor === 'start' ? '' : ` text-anchor="${anchor}"`,
   ]
-  return `<text ${attributes.join('')}>${escape(content)}</text>`
+  return `<text ${attributes.join('')}>${escaped(content)}</text>`
 }
 
 /** Several lines, the first one at `at`. */
@@ -124,7 +124,7 @@ function emsOf(letter: string): number {
   return /[A-Z]/.test(letter) ? 0.7 : 0.6
 }
 
-const escape = (content: string): string =>
+const escaped = (content: string): string =>
   content.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
 
 // ---------------------------------------------------------------- shapes

@@ -26,14 +26,6 @@ describe('docs/keys.md', () => {
     expect(parseKeys(entry).type).toBe('closed')
   })
 
-  it('shows a list that is right but for its shortened hashes', () => {
-    const list = blocks
-      .find(({ language }) => language === 'json')!
-      .text.replaceAll(/[0-9a-f]{8}…/g, '0'.repeat(64))
-    expect(parseKeys(list).type).toBe('keys')
-    expect(parseKeys(list.replace('"locks"', '"lock"')).type).toBe('closed')
-  })
-
   it('names every verb', () => {
     const named = [...text.matchAll(/^\| (`[a-z]+`(?:, `[a-z]+`)*) \| /gm)].flatMap(([, names]) =>
       names!.replaceAll('`', '').split(', '),
