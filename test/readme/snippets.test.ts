@@ -44,8 +44,8 @@ function snippetsOf({ path, text }: Page): Snippet[] {
 
 /** A folder inside of the project, so that its packages are found. */
 async function inFolder<T>(use: (folder: string) => Promise<T>): Promise<T> {
-  mkdirSync(join(ROOT, 'dist'), { recursive: true })
-  const folder = mkdtempSync(join(ROOT, 'dist/snippets-'))
+  mkdirSync(join(ROOT, '.baton'), { recursive: true })
+  const folder = mkdtempSync(join(ROOT, '.baton/snippets-'))
   try {
     return await use(folder)
   } finally {
