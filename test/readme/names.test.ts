@@ -45,9 +45,9 @@ describe.each(['docs/protocol.md', 'docs/birth.md', 'ARCHITECTURE.md', 'CONTRIBU
 
 describe('these tests', () => {
   it('find a name and a file that are not there', () => {
-    expect(unknownNames('`logKept`, `logKeptt`, `epoch.sealed`, `epoch.unsealed`')).toEqual([
+    expect(unknownNames('`logKept`, `logKeptt`, `epoch.sealed`, `epoch.sealedd`')).toEqual([
       'logKeptt',
-      'epoch.unsealed',
+      'epoch.sealedd',
     ])
     expect(unknownFiles('`figure-1-normal-phase.ts` and `figure-9.ts`')).toEqual(['figure-9.ts'])
   })
