@@ -1,6 +1,6 @@
 /** Figures that the README quotes are those of the page that has them. test/deploy/cost.test.ts looks at the dollars. */
 import { describe, expect, it } from 'vitest'
-import { EXPLANATION } from '../../bench/report.ts'
+import { chart, EXPLANATION } from '../../bench/report.ts'
 import { pageAt } from './markdown.ts'
 
 const readme = pageAt('README.md').text.replaceAll(/\s+/g, ' ')
@@ -18,7 +18,22 @@ describe('the speed in the README', () => {
   })
 })
 
+/** The rows of its table, with their medians. */
+const measured = [...benchmark.matchAll(/^\| (wme-\d) \| (\d+) \| ([^|]+) \| ([\d.]+) \(/gm)].map(
+  ([, protocol, participants, name, ratio]) => ({
+    protocol: protocol!,
+    participants: Number(participants),
+    name: name!,
+    ratios: [Number(ratio)],
+  }),
+)
+
 describe('docs/benchmark.md', () => {
+  it('has a chart of its figures', () => {
+    expect(measured.length).toBeGreaterThan(10)
+    expect(pageAt('docs/benchmark.svg').text).toBe(chart(measured))
+  })
+
   it('explains its figures as the code does that writes it', () => {
     for (const paragraph of EXPLANATION) expect(benchmark).toContain(paragraph)
   })
