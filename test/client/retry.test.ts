@@ -29,14 +29,17 @@ describe('giving up', () => {
   })
 
   // What stands in between says 408 or 499 also of a request that it has handed on.
-  it.each([400, 404, 408, 499])('an answer with %i that is not from the service leaves a doubt', async status => {
-    const { lock, network } = createHarness()
-    network.inject('POST transact', { status })
-    expect(await failure(lock.transact(ops))).toMatchObject({ code: 'unexpected', outcome: 'unknown' })
-    await using held = await lock.acquire()
-    network.inject('POST ops', { status })
-    expect(await failure(held.apply(ops))).toMatchObject({ code: 'unexpected', outcome: 'unknown' })
-  })
+  it.each([400, 404, 408, 499])(
+    'an answer with %i that is not from the service leaves a doubt',
+    async status => {
+      const { lock, network } = createHarness()
+      network.inject('POST transact', { status })
+      expect(await failure(lock.transact(ops))).toMatchObject({ code: 'unexpected', outcome: 'unknown' })
+      await using held = await lock.acquire()
+      network.inject('POST ops', { status })
+      expect(await failure(held.apply(ops))).toMatchObject({ code: 'unexpected', outcome: 'unknown' })
+    },
+  )
 
   it('a refusal after a lost answer does not make the outcome known', async () => {
     const { lock, network, inside } = createHarness()
