@@ -65,7 +65,7 @@ export function errorFromAnswer(status: number, headers: Headers, body: Json | u
 }
 
 /**
- * Not from the service: from a proxy in front of it, or from something else altogether. Whatever its status is,
+ * Not from the service: from a proxy in front of it, or from something else altogether. Whatever its status,
  * nobody knows whether the request was handed on before.
  */
 function foreignError(

@@ -41,8 +41,8 @@ export async function answerPeer(
 }
 
 /**
- * Where processes are apart, the number of a participant says in which of them it is. One that was asked for in
- * the wrong process, by whoever has an old list of addresses, would be a second participant of that number.
+ * Where processes are apart, the number of a participant says in which of them it is. One that was asked for
+ * in the wrong process, by whoever has an old list of addresses, would be a second participant of that number.
  */
 function isHere(env: BatonEnvironment, participant: number): boolean {
   const places = defaultPlaces(env)

@@ -162,8 +162,8 @@ function startChosenAnd(step: Step, held: ReturnType<typeof onLedger>): void {
 }
 
 /**
- * Whatever an object kept that voted in an earlier incarnation of its process, or was taken back in one, it counts no more: it
- * would lose it as soon as somebody tells it of the present one.
+ * Whatever an object kept that voted in an earlier incarnation of its process, or was taken back in one, counts
+ * no more: the object would lose it as soon as somebody tells it of the present one.
  */
 function onFinish(step: Step, incarnation: number): void {
   const { birth, soft } = step.state

@@ -81,8 +81,8 @@ export const participantCallMutants: Mutant[] = [
     trap: 'history',
     title: 'what a turn did is not recorded',
     file: PARTICIPANT.storage,
-    find: '      this.events.write()\n',
-    replace: '',
+    find: '    lines.push(...events.take())\n',
+    replace: '    events.take()\n',
   },
   {
     id: 'core-not-cleared',

@@ -128,6 +128,20 @@ describe('an opId that is on its way in the log', () => {
   })
 })
 
+describe('an opId that another participant has applied, and this one has not heard of', () => {
+  it('is answered as the first time, with the fence of the first time', async () => {
+    const third = platform.node(3)
+    third.isAway = true
+    const before = await platform.during(transact(first, 'once', ADD, 5_000))
+    await platform.during(transact(first, 'another', ADD, 5_000))
+    third.isAway = false
+    const again = transact(third, 'once', ADD, 5_000)
+    await platform.settle()
+    expect(await platform.during(again)).toEqual(before)
+    expect(await valueAt(third)).toBe(2)
+  })
+})
+
 describe('a transact whose outcome is not known in time', () => {
   it('leaves as soon as it is known, so that nobody waits for the end of its grant', async () => {
     await platform.during(transact(first, 'before', ADD, 5_000))

@@ -12,6 +12,7 @@ import type { PeerAnswer, PeerRequest } from './peers/requests.ts'
 export interface Runtime {
   readonly rows: Rows
   readonly alarm: Alarm
+  readonly timeout: Timeout
   readonly peers: Peers
   readonly sockets: Sockets
   /**
@@ -40,6 +41,12 @@ export interface Alarm {
   set(at: number): void
 }
 
+/** The one timeout of an instance, which ends with it. It costs nothing but memory. */
+export interface Timeout {
+  /** Replaces the one before. `run` is not called in a turn. */
+  set(afterMs: number, run: () => void): void
+}
+
 export interface Peers {
   /** Rejects when there is no proper answer within the limit: the request may have arrived all the same. */
   ask(lock: string, place: ParticipantPlace, request: PeerRequest, limitMs: number): Promise<PeerAnswer>
@@ -53,8 +60,10 @@ export interface Peers {
  * superseded this one.
  */
 export interface Rows {
-  readonly records: RecordRows
-  readonly events: EventRows
+  readonly journal: JournalRows
+  readonly segments: SegmentRows
+  readonly steps: StepRows
+  readonly older: OlderRows
   /**
    * Throws in an instance that was superseded by another one, and costs next to nothing. Tells what the time
    * is by the machine's own clock, which may have been set back.
@@ -67,31 +76,53 @@ export interface Rows {
   transaction(run: () => void): void
 }
 
-/** Text by key, in the order of the keys' UTF-8 bytes: not in the order in which it was written. */
-export interface RecordRows {
-  get(key: string): string | undefined
-  put(records: readonly (readonly [key: string, value: string])[]): void
-  delete(keys: readonly string[]): void
-  /** The records whose keys begin with this. Nothing is written while they are read. */
-  range(prefix: string): Iterable<readonly [key: string, value: string]>
+/** The journal is a ring: a row overwrites the one that was at its place before. */
+export interface JournalRows {
+  put(place: number, number: number, body: string): void
+  get(place: number): { readonly number: number; readonly body: string } | undefined
 }
 
-export interface EventRow {
-  readonly id: number
+export interface SegmentRows {
+  put(id: number, body: string): void
+  get(id: number): string | undefined
+  delete(ids: readonly number[]): void
+}
+
+/** Steps of the history: so many of them from `first` on, and the highest sequence that they tell of. */
+export interface StepBlock {
+  readonly first: number
+  readonly steps: number
   readonly sequence: number
   readonly body: string
 }
 
-/** What happened, in its order. Ids grow; they are not used again while a row with a higher one is there. */
-export interface EventRows {
-  append(sequence: number, body: string): void
-  /** At most `limit` rows with ids above `afterId` and sequences above `afterSequence`, by their ids. */
-  page(afterId: number, afterSequence: number, limit: number): EventRow[]
-  /** The rows without their bodies, newest first. `bytes` is the length of the body as UTF-8. */
-  newestFirst(): Iterable<{ readonly id: number; readonly sequence: number; readonly bytes: number }>
-  size(): { readonly rows: number; readonly bytes: number }
-  /** Returns the highest sequence among the forgotten rows; 0 if there were none. */
-  forgetThrough(id: number): number
+/** Without its body, whose length as UTF-8 is `bytes`. */
+export type StepBlockHead = Omit<StepBlock, 'body'> & { readonly bytes: number }
+
+export interface StepRows {
+  append(block: StepBlock): void
+  /**
+   * At most `limit` blocks, from the one on that holds this step or would, in their order. Only blocks that tell
+   * of higher sequences than this.
+   */
+  page(first: number, afterSequence: number, limit: number): StepBlock[]
+  oldest(): StepBlockHead | undefined
+  /** Of all blocks; 0 if there are none. */
+  highestSequence(): number
+  delete(first: number): void
+}
+
+/** What the first layout had: a row for each record, and one for each step. */
+export interface OlderRows {
+  /** Whether there is anything of it, or a mark of what replaced it. */
+  isThere(): boolean
+  records(): Iterable<readonly [key: string, value: string]>
+  events(): Iterable<{ readonly sequence: number; readonly body: string }>
+  /**
+   * All of it is gone. A version that knows no other layout finds one record with a value that it cannot read,
+   * and ends: otherwise it would take a lock that is there for a new one.
+   */
+  replaceBy(key: string, value: string): void
 }
 
 // ---------------------------------------------------------------- streams

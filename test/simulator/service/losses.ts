@@ -8,6 +8,7 @@ import type { LedgerEntry, LedgerRecord } from '../../../shared/birth/ledger-typ
 import type { BirthRecord } from '../../../shared/birth/lock-types.ts'
 import { majority } from '../../../shared/protocols/quorum.ts'
 import { LEDGER_NAME } from '../../../worker/participant/ledger/name.ts'
+import { recordsWritten } from './disk.ts'
 import type { Group, SimObject } from './sim-object.ts'
 import type { World } from './world.ts'
 
@@ -115,7 +116,7 @@ export class Losses {
         if (finished !== undefined) this.#takeBack(finished)
       }
     }
-    if (!group.some(([kind, key]) => kind === 'put' && SIGNS.has(key as string))) return
+    if (!recordsWritten(group).some(([key]) => SIGNS.has(key))) return
     if (lock !== LEDGER_NAME && !this.#born.has(lock) && isMemberOf(object)) {
       this.#world.counts.births++
       this.#born.add(lock)
@@ -197,9 +198,9 @@ const ENTRY = 'lock/'
 
 /** The locks whose entries in a ledger are written, and say that nothing is left to be done. */
 function finishedIn(group: Group): string[] {
-  return group.flatMap(write => {
-    if (write[0] !== 'put' || !write[1].startsWith(ENTRY)) return []
-    return (JSON.parse(write[2]) as LedgerEntry).isFinished ? [write[1].slice(ENTRY.length)] : []
+  return recordsWritten(group).flatMap(([key, text]) => {
+    if (text === null || !key.startsWith(ENTRY)) return []
+    return (JSON.parse(text) as LedgerEntry).isFinished ? [key.slice(ENTRY.length)] : []
   })
 }
 
