@@ -1,7 +1,7 @@
 /** The commands of all pages, and those that `npm start` prints, are run as they stand there. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { allPages, blocksOf, type Command, commandsOf, differencesOfShape } from './markdown.ts'
-import { keptCommandsOf, LOCAL } from './registry.ts'
+import { keptCommandsOf, LOCAL, runnable } from './registry.ts'
 import { type Ran, runCommands } from './shell.ts'
 import { StartedService } from './started.ts'
 
@@ -30,11 +30,9 @@ afterAll(async () => {
 /** Each page has locks of its own, so that no page finds what another one left. */
 function runHere(commands: readonly Command[], page = ''): Promise<Ran[]> {
   const prefix = page === '' ? '' : `${page.replaceAll('/', '.')}.`
-  return runCommands(
-    commands.map(({ command }) =>
-      command.replaceAll(LOCAL, service.url).replaceAll('/v1/locks/', `/v1/locks/${prefix}`),
-    ),
-  )
+  const here = ({ command }: Command): string =>
+    runnable(command).replaceAll(LOCAL, service.url).replaceAll('/v1/locks/', `/v1/locks/${prefix}`)
+  return runCommands(commands.map(here), { BATON_URL: service.url })
 }
 
 /** What is wrong with what a command did, in words. */

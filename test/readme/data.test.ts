@@ -2,13 +2,14 @@
 import { describe, expect, it } from 'vitest'
 import { parseKeys } from '../../worker/router/keys.ts'
 import { allPages, type Block, blocksOf, commandsOf, pageAt } from './markdown.ts'
+import { isCheckedElsewhere, runnable } from './registry.ts'
 import { runCommands } from './shell.ts'
 
 const blocks = (language: string): (Block & { readonly path: string })[] =>
-  allPages().flatMap(({ path, text }) =>
-    blocksOf(text)
-      .filter(block => block.language === language)
-      .map(block => ({ ...block, path })),
+  allPages().flatMap(page =>
+    blocksOf(page.text)
+      .filter(block => block.language === language && !isCheckedElsewhere(page, block))
+      .map(block => ({ ...block, path: page.path })),
   )
 
 /** Hashes and keys are shortened on a page. */
@@ -54,7 +55,7 @@ describe('plain text', () => {
     '$path, line $line, is what the command above it prints',
     async ({ path, line, text }) => {
       const above = blocksOf(pageAt(path).text).filter(block => block.language === 'sh' && block.line < line)
-      const commands = commandsOf(above.at(-1)!).map(({ command }) => command)
+      const commands = commandsOf(above.at(-1)!).map(({ command }) => runnable(command))
       const ran = await runCommands(commands)
       expect(shape(text)).toBe(shape(ran.at(-1)!.output))
     },

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { VERBS } from '../../shared/api/routes.ts'
 import { parseKeys } from '../../worker/router/keys.ts'
 import { blocksOf, commandsOf, pageAt } from './markdown.ts'
+import { runnable } from './registry.ts'
 import { runCommands } from './shell.ts'
 
 const { text } = pageAt('docs/keys.md')
@@ -13,8 +14,8 @@ describe('docs/keys.md', () => {
     const commands = blocks
       .filter(({ language }) => language === 'sh')
       .flatMap(commandsOf)
-      .filter(({ command }) => command.startsWith('node '))
-    const ran = await runCommands(commands.map(({ command }) => command))
+      .filter(({ command }) => command.includes(' key '))
+    const ran = await runCommands(commands.map(({ command }) => runnable(command)))
     expect(ran).toHaveLength(1)
     const { status, output } = ran[0]!
     expect(status).toBe(0)

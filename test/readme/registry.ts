@@ -10,9 +10,15 @@ export interface Named {
   readonly contains: string
 }
 
-/** Another test runs these blocks, as they stand on their page. */
-export const RUN_ELSEWHERE: readonly (Named & { readonly by: string })[] = [
+/** Another test checks these blocks, as they stand on their page. */
+export const CHECKED_ELSEWHERE: readonly (Named & { readonly by: string })[] = [
   { page: 'README.md', contains: 'npx wrangler login', by: 'test/deploy/steps.test.ts' },
+  { page: 'docs/operations.md', contains: '"level":', by: 'test/router/operations-document.test.ts' },
+  {
+    page: 'examples/limited-stock/README.md',
+    contains: '127.0.0.1',
+    by: 'test/examples/limited-stock-readme.test.ts',
+  },
 ]
 
 /** Nobody can run these here. */
@@ -37,12 +43,21 @@ export const isNamed = (named: Named, page: Page, text: string): boolean =>
 export type Keeper = 'run' | 'script' | 'elsewhere' | 'cannot'
 
 export function keeperOf(page: Page, block: Block, { command }: Command): Keeper | null {
-  if (RUN_ELSEWHERE.some(named => isNamed(named, page, block.text))) return 'elsewhere'
+  if (isCheckedElsewhere(page, block)) return 'elsewhere'
   if (CANNOT_RUN.some(named => isNamed(named, page, command))) return 'cannot'
+  if (BATON.test(command)) return 'run'
   if (/^npm (start|test|run)\b|^npx vitest /.test(command)) return 'script'
-  if (command.startsWith('curl ') && command.includes(LOCAL)) return 'run'
-  return /^node \S+\.mjs\b/.test(command) ? 'run' : null
+  return command.startsWith('curl ') && command.includes(LOCAL) ? 'run' : null
 }
+
+export const isCheckedElsewhere = (page: Page, { text }: Block): boolean =>
+  CHECKED_ELSEWHERE.some(named => isNamed(named, page, text))
+
+/** The command line: of the package, or of this project. */
+const BATON = /^(?:npx @baton-lock\/baton|npm run --silent baton --)(?= )/
+
+/** The command as it can be run here, where nothing is installed from npm. */
+export const runnable = (command: string): string => command.replace(BATON, 'npm run --silent baton --')
 
 export interface KeptCommand extends Command {
   readonly page: Page

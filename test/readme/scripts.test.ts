@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { allPages, type Page, ROOT } from './markdown.ts'
-import { runCommands } from './shell.ts'
+import { type Ran, runCommands } from './shell.ts'
 
 const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
   readonly scripts: { readonly [name: string]: string }
@@ -16,6 +16,8 @@ const HELP = '--help'
 
 interface Invocation {
   readonly script: string
+  /** `key` in `npm run baton -- key`. */
+  readonly command: string | undefined
   readonly options: readonly string[]
 }
 
@@ -24,19 +26,26 @@ function invocationsOf(text: string): Invocation[] {
   const found = text.matchAll(/\bnpm (?:run (?:--silent )?([\w:-]+)|(start|test))\b((?: --?[^\n`|#]*)?)/g)
   return [...found].map(([, run, short, rest]) => ({
     script: run ?? short!,
+    command: /^ -- ([a-z]+)/.exec(rest!)?.[1],
     options: [...rest!.matchAll(/ (--[a-z][a-z-]*)/g)].map(([, option]) => option!),
   }))
 }
 
 const helps = new Map<string, Promise<string>>()
 
-function helpOf({ script, options }: Invocation): Promise<string> {
+function helpOf({ script, command, options }: Invocation): Promise<string> {
   const variant = ['--birth'].find(option => options.includes(option)) ?? ''
-  const command = `npm run --silent ${script} -- ${variant} --help`
-  const known = helps.get(command) ?? runCommands([command]).then(([ran]) => ran!.output + ran!.errors)
-  helps.set(command, known)
+  // Without npm, which takes longer than most of them.
+  const asked = [`${scripts[script]} ${variant} --help`]
+  // Options of one command of the command line, and those of all.
+  if (command !== undefined) asked.push(`${scripts[script]} ${command} --help`)
+  const key = asked.join()
+  const known = helps.get(key) ?? runCommands(asked).then(textOf)
+  helps.set(key, known)
   return known
 }
+
+const textOf = (ran: readonly Ran[]): string => ran.map(({ output, errors }) => output + errors).join('\n')
 
 async function mistakesOf(invocation: Invocation): Promise<string[]> {
   const { script, options } = invocation
