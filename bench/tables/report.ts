@@ -161,7 +161,7 @@ function costSections(cycles: readonly MeasuredCycle[]): string[] {
     '',
     ...tableOf(({ requests }) => short(requests)),
     '',
-    'Rows written, on all participants together, of a lock that is old enough to delete as much as it writes:',
+    'Rows written, on all participants together: one for each event that changes something. Checkpoints add a few percent.',
     '',
     ...tableOf(({ rows }) => short(rows)),
     '',
