@@ -79,11 +79,14 @@ export const operation = { opId, ops }
 export function findOversized(ops: unknown, isKeyValue: boolean): FieldError[] {
   if (!Array.isArray(ops)) return []
   if (ops.length > API_LIMITS.opsPerBatch)
-    return [oversized('ops', `more than ${API_LIMITS.opsPerBatch} ops`)]
+    return [oversized('ops', `must have at most ${API_LIMITS.opsPerBatch} ops`)]
   const errors = isKeyValue ? ops.flatMap((one: Json, index) => findOversizedIn(one, `ops.${index}`)) : []
   if (errors.length === 0 && weight(ops as Json, API_LIMITS.batchWeight) > API_LIMITS.batchWeight) {
     errors.push(
-      oversized('ops', `heavier than ${API_LIMITS.batchWeight}, or nested deeper than ${API_LIMITS.depth}`),
+      oversized(
+        'ops',
+        `must weigh at most ${API_LIMITS.batchWeight} units, and be nested at most ${API_LIMITS.depth} levels deep`,
+      ),
     )
   }
   return errors.slice(0, API_LIMITS.errorsListed)
@@ -96,11 +99,11 @@ function findOversizedIn(one: Json, path: string): FieldError[] {
   for (const field of OP_NAMES) {
     const named = fields[field]
     if (typeof named === 'string' && named.length > API_LIMITS.keyLength) {
-      errors.push(oversized(`${path}.${field}`, `longer than ${API_LIMITS.keyLength}`))
+      errors.push(oversized(`${path}.${field}`, `must have at most ${API_LIMITS.keyLength} characters`))
     }
   }
   if (fields.value !== undefined && weight(fields.value, API_LIMITS.valueWeight) > API_LIMITS.valueWeight) {
-    const message = `heavier than ${API_LIMITS.valueWeight}, or nested deeper than ${API_LIMITS.depth}`
+    const message = `must weigh at most ${API_LIMITS.valueWeight} units, and be nested at most ${API_LIMITS.depth} levels deep`
     errors.push(oversized(`${path}.value`, message))
   }
   return errors

@@ -26,7 +26,7 @@ const count = z.int().min(0)
 export const lockName = z
   .string()
   .regex(new RegExp(`^[A-Za-z0-9][A-Za-z0-9_.-]{0,${API_LIMITS.lockNameLength - 1}}$`), {
-    error: 'a lock is named by 1 to 64 letters, digits, _ . or -, and begins with a letter or digit',
+    error: 'must be 1 to 64 letters, digits, _ . or -, and begin with a letter or a digit',
   })
   .describe('The name of the lock. Its first use creates it.')
 
@@ -37,7 +37,7 @@ export const at = participantId.describe(
   'The participant that serves the request; by default the nearest one that answers.',
 )
 
-const NOT_A_GRANT = { error: 'not the id of a grant' }
+const NOT_A_GRANT = { error: 'is not the id of a grant' }
 export const grantId = z
   .string()
   .regex(GRANT_ID_PATTERN, { ...NOT_A_GRANT, abort: true })
@@ -45,7 +45,7 @@ export const grantId = z
   .describe('The id of the grant.')
 export const ticketId = z
   .string()
-  .regex(TICKET_ID_PATTERN, { error: 'not the id of a ticket' })
+  .regex(TICKET_ID_PATTERN, { error: 'is not the id of a ticket' })
   .describe('The id of the ticket.')
 
 const LONE_SURROGATE = /\p{Surrogate}/u
@@ -55,14 +55,14 @@ const isWellFormed = (text: string): boolean => !LONE_SURROGATE.test(text)
 export const key = z
   .string()
   .min(1)
-  .refine(isWellFormed, { error: 'a key is well-formed Unicode' })
+  .refine(isWellFormed, { error: 'must be well-formed Unicode' })
   .meta({ maxLength: API_LIMITS.keyLength, description: 'A key of the guarded map.' })
 
 export const opId = z
   .string()
   .min(1)
   .max(API_LIMITS.opIdLength)
-  .refine(isWellFormed, { error: 'an opId is well-formed Unicode' })
+  .refine(isWellFormed, { error: 'must be well-formed Unicode' })
   .describe('Your name for the operation. Sent again, it is answered again and applied only once.')
 
 export const waitMs = between(API_LIMITS.waitMs).describe(

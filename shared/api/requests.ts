@@ -71,7 +71,7 @@ export const metricsQuery = z.strictObject({
   lock: z
     .string()
     .refine(areLockNames, {
-      error: `up to ${API_LIMITS.locksPerScrape} names of locks, with commas between them`,
+      error: `must be up to ${API_LIMITS.locksPerScrape} names of locks, with commas between them`,
     })
     .optional()
     .describe(

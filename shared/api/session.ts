@@ -88,7 +88,8 @@ export function parseSessionMessage(
   resource = 'key-value',
 ): ParsedSessionMessage {
   if (typeof data !== 'string') return refused('A message is text, not binary.')
-  if (data.length > API_LIMITS.bodyBytes) return refused(`longer than ${API_LIMITS.bodyBytes}`, 'too_large')
+  if (data.length > API_LIMITS.bodyBytes)
+    return refused(`A message has at most ${API_LIMITS.bodyBytes} characters.`, 'too_large')
   const read = readJson(data)
   if (!read.ok)
     return refused(read.mistake.path === '' ? 'A message is JSON.' : summarize([inBody(read.mistake)]))

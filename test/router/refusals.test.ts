@@ -161,7 +161,7 @@ describe('400 bad_request, with each path', () => {
     async query => {
       const [name] = query.split('=')
       const { errors } = await refusal(400, 'GET', `/v1/locks/orders/state?${query}`)
-      expect(errors).toContainEqual({ in: 'query', path: name, message: 'unknown field' })
+      expect(errors).toContainEqual({ in: 'query', path: name, message: 'is not a known field' })
     },
   )
 

@@ -164,7 +164,7 @@ function tooMany(response: Response): ParticipantAnswer {
   return {
     type: 'problem',
     code: 'too_many',
-    detail: 'The participant takes no more of these.',
+    detail: 'The participant takes no more requests of this kind for now.',
     retryAfterSeconds,
   }
 }

@@ -136,7 +136,7 @@ const withoutBody: Middleware = async (c, next) => {
   const isRead = method === 'GET' || method === 'HEAD'
   const hasBody = raw.body !== null || Number(c.req.header('content-length') ?? 0) !== 0
   if (!isRead || !hasBody) return next()
-  return malformed(c, [{ in: 'body', path: '', message: `a ${method} has no body` }])
+  return malformed(c, [{ in: 'body', path: '', message: `must be empty: a ${method} has none` }])
 }
 
 function named(path: string): Middleware {

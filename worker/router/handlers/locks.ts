@@ -18,15 +18,20 @@ export const lockHandlers = {
     const from = whereFrom(c.get('incoming'))
     const wanted = configurationFrom(defaults(lock), body, from)
     if (wanted.detector.timeoutMs <= wanted.detector.heartbeatMs) {
-      return malformed(c, [{ in: 'body', path: 'detector.timeoutMs', message: 'not above heartbeatMs' }])
+      return malformed(c, [
+        { in: 'body', path: 'detector.timeoutMs', message: 'must be more than heartbeatMs' },
+      ])
     }
     const processes = countProcesses(defaults(lock))
     if (processes !== null && wanted.participants.length > processes) {
-      const message = `this service has ${processes} processes, and a participant without one would be another at each of them`
+      const message = `must be at most ${processes}: this service has as many processes, and each holds one participant of a lock`
       return malformed(c, [{ in: 'body', path: 'participants', message }])
     }
     const problem = checkOptions(wanted.protocol, wanted.options ?? {}, wanted.participants.length)
-    if (problem !== null) return malformed(c, [{ in: 'body', path: 'options', message: problem }])
+    if (problem !== null) {
+      const message = `do not fit: ${problem.replace(/\.$/, '')}`
+      return malformed(c, [{ in: 'body', path: 'options', message }])
+    }
     let told: LockConfiguration | null = null
     const answer = await routing.anyone({
       lock,

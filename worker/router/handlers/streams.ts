@@ -12,7 +12,7 @@ export const streamHandlers = {
   watch: async ({ c, services, parameters: { lock }, query: { since, at } }) => {
     const last = c.req.header('last-event-id')
     if (last !== undefined && !isSequence(last)) {
-      return malformed(c, [{ in: 'header', path: 'last-event-id', message: 'not a sequence' }])
+      return malformed(c, [{ in: 'header', path: 'last-event-id', message: 'is not a sequence' }])
     }
     // A browser that reconnects repeats its first address, with the `since` of long ago.
     const start = last ?? since?.toString()
@@ -32,7 +32,8 @@ export const streamHandlers = {
   session: async ({ c, services, parameters: { lock }, query: { at } }) => {
     const offered = c.get('incoming').headers
     if (!isUpgrade(offered)) {
-      const message = 'a session is a WebSocket: connect with one, or send `Upgrade: websocket`'
+      const message =
+        'is missing: a session is a WebSocket, so connect with one, or send `Upgrade: websocket`'
       return malformed(c, [{ in: 'header', path: 'upgrade', message }])
     }
     // Made anew: a key that was offered as a subprotocol goes no further than this.
