@@ -7,12 +7,15 @@ import { DEFAULT_TIMING, type ProtocolName } from '../shared/protocols/protocol.
 import type { DirectoryEnvironment } from './directory.ts'
 
 export interface BatonEnvironment extends DirectoryEnvironment {
-  /** The participants of a lock that nobody configured: JSON, `[{"location": "weur"}, …]`; a `url` for another process. */
+  /**
+   * The participants of a lock that nobody configured: JSON, `[{"location": "weur"}, …]`; a `url` for another
+   * process.
+   */
   readonly BATON_PARTICIPANTS?: string
   readonly BATON_PROTOCOL?: string
   /** Secret: who may do what, see docs/keys.md. */
   readonly BATON_KEYS?: string
-  /** `true` lets everybody in who is on the same machine. */
+  /** `true` lets in every program on the same machine. */
   readonly BATON_OPEN?: string
   /** How many steps of history each participant keeps; 0 for none. */
   readonly BATON_EVENTS_KEPT?: string

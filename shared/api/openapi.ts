@@ -1,4 +1,6 @@
-/** The OpenAPI 3.1 description of the service, made from the table of routes and the schemas that validate. */
+/**
+ * The OpenAPI 3.1 description of the service, made from the table of routes and the schemas that validate.
+ */
 import * as z from 'zod'
 import type { Json } from '../json.ts'
 import { COMPONENTS } from './primitives.ts'

@@ -25,12 +25,14 @@ const shapes = component(
   ]),
 )
 
-/** zod cannot say that an optional field is absent rather than `undefined`; after `JSON.parse` it always is. */
+/**
+ * zod cannot say that an optional field is absent rather than `undefined`; after `JSON.parse` it always is.
+ */
 export const op = shapes as z.ZodType<unknown> as z.ZodType<KeyValueOp>
 
 export const ops = z.array(op).min(1).meta({ maxItems: API_LIMITS.opsPerBatch })
 
-/** Ops of a resource that somebody registered: what they are made of is between the client and that resource. */
+/** Ops of a registered resource: what they are made of is between the client and that resource. */
 export const foreignOps = z.array(value).min(1)
 
 export const opResult = component(
@@ -64,8 +66,8 @@ export const operation = { opId, ops }
 const KEY_FIELDS = ['put', 'delete', 'get', 'increment', 'append'] as const
 
 /**
- * What of a batch is over its limit. This is looked for before anything else, because it costs nothing then: the schema
- * would walk through a hundred thousand ops to say of each what is wrong with it.
+ * What part of a batch is over its limit. This is checked first, because it costs nothing then: the schema
+ * would walk through a hundred thousand ops to say what is wrong with each.
  */
 export function findOversized(ops: unknown, isKeyValue: boolean): FieldError[] {
   if (!Array.isArray(ops)) return []
