@@ -22,6 +22,12 @@ export const PROTOCOLS = {
 
 export const PROTOCOL_NAMES = Object.keys(PROTOCOLS) as [ProtocolName, ...ProtocolName[]]
 
+/** The protocols whose locks several readers can hold at once. */
+export const SHARING_PROTOCOLS: readonly ProtocolName[] = ['ricart-agrawala']
+
+/** The protocols whose locks guard state. */
+export const GUARDING_PROTOCOLS: readonly ProtocolName[] = ['wme-1', 'wme-2', 'wme-consensus']
+
 /**
  * The cast is safe: a participant only ever gets back what it wrote itself, because its storage and its peers
  * belong to the same lock and therefore to the same protocol.
