@@ -24,7 +24,10 @@ export interface BatonEnvironment extends DirectoryEnvironment {
    * between them. What they sign names one of them.
    */
   readonly BATON_URL?: string
-  /** Pages of these origins may call the service from a browser: `https://shop.example`, with commas between them. */
+  /**
+   * Pages of these origins may call the service from a browser: `https://shop.example`, with commas between
+   * them.
+   */
   readonly BATON_CORS_ORIGINS?: string
 }
 

@@ -123,7 +123,9 @@ function describeRoute(id: RouteId, route: Route): OpenApiOperation {
   }
 }
 
-/** What goes over a connection that stays open. OpenAPI has no words for it, so these are extensions of ours. */
+/**
+ * What goes over a connection that stays open. OpenAPI has no words for it, so these are extensions of ours.
+ */
 const STREAMS: { readonly [id in RouteId]?: Fields } = {
   session: { 'x-messages': { client: refer(sessionMessage), service: refer(sessionEvent) } },
   watch: {
