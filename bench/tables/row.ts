@@ -31,14 +31,15 @@ export interface Row {
 const { confirmMs, flushMs } = DEFAULT_TIMING
 
 export const NOTES = {
-  confirmed: `Messages that nobody waits for. A grant is an entry of the log: everybody acknowledges it to the new owner, who so learns that a
-majority holds it (only then are local reads and effects outside of the lock safe), and to the one that gave it, who repeats it until then:
-2(N - 2) + 1 messages. The paper confirms no grant, and its channels lose nothing.`,
-  'confirmed-re-entry': `Messages that nobody waits for. Also a re-entry is confirmed by a majority: N - 1 entries and N - 1 acknowledgements. If an
-operation comes within \`confirmMs\` = ${confirmMs} ms they ride on its messages, and the re-entry costs none: see the cycle. Re-entries
-without an operation in that time travel together.`,
-  flushed: `A DOINVOKE waits up to \`flushMs\` = ${flushMs} ms for the next entry to ride on, which saves N - 1 messages for each operation but the last.
-The user is told without waiting for it, and one step earlier than in the paper.`,
+  confirmed: `Nobody waits for these messages. A grant is an entry of the log. Everybody acknowledges it to the new owner, which so
+learns that a majority holds it: only then are local reads and effects outside of the lock safe. Everybody also
+acknowledges it to the participant that gave it, which repeats it until then. That makes 2(N - 2) + 1 messages. The
+paper confirms no grant, and its channels lose nothing.`,
+  'confirmed-re-entry': `Nobody waits for these messages. A majority confirms a re-entry too, with N - 1 entries and N - 1 acknowledgements. If
+an operation comes within \`confirmMs\` = ${confirmMs} ms, they ride on its messages and the re-entry costs none: see the
+cycle. Re-entries without an operation in that time travel together.`,
+  flushed: `A DOINVOKE waits up to \`flushMs\` = ${flushMs} ms for the next entry to ride on. This saves N - 1 messages for each operation
+but the last. The user is told without waiting for it, one step earlier than in the paper.`,
 } as const
 
 export const row = (
