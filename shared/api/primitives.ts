@@ -1,8 +1,9 @@
 /**
- * The small schemas that bodies, queries and answers are made of. They are the one source of what is accepted, of its types
- * and of what OpenAPI says about it.
+ * The small schemas that bodies, queries and answers are made of. They are the one source of what is
+ * accepted, of its types and of what OpenAPI says about it.
  *
- * Every file imports zod as a namespace: `import { z }` would put all of its translations into the bundle (440 KB, not 80).
+ * Every file imports zod as a namespace: `import { z }` would put all of its translations into the bundle
+ * (440 KB, not 80).
  */
 import * as z from 'zod'
 import { GRANT_ID_PATTERN, parseGrantId, TICKET_ID_PATTERN } from './ids.ts'
@@ -51,7 +52,9 @@ export const ticketId = z
 const LONE_SURROGATE = /\p{Surrogate}/u
 const isWellFormed = (text: string): boolean => !LONE_SURROGATE.test(text)
 
-/** How long it may be is checked apart (`findOversized`), because too long is another problem than malformed. */
+/**
+ * Its length is checked separately (`findOversized`), because too long is a different problem than malformed.
+ */
 export const key = z
   .string()
   .min(1)

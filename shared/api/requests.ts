@@ -1,4 +1,7 @@
-/** What clients send: bodies and queries. Unknown fields are refused, so that a misspelt option is not taken for none. */
+/**
+ * What clients send: bodies and queries. Unknown fields are refused, so that a misspelt option is not
+ * silently ignored.
+ */
 import * as z from 'zod'
 import { API_LIMITS } from './limits.ts'
 import { operation } from './ops.ts'

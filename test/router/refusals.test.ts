@@ -1,4 +1,4 @@
-/** What the router refuses by itself, before anybody is asked. */
+/** What the router refuses by itself, before it asks a participant. */
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { API_LIMITS } from '../../shared/api/limits.ts'

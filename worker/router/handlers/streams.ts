@@ -1,4 +1,6 @@
-/** What stays open: Server-Sent Events and WebSockets. The router finds a participant and hands its answer on. */
+/**
+ * What stays open: Server-Sent Events and WebSockets. The router finds a participant and hands its answer on.
+ */
 import type { Context } from 'hono'
 import type { ParticipantPlace } from '../../../shared/api/configuration.ts'
 import { malformed, noSuchParticipant, pass } from '../answers.ts'
@@ -91,7 +93,9 @@ function isSequence(text: string): boolean {
   return /^[0-9]{1,16}$/.test(text) && Number.isSafeInteger(Number(text))
 }
 
-/** The socket of the participant's answer becomes the socket of ours. `webSocket` is an addition of Workers. */
+/**
+ * The socket of the participant's answer becomes the socket of ours. `webSocket` is an addition of Workers.
+ */
 export function upgradeInWorkers(answer: Response, headers: Headers): Response {
   const { webSocket } = answer as Response & { readonly webSocket?: unknown }
   return new Response(null, { status: 101, headers, webSocket } as ResponseInit)
