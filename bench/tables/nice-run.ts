@@ -34,12 +34,6 @@ const TIMING = { ...DEFAULT_TIMING, repeatMs: 5_000 }
  */
 const QUIET_MS = Math.max(TIMING.flushMs, TIMING.confirmMs) + DELAY_MS
 
-/**
- * An old lock forgets as much as it remembers: each row that is made is deleted some time, and deletes are billed as writes. So both
- * are counted when it is made, and the delete is not counted when it comes.
- */
-const MADE_AND_DELETED = 2
-
 export interface Setting {
   readonly protocol: AnyProtocol
   readonly participants: number
@@ -67,7 +61,7 @@ export interface Counted {
   readonly messages: number
   /** `fetch` calls between objects. */
   readonly requests: number
-  /** Rows written, as Cloudflare counts them: deletes too. */
+  /** Rows of the journals: a turn that writes anything writes one. Checkpoints, now and then, are not counted. */
   readonly rows: number
 }
 
@@ -77,8 +71,6 @@ export type Reaction = (participant: ParticipantId, event: Emitted) => UserInput
 interface Seat {
   readonly context: Context
   readonly state: OpaqueState
-  /** Of the rows in its storage. */
-  readonly keys: Set<string>
   readonly timers: Map<string, { readonly at: number; readonly waitedMs: number }>
 }
 
@@ -96,7 +88,20 @@ interface Event {
   readonly participant: ParticipantId
   readonly waitedMs: number
   readonly outbox: Map<ParticipantId, AnyEnvelope[]>
-  readonly later: UserInput[]
+  readonly later: Later[]
+  readonly turn: Turn
+}
+
+/** What is written together (worker/participant/core/turns.ts). */
+interface Turn {
+  writes: boolean
+}
+
+/** What a user does in an event of its own. */
+interface Later {
+  readonly input: UserInput
+  /** A `transact` leaves in the turn that brings the outcome. */
+  readonly isSameTurn: boolean
 }
 
 export class NiceRun {
@@ -125,7 +130,7 @@ export class NiceRun {
         },
         resource: keyValue,
       }
-      return { context, state: protocol.recover(context, []), keys: new Set(), timers: new Map() }
+      return { context, state: protocol.recover(context, []), timers: new Map() }
     })
     for (let id = 1; id <= participants; id++) {
       this.event(id, 0, [{ type: 'start', now: 0, genesis: true, incarnation: id }], null)
@@ -137,8 +142,8 @@ export class NiceRun {
     return { messages: this.sent.length, requests: this.requests, rows: this.rows }
   }
 
-  user(participant: ParticipantId, event: UserInput, waitedMs = 0): void {
-    this.event(participant, waitedMs, [{ type: 'user', now: this.now, event }], null)
+  user(participant: ParticipantId, event: UserInput, waitedMs = 0, turn?: Turn): void {
+    this.event(participant, waitedMs, [{ type: 'user', now: this.now, event }], null, turn)
   }
 
   /** Until the lock is quiet. */
@@ -184,11 +189,19 @@ export class NiceRun {
     waitedMs: number,
     inputs: readonly Input<OpaqueMessage>[],
     answersTo: ParticipantId | null,
+    turn: Turn = { writes: false },
   ): void {
-    const event: Event = { participant, waitedMs, outbox: new Map(), later: [] }
+    const event: Event = { participant, waitedMs, outbox: new Map(), later: [], turn }
     for (const input of inputs) this.step(event, input)
     for (const [to, messages] of event.outbox) this.transmit(event, to, messages, to !== answersTo)
-    for (const input of event.later) this.user(participant, input, waitedMs)
+    for (const { input, isSameTurn } of event.later)
+      this.user(participant, input, waitedMs, isSameTurn ? turn : undefined)
+  }
+
+  /** The first thing that a turn writes costs a row, and everything else in it rides along. */
+  private write({ turn }: Event): void {
+    if (!turn.writes) this.rows++
+    turn.writes = true
   }
 
   private transmit(event: Event, to: ParticipantId, messages: readonly AnyEnvelope[], isRequest: boolean) {
@@ -204,28 +217,23 @@ export class NiceRun {
     const cause = input.type === 'user' ? input.event : null
     const effects = this.protocol.step(context, state, input)
     const emitted = effects.flatMap(effect => (effect.type === 'emit' ? [effect.event] : []))
-    if (isRecorded(cause, emitted)) this.rows += MADE_AND_DELETED
+    if (isRecorded(cause, emitted)) this.write(event)
     for (const effect of effects) this.perform(event, effect)
     for (const said of emitted) {
       const answer = this.reaction(participant, said)
       if (answer === null) continue
       if (answer.type === 'issue' && said.type === 'crit')
         this.step(event, { type: 'user', now: this.now, event: answer })
-      else event.later.push(answer)
+      else event.later.push({ input: answer, isSameTurn: said.type === 'outcome' })
     }
   }
 
   private perform(event: Event, effect: Effect<OpaqueMessage>): void {
     const { participant, outbox, waitedMs } = event
-    const { timers, keys } = this.seat(participant)
+    const { timers } = this.seat(participant)
     switch (effect.type) {
       case 'save':
-        for (const { key, value } of effect.records) {
-          if (value === null) keys.delete(key)
-          else this.rows += keys.has(key) ? 1 : MADE_AND_DELETED
-          if (value !== null) keys.add(key)
-        }
-        return
+        return this.write(event)
       case 'send':
         outbox.set(effect.to, [...(outbox.get(effect.to) ?? []), effect.message])
         return
