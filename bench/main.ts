@@ -1,6 +1,7 @@
 /**
- * `npm run bench`: Baton against a plain Durable Object on raw workerd, side by side in one process and one run. Machines are noisy,
- * so cases are interleaved in short rounds, and what counts is the ratio to the yardstick of the same round.
+ * `npm run bench`: Baton against a plain Durable Object on raw workerd, side by side in one process and one
+ * run. Machines are noisy, so cases are interleaved in short rounds, and what counts is the ratio to the
+ * yardstick of the same round.
  */
 import { randomBytes } from 'node:crypto'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'

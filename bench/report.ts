@@ -87,7 +87,7 @@ const AIMS: readonly Aim[] = [
   },
 ]
 
-/** What we want, beside what was measured. */
+/** Our aims, beside what was measured. */
 export function aims(rows: readonly Row[]): string {
   const lines = AIMS.map(({ what, most, measured }) => {
     const value = measured(rows)

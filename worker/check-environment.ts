@@ -20,7 +20,7 @@ export interface EnvironmentReport {
 
 /** Shorter ones can be guessed. */
 export const LEAST_SECRET_LENGTH = 16
-const MOST_EVENTS_KEPT = 1_000_000
+const MAX_EVENTS_KEPT = 1_000_000
 
 type Check = (env: BatonEnvironment) => string | null
 
@@ -33,9 +33,9 @@ const CHECKS: { readonly [name in keyof BatonEnvironment]-?: Check } = {
       : `is none of ${protocolName.options.join(', ')}`,
   BATON_PARTICIPANTS: env => (env.BATON_PARTICIPANTS ? mistakeInParticipants(env) : null),
   BATON_EVENTS_KEPT: env =>
-    isCount(env.BATON_EVENTS_KEPT || '0', MOST_EVENTS_KEPT)
+    isCount(env.BATON_EVENTS_KEPT || '0', MAX_EVENTS_KEPT)
       ? null
-      : `is not a whole number from 0 to ${MOST_EVENTS_KEPT}`,
+      : `is not a whole number from 0 to ${MAX_EVENTS_KEPT}`,
   BATON_KEYS: mistakeInKeys,
   BATON_OPEN: env =>
     ['', 'true', 'false'].includes(env.BATON_OPEN ?? '') ? null : 'is neither true nor false',

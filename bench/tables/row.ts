@@ -1,4 +1,7 @@
-/** One row of the table: what is measured, what the paper says, what this code does, and why it is worse if it is. */
+/**
+ * One row of the table: what is measured, what the paper says, what this code does, and why it is worse if it
+ * is.
+ */
 import { DEFAULT_TIMING } from '../../shared/protocols/protocol.ts'
 import type { SCENARIOS } from './scenarios.ts'
 import type { VariantName } from './subjects.ts'
@@ -15,7 +18,7 @@ export interface Row {
   readonly requester: number
   /** A formula, or the least and the most. */
   readonly paper: string | readonly [string, string]
-  /** What is measured is exactly this; `null` where it depends on more than N and K. */
+  /** What is measured is exactly this; `null` if it depends on more than N and K. */
   readonly ours: string | null
   /** With three participants, if that differs. */
   readonly oursOfThree?: string

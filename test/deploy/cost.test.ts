@@ -1,4 +1,7 @@
-/** docs/deploy.md tells what a lock cycle costs: its counts are held against the runtime, its dollars against its counts. */
+/**
+ * docs/deploy.md says what a lock cycle costs: its counts are checked against the runtime, its dollars
+ * against its counts.
+ */
 import { describe, expect, it } from 'vitest'
 import { billOfMonth, fullPrice, usageOfMillion } from '../../bench/prices.ts'
 import { pageAt } from '../readme/markdown.ts'
@@ -53,7 +56,7 @@ describe('the dollars of docs/deploy.md', () => {
   })
 
   it('would be found wrong', () => {
-    expect(wrongDollars(page.replace('$5.45', '$4.18'))).toEqual(['column 1: 4.18 should be 5.46'])
+    expect(wrongDollars(page.replace('$5.45', '$4.18'))).toEqual(['column 1: 4.18 should be 5.45'])
     expect(wrongDollars(page.replace('| rows written | 4.3 |', '| rows written | 3.3 |'))).toHaveLength(1)
   })
 })

@@ -1,4 +1,7 @@
-/** Reads the text format of Prometheus as its scraper does, and complains about what that would not take. */
+/**
+ * Reads the text format of Prometheus as its scraper does, and complains about anything that the scraper
+ * would not accept.
+ */
 
 export interface Sample {
   readonly name: string

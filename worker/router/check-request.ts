@@ -59,7 +59,7 @@ function isDecodable(path: string): boolean {
 export function checkQuery(c: RouterContext, route: Route): CheckedRequest<Fields> {
   const begin = c.req.url.indexOf('?')
   const search = begin === -1 ? '' : c.req.url.slice(begin)
-  // What is not UTF-8 would be changed silently, as in a body.
+  // Bytes that are not UTF-8 would be changed silently, as in a body.
   if (!isDecodable(search))
     return refused(malformed(c, [{ in: 'query', path: '', message: 'not percent-encoded UTF-8' }]))
   // Without a prototype: `__proto__` is a name like any other.
@@ -74,7 +74,7 @@ export function checkQuery(c: RouterContext, route: Route): CheckedRequest<Field
   return refused(malformed(c, checked.ok ? errors : [...errors, ...checked.errors]))
 }
 
-/** What is not a number stays text, and the schema says so. */
+/** Anything that is not a number stays text, and the schema reports it. */
 function asNumber(text: string): number | string {
   return /^(?:0|-?[1-9][0-9]{0,15})$/.test(text) ? Number(text) : text
 }
