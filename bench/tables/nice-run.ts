@@ -66,7 +66,7 @@ export interface Counted {
   readonly messages: number
   /** `fetch` calls between objects. */
   readonly requests: number
-  /** Rows of the journals: a turn that writes anything writes one. Checkpoints, now and then, are not counted. */
+  /** Rows of the journal: one for each event that changes something. */
   readonly rows: number
 }
 
@@ -93,20 +93,8 @@ interface Event {
   readonly participant: ParticipantId
   readonly waitedMs: number
   readonly outbox: Map<ParticipantId, AnyEnvelope[]>
-  readonly later: Later[]
-  readonly turn: Turn
-}
-
-/** What is written together (worker/participant/core/turns.ts). */
-interface Turn {
+  readonly later: UserInput[]
   writes: boolean
-}
-
-/** What a user does in an event of its own. */
-interface Later {
-  readonly input: UserInput
-  /** A `transact` leaves in the turn that brings the outcome. */
-  readonly isSameTurn: boolean
 }
 
 export class NiceRun {
@@ -147,8 +135,8 @@ export class NiceRun {
     return { messages: this.sent.length, requests: this.requests, rows: this.rows }
   }
 
-  user(participant: ParticipantId, event: UserInput, waitedMs = 0, turn?: Turn): void {
-    this.event(participant, waitedMs, [{ type: 'user', now: this.now, event }], null, turn)
+  user(participant: ParticipantId, event: UserInput, waitedMs = 0): void {
+    this.event(participant, waitedMs, [{ type: 'user', now: this.now, event }], null)
   }
 
   /** Until the lock is quiet. */
@@ -194,19 +182,12 @@ export class NiceRun {
     waitedMs: number,
     inputs: readonly Input<OpaqueMessage>[],
     answersTo: ParticipantId | null,
-    turn: Turn = { writes: false },
   ): void {
-    const event: Event = { participant, waitedMs, outbox: new Map(), later: [], turn }
+    const event: Event = { participant, waitedMs, outbox: new Map(), later: [], writes: false }
     for (const input of inputs) this.step(event, input)
+    if (event.writes) this.rows++
     for (const [to, messages] of event.outbox) this.transmit(event, to, messages, to !== answersTo)
-    for (const { input, isSameTurn } of event.later)
-      this.user(participant, input, waitedMs, isSameTurn ? turn : undefined)
-  }
-
-  /** The first thing that a turn writes costs a row, and everything else in it rides along. */
-  private write({ turn }: Event): void {
-    if (!turn.writes) this.rows++
-    turn.writes = true
+    for (const input of event.later) this.user(participant, input, waitedMs)
   }
 
   private transmit(event: Event, to: ParticipantId, messages: readonly AnyEnvelope[], isRequest: boolean) {
@@ -222,14 +203,16 @@ export class NiceRun {
     const cause = input.type === 'user' ? input.event : null
     const effects = this.protocol.step(context, state, input)
     const emitted = effects.flatMap(effect => (effect.type === 'emit' ? [effect.event] : []))
-    if (isRecorded(cause, emitted)) this.write(event)
+    if (isRecorded(cause, emitted)) event.writes = true
     for (const effect of effects) this.perform(event, effect)
     for (const said of emitted) {
       const answer = this.reaction(participant, said)
       if (answer === null) continue
-      if (answer.type === 'issue' && said.type === 'crit')
-        this.step(event, { type: 'user', now: this.now, event: answer })
-      else event.later.push({ input: answer, isSameTurn: said.type === 'outcome' })
+      const isIssue = answer.type === 'issue' && said.type === 'crit'
+      const isExit = answer.type === 'exit' && said.type === 'outcome'
+      // A `transact` does both within the event that it hears of.
+      if (isIssue || isExit) this.step(event, { type: 'user', now: this.now, event: answer })
+      else event.later.push(answer)
     }
   }
 
@@ -238,7 +221,8 @@ export class NiceRun {
     const { timers } = this.seat(participant)
     switch (effect.type) {
       case 'save':
-        return this.write(event)
+        event.writes = true
+        return
       case 'send':
         outbox.set(effect.to, [...(outbox.get(effect.to) ?? []), effect.message])
         return
