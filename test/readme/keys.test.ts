@@ -16,7 +16,7 @@ describe('docs/keys.md', () => {
     const commands = blocks
       .filter(({ language }) => language === 'sh')
       .flatMap(commandsOf)
-      .filter(({ command }) => command.includes(' key '))
+      .filter(({ command }) => /\bkey\b/.test(command))
     const ran = await runCommands(commands.map(({ command }) => runnable(command)))
     expect(ran).toHaveLength(1)
     const { status, output } = ran[0]!

@@ -50,7 +50,8 @@ export function keeperOf(page: Page, block: Block, { command }: Command): Keeper
   if (CANNOT_RUN.some(named => isNamed(named, page, command))) return 'cannot'
   if (BATON.test(command)) return 'run'
   if (/^npm (start|test|run)\b|^npx vitest /.test(command)) return 'script'
-  return command.startsWith('curl ') && command.includes(LOCAL) ? 'run' : null
+  if (command.startsWith('curl ') && command.includes(LOCAL)) return 'run'
+  return /^node \S+\.mjs\b/.test(command) ? 'run' : null
 }
 
 export const isCheckedElsewhere = (page: Page, { text }: Block): boolean =>

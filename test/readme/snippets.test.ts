@@ -18,7 +18,7 @@ const CONFIGURATION = {
   compilerOptions: {
     // A snippet may show a value and leave its use to the reader.
     noUnusedLocals: false,
-    types: ['@cloudflare/workers-types', 'node'],
+    types: ['@cloudflare/workers-types'],
     paths: Object.fromEntries(Object.entries(PACKAGE_PATHS).map(([name, path]) => [name, [path]])),
   },
   include: ['.'],
