@@ -11,6 +11,7 @@ export interface ConnectionOptions {
   readonly newId: () => string
   readonly openSocket: OpenSocket
   readonly retry: Required<RetryOptions>
+  readonly waitUntil: (work: Promise<unknown>) => void
 }
 
 export class Connection {
@@ -20,14 +21,17 @@ export class Connection {
   readonly newId: () => string
   readonly openSocket: OpenSocket
   readonly retry: Required<RetryOptions>
+  readonly #waitUntil: (work: Promise<unknown>) => void
 
-  constructor({ transport, clock, random, newId, openSocket, retry }: ConnectionOptions) {
+  constructor(options: ConnectionOptions) {
+    const { transport, clock, random, newId, openSocket, retry, waitUntil } = options
     this.transport = transport
     this.clock = clock
     this.random = random
     this.newId = newId
     this.openSocket = openSocket
     this.retry = retry
+    this.#waitUntil = waitUntil
   }
 
   /** A call that may depend on the time at which it is sent is given as a function. */
@@ -39,6 +43,11 @@ export class Connection {
     return this.attempts(limits, signal, () =>
       this.transport.request({ ...(typeof call === 'function' ? call() : call), signal }),
     )
+  }
+
+  /** Goes on after the caller has its answer; what becomes of it, nobody asks. */
+  later(work: Promise<unknown>): void {
+    this.#waitUntil(work.catch(() => {}))
   }
 
   attempts<T>(

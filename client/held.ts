@@ -51,10 +51,13 @@ export class Held<Resource extends ResourceTypes = KeyValue> implements AsyncDis
     this.#lock = lock
     this.#path = pathOf(lock, 'grants', grant.id)
     this.#ttlMs = options.ttlMs ?? timeToLive(grant, connection.clock.now())
-    if (options.keepAlive === false) return
+    const isLeftAlone = options.keepAlive === false
+    if (isLeftAlone && grant.confirmMs === undefined) return
     keepAlive(connection, {
       ttlMs: this.#ttlMs,
       isOld,
+      confirmMs: grant.confirmMs,
+      isOnce: isLeftAlone,
       signal: this.signal,
       send: timeoutMs => this.#keepAlive(options.ttlMs, timeoutMs),
     }).then(reason => reason && this.#end(reason))

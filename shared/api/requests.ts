@@ -20,6 +20,7 @@ import {
   ticketId,
   timeoutMs,
   ttlMs,
+  waiter,
   waitMs,
 } from './primitives.ts'
 import { protocolName, protocolOptions } from './protocol-options.ts'
@@ -29,6 +30,7 @@ import { protocolName, protocolOptions } from './protocol-options.ts'
 export const noPath = z.strictObject({})
 export const lockPath = z.strictObject({ lock: lockName })
 export const ticketPath = z.strictObject({ lock: lockName, id: ticketId })
+export const waiterPath = z.strictObject({ lock: lockName, waiter })
 export const grantPath = z.strictObject({ lock: lockName, id: grantId })
 export const keyPath = z.strictObject({ lock: lockName, key })
 
@@ -118,6 +120,7 @@ export const acquireBody = component(
       .describe(
         'Answer only once a majority holds the grant, so that effects outside of the lock are safe at once.',
       ),
+    waiter: waiter.optional(),
   }),
 )
 

@@ -12,7 +12,9 @@ import {
   parseCursor,
   parseGrantId,
   parseTicketId,
+  userOfWaiter,
 } from '../../shared/api/ids.ts'
+import { API_LIMITS } from '../../shared/api/limits.ts'
 import { PROBLEM_MEDIA_TYPE, type Problem, problem } from '../../shared/api/problems.ts'
 import * as requests from '../../shared/api/requests.ts'
 import { check, summarize } from '../../shared/api/validation.ts'
@@ -61,8 +63,11 @@ export function createFakeServer({ clock, key }: FakeServerOptions): FakeServer 
   app.post('/acquire', async c => {
     const body = await readBody(c, requests.acquireBody)
     const lock = lockOf(c)
-    const user = newUser()
-    lock.enqueue({ user, ttlMs: body.ttlMs ?? DEFAULT_TTL_MS })
+    const user = body.waiter === undefined ? newUser() : userOfWaiter(body.waiter)
+    if (lock.withdrawn.has(user)) return refuse(problem('conflict', 'This waiter was withdrawn.'))
+    const { ttlMs = DEFAULT_TTL_MS } = body
+    const confirm = body.waiter === undefined ? {} : { confirmMs: API_LIMITS.untakenMs }
+    lock.enqueue({ user, ttlMs, ...confirm })
     const grant = await waitFor(lock, user, body.waitMs, c.req.raw.signal)
     if (grant !== undefined) return c.json({ grant: describeGrant(lock, grant) })
     if (body.ticket) return c.json(describeTicket(lock, user), 202)
@@ -84,6 +89,14 @@ export function createFakeServer({ clock, key }: FakeServerOptions): FakeServer 
 
   app.delete('/tickets/:id', c => {
     lockOf(c).withdraw(parseTicketId(c.req.param('id'))!.user)
+    return c.body(null, 204)
+  })
+
+  app.delete('/waiters/:waiter', c => {
+    const lock = lockOf(c)
+    const user = userOfWaiter(c.req.param('waiter'))
+    lock.withdrawn.add(user)
+    lock.withdraw(user)
     return c.body(null, 204)
   })
 
@@ -232,13 +245,14 @@ async function waitFor(
 
 // ---------------------------------------------------------------- describing
 
-function describeGrant(lock: FakeLock, { fence, user, expiresAt }: FakeGrant) {
+function describeGrant(lock: FakeLock, { fence, user, expiresAt, confirmBy, confirmMs }: FakeGrant) {
   return {
     id: formatGrantId(1, fence, user),
     fence,
     participant: 1,
     epoch: lock.epoch,
     expiresAt: iso(expiresAt),
+    ...(confirmBy !== null && { confirmMs }),
   }
 }
 

@@ -1,5 +1,13 @@
 import { describe, expect, test } from 'vitest'
-import { build, type HistoryBuilder, judged, messages, type Operation, operation, violations } from './builder.ts'
+import {
+  build,
+  type HistoryBuilder,
+  judged,
+  messages,
+  type Operation,
+  operation,
+  violations,
+} from './builder.ts'
 
 const x = operation(2, 1, 'x', 5)
 const y = operation(3, 1, 'y', 7)

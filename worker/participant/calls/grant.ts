@@ -9,6 +9,7 @@ import { outcomeBody } from './outcome.ts'
 import { opIdConflict, overProblem, refusalProblem, stateTooLarge, unsettled } from './refusals.ts'
 
 export function* operate(context: CallContext, call: Call<'ops'>): Conversation<ParticipantAnswer> {
+  context.handovers.taken(call.user)
   const until = context.now() + SETTLE_MS
   const known = yield* earlierResult(context, call, until)
   if (known !== null) return isStored(known) ? answerAgain(known, {}) : known
@@ -60,7 +61,8 @@ export function notApplied(event: UserOutput | null, opId: string): ParticipantA
 
 export function* keepAlive(context: CallContext, call: Call<'keepalive'>): Conversation<ParticipantAnswer> {
   const { user, fence } = call
-  const { member, configuration } = context
+  const { member, configuration, handovers } = context
+  handovers.taken(user)
   const ttlMs = call.ttlMs ?? member.holderNamed(user)?.ttlMs ?? configuration.ttlMs
   const say = { type: 'keep-alive', user, fence, ttlMs } as const
   const isAnswer = ({ type }: UserOutput) => type === 'kept' || type === 'refused'
