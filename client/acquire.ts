@@ -8,7 +8,7 @@
  */
 
 import { randomToken } from './clock.ts'
-import { type Connection, pathOf } from './connection.ts'
+import { type Connection, LONGEST_WAIT_MS, pathOf } from './connection.ts'
 import {
   AbortedError,
   GrantOverError,
@@ -42,8 +42,6 @@ export interface Granted {
   readonly isOld: boolean
 }
 
-/** What one request may ask for. */
-export const LONGEST_WAIT_MS = 25_000
 const DEFAULT_WAIT_MS = 10_000
 /** Long enough for the token to come from another region, so that an idle lock takes one request. */
 const FIRST_TICKET_WAIT_MS = 1_000

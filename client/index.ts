@@ -37,7 +37,7 @@ export {
 export { type Clock, systemClock } from './clock.ts'
 export * from './errors.ts'
 export { Held } from './held.ts'
-export { type HoldOptions, Lock, type SignalOptions } from './lock.ts'
+export { type HoldOptions, Lock, type RunOptions, type SignalOptions } from './lock.ts'
 export type { ApplyOptions, TransactOptions } from './operations.ts'
 export type { BatchResult, KeyValue, ResourceTypes, ResultOf, TransactResult } from './ops.ts'
 export type { GetOptions, ListOptions } from './reads.ts'

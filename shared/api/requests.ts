@@ -131,7 +131,17 @@ export const transactBody = component(
   z.strictObject({ ...operation, waitMs: waitMs.default(API_LIMITS.waitMs.default), at: at.optional() }),
 )
 
-export const keepaliveBody = component('Keepalive', z.strictObject({ ttlMs: ttlMs.optional() }))
+export const keepaliveBody = component(
+  'Keepalive',
+  z.strictObject({
+    ttlMs: ttlMs.optional(),
+    waitMs: waitMs
+      .default(0)
+      .describe(
+        'Answer only after so long, or as soon as the grant is over: so its holder hears at once that it lost it.',
+      ),
+  }),
+)
 
 export const ejectBody = component(
   'Eject',

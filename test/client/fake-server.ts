@@ -108,10 +108,15 @@ export function createFakeServer({ clock, key }: FakeServerOptions): FakeServer 
   })
 
   app.post('/grants/:id/keepalive', async c => {
-    const { ttlMs } = await readBody(c, requests.keepaliveBody)
+    const { ttlMs, waitMs } = await readBody(c, requests.keepaliveBody)
     const lock = lockOf(c)
-    const refusal = lock.refusal(userOf(c))
-    return refusal === undefined ? c.json({ expiresAt: iso(lock.keepAlive(ttlMs)) }) : answer(refusal)
+    const user = userOf(c)
+    const refusal = lock.refusal(user)
+    if (refusal !== undefined) return answer(refusal)
+    const expiresAt = iso(lock.keepAlive(ttlMs))
+    if (waitMs > 0) await untilOver(lock, user, waitMs)
+    const over = lock.refusal(user)
+    return over === undefined ? c.json({ expiresAt }) : answer(over)
   })
 
   app.delete('/grants/:id', c => {
@@ -241,6 +246,14 @@ async function waitFor(
   over.abort()
   signal.removeEventListener('abort', withdraw)
   return lock.grantOf(user)
+}
+
+async function untilOver(lock: FakeLock, user: string, waitMs: number): Promise<void> {
+  const time = new AbortController()
+  const isOver = lock.clock.sleep(waitMs, { signal: time.signal, background: true }).then(() => time.abort())
+  while (lock.refusal(user) === undefined && !time.signal.aborted)
+    await Promise.race([lock.changed(time.signal), isOver])
+  time.abort()
 }
 
 // ---------------------------------------------------------------- describing

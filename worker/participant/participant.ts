@@ -172,7 +172,8 @@ export class Participant {
       }
       this.callsInFlight++
       this.callsWeight += weight
-      const answered = this.conversations.hold(() => answer(this.callContext, call), signal)
+      const asked = isFull ? withoutWaiting(call) : call
+      const answered = this.conversations.hold(() => answer(this.callContext, asked), signal)
       return answered.finally(() => {
         this.callsInFlight--
         this.callsWeight -= weight
@@ -318,6 +319,10 @@ export class Participant {
     }
   }
 }
+
+/** What is always taken must not stay. */
+const withoutWaiting = <Call extends ParticipantCall>(call: Call): Call =>
+  call.type === 'keepalive' ? { ...call, waitMs: 0 } : call
 
 function answerToConfigure(birth: Birth): ParticipantAnswer {
   if (birth.type === 'configuration-refused') {

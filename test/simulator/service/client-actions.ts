@@ -159,7 +159,7 @@ async function hold(client: SimClient, action: ActionOf<'hold'>): Promise<void> 
   const acquired = client
     .connect(life)
     .lock(lock)
-    .acquire({ waitMs, ttlMs, confirm, mode, keepAlive, signal, ...at })
+    .acquire({ waitMs, ttlMs, confirm, mode, keepAlive, signal, hearLoss: confirm, ...at })
   const held = vanishes ? await untilGone(client, life, acquired, abortAfterMs) : await acquired
   if (held === null) return
   journal.grant(lock, client.name, begunAt, held.fence, confirm)

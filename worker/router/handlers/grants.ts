@@ -59,13 +59,13 @@ export const grantHandlers = {
     return ofGrant(
       call,
       ({ user, fence }) => ({ type: 'ops', user, fence, opId, ops: call.body.ops as Json }),
-      'operation',
+      { atStake: 'operation' },
     )
   },
 
   keepalive: async call => {
-    const ttlMs = call.body.ttlMs ?? null
-    return ofGrant(call, ({ user, fence }) => ({ type: 'keepalive', user, fence, ttlMs }))
+    const { ttlMs = null, waitMs } = call.body
+    return ofGrant(call, ({ user, fence }) => ({ type: 'keepalive', user, fence, ttlMs, waitMs }), { waitMs })
   },
 
   release: async call => ofGrant(call, ({ user, fence }) => ({ type: 'release', user, fence })),
@@ -141,10 +141,10 @@ type GrantCall = Call<'ops'> | Call<'keepalive'> | Call<'release'>
 async function ofGrant(
   { c, services, parameters: { lock, id } }: GrantCall,
   callFor: (grant: { readonly user: string; readonly fence: number }) => ParticipantCall,
-  atStake?: 'operation',
+  { atStake, waitMs = 0 }: { readonly atStake?: 'operation'; readonly waitMs?: number } = {},
 ): Promise<Response> {
   const grant = parseGrantId(id)!
-  const plan = { ...planFor(c, services, lock, callFor(grant), 0), ...(atStake && { atStake }) }
+  const plan = { ...planFor(c, services, lock, callFor(grant), waitMs), ...(atStake && { atStake }) }
   const answer = await services.routing.only(grant.participant, plan)
   if (answer.type !== 'gone') return pass(c, answer)
   const detail = `Participant ${grant.participant} is not part of this lock (any more), and its grants ended with that.`
