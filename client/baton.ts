@@ -3,10 +3,12 @@ import type { Location } from '../shared/api/limits.ts'
 import { type Clock, randomId, systemClock } from './clock.ts'
 import { Connection } from './connection.ts'
 import { Lock } from './lock.ts'
-import type { KeyValue, ResourceTypes } from './ops.ts'
+import type { KeyValue } from './ops.ts'
 import { DEFAULT_RETRY, type RetryOptions } from './retry.ts'
+import { Schemas } from './schemas.ts'
 import type { Socket } from './session.ts'
 import { socketByConstructor, socketByUpgrade } from './socket.ts'
+import type { InputsOf, OutputsOf, ResourceOf, StateMap, StateSchemas } from './state.ts'
 import { type Fetch, Transport } from './transport.ts'
 
 /** A service binding of a Worker, the stub of a Durable Object, or anything else with a `fetch`. */
@@ -52,8 +54,20 @@ export type BatonOptions = ServiceAddress & {
 }
 
 export interface Baton {
-  /** Costs nothing: a lock that was never configured exists with the defaults. */
-  lock<Resource extends ResourceTypes = KeyValue>(name: string): Lock<Resource>
+  /**
+   * Costs nothing: a lock that was never configured exists with the defaults. `Guarded` says what it guards: the type of its
+   * state, or the ops of a resource of your own.
+   *
+   * @example
+   * const stock = baton.lock<{ left: number; orders: Order[] }>('stock')
+   * const { value } = await stock.get('left')
+   */
+  lock<Guarded extends object = KeyValue>(name: string): Lock<ResourceOf<Guarded>>
+  /** The same, and what is read and written is held against the schemas (zod, valibot or any other Standard Schema) of the keys. */
+  lock<const Schemas extends StateSchemas>(
+    name: string,
+    options: { readonly schemas: Schemas },
+  ): Lock<StateMap<OutputsOf<Schemas>, InputsOf<Schemas>>>
 }
 
 /** Of a request: where Cloudflare says that it comes from. */
@@ -91,7 +105,9 @@ export function createBaton(options: BatonOptions): Baton {
       ? socketByConstructor(transport, key, options.webSocket)
       : socketByUpgrade(transport)
   const connection = new Connection({ transport, clock, random, newId, openSocket, retry, waitUntil })
-  return { lock: name => new Lock(connection, name) }
+  const lock = (name: string, options?: { readonly schemas: StateSchemas }) =>
+    new Lock<never>(connection, name, options && new Schemas(options.schemas))
+  return { lock }
 }
 
 /** In Workers a request can carry what the platform would say of it, from Worker to Worker; nobody outside can. */

@@ -1,13 +1,13 @@
 /** A lock while it is held: what its holder can do, and how it learns that it is the holder no longer. */
-import type { Json } from '../shared/json.ts'
 import type { Granted } from './acquire.ts'
 import { type Connection, pathOf } from './connection.ts'
 import { type BatonError, EjectedError, ExpiredError, GrantOverError, ReleasedError } from './errors.ts'
 import { keepAlive } from './keep-alive.ts'
 import { type ApplyOptions, applyUnderGrant } from './operations.ts'
 import type { BatchResult, KeyValue, ResourceTypes } from './ops.ts'
-import { type GetOptions, getKey } from './reads.ts'
-import type { Grant, Read } from './types.ts'
+import { type Get, type GetOptions, getKey } from './reads.ts'
+import type { Schemas } from './schemas.ts'
+import type { Grant } from './types.ts'
 import { writeJson } from './write-json.ts'
 
 export interface HeldOptions {
@@ -17,6 +17,7 @@ export interface HeldOptions {
   readonly keepAlive?: boolean | undefined
   readonly hearLoss?: boolean | undefined
   readonly mode?: 'exclusive' | 'shared' | undefined
+  readonly schemas?: Schemas | undefined
 }
 
 const LONGEST_GUESS_MS = 30_000
@@ -39,6 +40,7 @@ export class Held<Resource extends ResourceTypes = KeyValue> implements AsyncDis
   readonly #lock: string
   readonly #path: string
   readonly #ttlMs: number
+  readonly #schemas: Schemas | undefined
   readonly #over = new AbortController()
   #lost: BatonError | undefined
   #release: Promise<void> | undefined
@@ -51,6 +53,7 @@ export class Held<Resource extends ResourceTypes = KeyValue> implements AsyncDis
     this.signal = this.#over.signal
     this.#connection = connection
     this.#lock = lock
+    this.#schemas = options.schemas
     this.#path = pathOf(lock, 'grants', grant.id)
     this.#ttlMs = options.ttlMs ?? timeToLive(grant, connection.clock.now())
     if (options.mode !== 'shared')
@@ -86,6 +89,7 @@ export class Held<Resource extends ResourceTypes = KeyValue> implements AsyncDis
     options: ApplyOptions = {},
   ): Promise<BatchResult<Batch, Resource>> {
     const opId = options.opId ?? this.#connection.newId()
+    const schemas = this.#schemas
     const request = { opId, body: writeJson({ opId, ops }), signal: options.signal }
     // The service may know what became of an operation that has an id from before, even if the grant is over.
     const isNew = options.opId === undefined
@@ -93,18 +97,21 @@ export class Held<Resource extends ResourceTypes = KeyValue> implements AsyncDis
     const turn = this.#operations.then(async () => {
       const over = this.#lost ?? (isLate ? releasedError() : undefined)
       if (isNew && over !== undefined) throw over.with({ opId, outcome: 'not-applied' })
+      await schemas?.checkOps(ops)
       const answer = await this.#endingWith(applyUnderGrant(this.#connection, this.#path, request))
-      return answer as unknown as BatchResult<Batch, Resource>
+      const checked = (await schemas?.checkResults(ops, answer, opId)) ?? answer
+      return checked as unknown as BatchResult<Batch, Resource>
     })
     this.#operations = turn.catch(() => {})
     return turn
   }
 
   /** The value as it is now, and `null` with revision 0 if there is none. */
-  async get<Value extends Json = Json>(key: string, options: GetOptions = {}): Promise<Read<Value>> {
+  readonly get: Get<Resource> = (async (key: string, options: GetOptions = {}) => {
     this.#mustBeHeld()
-    return getKey<Value>(this.#connection, this.#lock, key, { at: this.grant.participant, ...options })
-  }
+    const here = { at: this.grant.participant, ...options }
+    return getKey(this.#connection, this.#lock, key, here, this.#schemas)
+  }) as Get<Resource>
 
   /**
    * Gives the lock to the next, after the operations that are under way. Releasing what is already over is no error;

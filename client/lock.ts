@@ -1,5 +1,4 @@
 /** One lock, by its name: everything that the service does with it. */
-import type { Json } from '../shared/json.ts'
 import { type AcquireOptions, acquireGrant } from './acquire.ts'
 import { type Connection, LOCK_NAME, pathOf } from './connection.ts'
 import { BadRequestError, ConflictError, LockedError } from './errors.ts'
@@ -7,8 +6,10 @@ import { Held } from './held.ts'
 import { type HistoryOptions, historyPages, wholeHistory } from './history.ts'
 import { type TransactOptions, transact } from './operations.ts'
 import type { KeyValue, ResourceTypes, TransactResult } from './ops.ts'
-import { type GetOptions, getKey, type ListOptions, listAll, listKeys } from './reads.ts'
+import { type Get, type GetOptions, getKey, type ListOptions, listAll, listKeys } from './reads.ts'
+import type { Schemas } from './schemas.ts'
 import { Session } from './session.ts'
+import type { ValueIn } from './state.ts'
 import type { Call } from './transport.ts'
 import type {
   Entry,
@@ -19,7 +20,6 @@ import type {
   Membership,
   Page,
   ParticipantsChange,
-  Read,
   Status,
   WatchEvent,
 } from './types.ts'
@@ -63,14 +63,16 @@ const AFTER_A_LOSS = 'But an earlier request of this call got no answer, and may
 export class Lock<Resource extends ResourceTypes = KeyValue> {
   readonly name: string
   readonly #connection: Connection
+  readonly #schemas: Schemas | undefined
 
-  constructor(connection: Connection, name: string) {
+  constructor(connection: Connection, name: string, schemas?: Schemas) {
     if (!LOCK_NAME.test(name)) {
       const detail = `the name of a lock matches ${LOCK_NAME.source}`
       throw new BadRequestError({ code: 'bad_request', status: 400, detail, retryable: false })
     }
     this.name = name
     this.#connection = connection
+    this.#schemas = schemas
   }
 
   /**
@@ -116,7 +118,7 @@ export class Lock<Resource extends ResourceTypes = KeyValue> {
    */
   async acquire(options: HoldOptions = {}): Promise<Held<Resource>> {
     const granted = await acquireGrant(this.#connection, this.name, options)
-    return new Held(this.#connection, this.name, granted, options)
+    return new Held(this.#connection, this.name, granted, { ...options, schemas: this.#schemas })
   }
 
   /** The same, but `null` if the lock is taken. Waits for a second unless `waitMs` says otherwise. */
@@ -139,18 +141,20 @@ export class Lock<Resource extends ResourceTypes = KeyValue> {
     ops: Batch,
     options: TransactOptions = {},
   ): Promise<TransactResult<Batch, Resource>> {
-    const answer = await transact(this.#connection, this.name, ops, options)
-    return answer as unknown as TransactResult<Batch, Resource>
+    const { opId = this.#connection.newId() } = options
+    await this.#schemas?.checkOps(ops)
+    const answer = await transact(this.#connection, this.name, ops, { ...options, opId })
+    const checked = (await this.#schemas?.checkResults(ops, answer, opId)) ?? answer
+    return checked as unknown as TransactResult<Batch, Resource>
   }
 
   /** The value of a key, and `null` with revision 0 if there is none. */
-  get<Value extends Json = Json>(key: string, options: GetOptions = {}): Promise<Read<Value>> {
-    return getKey(this.#connection, this.name, key, options)
-  }
+  readonly get: Get<Resource> = ((key: string, options: GetOptions = {}) =>
+    getKey(this.#connection, this.name, key, options, this.#schemas)) as Get<Resource>
 
   /** One page of the keys, in their order. */
-  list<Value extends Json = Json>(options: ListOptions = {}): Promise<Page<Value>> {
-    return listKeys(this.#connection, this.name, options)
+  list<Value = ValueIn<Resource>>(options: ListOptions = {}): Promise<Page<Value>> {
+    return listKeys(this.#connection, this.name, options, this.#schemas)
   }
 
   /**
@@ -159,10 +163,10 @@ export class Lock<Resource extends ResourceTypes = KeyValue> {
    * @example
    * for await (const { key, value } of lock.entries({ prefix: 'user/' })) console.log(key, value)
    */
-  entries<Value extends Json = Json>(
+  entries<Value = ValueIn<Resource>>(
     options: ListOptions = {},
   ): AsyncGenerator<Entry<Value>, void, undefined> {
-    return listAll(this.#connection, this.name, options)
+    return listAll(this.#connection, this.name, options, this.#schemas)
   }
 
   /**
