@@ -3,6 +3,7 @@ import type { Location } from '../shared/api/limits.ts'
 import { type Clock, randomId, systemClock } from './clock.ts'
 import { Connection } from './connection.ts'
 import { Lock } from './lock.ts'
+import { Locks } from './locks.ts'
 import type { KeyValue } from './ops.ts'
 import { DEFAULT_RETRY, type RetryOptions } from './retry.ts'
 import { Schemas } from './schemas.ts'
@@ -68,6 +69,8 @@ export interface Baton {
     name: string,
     options: { readonly schemas: Schemas },
   ): Lock<StateMap<OutputsOf<Schemas>, InputsOf<Schemas>>>
+  /** The same locks in the shape of the Web Locks API. */
+  readonly locks: Locks
 }
 
 /** Of a request: where Cloudflare says that it comes from. */
@@ -107,7 +110,7 @@ export function createBaton(options: BatonOptions): Baton {
   const connection = new Connection({ transport, clock, random, newId, openSocket, retry, waitUntil })
   const lock = (name: string, options?: { readonly schemas: StateSchemas }) =>
     new Lock<never>(connection, name, options && new Schemas(options.schemas))
-  return { lock }
+  return { lock, locks: new Locks(name => new Lock(connection, name), randomId()) }
 }
 
 /** In Workers a request can carry what the platform would say of it, from Worker to Worker; nobody outside can. */

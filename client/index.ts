@@ -38,6 +38,15 @@ export { type Clock, systemClock } from './clock.ts'
 export * from './errors.ts'
 export { Held } from './held.ts'
 export { type HoldOptions, Lock, type RunOptions, type SignalOptions } from './lock.ts'
+export {
+  type GrantedLock,
+  type LockInfo,
+  type LockMode,
+  type LockRequestOptions,
+  type LockSnapshot,
+  Locks,
+  type QueryOptions,
+} from './locks.ts'
 export type { ApplyOptions, TransactOptions } from './operations.ts'
 export type { BatchResult, KeyValue, ResourceTypes, ResultOf, TransactResult } from './ops.ts'
 export type { Get, GetOptions, ListOptions } from './reads.ts'
