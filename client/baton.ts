@@ -10,6 +10,7 @@ import { Schemas } from './schemas.ts'
 import type { Socket } from './session.ts'
 import { socketByConstructor, socketByUpgrade } from './socket.ts'
 import type { InputsOf, OutputsOf, ResourceOf, StateMap, StateSchemas } from './state.ts'
+import type { Tracer } from './tracing.ts'
 import { type Fetch, Transport } from './transport.ts'
 
 /** A service binding of a Worker, the stub of a Durable Object, or anything else with a `fetch`. */
@@ -47,6 +48,11 @@ export type BatonOptions = ServiceAddress & {
    * createBaton({ binding: env.BATON, waitUntil: work => ctx.waitUntil(work) })
    */
   readonly waitUntil?: (work: Promise<unknown>) => void
+  /**
+   * Makes a span for each call: OpenTelemetry's `trace.getTracer('…')`, or anything of its shape. If a span has a context, its
+   * requests carry it on as `traceparent`.
+   */
+  readonly tracer?: Tracer
   readonly clock?: Clock
   /** Between 0 and 1, for jitter. */
   readonly random?: () => number
@@ -101,13 +107,13 @@ export function createBaton(options: BatonOptions): Baton {
     ...(options.near !== undefined && { cf: cfOf(options.near) }),
   })
   const retry = { ...DEFAULT_RETRY, ...options.retry }
-  const { waitUntil = () => {} } = options
+  const { waitUntil = () => {}, tracer } = options
   const isElsewhere = options.binding === undefined && options.fetch === undefined
   const openSocket =
     isElsewhere || options.webSocket !== undefined
       ? socketByConstructor(transport, key, options.webSocket)
       : socketByUpgrade(transport)
-  const connection = new Connection({ transport, clock, random, newId, openSocket, retry, waitUntil })
+  const connection = new Connection({ transport, clock, random, newId, openSocket, retry, waitUntil, tracer })
   const lock = (name: string, options?: { readonly schemas: StateSchemas }) =>
     new Lock<never>(connection, name, options && new Schemas(options.schemas))
   return { lock, locks: new Locks(name => new Lock(connection, name), randomId()) }

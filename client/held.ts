@@ -3,10 +3,11 @@ import type { Granted } from './acquire.ts'
 import { type Connection, pathOf } from './connection.ts'
 import { type BatonError, EjectedError, ExpiredError, GrantOverError, ReleasedError } from './errors.ts'
 import { keepAlive } from './keep-alive.ts'
-import { type ApplyOptions, applyUnderGrant } from './operations.ts'
+import { type ApplyOptions, applyUnderGrant, outcomeOf } from './operations.ts'
 import type { BatchResult, KeyValue, ResourceTypes } from './ops.ts'
 import { type Get, type GetOptions, getKey } from './reads.ts'
 import type { Schemas } from './schemas.ts'
+import type { Note } from './tracing.ts'
 import type { Grant } from './types.ts'
 import { writeJson } from './write-json.ts'
 
@@ -98,7 +99,11 @@ export class Held<Resource extends ResourceTypes = KeyValue> implements AsyncDis
       const over = this.#lost ?? (isLate ? releasedError() : undefined)
       if (isNew && over !== undefined) throw over.with({ opId, outcome: 'not-applied' })
       await schemas?.checkOps(ops)
-      const answer = await this.#endingWith(applyUnderGrant(this.#connection, this.#path, request))
+      const answer = await this.#traced('apply', async (connection, note) => {
+        const answer = await this.#endingWith(applyUnderGrant(connection, this.#path, request))
+        note({ 'baton.outcome': outcomeOf(answer) })
+        return answer
+      })
       const checked = (await schemas?.checkResults(ops, answer, opId)) ?? answer
       return checked as unknown as BatchResult<Batch, Resource>
     })
@@ -110,7 +115,7 @@ export class Held<Resource extends ResourceTypes = KeyValue> implements AsyncDis
   readonly get: Get<Resource> = (async (key: string, options: GetOptions = {}) => {
     this.#mustBeHeld()
     const here = { at: this.grant.participant, ...options }
-    return getKey(this.#connection, this.#lock, key, here, this.#schemas)
+    return this.#traced('get', connection => getKey(connection, this.#lock, key, here, this.#schemas))
   }) as Get<Resource>
 
   /**
@@ -134,12 +139,20 @@ export class Held<Resource extends ResourceTypes = KeyValue> implements AsyncDis
     const { clock, retry } = this.#connection
     const until = clock.now() + Math.min(this.#ttlMs, retry.totalMs)
     try {
-      await this.#connection.call({ method: 'DELETE', path: this.#path }, { repeat: 'always', until })
+      const call = { method: 'DELETE', path: this.#path } as const
+      await this.#traced('release', connection => connection.call(call, { repeat: 'always', until }))
     } catch (error) {
       if (!(error instanceof GrantOverError)) throw error
       // That it is released already may be the answer to a second request; the others were there first.
       if (error instanceof EjectedError || error instanceof ExpiredError) this.#lost = error
     }
+  }
+
+  #traced<T>(name: string, work: (connection: Connection, note: Note) => Promise<T>): Promise<T> {
+    return this.#connection.traced(name, this.#lock, (connection, note) => {
+      note({ 'baton.participant': this.grant.participant, 'baton.fence': this.fence })
+      return work(connection, note)
+    })
   }
 
   async #keepAlive(ttlMs: number | undefined, timeoutMs: number, waitMs: number): Promise<void> {

@@ -63,6 +63,7 @@ export type {
   StateOp,
   StateSchemas,
 } from './state.ts'
+export type { Attributes, AttributeValue, Span, Tracer } from './tracing.ts'
 export type { Fetch } from './transport.ts'
 export type * from './types.ts'
 export type { WatchOptions } from './watch.ts'

@@ -50,6 +50,11 @@ export class Transport {
     this.#options = options
   }
 
+  /** The same way, with more headers. */
+  with(headers: { readonly [name: string]: string }): Transport {
+    return new Transport({ ...this.#options, headers: { ...this.#options.headers, ...headers } })
+  }
+
   /** Throws a `BatonError` for everything but a success. */
   request(call: Call): Promise<Answer> {
     return this.#limited(call, signal => this.#exchange(call, signal))
