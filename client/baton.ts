@@ -38,7 +38,13 @@ export type BatonOptions = ServiceAddress & {
   /** How long one request may take, beside what it asks the service to wait: 10 s unless it says. */
   readonly timeoutMs?: number
   readonly retry?: RetryOptions
-  /** Opens the sockets of sessions, where the platform's own `WebSocket` does not do. */
+  /**
+   * Opens the sockets of sessions, where the platform's own `WebSocket` does not do (Node before 22 has none, but the client has
+   * one for it).
+   *
+   * @example
+   * createBaton({ url, webSocket: (url, protocols) => new WebSocket(url, protocols) })
+   */
   readonly webSocket?: (url: string, protocols: string[]) => Socket
   /**
    * For a Worker: what goes on after the answer, so that a wait which was given up is withdrawn even if the Worker has nothing
