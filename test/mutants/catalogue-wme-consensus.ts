@@ -1,6 +1,6 @@
 /** The earlier algorithm: multi-Paxos, the state machine that its decisions drive, and those who use it. */
 import type { Mutant } from './catalogue.ts'
-import { CONSENSUS, lines } from './sources.ts'
+import { CONSENSUS, lines, SHARED } from './sources.ts'
 
 const paxos: Mutant[] = [
   {
@@ -246,6 +246,14 @@ const machine: Mutant[] = [
     replace: '',
   },
   {
+    id: 'consensus-ttl-by-a-clock-set-back',
+    trap: 'B11',
+    title: 'a grant lasts for an hour after a restart with a clock that was set back',
+    file: CONSENSUS.users,
+    find: 'Math.min(grant.expiresAt, step.now + grant.ttlMs)',
+    replace: 'grant.expiresAt',
+  },
+  {
     id: 'consensus-ttl-over-an-operation',
     trap: 'A4',
     title: 'a user whose time is over is ejected though its operation may be decided',
@@ -331,6 +339,14 @@ const durability: Mutant[] = [
 ]
 
 const others: Mutant[] = [
+  {
+    id: 'consensus-deaf-peer-asked-for-ever',
+    trap: 'C5',
+    title: 'a peer that never answers is asked again and again, as long as it speaks first',
+    file: SHARED.asking,
+    find: ' && !unanswered.includes(peer)',
+    replace: '',
+  },
   {
     id: 'consensus-snapshot-without-results',
     trap: 'C6',

@@ -25,6 +25,7 @@ export const WME = {
 
 /** What several protocols share. */
 export const SHARED = {
+  asking: 'shared/protocols/asking.ts',
   logWeight: 'shared/protocols/log-weight.ts',
   snapshots: 'shared/protocols/snapshots.ts',
 } as const
@@ -130,6 +131,7 @@ export const PARTICIPANT = {
   replay: `${participant}/streams/replay.ts`,
   sessions: `${participant}/streams/sessions.ts`,
   storage: `${participant}/core/storage.ts`,
+  clock: `${participant}/core/clock.ts`,
   timers: `${participant}/core/timers.ts`,
   turns: `${participant}/core/turns.ts`,
   watchers: `${participant}/streams/watchers.ts`,
