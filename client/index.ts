@@ -64,6 +64,6 @@ export type {
   StateSchemas,
 } from './state.ts'
 export type { Attributes, AttributeValue, Span, Tracer } from './tracing.ts'
-export type { Fetch } from './transport.ts'
+export { ANSWER_HEADERS, type Fetch, REQUEST_HEADERS } from './transport.ts'
 export type * from './types.ts'
 export type { WatchOptions } from './watch.ts'

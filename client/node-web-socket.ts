@@ -51,7 +51,7 @@ export function isNodeWithoutWebSocket(): boolean {
 
 export class NodeWebSocket implements Socket {
   readonly #listeners: { readonly type: EventType; readonly listener: Listener }[] = []
-  readonly #decoder = new TextDecoder('utf-8', { fatal: true })
+  readonly #decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: false })
   #socket: NodeSocket | undefined
   #received: Uint8Array = new Uint8Array()
   #fragments: Uint8Array[] = []
