@@ -1,9 +1,11 @@
 /**
- * How a client gets a grant that it has waited for. It may have gone meanwhile, and then nobody is to hold the lock in its name.
- * A connection that was closed politely looks open until something is written to it, and only the second write fails: so the
- * answer is written in two parts, its first byte and a moment later the rest. Then the participant is told that the grant was
- * taken; or, if the connection broke, that nobody wants it. If it is told neither, it ends the grant within seconds
- * (participant/core/handovers.ts).
+ * How a client gets a grant that it has waited for. It may have gone meanwhile, and then nobody is to hold the
+ * lock in its name. A connection that was closed politely looks open until something is written to it, and
+ * only a later write fails. So the answer is written in parts, its first two bytes one by one and then the
+ * rest, with a moment in between. (There are two moments, because a process that has too much to do may find
+ * the end of one before it finds the word from the network.) Then the participant is told that the grant was
+ * taken; or, if the connection broke, that nobody wants it. If it is told neither, it ends the grant within
+ * seconds (participant/core/handovers.ts).
  */
 import { parseGrantId } from '../../shared/api/ids.ts'
 import type { ParticipantAnswer, ParticipantCall } from '../participant/calls.ts'
@@ -13,10 +15,10 @@ import { type RouterContext, runLater, type Services } from './context.ts'
 type Done = Extract<ParticipantAnswer, { readonly type: 'done' }>
 
 /**
- * For the other machine's word that nobody is there. On the same machine it takes microseconds, unless that has too much to do.
- * A program that cannot spare this moment names its waiter, and confirms by itself.
+ * For the other machine's word that nobody is there. On the same machine it takes microseconds, unless that
+ * has too much to do. A program that cannot spare two of these names its waiter, and confirms by itself.
  */
-const MOMENT_MS = 20
+const MOMENT_MS = 10
 /** The participant gives up after five seconds. */
 const REPEATS = 3
 const ANSWER_MS = 1_500
@@ -24,7 +26,7 @@ const ANSWER_MS = 1_500
 export function handOver(c: RouterContext, services: Services, lock: string, answer: Done): Response {
   const { grant } = answer.body as { readonly grant: { readonly id: string } }
   const { participant, user } = parseGrantId(grant.id)!
-  const { body, isTaken } = inTwoParts(JSON.stringify(answer.body))
+  const { body, isTaken } = inParts(JSON.stringify(answer.body))
   const tell = async (): Promise<void> => {
     const call = { type: (await isTaken) ? 'confirm' : 'withdraw', user } as const
     await repeat(services, lock, participant, call)
@@ -40,9 +42,10 @@ interface Handover {
 }
 
 /** Whoever asks for what comes after a part has taken that part: it was written, and the connection did not break. */
-function inTwoParts(text: string): Handover {
+function inParts(text: string): Handover {
   const bytes = new TextEncoder().encode(text)
-  const parts = [bytes.subarray(0, 1), bytes.subarray(1)]
+  const parts = [bytes.subarray(0, 1), bytes.subarray(1, 2), bytes.subarray(2)]
+  const { length } = parts
   let settle = (_: boolean) => {}
   const isTaken = new Promise<boolean>(resolve => {
     settle = resolve
@@ -51,7 +54,7 @@ function inTwoParts(text: string): Handover {
   const body = new ReadableStream<Uint8Array>(
     {
       async pull(controller) {
-        if (parts.length === 1) await new Promise(resolve => setTimeout(resolve, MOMENT_MS))
+        if (parts.length > 0 && parts.length < length) await new Promise(resolve => setTimeout(resolve, MOMENT_MS))
         if (isGone) return
         const part = parts.shift()
         if (part !== undefined) return controller.enqueue(part)
