@@ -1,10 +1,10 @@
 /**
- * How a lock is acquired: in one request that waits, or, if the wait is longer than a request should last, with a
- * ticket that is asked after until it has become a grant.
+ * How a lock is acquired: in one request that waits, or, if the wait is longer than a request should last,
+ * with a ticket that is asked after until it has become a grant.
  *
- * Each request names its waiter, a random token of its own. A request that is given up (its answer got lost, or the caller
- * no longer wants it) is withdrawn by that name, until the service has answered: so it does not come back as a holder that
- * nobody knows of. Then another request, with another name, may follow.
+ * Each request names its waiter, a random token of its own. A request that is given up (its answer got lost,
+ * or the caller no longer wants it) is withdrawn by that name, until the service has answered: so it does not
+ * come back as a holder that nobody knows of. Then another request, with another name, may follow.
  */
 
 import { randomToken } from './clock.ts'
@@ -23,7 +23,9 @@ import type { Grant, Ticket } from './types.ts'
 import { writeJson } from './write-json.ts'
 
 export interface AcquireOptions {
-  /** How long to wait while somebody else holds the lock: 10 s unless it says; any length, also `Infinity`. */
+  /**
+   * How long to wait while somebody else holds the lock: 10 s unless it says; any length, also `Infinity`.
+   */
   readonly waitMs?: number
   /** How long the grant lasts without a keep-alive: 1 s to 10 min. The lock's own default unless it says. */
   readonly ttlMs?: number
@@ -47,7 +49,10 @@ const DEFAULT_WAIT_MS = 10_000
 const FIRST_TICKET_WAIT_MS = 1_000
 /** Below the longest, for the sake of what may stand in between. */
 const POLL_WAIT_MS = 20_000
-/** For so long a withdrawal is repeated that nobody answers. By then the service has given the waiter up by itself. */
+/**
+ * For so long a withdrawal is repeated that nobody answers. By then the service has given the waiter up by
+ * itself.
+ */
 const WITHDRAW_MS = 60_000
 
 export function acquireGrant(

@@ -30,33 +30,33 @@ export type BatonOptions = ServiceAddress & {
   /** Sent with every request. */
   readonly headers?: { readonly [name: string]: string }
   /**
-   * Where the lock is used, for a Worker that has the service as a binding: the request that the Worker is answering, or a
-   * Cloudflare location hint. The participant nearest to there is asked. Without it a binding does not tell where a request
-   * comes from, and a service at a URL finds out by itself.
+   * Where the lock is used, for a Worker that has the service as a binding: the request that the Worker is
+   * answering, or a Cloudflare location hint. The participant nearest to there is asked. Without it a binding
+   * does not tell where a request comes from, and a service at a URL finds out by itself.
    */
   readonly near?: Near
   /** How long one request may take, beside what it asks the service to wait: 10 s unless it says. */
   readonly timeoutMs?: number
   readonly retry?: RetryOptions
   /**
-   * Opens the sockets of sessions, where the platform's own `WebSocket` does not do (Node before 22 has none, but the client has
-   * one for it).
+   * Opens the sockets of sessions, where the platform's own `WebSocket` does not do (Node before 22 has none,
+   * but the client has one for it).
    *
    * @example
    * createBaton({ url, webSocket: (url, protocols) => new WebSocket(url, protocols) })
    */
   readonly webSocket?: (url: string, protocols: string[]) => Socket
   /**
-   * For a Worker: what goes on after the answer, so that a wait which was given up is withdrawn even if the Worker has nothing
-   * else to do.
+   * For a Worker: what goes on after the answer, so that a wait which was given up is withdrawn even if the
+   * Worker has nothing else to do.
    *
    * @example
    * createBaton({ binding: env.BATON, waitUntil: work => ctx.waitUntil(work) })
    */
   readonly waitUntil?: (work: Promise<unknown>) => void
   /**
-   * Makes a span for each call: OpenTelemetry's `trace.getTracer('…')`, or anything of its shape. If a span has a context, its
-   * requests carry it on as `traceparent`.
+   * Makes a span for each call: OpenTelemetry's `trace.getTracer('…')`, or anything of its shape. If a span
+   * has a context, its requests carry it on as `traceparent`.
    */
   readonly tracer?: Tracer
   readonly clock?: Clock
@@ -68,15 +68,18 @@ export type BatonOptions = ServiceAddress & {
 
 export interface Baton {
   /**
-   * Costs nothing: a lock that was never configured exists with the defaults. `Guarded` says what it guards: the type of its
-   * state, or the ops of a resource of your own.
+   * Costs nothing: a lock that was never configured exists with the defaults. `Guarded` says what it guards:
+   * the type of its state, or the ops of a resource of your own.
    *
    * @example
    * const stock = baton.lock<{ left: number; orders: Order[] }>('stock')
    * const { value } = await stock.get('left')
    */
   lock<Guarded extends object = KeyValue>(name: string): Lock<ResourceOf<Guarded>>
-  /** The same, and what is read and written is held against the schemas (zod, valibot or any other Standard Schema) of the keys. */
+  /**
+   * The same, and what is read and written is held against the schemas (zod, valibot or any other Standard
+   * Schema) of the keys.
+   */
   lock<const Schemas extends StateSchemas>(
     name: string,
     options: { readonly schemas: Schemas },
@@ -125,7 +128,10 @@ export function createBaton(options: BatonOptions): Baton {
   return { lock, locks: new Locks(name => new Lock(connection, name), randomId()) }
 }
 
-/** In Workers a request can carry what the platform would say of it, from Worker to Worker; nobody outside can. */
+/**
+ * In Workers a request can carry what the platform would say of it, from Worker to Worker; nobody outside
+ * can.
+ */
 function cfOf(near: Near): unknown {
   return typeof near === 'string' ? { batonLocation: near } : near.cf
 }

@@ -1,4 +1,6 @@
-/** What every part of the client works with: the way to the service, the time, chance, and how to try again. */
+/**
+ * What every part of the client works with: the way to the service, the time, chance, and how to try again.
+ */
 import type { Clock } from './clock.ts'
 import { type RetryLimits, type RetryOptions, withRetries } from './retry.ts'
 import type { OpenSocket } from './socket.ts'
@@ -41,7 +43,10 @@ export class Connection {
     this.#onRetries = onRetries
   }
 
-  /** A call of the lock in a span of its own, if there is a tracer: it goes by the connection that it is given. */
+  /**
+   * A call of the lock in a span of its own, if there is a tracer: it goes by the connection that it is
+   * given.
+   */
   traced<T>(
     name: string,
     lock: string,

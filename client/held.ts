@@ -119,8 +119,8 @@ export class Held<Resource extends ResourceTypes = KeyValue> implements AsyncDis
   }) as Get<Resource>
 
   /**
-   * Gives the lock to the next, after the operations that are under way. Releasing what is already over is no error;
-   * one that cannot be sent is, and then the grant ends with its time to live.
+   * Gives the lock to the next, after the operations that are under way. Releasing what is already over is no
+   * error; one that cannot be sent is, and then the grant ends with its time to live.
    */
   release(): Promise<void> {
     this.#release ??= this.#releaseOnce()
@@ -192,8 +192,8 @@ function releasedError(): ReleasedError {
 }
 
 /**
- * From the grant, if it says. Otherwise from when it ends, which is by the service's clock: the guess is held to
- * what is harmless, because a keep-alive too many costs a request and one too few costs the lock.
+ * From the grant, if it says. Otherwise from when it ends, which is by the service's clock: the guess is held
+ * to what is harmless, because a keep-alive too many costs a request and one too few costs the lock.
  */
 function timeToLive(grant: Grant, now: number): number {
   if (grant.ttlMs !== undefined) return grant.ttlMs

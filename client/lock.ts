@@ -31,18 +31,18 @@ export interface HoldOptions extends AcquireOptions {
   /** `false`: the grant ends when its time to live does, without keep-alives. */
   readonly keepAlive?: boolean
   /**
-   * The holder hears at once when it loses the lock, not only at the next keep-alive (after about a third of the time to live): a
-   * request is under way all the time that the service answers as soon as the grant is over. It costs what a watch does: the
-   * participant stays in memory meanwhile. A watch of this client on the same lock does nearly the same without it: it tells when
-   * somebody else was given the lock.
+   * The holder hears at once when it loses the lock, not only at the next keep-alive (after about a third of
+   * the time to live): a request is under way all the time that the service answers as soon as the grant is
+   * over. It costs what a watch does: the participant stays in memory meanwhile. A watch of this client on
+   * the same lock does nearly the same without it: it tells when somebody else was given the lock.
    */
   readonly hearLoss?: boolean
 }
 
 export interface RunOptions extends HoldOptions {
   /**
-   * Rejects with the reason (an `EjectedError` or `ExpiredError`) if the lock was lost before the callback was done, even if the
-   * callback resolves; and if nobody can tell because the release does not get through.
+   * Rejects with the reason (an `EjectedError` or `ExpiredError`) if the lock was lost before the callback
+   * was done, even if the callback resolves; and if nobody can tell because the release does not get through.
    */
   readonly rejectIfLost?: boolean
 }
@@ -55,7 +55,10 @@ export interface EjectOptions extends SignalOptions {
   readonly fence?: number
 }
 
-/** Time for the token to come from another region: without any, only a lock whose token is near would ever be free. */
+/**
+ * Time for the token to come from another region: without any, only a lock whose token is near would ever be
+ * free.
+ */
 const TRY_WAIT_MS = 1_000
 
 const AFTER_A_LOSS = 'But an earlier request of this call got no answer, and may have ejected it.'
@@ -77,9 +80,9 @@ export class Lock<Resource extends ResourceTypes = KeyValue> {
   }
 
   /**
-   * Acquires the lock, runs the callback, releases the lock. Keeps the grant alive meanwhile. Resolves or rejects
-   * exactly as the callback does (unless `rejectIfLost`): if the lock is lost on the way, `held.signal` says so, and what the
-   * callback does with the lock from then on is refused.
+   * Acquires the lock, runs the callback, releases the lock. Keeps the grant alive meanwhile. Resolves or
+   * rejects exactly as the callback does (unless `rejectIfLost`): if the lock is lost on the way,
+   * `held.signal` says so, and what the callback does with the lock from then on is refused.
    *
    * @example
    * const left = await lock.run({ waitMs: 5_000 }, async held => {
@@ -112,7 +115,8 @@ export class Lock<Resource extends ResourceTypes = KeyValue> {
   }
 
   /**
-   * Acquires the lock and keeps it until it is released. Rejects with a `LockedError` if it is not granted in time.
+   * Acquires the lock and keeps it until it is released. Rejects with a `LockedError` if it is not granted in
+   * time.
    *
    * @example
    * await using held = await lock.acquire({ waitMs: 60_000, signal })
@@ -185,8 +189,8 @@ export class Lock<Resource extends ResourceTypes = KeyValue> {
   }
 
   /**
-   * What is applied, and who holds the lock, as it happens. Goes on by itself after a disconnect; each operation is
-   * told once. Ends when the signal is aborted or the loop is left.
+   * What is applied, and who holds the lock, as it happens. Goes on by itself after a disconnect; each
+   * operation is told once. Ends when the signal is aborted or the loop is left.
    *
    * @example
    * for await (const event of lock.watch({ since: 0, signal })) {
@@ -198,15 +202,17 @@ export class Lock<Resource extends ResourceTypes = KeyValue> {
   }
 
   /**
-   * A WebSocket that speaks the events of a user: `try`, `issue` and `exit` go, `crit`, `outcome`, `rem` and `ejected`
-   * come. The grant lives as long as the socket: the session sends signs of life by itself.
+   * A WebSocket that speaks the events of a user: `try`, `issue` and `exit` go, `crit`, `outcome`, `rem` and
+   * `ejected` come. The grant lives as long as the socket: the session sends signs of life by itself.
    */
   session({ at }: { readonly at?: number } = {}): Session<Resource['op']> {
     const { openSocket, newId, clock } = this.#connection
     return new Session(openSocket({ path: pathOf(this.name, 'session'), query: { at } }), newId, clock)
   }
 
-  /** How the lock and each of its participants are. A participant that is not reachable is reported as such. */
+  /**
+   * How the lock and each of its participants are. A participant that is not reachable is reported as such.
+   */
   status(options: SignalOptions = {}): Promise<Status> {
     return this.#repeatable('status', { method: 'GET', path: pathOf(this.name) }, options)
   }
@@ -221,15 +227,18 @@ export class Lock<Resource extends ResourceTypes = KeyValue> {
     return historyPages(this.#connection, this.name, options)
   }
 
-  /** Decides what the lock is made of, once. Rejects with a `ConflictError` if it is made of something else already. */
+  /**
+   * Decides what the lock is made of, once. Rejects with a `ConflictError` if it is made of something else
+   * already.
+   */
   async configure(lockOptions: LockOptions, options: SignalOptions = {}): Promise<LockConfiguration> {
     const call = { method: 'PUT', path: pathOf(this.name), body: writeJson(lockOptions) } as const
     return this.#repeatable('configure', call, options)
   }
 
   /**
-   * Forces the present holder out. With a `fence` only the one that has it, and a `ConflictError` if that is another one.
-   * Without, it is not repeated if the answer gets lost: by then there may be another holder.
+   * Forces the present holder out. With a `fence` only the one that has it, and a `ConflictError` if that is
+   * another one. Without, it is not repeated if the answer gets lost: by then there may be another holder.
    *
    * @example
    * const { holder } = await lock.status()
@@ -260,7 +269,9 @@ export class Lock<Resource extends ResourceTypes = KeyValue> {
     }
   }
 
-  /** Adds, removes or replaces a participant. Not repeated if the answer gets lost: look at `status()` then. */
+  /**
+   * Adds, removes or replaces a participant. Not repeated if the answer gets lost: look at `status()` then.
+   */
   async changeParticipants(change: ParticipantsChange, { signal }: SignalOptions = {}): Promise<Membership> {
     const path = pathOf(this.name, 'participants')
     return this.#once('participants', { method: 'POST', path, body: writeJson(change) }, signal)

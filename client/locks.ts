@@ -1,9 +1,13 @@
 /**
- * Locks in the shape of the Web Locks API (w3.org/TR/web-locks), for code that knows `navigator.locks`. What differs:
- * - a lock is held by a lease: it can be lost while its callback runs (`request` rejects with an `AbortError` then, as it does
- *   to whom a lock was stolen from), and the callback gets the {@link Held} beside name and mode, with its fence and signal;
- * - `steal` forces the holder out (which needs a key for `eject`), and then waits behind those who wait already;
- * - `query` knows what this client holds and waits for; of other clients, how many hold or want the locks that it is asked about.
+ * Locks in the shape of the Web Locks API (w3.org/TR/web-locks), for code that knows `navigator.locks`. What
+ * differs:
+ * - a lock is held by a lease: it can be lost while its callback runs (`request` rejects with an `AbortError`
+ *   then, as it does   to whom a lock was stolen from), and the callback gets the {@link Held} beside name
+ *   and mode, with its fence and signal;
+ * - `steal` forces the holder out (which needs a key for `eject`), and then waits behind those who wait
+ *   already;
+ * - `query` knows what this client holds and waits for; of other clients, how many hold or want the locks
+ *   that it is asked about.
  */
 import { AbortedError, type BatonError, ConflictError, NotSupportedError } from './errors.ts'
 import type { Held } from './held.ts'
@@ -66,7 +70,8 @@ export class Locks {
   }
 
   /**
-   * Waits for the lock, however long, runs the callback while it is held, and resolves with what the callback gives.
+   * Waits for the lock, however long, runs the callback while it is held, and resolves with what the callback
+   * gives.
    *
    * @example
    * const left = await baton.locks.request('stock', async lock => sell(lock.held))

@@ -1,6 +1,7 @@
 /**
- * A WebSocket for Node before version 22, which has none: the part of RFC 6455 that a session needs, over `node:http`. Node's own
- * modules are named in variables, so that no bundler looks for them where they are not.
+ * A WebSocket for Node before version 22, which has none: the part of RFC 6455 that a session needs, over
+ * `node:http`. Node's own modules are named in variables, so that no bundler looks for them where they are
+ * not.
  */
 import type { Socket } from './session.ts'
 

@@ -1,6 +1,7 @@
 /**
- * Operations on the guarded state. Each has an `opId`, by which the service knows it again: so one whose answer got lost
- * is sent again until an answer comes, and nothing is applied twice. If none comes, the error says `unknown`.
+ * Operations on the guarded state. Each has an `opId`, by which the service knows it again: so one whose
+ * answer got lost is sent again until an answer comes, and nothing is applied twice. If none comes, the error
+ * says `unknown`.
  */
 
 import type { Json } from '../shared/json.ts'
@@ -13,11 +14,13 @@ import { writeJson } from './write-json.ts'
 
 export interface ApplyOptions {
   /**
-   * Names the operation; random unless given. Give one to be able to ask again after a crash: the same id with the same ops
-   * is applied once, and answers what it answered.
+   * Names the operation; random unless given. Give one to be able to ask again after a crash: the same id
+   * with the same ops is applied once, and answers what it answered.
    */
   readonly opId?: string
-  /** Stops waiting for the answer. The operation may be applied all the same: the error says what is known. */
+  /**
+   * Stops waiting for the answer. The operation may be applied all the same: the error says what is known.
+   */
   readonly signal?: AbortSignal | undefined
 }
 
@@ -123,8 +126,8 @@ class Operation {
 }
 
 /**
- * An answer without a word on the operation refused it before anything was done; unless it is no answer of the service,
- * or one that the grant is over, under which an earlier call may have sent the same operation.
+ * An answer without a word on the operation refused it before anything was done; unless it is no answer of
+ * the service, or one that the grant is over, under which an earlier call may have sent the same operation.
  */
 function leavesInDoubt(error: unknown): boolean {
   if (!(error instanceof BatonError)) return true

@@ -8,7 +8,10 @@ import type { KeyOf } from './state.ts'
 import type { Consistency, Entry, Page, Read } from './types.ts'
 
 export interface GetOptions {
-  /** `linearizable` (the default) sees everything that was answered before; `local` is quicker and may be older. */
+  /**
+   * `linearizable` (the default) sees everything that was answered before; `local` is quicker and may be
+   * older.
+   */
   readonly consistency?: Consistency
   /** The participant to ask, instead of the nearest. */
   readonly at?: number

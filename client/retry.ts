@@ -1,4 +1,7 @@
-/** Repeats a call as long as that is safe and may help: bounded, and spread out so that clients do not come in step. */
+/**
+ * Repeats a call as long as that is safe and may help: bounded, and spread out so that clients do not come in
+ * step.
+ */
 import type { Clock } from './clock.ts'
 import { abortedError } from './error-factory.ts'
 import { BatonError, LockedError, NoQuorumError, TooManyError } from './errors.ts'

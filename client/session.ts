@@ -1,7 +1,7 @@
 /**
- * A session: the paper's user-stub events over a WebSocket. The session sends signs of life by itself, so the grant lives as
- * long as the socket; and it ends with the socket, so a session that breaks is not made again: whoever uses it must know
- * that its grant is over.
+ * A session: the paper's user-stub events over a WebSocket. The session sends signs of life by itself, so the
+ * grant lives as long as the socket; and it ends with the socket, so a session that breaks is not made again:
+ * whoever uses it must know that its grant is over.
  */
 import type {
   PING as ServicePing,
@@ -16,8 +16,8 @@ import type { ApplyOptions } from './operations.ts'
 import { writeJson } from './write-json.ts'
 
 /**
- * The service's words, spelled again: importing them would bring the service's schemas along. The types hold them
- * equal.
+ * The service's words, spelled again: importing them would bring the service's schemas along. The types hold
+ * them equal.
  */
 const PING: typeof ServicePing = 'ping'
 const PONG: typeof ServicePong = 'pong'
@@ -150,7 +150,9 @@ export class Session<Op = unknown> implements AsyncDisposable, AsyncIterable<Ses
     this.#wake()
   }
 
-  /** While there is a grant. It lives for `ttlMs` after the last sign of life, so two of these may be late. */
+  /**
+   * While there is a grant. It lives for `ttlMs` after the last sign of life, so two of these may be late.
+   */
   async #sendPings(ttlMs: number): Promise<void> {
     this.#pings.abort()
     this.#pings = new AbortController()

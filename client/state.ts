@@ -1,6 +1,7 @@
 /**
- * What a lock guards, for the compiler: `baton.lock<State>('orders')` knows which keys there are and what they hold. With schemas
- * it is also checked at run time, by any library that speaks Standard Schema (standardschema.dev: zod, valibot, arktype).
+ * What a lock guards, for the compiler: `baton.lock<State>('orders')` knows which keys there are and what
+ * they hold. With schemas it is also checked at run time, by any library that speaks Standard Schema
+ * (standardschema.dev: zod, valibot, arktype).
  */
 import type { Json } from '../shared/json.ts'
 import type {
@@ -13,7 +14,10 @@ import type {
 } from '../shared/resource/key-value.ts'
 import type { ResourceTypes } from './ops.ts'
 
-/** The built-in map with keys and values that are known. `Input` is what is written, if a schema makes something else of it. */
+/**
+ * The built-in map with keys and values that are known. `Input` is what is written, if a schema makes
+ * something else of it.
+ */
 export interface StateMap<State extends object, Input extends object = State> extends ResourceTypes {
   readonly op: StateOp<Input>
   readonly result: OpResult

@@ -1,6 +1,6 @@
 /**
- * Spans, one for each call, for a tracer of the shape that OpenTelemetry has (`@opentelemetry/api`, its `Tracer` and `Span`): no
- * package is needed for it, and without a tracer nothing is done.
+ * Spans, one for each call, for a tracer of the shape that OpenTelemetry has (`@opentelemetry/api`, its
+ * `Tracer` and `Span`): no package is needed for it, and without a tracer nothing is done.
  */
 import { BatonError } from './errors.ts'
 
@@ -70,7 +70,9 @@ function attributesOf(error: unknown): { [name: string]: AttributeValue } {
   }
 }
 
-/** The header by which the service, and whoever stands in between, can tell to which trace a request belongs. */
+/**
+ * The header by which the service, and whoever stands in between, can tell to which trace a request belongs.
+ */
 export function traceparentOf(span: Span): string | undefined {
   const context = span.spanContext?.()
   if (context === undefined || !/[1-9a-f]/.test(context.traceId)) return undefined

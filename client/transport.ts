@@ -1,4 +1,7 @@
-/** One request and its answer: how a call becomes HTTP, and how whatever comes back becomes a value or a `BatonError`. */
+/**
+ * One request and its answer: how a call becomes HTTP, and how whatever comes back becomes a value or a
+ * `BatonError`.
+ */
 import type { Json } from '../shared/json.ts'
 import type { Clock } from './clock.ts'
 import { abortedError, errorFromAnswer, networkError, timeoutError } from './error-factory.ts'
@@ -12,7 +15,9 @@ export interface Call {
   /** Below `/v1/locks/`, already encoded. */
   readonly path: string
   readonly query?: { readonly [name: string]: string | number | undefined }
-  /** JSON. Text, so that what the caller does to its objects meanwhile does not change a request sent again. */
+  /**
+   * JSON. Text, so that what the caller does to its objects meanwhile does not change a request sent again.
+   */
   readonly body?: string
   readonly headers?: { readonly [name: string]: string }
   /** How long the service may wait before it answers: the time limit grows by it. */
@@ -28,7 +33,10 @@ export interface Answer {
   readonly body: Json
 }
 
-/** All that it sends of its own accord, so that a service that pages of other origins may call can let them pass (CORS). */
+/**
+ * All that it sends of its own accord, so that a service that pages of other origins may call can let them
+ * pass (CORS).
+ */
 export const REQUEST_HEADERS = [
   'accept',
   'authorization',
@@ -120,7 +128,9 @@ export class Transport {
     }
   }
 
-  /** Ends by itself, whether or not `fetch` heeds the signal: one that stays in the process often does not. */
+  /**
+   * Ends by itself, whether or not `fetch` heeds the signal: one that stays in the process often does not.
+   */
   #limited<T>(
     call: Call,
     work: (signal: AbortSignal) => Promise<T>,

@@ -1,6 +1,6 @@
 /**
- * What the service takes and answers, as the public contract has it. Written by hand, so that the client carries no
- * schemas with it, not even in its types; a test holds them against the schemas of the service.
+ * What the service takes and answers, as the public contract has it. Written by hand, so that the client
+ * carries no schemas with it, not even in its types; a test holds them against the schemas of the service.
  */
 
 import type { WatchEvents } from '../shared/api/watch.ts'
@@ -44,7 +44,9 @@ export interface Entry<Value = Json> {
   readonly revision: number
 }
 
-/** A key that does not exist has the value `null` and the revision 0, which is what `ifRevision` calls it too. */
+/**
+ * A key that does not exist has the value `null` and the revision 0, which is what `ifRevision` calls it too.
+ */
 export interface Read<Value = Json> extends Entry<Value | null> {
   /** How far the state that was read had come; absent if the key is. */
   readonly sequence?: number

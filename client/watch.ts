@@ -1,4 +1,6 @@
-/** The events of a lock, as long as anybody listens: a connection that breaks is made again where it broke. */
+/**
+ * The events of a lock, as long as anybody listens: a connection that breaks is made again where it broke.
+ */
 import type { Clock } from './clock.ts'
 import { type Connection, pathOf } from './connection.ts'
 import { abortedError, networkError, timeoutError } from './error-factory.ts'
@@ -52,8 +54,8 @@ export async function* watchLock(
 }
 
 /**
- * After a disconnect some events may come again. Each operation is told once; the whole state and who holds the lock, when
- * it is news.
+ * After a disconnect some events may come again. Each operation is told once; the whole state and who holds
+ * the lock, when it is news.
  */
 class Seen {
   #operation: number
