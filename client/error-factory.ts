@@ -46,7 +46,7 @@ const CLASS_BY_CODE: { readonly [Code in ProblemCode]: typeof BatonError } = {
 }
 
 /**
- * The error for an answer that is no success, whether or not it is the problem that the service would have
+ * The error for an answer that is not a success, whether or not it is the problem that the service would have
  * sent.
  */
 export function errorFromAnswer(status: number, headers: Headers, body: Json | undefined): BatonError {
@@ -68,8 +68,8 @@ export function errorFromAnswer(status: number, headers: Headers, body: Json | u
 }
 
 /**
- * Not from the service: from a proxy in front of it, or from something else altogether. Whatever its status
- * is, nobody knows whether the request was handed on before.
+ * Not from the service: from a proxy in front of it, or from something else altogether. Whatever its status,
+ * nobody knows whether the request was handed on before.
  */
 function foreignError(
   status: number,

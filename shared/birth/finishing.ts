@@ -1,4 +1,6 @@
-/** After healing: the participants that were lost are taken back in the background, one lock after the other. */
+/**
+ * After healing: the participants that were lost are taken back in the background, one lock after the other.
+ */
 import { isUnfinished, type Step, writeEntry } from './ledger-state.ts'
 
 export function armFinishing(step: Step): void {
@@ -8,7 +10,7 @@ export function armFinishing(step: Step): void {
   if (soft.unfinished.length > 0) setFinishTimer(step, step.context.timing.finishMs)
 }
 
-/** One more, which was lost alone. */
+/** One more lock, whose participant was lost alone. */
 export function finishSoon(step: Step, lock: string): void {
   step.state.soft.unfinished.push(lock)
   setFinishTimer(step, step.context.timing.finishMs)

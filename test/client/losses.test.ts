@@ -71,7 +71,11 @@ describe('a watch of the same client', () => {
     })()
     await clock.sleep(10)
     const held = await lock.acquire({ ttlMs: TTL_MS })
-    return { ...harness, held, end: () => (stop.abort(), watching) }
+    const end = () => {
+      stop.abort()
+      return watching
+    }
+    return { ...harness, held, end }
   }
 
   it('tells the holder at once that somebody else has the lock', async () => {

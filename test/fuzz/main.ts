@@ -1,16 +1,19 @@
 /** `npm run fuzz`: see HELP for the options, run.ts for what a run is. */
 import { writeSync } from 'node:fs'
 import { parseArgs } from 'node:util'
+import type { Memory } from './memory.ts'
 import { type FuzzResult, isGood, runFuzz } from './run.ts'
 
 const HELP = `usage: npm run fuzz -- [options]
 
-Sends bad requests to a cluster on this machine while a good client goes on.
+Sends bad requests to a cluster on this machine while a good client goes on. Memory is measured after a quarter of
+the requests and after all, each time after a pause and a collection of garbage: the heap in use must be back where
+it was, within a quarter and 4 MB, and the resident set within a third and 64 MB.
 
   --requests <number>  how many (default 20000)
   --seed <number>      the same requests (default: random, printed first)
   --first <number>     the number of the first request (default 0), to send one again
-  --json               the last line is {requests, status500, hangs, rssBeforeMB, rssAfterMB, goodClientErrors}
+  --json               the last line is {requests, status500, hangs, rssBeforeMB, rssAfterMB, heapBeforeMB, heapAfterMB, goodClientErrors}
   --help               print this
 `
 
@@ -85,11 +88,22 @@ function describe(result: FuzzResult, seed: number): string[] {
     ...result.goodClientErrors.slice(0, LISTED).map(error => `the good client: ${error}`),
     `${result.requests} requests, ${result.status500} × 500, ${result.hangs} hangs, ` +
       `${result.goodClientErrors.length} errors of the good client`,
-    `memory of all processes: ${result.rssFreshMB} MB at the start, ${result.rssBeforeMB} MB after a quarter of the ` +
-      `requests, ${result.rssAfterMB} MB after all (may be ${result.rssLimitMB} MB)`,
+    `heap in use of all processes, collected: ${inAll('heapMB', result)}`,
+    `resident set of all processes, collected: ${inAll('rssMB', result)}`,
   ]
 }
 
-function asJson({ requests, status500, hangs, rssBeforeMB, rssAfterMB, goodClientErrors }: FuzzResult) {
-  return { requests, status500, hangs, rssBeforeMB, rssAfterMB, goodClientErrors: goodClientErrors.length }
+function inAll(name: keyof Memory, { fresh, before, after, limit }: FuzzResult): string {
+  return (
+    `${fresh[name]} MB at the start, ${before[name]} MB after a quarter of the requests, ` +
+    `${after[name]} MB after all (may be ${limit[name]} MB)`
+  )
+}
+
+function asJson({ requests, status500, hangs, before, after, goodClientErrors }: FuzzResult) {
+  return {
+    ...{ requests, status500, hangs, rssBeforeMB: before.rssMB, rssAfterMB: after.rssMB },
+    ...{ heapBeforeMB: before.heapMB, heapAfterMB: after.heapMB },
+    goodClientErrors: goodClientErrors.length,
+  }
 }

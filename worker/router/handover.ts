@@ -54,7 +54,8 @@ function inParts(text: string): Handover {
   const body = new ReadableStream<Uint8Array>(
     {
       async pull(controller) {
-        if (parts.length > 0 && parts.length < length) await new Promise(resolve => setTimeout(resolve, MOMENT_MS))
+        if (parts.length > 0 && parts.length < length)
+          await new Promise(resolve => setTimeout(resolve, MOMENT_MS))
         if (isGone) return
         const part = parts.shift()
         if (part !== undefined) return controller.enqueue(part)

@@ -33,6 +33,7 @@ export const COUNT_NAMES = [
   'instances',
   'commits',
   'alarms',
+  'timeouts',
   'peerRequests',
   'crashes',
   'crashesAtACall',
