@@ -2,7 +2,7 @@
  * The client. It uses `fetch` and standard types alone, and works in Workers, Node, Deno and browsers.
  *
  * @example
- * import { createBaton } from 'baton/client'
+ * import { createBaton } from '@baton-lock/baton/client'
  *
  * const orders = createBaton({ url: 'https://baton.example.com', key }).lock('orders')
  * await orders.run(async held => {

@@ -1,5 +1,5 @@
 /** An edge function that sells tickets: it runs wherever a buyer is, and there are never more tickets sold than there were. */
-import { BatonError, createBaton, type Lock } from 'baton/client'
+import { BatonError, createBaton, type Lock } from '@baton-lock/baton/client'
 import { buy, look } from './shop.ts'
 
 interface ShopEnvironment {

@@ -1,8 +1,8 @@
 /**
  * `npm run chaos`: see HELP for the options, run.ts for what a run is, faults.ts for what goes wrong in it.
  */
-import { writeSync } from 'node:fs'
 import { parseArgs } from 'node:util'
+import { note, say } from '../print.ts'
 import type { FaultKind } from './faults.ts'
 import { findingsOf, isGood, type RunResult, runChaos } from './run.ts'
 import { FAULT_KINDS } from './schedule.ts'
@@ -25,8 +25,6 @@ Breaks real processes of a cluster on this machine under load, heals them, and h
 const LISTED = 10
 
 /** Written at once: the process may end right after. */
-const say = (text: string): number => writeSync(1, text)
-const note = (text: string): number => writeSync(2, text)
 
 process.exitCode = await main(process.argv.slice(2))
 

@@ -1,6 +1,6 @@
 /** `npm run fuzz`: see HELP for the options, run.ts for what a run is. */
-import { writeSync } from 'node:fs'
 import { parseArgs } from 'node:util'
+import { note, say } from '../print.ts'
 import { type FuzzResult, isGood, runFuzz } from './run.ts'
 
 const HELP = `usage: npm run fuzz -- [options]
@@ -19,8 +19,6 @@ const LISTED = 20
 const SHOWN_BYTES = 600
 
 /** Written at once: the process may end right after. */
-const say = (text: string): number => writeSync(1, text)
-const note = (text: string): number => writeSync(2, text)
 
 process.exitCode = await main(process.argv.slice(2))
 

@@ -66,11 +66,12 @@ describe('the TypeScript of the documentation', () => {
   })
 
   it('would not compile with a mistake in it', () => {
-    const right = "import { createBaton } from 'baton/client'\ncreateBaton({ url: 'https://example.com' })"
+    const right =
+      "import { createBaton } from '@baton-lock/baton/client'\ncreateBaton({ url: 'https://example.com' })"
     const output = compile([
       { file: 'right.ts', text: right },
       { file: 'member.ts', text: right.replace('url:', 'uri:') },
-      { file: 'module.ts', text: right.replace('baton/client', 'baton/clients') },
+      { file: 'module.ts', text: right.replace('@baton-lock/baton/client', 'baton/clients') },
     ])
     expect(output).not.toContain('right.ts')
     expect(output).toMatch(/member\.ts.*'uri' does not exist/)

@@ -1,5 +1,5 @@
 /** `npm run sim`: see command-line.ts for the options, run.ts for what one run is. */
-import { writeSync } from 'node:fs'
+import { note, say } from '../print.ts'
 import { runBatches } from './batch.ts'
 import { BadOption, type CommandLine, HELP, parseCommandLine, replayCommand } from './command-line.ts'
 import { CrewMember } from './crew.ts'
@@ -9,8 +9,6 @@ import { runSeed } from './run.ts'
 import type { RunOptions } from './scenario.ts'
 
 /** Written at once: the process may end right after. */
-const say = (text: string): number => writeSync(1, text)
-const note = (text: string): number => writeSync(2, text)
 
 const words = process.argv.slice(2)
 process.exitCode = words.includes('--birth') ? await birth(words) : await main(words)

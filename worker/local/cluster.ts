@@ -6,8 +6,7 @@
 import { randomBytes } from 'node:crypto'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
-import { bundle } from './build.ts'
+import { serviceScript } from './service-script.ts'
 import { type RunningWorkerd, startWorkerd } from './workerd.ts'
 
 export interface ClusterOptions {
@@ -35,7 +34,7 @@ export class LocalCluster {
   }
 
   static async start(options: ClusterOptions): Promise<LocalCluster> {
-    const script = await bundle(fileURLToPath(new URL('../index.ts', import.meta.url)))
+    const script = await serviceScript()
     const ports = await freePorts(options.participants)
     const variables = {
       BATON_PARTICIPANTS: JSON.stringify(ports.map(port => ({ url: `http://127.0.0.1:${port}` }))),

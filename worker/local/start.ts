@@ -1,14 +1,13 @@
 /** `npm start`: the whole service in one workerd process on loopback, with three participants and storage that stays. */
-import { fileURLToPath } from 'node:url'
-import { bundle } from './build.ts'
 import { exitWithNpm } from './leave-nobody.ts'
+import { serviceScript } from './service-script.ts'
 import { StorageInUse } from './storage-lock.ts'
 import { type RunningWorkerd, startWorkerd } from './workerd.ts'
 
 const PORT = Number(process.env.PORT ?? '8787')
 const STORAGE = process.env.BATON_STORAGE ?? '.baton/start'
 
-const script = await bundle(fileURLToPath(new URL('../index.ts', import.meta.url)))
+const script = await serviceScript()
 const running = await startOrExplain()
 
 async function startOrExplain(): Promise<RunningWorkerd> {
