@@ -1,0 +1,20 @@
+/** The whole service in one workerd process on loopback: what `npm start` and `baton start` start. */
+import { fileURLToPath } from 'node:url'
+import { bundle } from './build.ts'
+import { type RunningWorkerd, startWorkerd } from './workerd.ts'
+
+export interface ServiceOptions {
+  /** 0 for any that is free. */
+  readonly port: number
+  /** The folder of its storage, which is kept. */
+  readonly storage: string
+  readonly onOutput: (line: string) => void
+}
+
+export const DEFAULT_PORT = 8787
+export const DEFAULT_STORAGE = '.baton/start'
+
+export async function startService(options: ServiceOptions): Promise<RunningWorkerd> {
+  const script = await bundle(fileURLToPath(new URL('../index.ts', import.meta.url)))
+  return startWorkerd({ ...options, script, variables: { BATON_OPEN: 'true' } })
+}
