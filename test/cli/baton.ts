@@ -17,8 +17,8 @@ export interface Ended {
 
 export interface BatonOptions {
   readonly environment?: { readonly [name: string]: string }
-  /** What it reads from standard input. */
-  readonly input?: string
+  /** What it reads from standard input; `null` to leave that open. */
+  readonly input?: string | null
 }
 
 export class RunningBaton {
@@ -27,7 +27,11 @@ export class RunningBaton {
   stderr = ''
   readonly ended: Promise<Ended>
 
-  constructor(args: readonly string[], environment: { readonly [name: string]: string }, input = '') {
+  constructor(
+    args: readonly string[],
+    environment: { readonly [name: string]: string },
+    input: string | null,
+  ) {
     this.process = spawn(process.execPath, [MAIN, ...args], { env: environment, stdio: 'pipe' })
     this.process.stdout!.setEncoding('utf8').on('data', text => {
       this.stdout += text
@@ -36,7 +40,7 @@ export class RunningBaton {
       this.stderr += text
     })
     this.process.stdin!.on('error', () => {})
-    this.process.stdin!.end(input)
+    if (input !== null) this.process.stdin!.end(input)
     this.ended = once(this.process, 'close').then(([code]) => {
       return { code: code as number | null, stdout: this.stdout, stderr: this.stderr }
     })
@@ -71,7 +75,10 @@ export function useBaton(urlOf: () => string) {
   })
   afterAll(() => rmSync(home, { recursive: true, force: true }))
 
-  const start = (args: readonly string[], { environment = {}, input }: BatonOptions = {}): RunningBaton => {
+  const start = (
+    args: readonly string[],
+    { environment = {}, input = '' }: BatonOptions = {},
+  ): RunningBaton => {
     const path = process.env.PATH ?? ''
     const one = new RunningBaton(
       args,
