@@ -122,6 +122,8 @@ export class Held<Resource extends ResourceTypes = KeyValue> implements AsyncDis
       await this.#connection.call({ method: 'DELETE', path: this.#path }, { repeat: 'always', until })
     } catch (error) {
       if (!(error instanceof GrantOverError)) throw error
+      // Whoever releases learns that the lock had been lost before.
+      if (!(error instanceof ReleasedError)) this.#lost = error
     }
   }
 

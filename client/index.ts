@@ -36,6 +36,7 @@ export {
 } from './baton.ts'
 export { type Clock, systemClock } from './clock.ts'
 export * from './errors.ts'
+export { GrantById } from './grant.ts'
 export { Held } from './held.ts'
 export { type HoldOptions, Lock, type SignalOptions } from './lock.ts'
 export type { ApplyOptions, TransactOptions } from './operations.ts'

@@ -8,6 +8,8 @@ import type { Mutant } from './catalogue.ts'
 const PROJECT = fileURLToPath(new URL('../..', import.meta.url))
 const COPIED = [
   'bench',
+  'cli',
+  'client',
   'docs',
   'shared',
   'test',

@@ -1,7 +1,9 @@
 /** `npm run sim`: see command-line.ts for the options, run.ts for what one run is. */
+
 import { note, say } from '../print.ts'
+import { optionsOrExit } from '../tools/options-or-exit.ts'
 import { runBatches } from './batch.ts'
-import { BadOption, type CommandLine, HELP, parseCommandLine, replayCommand } from './command-line.ts'
+import { type CommandLine, HELP, parseCommandLine, replayCommand } from './command-line.ts'
 import { CrewMember } from './crew.ts'
 import type { Failure, ShrinkAnswer } from './jobs.ts'
 import * as report from './report.ts'
@@ -19,14 +21,7 @@ async function birth(words: readonly string[]): Promise<number> {
 }
 
 async function main(words: readonly string[]): Promise<number> {
-  let command: CommandLine
-  try {
-    command = parseCommandLine(words)
-  } catch (thrown) {
-    if (!(thrown instanceof BadOption)) throw thrown
-    note(`${thrown.message}\nTry: npm run sim -- --help\n`)
-    return 2
-  }
+  const command = optionsOrExit('sim', () => parseCommandLine(words))
   if (command.help) {
     say(HELP)
     return 0
