@@ -17,13 +17,21 @@ const tryMessage = z.strictObject({
   type: z.literal('try'),
   waitMs: sessionWaitMs.optional(),
   ttlMs: ttlMs.optional(),
-  confirm: z.boolean().optional(),
+  confirm: z
+    .boolean()
+    .optional()
+    .describe(
+      'Answer only once a majority knows of the grant, so that what you do outside of Baton is safe at once.',
+    ),
 })
 const issueMessage = z.strictObject({ type: z.literal('issue'), opId, ops })
 const foreignIssueMessage = z.strictObject({ type: z.literal('issue'), opId, ops: foreignOps })
 const exitMessage = z.strictObject({ type: z.literal('exit') })
 /** The service asks whether the client has read everything up to here; the client sends the same back. */
-const probeMessage = z.strictObject({ type: z.literal('probe'), id: z.string().max(64) })
+const probeMessage = z.strictObject({
+  type: z.literal('probe'),
+  id: z.string().max(64).describe('As it came.'),
+})
 
 export const sessionMessage = component(
   'SessionMessage',

@@ -90,7 +90,9 @@ export function usualAnswer(call: ParticipantCall, participant: number): Partici
     case 'acquire':
     case 'ticket': {
       const id = formatGrantId(participant, 1025, call.user)
-      return done(200, { grant: { id, fence: 1025, participant, epoch: 1, expiresAt: EXPIRES_AT } })
+      return done(200, {
+        grant: { id, fence: 1025, participant, epoch: 1, expiresAt: EXPIRES_AT, ttlMs: 30_000 },
+      })
     }
     case 'ops':
       return done(200, { sequence: 2, applied: true, results: [{ revision: 2 }] })

@@ -163,7 +163,6 @@ describe('404', () => {
   })
 
   it.each([
-    '/',
     '/v1',
     '/v1/locks',
     '/v1/locks/',
@@ -187,8 +186,8 @@ describe('404', () => {
 
 describe('405', () => {
   it.each([
-    ['POST', '/v1/locks/orders', 'PUT, GET, HEAD'],
-    ['DELETE', '/v1/locks/orders', 'PUT, GET, HEAD'],
+    ['POST', '/v1/locks/orders', 'GET, HEAD, PUT'],
+    ['DELETE', '/v1/locks/orders', 'GET, HEAD, PUT'],
     ['GET', '/v1/locks/orders/acquire', 'POST'],
     ['OPTIONS', '/v1/locks/orders/acquire', 'POST'],
     ['POST', `/v1/locks/orders/tickets/${TICKET_ID}`, 'GET, HEAD, DELETE'],

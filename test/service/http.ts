@@ -90,9 +90,11 @@ function complaintAbout(method: string, path: string, answer: Answer): string | 
   const documented = route.answers[status]
   if (documented === undefined) return `${status} is not documented for this route`
   if (status === 204 || status === 304) return answer.text === '' ? null : 'this status has no body'
-  const mediaType = documented.mediaType ?? 'application/json'
-  if (!headers.get('content-type')?.startsWith(mediaType)) return `its content type is not ${mediaType}`
-  const parsed = documented.schema?.safeParse(body)
+  const type = headers.get('content-type') ?? ''
+  const { schema, mediaType = 'application/json' } = documented
+  if (!type.startsWith(mediaType) && !(schema !== undefined && type.startsWith('application/json')))
+    return `its content type is not ${mediaType}`
+  const parsed = type.startsWith('application/json') ? schema?.safeParse(body) : undefined
   return parsed === undefined || parsed.success ? null : parsed.error.message
 }
 

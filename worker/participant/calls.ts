@@ -13,6 +13,7 @@ import type { LockConfiguration } from '../../shared/api/configuration.ts'
 import type { ProblemCode } from '../../shared/api/problems.ts'
 import type { Json } from '../../shared/json.ts'
 import type { Mode } from '../../shared/protocols/protocol.ts'
+import type { MeasurementsReport } from './observe/measurements.ts'
 
 export interface ParticipantRequest {
   readonly call: ParticipantCall
@@ -108,8 +109,8 @@ export interface ParticipantStatus {
   readonly suspects: readonly number[]
   /** Requests to other participants since the object was last loaded. */
   readonly peerRequests: number
-  /** Since then, too. Absent from a participant of before. */
-  readonly counters?: { readonly grants: number; readonly ejections: number; readonly operations: number }
+  /** Since then, too. Absent from a participant of an earlier version. */
+  readonly measurements?: MeasurementsReport
   readonly gauges?: {
     readonly calls: number
     readonly watchers: number

@@ -21,8 +21,6 @@ export interface RouterOptions {
   readonly defaults: LockConfiguration | ((lock: string) => LockConfiguration)
   /** For resources other than the built-in one: what one op must look like. Without it, any JSON goes. */
   readonly opSchemas?: { readonly [resource: string]: z.ZodType }
-  /** Lets pages of these origins call the service from a browser. */
-  readonly cors?: { readonly origin: string | string[] }
   /** More lines for `/metrics`, in the format of Prometheus. */
   readonly participantMetrics?: () => string | Promise<string>
   /** What the ledger of this process says about itself; `null` if it has none. */

@@ -18,7 +18,7 @@ export function status({ member, configuration, figures }: CallContext): Partici
     queue: waiters.length,
     suspects,
     peerRequests,
-    counters: { ...member.counters },
+    measurements: member.measurements.report(),
     gauges: { ...gauges, stateWeight: member.stateWeight },
     holder:
       holder === undefined

@@ -5,10 +5,10 @@
  */
 import type { LockConfiguration } from '../../../shared/api/configuration.ts'
 import type { LockContext } from '../../../shared/birth/lock-types.ts'
-import type { HistoryEvent } from '../../../shared/history/events.ts'
 import type { Json } from '../../../shared/json.ts'
 import type { Emitted, GuardedState, UserInput, View } from '../../../shared/protocols/protocol.ts'
 import { resultOf } from '../../../shared/resource/replica.ts'
+import { Measurements, type Progress } from '../observe/measurements.ts'
 import { Engine, type EngineHost } from './engine.ts'
 import type { WatchEvent } from './event-log.ts'
 import { type LocalUsers, recordStep } from './recorder.ts'
@@ -34,12 +34,13 @@ export interface Operation {
 export class Member {
   readonly id: number
   readonly engine: Engine
-  readonly counters = { grants: 0, ejections: 0, operations: 0 }
+  readonly measurements = new Measurements()
   private readonly host: MemberHost
   private size: ReplicaSize | null = null
   /** The core that `size` measures. */
   private measured: object | null = null
   private users: LocalUsers
+  private progress: Progress
   /** Users whose clients are gone while an operation is pending: they leave once it is settled. */
   private readonly leaving = new Set<string>()
 
@@ -49,6 +50,7 @@ export class Member {
     const onStep = (emitted: readonly Emitted[], cause: UserInput | null) => this.onStep(emitted, cause)
     this.engine = new Engine({ ...host, onStep, onClear: () => this.onClear() }, context)
     this.users = this.usersNow()
+    this.progress = this.progressNow()
     this.measureCore()
   }
 
@@ -117,7 +119,10 @@ export class Member {
 
   private onStep(emitted: readonly Emitted[], cause: UserInput | null): void {
     const before = this.users
+    const progressBefore = this.progress
     this.users = this.usersNow()
+    this.progress = this.progressNow()
+    this.measurements.onProgress(progressBefore, this.progress)
     this.measureCore()
     const changes = emitted.length > 0 || cause !== null ? this.record(before, emitted, cause) : []
     this.measure(emitted)
@@ -144,12 +149,17 @@ export class Member {
     return { holders: phase === 'leaving' ? [] : [...holders], waiters: [...waiters] }
   }
 
+  private progressNow(): Progress {
+    const { epoch, suspects } = this.view
+    return { epoch, suspects, core: this.engine.core }
+  }
+
   private record(before: LocalUsers, emitted: readonly Emitted[], cause: UserInput | null): WatchEvent[] {
     const { events } = this.host.storage
     const hash = () => this.engine.resource!.hash(this.guarded!.replica.cells)
     const { history, changes } = recordStep(this.id, this.host.now(), before, cause, emitted, hash)
     if (history.length > 0 || changes.length > 0) events.record(history, changes)
-    for (const { type } of history) this.count(type)
+    this.measurements.onStep(history, emitted)
     for (const event of emitted) if (event.type === 'restored') events.missThrough(event.sequence)
     return changes
   }
@@ -163,11 +173,5 @@ export class Member {
       if (event.type === 'applied') this.size!.applied(event.opId, event.changes)
       if (event.type === 'restored') this.size!.measureAll()
     }
-  }
-
-  private count(type: HistoryEvent['type']): void {
-    if (type === 'crit') this.counters.grants++
-    if (type === 'ejected') this.counters.ejections++
-    if (type === 'invoke') this.counters.operations++
   }
 }

@@ -152,7 +152,7 @@ const isHolder = ({ holders }: LocalUsers, user: string): boolean =>
  * user. And whoever reads the history must not be able to make a grant's id of it, so most of the name stays
  * a secret.
  */
-function nameOf(participant: number, user: string): string {
+export function nameOf(participant: number, user: string): string {
   return `${participant}/${user.slice(0, 8)}`
 }
 

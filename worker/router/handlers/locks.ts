@@ -83,7 +83,7 @@ export const lockHandlers = {
   },
 
   participants: async ({ c }) =>
-    problemResponse(c, 'not_supported', 'The participants of a lock are those that it was configured with.'),
+    problemResponse(c, 'not_supported', 'A lock keeps the participants that it was created with.'),
 } satisfies Partial<Handlers>
 
 /** Each participant behind a URL is a process of its own; `null` if all are objects of this one. */
