@@ -1,3 +1,4 @@
+/// <reference lib="esnext.disposable" preserve="true" />
 /**
  * The client. It uses `fetch` and standard types alone, and works in Workers, Node, Deno and browsers.
  *

@@ -11,6 +11,8 @@ import { type RunningWorkerd, startWorkerd } from './workerd.ts'
 
 export interface ClusterOptions {
   readonly participants: number
+  /** What the processes run. Default: the service. */
+  readonly script?: string
   readonly storage: string
   readonly port?: number
   readonly protocol?: string
@@ -34,7 +36,7 @@ export class LocalCluster {
   }
 
   static async start(options: ClusterOptions): Promise<LocalCluster> {
-    const script = await serviceScript()
+    const script = options.script ?? (await serviceScript())
     const ports = await freePorts(options.participants)
     const variables = {
       BATON_PARTICIPANTS: JSON.stringify(ports.map(port => ({ url: `http://127.0.0.1:${port}` }))),

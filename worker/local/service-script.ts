@@ -9,6 +9,7 @@ import { fileURLToPath } from 'node:url'
 /** Paths from the root of the repository, and from that of `dist`. */
 export const SERVICE_BUNDLES = {
   service: { source: 'worker/index.ts', bundled: 'worker/service.mjs' },
+  testing: { source: 'testing/service.ts', bundled: 'testing/service.mjs' },
 } as const
 
 export async function serviceScript(name: keyof typeof SERVICE_BUNDLES = 'service'): Promise<string> {
