@@ -4,21 +4,11 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { buildSync } from 'esbuild'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { NAME, Packed, type Project, ROOT, succeed } from './project.ts'
+import { itWorksInABrowser } from './in-a-browser.ts'
+import { itWorksInAWorker } from './in-a-worker.ts'
+import { NAME, Packed, type Project, ROOT, STRICT, succeed } from './project.ts'
 
 const READY_MS = 300_000
-const STRICT = {
-  target: 'ES2022',
-  lib: ['ES2022'],
-  module: 'ESNext',
-  moduleResolution: 'Bundler',
-  strict: true,
-  exactOptionalPropertyTypes: true,
-  noUncheckedIndexedAccess: true,
-  skipLibCheck: false,
-  noEmit: true,
-}
-
 let packed: Packed
 let plain: Project
 let service: Awaited<ReturnType<Project['start']>>
@@ -135,6 +125,14 @@ describe('the command', () => {
   })
 })
 
+describe('in a Worker of one’s own', () => itWorksInAWorker(() => packed))
+
+describe('in a browser', () =>
+  itWorksInABrowser(
+    () => packed,
+    () => service.url,
+  ))
+
 describe('types, under strict settings', () => {
   const code = `import { type Baton, createBaton } from '${NAME}/client'
     const baton: Baton = createBaton({ url: 'https://example.com', key: 'k' })
@@ -144,19 +142,25 @@ describe('types, under strict settings', () => {
     })
   `
 
-  it.each([
-    ['a browser', { lib: ['ES2022', 'DOM'], types: [] }],
-    ['Node', { module: 'NodeNext', moduleResolution: 'NodeNext', types: ['node'] }],
-    ['a Worker', { types: ['@cloudflare/workers-types'] }],
-  ])('the client compiles for %s', (where, options) => {
-    const folder = where.replaceAll(' ', '-').toLowerCase()
-    const project = packed.project(`types-${folder}`, ['@types/node', '@cloudflare/workers-types'])
+  let project: Project
+  beforeAll(() => {
+    project = packed.project('typed', ['@types/node', '@cloudflare/workers-types'])
     project.write('code.ts', code)
     project.write('wrong.ts', code.replace("key: 'k'", 'key: 1'))
-    project.write('tsconfig.json', { compilerOptions: { ...STRICT, ...options }, files: ['code.ts'] })
-    expect(project.compile('tsconfig.json')).toEqual({ status: 0, output: '', errors: '' })
+  }, READY_MS)
+
+  it.each([
+    ['browser', { lib: ['ES2022', 'DOM'], types: [] }],
+    ['node', { module: 'NodeNext', moduleResolution: 'NodeNext', types: ['node'] }],
+    ['worker', { types: ['@cloudflare/workers-types'] }],
+  ])('the client compiles for a %s project', (where, options) => {
+    const compilerOptions = { ...STRICT, ...options }
+    project.write(`${where}.json`, { compilerOptions, files: ['code.ts'] })
+    expect(project.compile(`${where}.json`)).toEqual({ status: 0, output: '', errors: '' })
     // They are types, and not `any`.
-    project.write('wrong.json', { extends: './tsconfig.json', files: ['wrong.ts'] })
-    expect(project.compile('wrong.json').output).toContain("'number' is not assignable to type 'string'")
+    project.write(`${where}-wrong.json`, { compilerOptions, files: ['wrong.ts'] })
+    expect(project.compile(`${where}-wrong.json`).output).toContain(
+      "'number' is not assignable to type 'string'",
+    )
   })
 })

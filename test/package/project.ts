@@ -11,6 +11,19 @@ import { fileURLToPath } from 'node:url'
 export const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 export const NAME = '@baton-lock/baton'
 
+/** What a careful project asks of its compiler, of the declarations of its packages too. */
+export const STRICT = {
+  target: 'ES2022',
+  lib: ['ES2022'],
+  module: 'ESNext',
+  moduleResolution: 'Bundler',
+  strict: true,
+  exactOptionalPropertyTypes: true,
+  noUncheckedIndexedAccess: true,
+  skipLibCheck: false,
+  noEmit: true,
+}
+
 export interface Ran {
   readonly status: number | null
   readonly output: string
