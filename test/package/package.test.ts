@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { buildSync } from 'esbuild'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { itTestsAsDocumented } from './as-documented.ts'
 import { itWorksInABrowser } from './in-a-browser.ts'
 import { itWorksInAWorker } from './in-a-worker.ts'
 import { NAME, Packed, type Project, ROOT, STRICT, succeed } from './project.ts'
@@ -132,6 +133,8 @@ describe('in a browser', () =>
     () => packed,
     () => service.url,
   ))
+
+describe('for tests', () => itTestsAsDocumented(() => packed))
 
 describe('types, under strict settings', () => {
   const code = `import { type Baton, createBaton } from '${NAME}/client'
