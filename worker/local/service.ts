@@ -1,4 +1,5 @@
 /** The whole service in one workerd process on loopback: what `npm start` and `baton start` start. */
+import { isHarmless } from './harmless.ts'
 import { serviceScript } from './service-script.ts'
 import { type RunningWorkerd, startWorkerd } from './workerd.ts'
 
@@ -15,5 +16,8 @@ export const DEFAULT_STORAGE = '.baton/start'
 
 export async function startService(options: ServiceOptions): Promise<RunningWorkerd> {
   const script = await serviceScript()
-  return startWorkerd({ ...options, script, variables: { BATON_OPEN: 'true' } })
+  const onOutput = (line: string) => {
+    if (!isHarmless(line)) options.onOutput(line)
+  }
+  return startWorkerd({ ...options, script, variables: { BATON_OPEN: 'true' }, onOutput })
 }
