@@ -18,7 +18,7 @@ import {
   write,
   writeEntry,
 } from './ledger-state.ts'
-import type { FoundedRecord, LedgerMessage } from './ledger-types.ts'
+import type { FoundedRecord, LedgerEntry, LedgerMessage } from './ledger-types.ts'
 import type { Incarnations } from './messages.ts'
 
 export function takeNumber(step: Step, from: ParticipantId, known: Incarnations): void {
@@ -129,12 +129,17 @@ export function onIndex(step: Step, from: ParticipantId, message: LedgerMessage 
   healIfComplete(step)
 }
 
-/** The highest generation that anybody names counts. */
+/**
+ * The highest generation that anybody names counts. What was finished in an earlier incarnation is to be
+ * finished in this one, too.
+ */
 export function lose(step: Step, lock: string, generation: number): void {
-  const entry = step.state.entries.get(lock) ?? { voted: 0, token: null, lost: 0 }
-  if (entry.lost >= generation) return
-  writeEntry(step, lock, { voted: entry.voted, token: entry.token, lost: generation })
+  const { voted, token, lost, isFinished } = step.state.entries.get(lock) ?? UNKNOWN_LOCK
+  if (lost >= generation && !isFinished) return
+  writeEntry(step, lock, { voted, token, lost: Math.max(lost, generation) })
 }
+
+const UNKNOWN_LOCK: LedgerEntry = { voted: 0, token: null, lost: 0 }
 
 export function healIfComplete(step: Step): void {
   const { record, soft } = step.state

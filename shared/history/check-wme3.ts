@@ -7,9 +7,9 @@
  *   - every outcome is that of an operation in C, with the replicas' result, and the user's own replica has come so far;
  *   - an operation that was reported as not applied is not in C under that fence.
  * The same `opId` may have been applied under an earlier fence. Then the outcome may tell that place and that result.
- * Under a later fence, too, in one case alone: a stub that missed the end of its grant learns from the table of results
- * that its pending operation was issued again under that fence, and applied. What it tells is true, and the last that
- * it tells under the old grant, which is over.
+ * Under a later fence, too, in one case alone: a stub that missed the end of its grant learns from the table of
+ * results that its pending operation was issued again under that fence, and applied. What it tells is true, and
+ * the last that it tells under the old grant, which is over.
  */
 import { equalJson, show } from './compare.ts'
 import type { HistoryEvent } from './events.ts'
@@ -154,7 +154,10 @@ function checkOutcome(check: Check, index: number, event: EventOf<'outcome'>, re
   }
 }
 
-/** Whether the operation had been issued under the later fence by then, and the user is told that its own grant is over. */
+/**
+ * Whether the operation had been issued under the later fence by then, and the user is told that its own grant
+ * is over.
+ */
 function mayTellLater(
   { events, instances }: Check,
   index: number,

@@ -33,6 +33,14 @@ describe('what is agreed', () => {
       expect(message).toMatchObject({ generation: 1, body: { digest: expect.any(String) } })
   })
 
+  it('whoever is to own a lock first has voted: one that is away or was lost would keep everybody waiting', () => {
+    const table = Table.founded({ first: 1 })
+    table.stop(3)
+    table.configure(2, 'put', { ...wme(3, 5_000), firstOwner: 3 })
+    table.deliver(among(1, 2))
+    expect(table.birth(2).chosen).toMatchObject({ configuration: { ttlMs: 5_000, firstOwner: 2 } })
+  })
+
   it('nothing is born by looking', () => {
     const table = Table.founded()
     expect(table.view(1)).toMatchObject({ membership: 'blank', phase: 'unborn' })

@@ -26,8 +26,6 @@ Breaks real processes of a cluster on this machine under load, heals them, and h
 /** Findings of one kind that are printed; the evidence has all of them. */
 const LISTED = 10
 
-/** Written at once: the process may end right after. */
-
 const OPTIONS = {
   minutes: { type: 'string' },
   participants: { type: 'string' },

@@ -34,7 +34,10 @@ export class RunningBaton {
     environment: { readonly [name: string]: string },
     input: string | null,
   ) {
-    this.process = spawn(process.execPath, [...TYPESCRIPT, MAIN, ...args], { env: environment, stdio: 'pipe' })
+    this.process = spawn(process.execPath, [...TYPESCRIPT, MAIN, ...args], {
+      env: environment,
+      stdio: 'pipe',
+    })
     this.process.stdout!.setEncoding('utf8').on('data', text => {
       this.stdout += text
     })

@@ -18,7 +18,8 @@ it(
     }))
     expect(shown).toEqual([])
     expect(result.goodClientErrors).toEqual([])
-    expect(result.rssAfterMB).toBeLessThanOrEqual(result.rssLimitMB)
+    expect(result.after.heapMB).toBeLessThanOrEqual(result.limit.heapMB)
+    expect(result.after.rssMB).toBeLessThanOrEqual(result.limit.rssMB)
     // It was worth it: the service answered in many ways, and sessions were opened.
     expect(Object.keys(result.answers)).toEqual(expect.arrayContaining(['101', '200', '400', '404', '405']))
   },

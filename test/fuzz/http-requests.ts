@@ -156,16 +156,14 @@ function assemble(random: Random, method: string, path: string, body: Buffer | n
   if (random.chance(0.98)) lines.push(`host: ${host}`)
   if (random.chance(0.2)) lines.push(random.pick(HEADERS))
   if (random.chance(0.005)) lines.push(...Array.from({ length: 3_000 }, (_, index) => `x-${index}: y`))
-  let isComplete = true
-  if (body !== null) {
-    const type = random.chance(0.85) ? 'application/json' : random.pick(CONTENT_TYPES)
-    lines.push(`content-type: ${type}`)
-    const framed = frame(random, body)
-    isComplete = framed.isComplete
-    return { bytes: Buffer.concat([head([...lines, ...framed.lines]), framed.bytes]), isComplete }
-  }
-  isComplete = !lines.some(line => line.startsWith('transfer-encoding'))
-  return { bytes: head(lines), isComplete }
+  // A body in chunks is announced, and none comes: the server may wait for it.
+  const isAwaited = lines.some(line => line.startsWith('transfer-encoding'))
+  if (body === null) return { bytes: head(lines), isComplete: !isAwaited }
+  const type = random.chance(0.85) ? 'application/json' : random.pick(CONTENT_TYPES)
+  lines.push(`content-type: ${type}`)
+  const framed = frame(random, body)
+  const bytes = Buffer.concat([head([...lines, ...framed.lines]), framed.bytes])
+  return { bytes, isComplete: framed.isComplete && !isAwaited }
 }
 
 const head = (lines: readonly string[]): Buffer => Buffer.from(`${lines.join('\r\n')}\r\n\r\n`)

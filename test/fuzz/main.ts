@@ -3,24 +3,25 @@ import { parseOptions } from '../../cli/arguments.ts'
 import { integerOf } from '../../cli/values.ts'
 import { note, say } from '../print.ts'
 import { optionsOrExit } from '../tools/options-or-exit.ts'
+import type { Memory } from './memory.ts'
 import { type FuzzResult, isGood, runFuzz } from './run.ts'
 
 const HELP = `usage: npm run fuzz -- [options]
 
-Sends bad requests to a cluster on this machine while a good client goes on.
+Sends bad requests to a cluster on this machine while a good client goes on. Memory is measured after a quarter of
+the requests and after all, each time after a pause and a collection of garbage: the heap in use must be back where
+it was, within a quarter and 4 MB, and the resident set within a third and 64 MB.
 
   --requests <number>  how many (default 20000)
   --seed <number>      the same requests (default: random, printed first)
   --first <number>     the number of the first request (default 0), to send one again
-  --json               the last line is {requests, status500, hangs, rssBeforeMB, rssAfterMB, goodClientErrors}
+  --json               the last line is {requests, status500, hangs, rssBeforeMB, rssAfterMB, heapBeforeMB, heapAfterMB, goodClientErrors}
   --help               print this
 `
 
 /** Findings that are printed, and how much of each. */
 const LISTED = 20
 const SHOWN_BYTES = 600
-
-/** Written at once: the process may end right after. */
 
 const OPTIONS = {
   requests: { type: 'string' },
@@ -72,11 +73,22 @@ function describe(result: FuzzResult, seed: number): string[] {
     ...result.goodClientErrors.slice(0, LISTED).map(error => `the good client: ${error}`),
     `${result.requests} requests, ${result.status500} × 500, ${result.hangs} hangs, ` +
       `${result.goodClientErrors.length} errors of the good client`,
-    `memory of all processes: ${result.rssFreshMB} MB at the start, ${result.rssBeforeMB} MB after a quarter of the ` +
-      `requests, ${result.rssAfterMB} MB after all (may be ${result.rssLimitMB} MB)`,
+    `heap in use of all processes, collected: ${inAll('heapMB', result)}`,
+    `resident set of all processes, collected: ${inAll('rssMB', result)}`,
   ]
 }
 
-function asJson({ requests, status500, hangs, rssBeforeMB, rssAfterMB, goodClientErrors }: FuzzResult) {
-  return { requests, status500, hangs, rssBeforeMB, rssAfterMB, goodClientErrors: goodClientErrors.length }
+function inAll(name: keyof Memory, { fresh, before, after, limit }: FuzzResult): string {
+  return (
+    `${fresh[name]} MB at the start, ${before[name]} MB after a quarter of the requests, ` +
+    `${after[name]} MB after all (may be ${limit[name]} MB)`
+  )
+}
+
+function asJson({ requests, status500, hangs, before, after, goodClientErrors }: FuzzResult) {
+  return {
+    ...{ requests, status500, hangs, rssBeforeMB: before.rssMB, rssAfterMB: after.rssMB },
+    ...{ heapBeforeMB: before.heapMB, heapAfterMB: after.heapMB },
+    goodClientErrors: goodClientErrors.length,
+  }
 }

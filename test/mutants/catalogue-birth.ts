@@ -273,8 +273,8 @@ const storage: Mutant[] = [
     trap: 'highest index counts',
     title: 'what the first index does not name is not lost',
     file: BIRTH.healing,
-    find: '  if (entry.lost >= generation) return\n',
-    replace: '  if (entry.lost >= generation || step.state.soft.noted.size > 1) return\n',
+    find: '  if (lost >= generation && !isFinished) return\n',
+    replace: '  if ((lost >= generation && !isFinished) || step.state.soft.noted.size > 1) return\n',
   },
   {
     id: 'birth-lost-is-not-named',

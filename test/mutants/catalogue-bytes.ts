@@ -120,8 +120,8 @@ export const bytesMutants: Mutant[] = [
     trap: 'bytes',
     title: 'each page of changes begins with the last one of the page before',
     file: PARTICIPANT.eventLog,
-    find: '      next.afterId = row.id\n',
-    replace: '      next.afterId = row.id - 1\n      next.since = row.sequence - 1\n',
+    find: '      next.afterStep = number\n',
+    replace: '      next.afterStep = number - 1\n      next.since = highestOf(found) - 1\n',
   },
   {
     id: 'state-at-once',

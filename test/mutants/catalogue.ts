@@ -6,6 +6,7 @@ import { birthMutants } from './catalogue-birth.ts'
 import { bytesMutants } from './catalogue-bytes.ts'
 import { coreMutants } from './catalogue-core.ts'
 import { durabilityMutants } from './catalogue-durability.ts'
+import { journalMutants } from './catalogue-journal.ts'
 import { livenessMutants } from './catalogue-liveness.ts'
 import { lockOnlyMutants } from './catalogue-lock-only.ts'
 import { lossMutants } from './catalogue-loss.ts'
@@ -16,6 +17,7 @@ import { ricartAgrawalaMutants } from './catalogue-ricart-agrawala.ts'
 import { ricartAgrawalaGroupMutants } from './catalogue-ricart-agrawala-group.ts'
 import { safetyMutants } from './catalogue-safety.ts'
 import { serviceMutants } from './catalogue-service.ts'
+import { toldMutants } from './catalogue-told.ts'
 import { wmeConsensusMutants } from './catalogue-wme-consensus.ts'
 
 export interface Mutant {
@@ -73,8 +75,10 @@ export const mutants: Mutant[] = [
   ...maekawaMutants,
   ...lockOnlyMutants,
   ...birthMutants,
+  ...journalMutants,
   ...participantMutants,
   ...participantCallMutants,
   ...bytesMutants,
   ...serviceMutants,
+  ...toldMutants,
 ]

@@ -115,9 +115,11 @@ export const BIRTH = {
 const participant = 'worker/participant'
 
 export const PARTICIPANT = {
+  checkpoint: `${participant}/core/checkpoint.ts`,
   engine: `${participant}/core/engine.ts`,
   eventLog: `${participant}/core/event-log.ts`,
   exchange: `${participant}/peers/exchange.ts`,
+  journal: `${participant}/core/journal.ts`,
   keeper: `${participant}/ledger/keeper.ts`,
   ledgerCalls: `${participant}/ledger/calls.ts`,
   lock: `${participant}/lock/lock.ts`,
@@ -129,8 +131,10 @@ export const PARTICIPANT = {
   once: `${participant}/calls/once.ts`,
   places: `${participant}/core/places.ts`,
   replay: `${participant}/streams/replay.ts`,
+  segments: `${participant}/core/segments.ts`,
   sessions: `${participant}/streams/sessions.ts`,
   storage: `${participant}/core/storage.ts`,
+  clock: `${participant}/core/clock.ts`,
   timers: `${participant}/core/timers.ts`,
   turns: `${participant}/core/turns.ts`,
   watchers: `${participant}/streams/watchers.ts`,

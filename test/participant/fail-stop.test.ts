@@ -3,6 +3,7 @@
  * operations were lost and fences given twice. Now it is over before anything leaves it, and the others go on
  * without it.
  */
+import { inspect } from 'node:util'
 import { beforeEach, describe, expect, it } from 'vitest'
 import type { Json } from '../../shared/json.ts'
 import type { ParticipantAnswer } from '../../worker/participant/calls.ts'
@@ -106,12 +107,48 @@ describe('the owner of the token, on a disk that has become read-only', () => {
   })
 })
 
+describe('an operation that is applied in a turn that cannot be written', () => {
+  it('is told neither to its session nor to watchers, and the call is not answered', async () => {
+    const owner = platform.node(1)
+    const others = [platform.node(2), platform.node(3)]
+    const setAway = (isAway: boolean) => {
+      for (const node of others) node.isAway = isAway
+    }
+    const socket = await owner.session('someone')
+    await owner.watch({
+      write: text => owner.journal.push(`watch: ${text}`),
+      unreadBytes: () => 0,
+      fail: () => {},
+    })
+    owner.say(socket, { type: 'try' })
+    await platform.settle()
+    setAway(true)
+    owner.say(socket, { type: 'issue', opId: 'a', ops: [{ increment: 'n' }] })
+    const again = owner.call({
+      type: 'transact',
+      user: 'b',
+      opId: 'a',
+      ops: [{ increment: 'n' }],
+      waitMs: 20_000,
+    })
+    again.catch(() => {})
+    await platform.settle()
+    setAway(false)
+    owner.rows.isReadOnly = true
+    owner.journal.length = 0
+    await expect(platform.during(again)).rejects.toThrow(READ_ONLY)
+    const told = owner.journal.filter(what => /^(?:socket|watch|answer)/.test(what))
+    expect(told).toEqual([])
+  })
+})
+
 describe('a write that throws, whichever one of a turn', () => {
   it('leaves nothing of the turn, and nothing of it leaves', async () => {
     const owner = platform.node(1)
     await incremented(1, 2)
     await platform.advance(60_000)
-    const dump = () => JSON.stringify([[...owner.rows.records.range('')], owner.rows.events.page(0, -1, 1e6)])
+    const dump = () =>
+      inspect(owner.rows.tables, { depth: null, maxArrayLength: null, maxStringLength: null })
     let isTried = true
     let failures = 0
     for (let nth = 1; isTried; nth++) {

@@ -10,8 +10,6 @@ import * as report from './report.ts'
 import { runSeed } from './run.ts'
 import type { RunOptions } from './scenario.ts'
 
-/** Written at once: the process may end right after. */
-
 const words = process.argv.slice(2)
 process.exitCode = words.includes('--birth') ? await birth(words) : await main(words)
 

@@ -19,6 +19,8 @@ export interface ClusterOptions {
   readonly protocol?: string
   readonly variables?: { readonly [name: string]: string }
   readonly onOutput?: (line: string) => void
+  /** For measurements: V8's inspector listens in each process, and `gc()` is there. */
+  readonly isInspected?: boolean
 }
 
 export class LocalCluster {
@@ -64,6 +66,7 @@ export class LocalCluster {
         port,
         variables: { ...variables, ...more },
         onOutput: line => options.onOutput?.(`${name}: ${line}`),
+        isInspected: options.isInspected === true,
       })
     // Only the router is open; the participants answer signed requests alone.
     const startMember = (id: number) => start(`participant-${id}`, ports[id - 1]!, {})

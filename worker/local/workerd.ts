@@ -29,12 +29,16 @@ export interface WorkerdOptions {
   readonly environment?: { readonly [name: string]: string }
   /** What the process prints goes here, line by line. */
   readonly onOutput?: (line: string) => void
+  /** For measurements: V8's inspector listens, and `gc()` is there. */
+  readonly isInspected?: boolean
 }
 
 export interface RunningWorkerd {
   readonly url: string
   readonly port: number
   readonly process: ChildProcess
+  /** Where V8's inspector listens, if it was asked for. */
+  readonly inspectorPort: number | null
   stop(signal?: NodeJS.Signals): Promise<void>
 }
 
@@ -45,7 +49,8 @@ export async function startWorkerd(options: WorkerdOptions): Promise<RunningWork
   await mkdir(storage, { recursive: true })
   await writeFile(join(folder, 'worker.js'), options.script)
   await writeFile(join(folder, 'config.capnp'), configuration(storage, options))
-  const child = spawn(executable(), ['serve', join(folder, 'config.capnp'), '--control-fd=3'], {
+  const inspector = options.isInspected === true ? ['--inspector-addr=127.0.0.1:0'] : []
+  const child = spawn(executable(), ['serve', join(folder, 'config.capnp'), '--control-fd=3', ...inspector], {
     stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
     env: { ...process.env, ...options.environment },
   })
@@ -56,11 +61,12 @@ export async function startWorkerd(options: WorkerdOptions): Promise<RunningWork
     lock.release()
     return rm(folder, { recursive: true, force: true })
   })
-  const port = await listeningPort(child)
+  const { port, inspectorPort } = await listening(child)
   return {
     url: `http://127.0.0.1:${port}`,
     port,
     process: child,
+    inspectorPort,
     async stop(signal = 'SIGTERM') {
       child.kill(signal)
       await ended
@@ -84,12 +90,19 @@ function executable(): string {
   }
 }
 
-/** workerd says on its control channel when it listens, and where. */
-function listeningPort(child: ChildProcess): Promise<number> {
+interface Ports {
+  readonly port: number
+  readonly inspectorPort: number | null
+}
+
+/** workerd says on its control channel when it listens, and where; of its inspector first. */
+function listening(child: ChildProcess): Promise<Ports> {
+  let inspectorPort: number | null = null
   return new Promise((resolve, reject) => {
     forEachLine(child.stdio[3] as Readable, line => {
-      const message = JSON.parse(line) as { event: string; port?: number }
-      if (message.event === 'listen' && message.port !== undefined) resolve(message.port)
+      const { event, port } = JSON.parse(line) as { event: string; port?: number }
+      if (event === 'listen-inspector') inspectorPort = port ?? null
+      if (event === 'listen' && port !== undefined) resolve({ port, inspectorPort })
     })
     child.once('error', reject)
     child.once('exit', code => reject(new Error(`workerd ended with status ${code} before it listened`)))
@@ -123,6 +136,7 @@ function configuration(storage: string, options: WorkerdOptions): string {
   ]
   return `using Workerd = import "/workerd/workerd.capnp";
 const config :Workerd.Config = (
+  v8Flags = [${options.isInspected === true ? text('--expose-gc') : ''}],
   services = [
     (name = "main", worker = (
       modules = [(name = "worker.js", esModule = embed "worker.js")],

@@ -6,16 +6,18 @@ import type { Resource } from '../../shared/resource/resource.ts'
 import { createDirectory, type ParticipantDirectory } from '../directory.ts'
 import { type BatonEnvironment, DEFAULT_RESOURCE, defaultConfiguration, eventsKept } from '../environment.ts'
 import type { ParticipantRequest } from './calls.ts'
+import { Storage } from './core/storage.ts'
 import { isLedger, LedgerKeeper } from './ledger/keeper.ts'
 import { LEDGER_NAME } from './ledger/name.ts'
 import { type Address, isParticipant } from './lock/lock.ts'
 import { Participant } from './participant.ts'
 import type { PeerAnswer, PeerRequest } from './peers/requests.ts'
-import type { Peers, Runtime, Sink, Socket, SocketAttachment, Sockets } from './runtime.ts'
+import type { Peers, Runtime, Sink, Socket, SocketAttachment, Sockets, Timeout } from './runtime.ts'
 import { SqlRows } from './sql-rows.ts'
 
 export class BatonParticipant extends DurableObject<BatonEnvironment> {
   private readonly runtime: Runtime
+  private readonly storage: Storage
   /** An object is one of these for all its life; which one, its first request says. */
   private knownParticipant: Participant | null = null
   private knownLedger: LedgerKeeper | null = null
@@ -23,21 +25,21 @@ export class BatonParticipant extends DurableObject<BatonEnvironment> {
   constructor(ctx: DurableObjectState, env: BatonEnvironment) {
     super(ctx, env)
     this.runtime = runtimeOf(ctx, createDirectory(env))
-    if (isLedger(this.runtime)) this.knownLedger = this.createLedger()
-    else if (isParticipant(this.runtime)) this.knownParticipant = this.createParticipant()
+    this.storage = new Storage(this.runtime.rows, { eventsKept: eventsKept(env) })
+    if (isLedger(this.storage)) this.knownLedger = this.createLedger()
+    else if (isParticipant(this.storage)) this.knownParticipant = this.createParticipant()
   }
 
   private createParticipant(): Participant {
     const { env } = this
-    return new Participant(this.runtime, {
-      eventsKept: eventsKept(env),
+    return new Participant(this.runtime, this.storage, {
       defaults: ({ lock, id }) => defaultConfiguration(env, id, this.resourceNameOf(lock)),
       resourceNamed: name => this.resourceNamed(name),
     })
   }
 
   private createLedger(): LedgerKeeper {
-    return new LedgerKeeper(this.runtime, ({ id }) => defaultConfiguration(this.env, id))
+    return new LedgerKeeper(this.runtime, this.storage, ({ id }) => defaultConfiguration(this.env, id))
   }
 
   private get participant(): Participant {
@@ -137,6 +139,16 @@ function addressOf(request: Request): Address {
 
 // ---------------------------------------------------------------- the runtime
 
+function oneTimeout(): Timeout {
+  let pending: ReturnType<typeof setTimeout> | null = null
+  return {
+    set: (afterMs, run) => {
+      clearTimeout(pending)
+      pending = setTimeout(run, afterMs)
+    },
+  }
+}
+
 function runtimeOf(ctx: DurableObjectState, directory: ParticipantDirectory): Runtime {
   // A ping wakes nobody: the platform answers it, and remembers when it did.
   ctx.setWebSocketAutoResponse(new WebSocketRequestResponsePair(PING, PONG))
@@ -144,6 +156,7 @@ function runtimeOf(ctx: DurableObjectState, directory: ParticipantDirectory): Ru
     rows: new SqlRows(ctx.storage),
     // The write is part of the event's transaction and needs no waiting for.
     alarm: { set: at => void ctx.storage.setAlarm(at) },
+    timeout: oneTimeout(),
     peers: peersOf(directory),
     sockets: socketsOf(ctx),
     now: () => Date.now(),

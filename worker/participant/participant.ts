@@ -22,7 +22,7 @@ import type { ParticipantAnswer, ParticipantCall } from './calls.ts'
 import { Connections } from './core/connections.ts'
 import { Member, type StepReport } from './core/member.ts'
 import { Places } from './core/places.ts'
-import { Storage } from './core/storage.ts'
+import type { Storage } from './core/storage.ts'
 import { Timers } from './core/timers.ts'
 import { Turns } from './core/turns.ts'
 import { weigh } from './core/weigh.ts'
@@ -36,8 +36,6 @@ import { Watchers } from './streams/watchers.ts'
 
 /** What the deployment decides. */
 export interface Deployment {
-  /** How many steps of history are kept; 0: none. */
-  readonly eventsKept: number
   /** Bounds of the protocol. Default: `DEFAULT_LIMITS`. */
   readonly limits?: Limits
   /** What a lock is made of that nobody configured, as the participant with this address would have it. */
@@ -77,14 +75,14 @@ export class Participant {
   private callsWeight = 0
   private requests = 0
 
-  constructor(runtime: Runtime, deployment: Deployment) {
+  constructor(runtime: Runtime, storage: Storage, deployment: Deployment) {
     const member = () => this.member
     this.runtime = runtime
     this.deployment = deployment
-    this.storage = new Storage(runtime.rows, deployment.eventsKept)
-    this.turns = new Turns(runtime, this.storage)
-    this.timers = new Timers(runtime)
-    const { storage, turns, timers } = this
+    this.storage = storage
+    this.turns = new Turns(runtime, storage)
+    this.timers = new Timers(runtime, () => this.turns.attempt(() => this.timers.fire()))
+    const { turns, timers } = this
     this.lock = new Lock({
       turns,
       storage,
@@ -212,7 +210,7 @@ export class Participant {
   }
 
   alarm(): void {
-    this.turns.run(() => this.timers.fire())
+    this.turns.run(() => this.timers.onAlarm())
   }
 
   // ---------------------------------------------------------------- taking part

@@ -12,9 +12,14 @@ import type { PeerAnswer, PeerRequest } from './peers/requests.ts'
 export interface Runtime {
   readonly rows: Rows
   readonly alarm: Alarm
+  readonly timeout: Timeout
   readonly peers: Peers
   readonly sockets: Sockets
-  /** Milliseconds, by a clock that may jump and that differs from everybody else's. */
+  /**
+   * Milliseconds, by a clock that may jump and that differs from everybody else's. In one instance it never
+   * goes back: when the machine's clock is set back, this one stands still until the machine's has caught up
+   * with it (core/clock.ts).
+   */
   now(): number
   /** From 0 (possible) to 1 (not). */
   random(): number
@@ -32,8 +37,14 @@ export interface Runtime {
 
 /** The one alarm of an instance. It may come early, late or twice, and survives the instance. */
 export interface Alarm {
-  /** Moves it if it is set. */
+  /** Moves it if it is set. It comes no earlier than `now()`, and when the machine's clock says that it is time. */
   set(at: number): void
+}
+
+/** The one timeout of an instance, which ends with it. It costs nothing but memory. */
+export interface Timeout {
+  /** Replaces the one before. `run` is not called in a turn. */
+  set(afterMs: number, run: () => void): void
 }
 
 export interface Peers {
@@ -49,10 +60,15 @@ export interface Peers {
  * superseded this one.
  */
 export interface Rows {
-  readonly records: RecordRows
-  readonly events: EventRows
-  /** Throws in an instance that was superseded by another one, and costs next to nothing. */
-  touch(): void
+  readonly journal: JournalRows
+  readonly segments: SegmentRows
+  readonly steps: StepRows
+  readonly older: OlderRows
+  /**
+   * Throws in an instance that was superseded by another one, and costs next to nothing. Tells what the time
+   * is by the machine's own clock, which may have been set back.
+   */
+  touch(): number
   /**
    * All that `run` writes is written, or nothing of it: if `run` throws, or if the instance ends before this
    * returns.
@@ -60,31 +76,53 @@ export interface Rows {
   transaction(run: () => void): void
 }
 
-/** Text by key, in the order of the keys' UTF-8 bytes: not in the order in which it was written. */
-export interface RecordRows {
-  get(key: string): string | undefined
-  put(records: readonly (readonly [key: string, value: string])[]): void
-  delete(keys: readonly string[]): void
-  /** The records whose keys begin with this. Nothing is written while they are read. */
-  range(prefix: string): Iterable<readonly [key: string, value: string]>
+/** The journal is a ring: a row overwrites the one that was at its place before. */
+export interface JournalRows {
+  put(place: number, number: number, body: string): void
+  get(place: number): { readonly number: number; readonly body: string } | undefined
 }
 
-export interface EventRow {
-  readonly id: number
+export interface SegmentRows {
+  put(id: number, body: string): void
+  get(id: number): string | undefined
+  delete(ids: readonly number[]): void
+}
+
+/** Steps of the history: so many of them from `first` on, and the highest sequence that they tell of. */
+export interface StepBlock {
+  readonly first: number
+  readonly steps: number
   readonly sequence: number
   readonly body: string
 }
 
-/** What happened, in its order. Ids grow; they are not used again while a row with a higher one is there. */
-export interface EventRows {
-  append(sequence: number, body: string): void
-  /** At most `limit` rows with ids above `afterId` and sequences above `afterSequence`, by their ids. */
-  page(afterId: number, afterSequence: number, limit: number): EventRow[]
-  /** The rows without their bodies, newest first. `bytes` is the length of the body as UTF-8. */
-  newestFirst(): Iterable<{ readonly id: number; readonly sequence: number; readonly bytes: number }>
-  size(): { readonly rows: number; readonly bytes: number }
-  /** Returns the highest sequence among the forgotten rows; 0 if there were none. */
-  forgetThrough(id: number): number
+/** Without its body, whose length as UTF-8 is `bytes`. */
+export type StepBlockHead = Omit<StepBlock, 'body'> & { readonly bytes: number }
+
+export interface StepRows {
+  append(block: StepBlock): void
+  /**
+   * At most `limit` blocks, from the one on that holds this step or would, in their order. Only blocks that tell
+   * of higher sequences than this.
+   */
+  page(first: number, afterSequence: number, limit: number): StepBlock[]
+  oldest(): StepBlockHead | undefined
+  /** Of all blocks; 0 if there are none. */
+  highestSequence(): number
+  delete(first: number): void
+}
+
+/** What the first layout had: a row for each record, and one for each step. */
+export interface OlderRows {
+  /** Whether there is anything of it, or a mark of what replaced it. */
+  isThere(): boolean
+  records(): Iterable<readonly [key: string, value: string]>
+  events(): Iterable<{ readonly sequence: number; readonly body: string }>
+  /**
+   * All of it is gone. A version that knows no other layout finds one record with a value that it cannot read,
+   * and ends: otherwise it would take a lock that is there for a new one.
+   */
+  replaceBy(key: string, value: string): void
 }
 
 // ---------------------------------------------------------------- streams

@@ -5,8 +5,9 @@
  */
 import type { ParticipantPlace } from '../../../shared/api/configuration.ts'
 import type { PeerAnswer, PeerRequest } from '../../../worker/participant/peers/requests.ts'
-import type { Alarm, Peers, Rows, Runtime, Sockets } from '../../../worker/participant/runtime.ts'
+import type { Alarm, Peers, Rows, Runtime, Sockets, Timeout } from '../../../worker/participant/runtime.ts'
 import type { Random } from '../random.ts'
+import type { Timer } from './loop.ts'
 import type { SimObject } from './sim-object.ts'
 
 /** Thrown into the code of an instance that is over, so that it stops. Nobody sees it. */
@@ -28,6 +29,7 @@ export class Instance implements Runtime {
   readonly object: SimObject
   readonly rows: Rows
   readonly alarm: Alarm
+  readonly timeout: Timeout
   readonly peers: Peers
   readonly sockets: Sockets
   isOver = false
@@ -40,18 +42,25 @@ export class Instance implements Runtime {
   #durableGroups = 0
   #held: Held[] = []
   #isGroupOpen = false
+  #latestNow = 0
 
   constructor(object: SimObject, random: Random) {
     this.object = object
     this.#random = random
-    this.rows = object.disk.open((kind, name) => this.#statement(kind, name))
+    this.rows = object.disk.open(
+      (kind, name) => this.#statement(kind, name),
+      () => object.site.now,
+    )
     this.alarm = { set: at => this.#setAlarm(at) }
+    this.timeout = { set: (afterMs, run) => this.#setTimeout(afterMs, run) }
     this.peers = { ask: (lock, place, request, limitMs) => this.#ask(lock, place, request, limitMs) }
     this.sockets = object.socketsOf(this)
   }
 
+  /** As on the platform: in one instance the clock never goes back. It stands still instead. */
   now(): number {
-    return this.object.site.now
+    this.#latestNow = Math.max(this.#latestNow, this.object.site.now)
+    return this.#latestNow
   }
 
   random(): number {
@@ -122,7 +131,21 @@ export class Instance implements Runtime {
 
   #setAlarm(at: number): void {
     this.#statement('write', 'alarm')
-    this.object.disk.setAlarm(at)
+    this.object.disk.setAlarm(Math.max(at, this.now()))
+  }
+
+  #timeout: Timer | null = null
+
+  #setTimeout(afterMs: number, run: () => void): void {
+    this.point()
+    const { world, site } = this.object
+    this.#timeout?.cancel()
+    const fire = (): void => {
+      if (this.isOver) return
+      world.counts.timeouts++
+      run()
+    }
+    this.#timeout = world.loop.after(afterMs, () => site.receive(fire))
   }
 
   // ---------------------------------------------------------------- what leaves

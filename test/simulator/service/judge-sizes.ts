@@ -14,6 +14,8 @@ import type { World } from './world.ts'
 const FEW = 60
 /** What one turn may add before old rows are forgotten. */
 const SLACK = 40
+/** Segments grow like powers of two. */
+const SEGMENT_ROWS = 20
 
 export function judgeStorage({ objects, plan }: World): void {
   const { logKept, uncommitted, resultsKept } = plan.limits
@@ -29,7 +31,9 @@ export function judgeStorage({ objects, plan }: World): void {
     atMost('cell', FEW)
     const others = [...kinds.values()].reduce((sum, rows) => sum + rows, 0)
     if (others > FEW) grows(object, `${others} rows: ${JSON.stringify([...kinds])}`)
-    if (object.disk.eventRows > 1.25 * EVENTS_KEPT + SLACK) grows(object, `${object.disk.eventRows} events`)
+    const { superfluousSteps, segmentRows } = object.disk
+    if (superfluousSteps > EVENTS_KEPT) grows(object, `${superfluousSteps} steps of history too many`)
+    if (segmentRows > SEGMENT_ROWS) grows(object, `${segmentRows} rows of segments`)
   }
 }
 

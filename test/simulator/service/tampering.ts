@@ -21,6 +21,7 @@ export interface Tampering {
 export const bound = (runtime: Runtime): Runtime => ({
   rows: runtime.rows,
   alarm: runtime.alarm,
+  timeout: runtime.timeout,
   peers: runtime.peers,
   sockets: runtime.sockets,
   now: () => runtime.now(),

@@ -1,48 +1,48 @@
 /**
- * All timers of one participant on its one alarm: the protocol's, answers that are owed at a certain time,
- * comments to watchers. They live in memory; after an eviction the protocol's `start` sets its own again,
- * and whoever was owed an answer is gone with the connection.
+ * All timers of one participant: the protocol's, answers that are owed at a certain time, comments to
+ * watchers. They live in memory; after an eviction the protocol's `start` sets its own again, and whoever was
+ * owed an answer is gone with the connection.
+ *
+ * The platform has an alarm, which survives the instance and is a write to disk, and timeouts, which do not
+ * and are free. Most timers are cancelled or over within a second: they are left to a timeout. Only one that
+ * has been there for longer gets the alarm behind it, so that an instance which ends is woken again; until
+ * then it is woken by whoever wants something, who repeats it. A timer that is far away is left to the alarm
+ * alone, since a timeout keeps the instance in memory.
  *
  * The alarm is moved only to an earlier time. One that fires too early finds nothing due and sets the next;
  * one that fires with nothing to come is the last: an idle lock has no alarm.
- *
- * A clock may be set back. What was to come in a second comes in a second all the same: otherwise a
- * participant would repeat nothing for an hour, and suspect nobody.
  */
 import type { Runtime } from '../runtime.ts'
 
 export interface Timer {
-  at: number
+  readonly at: number
+  readonly setAt: number
   readonly run: () => void
 }
 
+/** A timer that is older than this has the alarm behind it. */
+const ALARM_AFTER_MS = 1_000
+/** A timer that is further away than this is left to the alarm. */
+const TIMEOUT_MOST_MS = 10_000
+/** The alarm behind a timeout comes so much later. */
+const BEHIND_MS = 5_000
+
 export class Timers {
-  private readonly runtime: Pick<Runtime, 'alarm' | 'now'>
+  private readonly runtime: Pick<Runtime, 'alarm' | 'timeout' | 'now'>
+  /** Begins a turn in which `fire` is called. */
+  private readonly wake: () => void
   private readonly timers = new Set<Timer>()
   private alarmAt: number | null = null
-  /** When the clock was last looked at. */
-  private lastNow: number
+  private timeoutAt: number | null = null
 
-  constructor(runtime: Pick<Runtime, 'alarm' | 'now'>) {
+  constructor(runtime: Pick<Runtime, 'alarm' | 'timeout' | 'now'>, wake: () => void) {
     this.runtime = runtime
-    this.lastNow = runtime.now()
-  }
-
-  private now(): number {
-    const now = this.runtime.now()
-    const backMs = this.lastNow - now
-    this.lastNow = now
-    if (backMs <= 0) return now
-    for (const timer of this.timers) timer.at -= backMs
-    // It may come as late as it was set before.
-    this.alarmAt = null
-    return now
+    this.wake = wake
   }
 
   /** `run` is called in a turn. */
   set(at: number, run: () => void): Timer {
-    this.now()
-    const timer = { at, run }
+    const timer = { at, setAt: this.runtime.now(), run }
     this.timers.add(timer)
     return timer
   }
@@ -51,10 +51,15 @@ export class Timers {
     this.timers.delete(timer)
   }
 
-  /** The alarm has fired: it is set no more. What is due runs, earliest first. */
-  fire(): void {
-    const now = this.now()
+  /** The alarm has fired: it is set no more. */
+  onAlarm(): void {
     this.alarmAt = null
+    this.fire()
+  }
+
+  /** What is due runs, earliest first. */
+  fire(): void {
+    const now = this.runtime.now()
     const due = [...this.timers].filter(({ at }) => at <= now).sort((a, b) => a.at - b.at)
     // One of them may cancel another.
     for (const timer of due) if (this.timers.delete(timer)) timer.run()
@@ -62,13 +67,33 @@ export class Timers {
 
   /** At the end of each turn. */
   arm(): void {
-    const now = this.now()
-    let first = Number.POSITIVE_INFINITY
-    for (const { at } of this.timers) first = Math.min(first, at)
-    if (first === Number.POSITIVE_INFINITY) return
-    const isSet = this.alarmAt !== null && this.alarmAt > now && this.alarmAt <= first
-    if (isSet) return
-    this.alarmAt = Math.max(first, now + 1)
+    const now = this.runtime.now()
+    let alarmAt = Number.POSITIVE_INFINITY
+    let timeoutAt = Number.POSITIVE_INFINITY
+    for (const { at, setAt } of this.timers) {
+      const isNear = at - now <= TIMEOUT_MOST_MS
+      if (isNear) timeoutAt = Math.min(timeoutAt, at)
+      if (now - setAt < ALARM_AFTER_MS) timeoutAt = Math.min(timeoutAt, setAt + ALARM_AFTER_MS)
+      else alarmAt = Math.min(alarmAt, isNear ? at + BEHIND_MS : at)
+    }
+    this.setTimeout(timeoutAt, now)
+    this.setAlarm(alarmAt, now)
+  }
+
+  private setTimeout(at: number, now: number): void {
+    const isSet = this.timeoutAt !== null && this.timeoutAt <= at
+    if (at === Number.POSITIVE_INFINITY || isSet) return
+    this.timeoutAt = at
+    this.runtime.timeout.set(Math.max(0, at - now), () => {
+      this.timeoutAt = null
+      this.wake()
+    })
+  }
+
+  private setAlarm(at: number, now: number): void {
+    const isSet = this.alarmAt !== null && this.alarmAt > now && this.alarmAt <= at
+    if (at === Number.POSITIVE_INFINITY || isSet) return
+    this.alarmAt = Math.max(at, now + 1)
     this.runtime.alarm.set(this.alarmAt)
   }
 }

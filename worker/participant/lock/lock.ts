@@ -9,7 +9,6 @@ import type { Resource } from '../../../shared/resource/resource.ts'
 import type { Engine } from '../core/engine.ts'
 import type { Storage } from '../core/storage.ts'
 import type { Turns } from '../core/turns.ts'
-import type { Runtime } from '../runtime.ts'
 
 /** Every request says whom it is for. */
 export interface Address {
@@ -118,7 +117,7 @@ export class Lock {
 }
 
 /** Whether the storage is that of a participant: one that holds nothing begins with its first request. */
-export const isParticipant = ({ rows }: Runtime): boolean => rows.records.get(IDENTITY) !== undefined
+export const isParticipant = (storage: Storage): boolean => storage.get(IDENTITY) !== undefined
 
 /** Processes lose their storage one by one exactly where some of them are behind a URL. */
 export const hasLedger = (registrars: readonly ParticipantPlace[]): boolean =>

@@ -57,7 +57,7 @@ function snapshotPage({ frozen, next }: Extract<Behind, { type: 'snapshot' }>): 
     text += `${at > 0 ? ',' : ''}${JSON.stringify({ key, ...readKey(cells, key) })}`
   }
   if (at < names.length) return { text, behind: { type: 'snapshot', frozen, next: at } }
-  return { text: `${text}]}\n\n`, behind: { type: 'changes', since: sequence, afterId: 0 } }
+  return { text: `${text}]}\n\n`, behind: { type: 'changes', since: sequence, afterStep: 0 } }
 }
 
 export function format({ event, sequence, data }: WatchEvent): string {

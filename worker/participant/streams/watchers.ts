@@ -66,7 +66,7 @@ export class Watchers {
       this.toldThrough = member.guarded.committed
       this.keepOpenLater()
     }
-    const behind: Behind | null = since === null ? null : { type: 'changes', since, afterId: 0 }
+    const behind: Behind | null = since === null ? null : { type: 'changes', since, afterStep: 0 }
     this.watchers.set(sink, { sink, behind, isDrained: true, unread: 0, stalledTicks: 0 })
     turns.afterwards(() => this.watchers.has(sink) && sink.write(': baton\n\n'))
     this.serve()
@@ -178,7 +178,7 @@ export class Watchers {
   // ---------------------------------------------------------------- behind
 
   private fallBehind(watcher: Watcher, since: number): void {
-    watcher.behind ??= { type: 'changes', since, afterId: 0 }
+    watcher.behind ??= { type: 'changes', since, afterStep: 0 }
     watcher.isDrained = watcher.sink.unreadBytes() === 0
   }
 

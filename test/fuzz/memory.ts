@@ -1,0 +1,101 @@
+/**
+ * The memory of workerd processes. An isolate collects its garbage when it needs room, not when it is idle:
+ * what a process holds at some moment says little about what it needs. So each is made to collect first, and
+ * two figures are taken: the heap that is in use then, which goes back to where it was unless something is
+ * kept, and the resident set, which also has what V8 and SQLite keep for the next time.
+ */
+import { once } from 'node:events'
+import { readFile } from 'node:fs/promises'
+import type { RunningWorkerd } from '../../worker/local/workerd.ts'
+
+export interface Memory {
+  readonly heapMB: number
+  readonly rssMB: number
+}
+
+export async function memoryOf(processes: readonly RunningWorkerd[]): Promise<Memory> {
+  const heaps = await Promise.all(processes.map(({ inspectorPort }) => heapBytes(inspectorPort!)))
+  return { heapMB: megabytes(heaps), rssMB: await residentMB(processes) }
+}
+
+/** Without a collection. */
+export async function residentMB(processes: readonly RunningWorkerd[]): Promise<number> {
+  const bytes = await Promise.all(processes.map(({ process }) => residentBytes(process.pid!)))
+  return Math.round(megabytes(bytes))
+}
+
+const megabytes = (bytes: readonly number[]): number =>
+  Math.round(bytes.reduce((sum, one) => sum + one, 0) / 1024 / 102.4) / 10
+
+async function residentBytes(pid: number): Promise<number> {
+  const text = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '')
+  return Number(/VmRSS:\s+(\d+)/.exec(text)?.[1] ?? 0) * 1_024
+}
+
+interface HeapUsage {
+  readonly usedSize: number
+  readonly embedderHeapUsedSize: number
+  readonly backingStorageSize: number
+}
+
+/** Of the isolate that all objects of a process share, after a collection. */
+async function heapBytes(inspectorPort: number): Promise<number> {
+  const inspector = new Inspector(new WebSocket(`ws://127.0.0.1:${inspectorPort}/main`))
+  try {
+    const contextId = await inspector.context()
+    // What the first collection finalises, the second one frees.
+    for (let round = 1; round <= 2; round++)
+      await inspector.ask('Runtime.evaluate', { expression: 'gc()', contextId })
+    const usage = (await inspector.ask('Runtime.getHeapUsage', {})) as HeapUsage
+    return usage.usedSize + usage.embedderHeapUsedSize + usage.backingStorageSize
+  } finally {
+    inspector.close()
+  }
+}
+
+interface InspectorMessage {
+  readonly id?: number
+  readonly result?: unknown
+  readonly method?: string
+  readonly params?: { readonly context?: { readonly id: number } }
+}
+
+class Inspector {
+  private readonly socket: WebSocket
+  private readonly opened: Promise<unknown>
+  private readonly waiting = new Map<number, (result: unknown) => void>()
+  private foundContext!: (id: number) => void
+  private readonly contextFound = new Promise<number>(resolve => {
+    this.foundContext = resolve
+  })
+  private asked = 0
+
+  constructor(socket: WebSocket) {
+    this.socket = socket
+    this.opened = once(socket, 'open')
+    socket.addEventListener('message', ({ data }) => this.hear(JSON.parse(String(data)) as InspectorMessage))
+  }
+
+  /** The one in which the Worker runs. */
+  async context(): Promise<number> {
+    await this.ask('Runtime.enable', {})
+    return this.contextFound
+  }
+
+  async ask(method: string, params: object): Promise<unknown> {
+    await this.opened
+    const id = ++this.asked
+    const answered = new Promise<unknown>(resolve => this.waiting.set(id, resolve))
+    this.socket.send(JSON.stringify({ id, method, params }))
+    return answered
+  }
+
+  close(): void {
+    this.socket.close()
+  }
+
+  private hear({ id, result, method, params }: InspectorMessage): void {
+    if (id !== undefined) this.waiting.get(id)?.(result)
+    if (method === 'Runtime.executionContextCreated') this.foundContext(params!.context!.id)
+  }
+}
