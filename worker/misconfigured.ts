@@ -1,6 +1,8 @@
 /** Nothing is served, and no lock is touched, by a service whose variables are wrong. */
 import { problem } from '../shared/api/problems.ts'
+import { logEntry } from '../shared/log.ts'
 import { checkEnvironment, type EnvironmentReport } from './check-environment.ts'
+import { logToConsole } from './console-log.ts'
 import type { BatonEnvironment } from './environment.ts'
 import { problemAnswer } from './problem-answer.ts'
 
@@ -18,7 +20,7 @@ export function refuseMisconfigured(env: BatonEnvironment): Response | null {
 function checkedFirst(env: BatonEnvironment): EnvironmentReport {
   const report = checkEnvironment(env)
   reports.set(env, report)
-  for (const message of report.mistakes) console.error(JSON.stringify({ level: 'error', message }))
-  for (const message of report.warnings) console.warn(JSON.stringify({ level: 'warning', message }))
+  for (const detail of report.mistakes) logToConsole(logEntry('misconfigured', { detail }))
+  for (const detail of report.warnings) logToConsole(logEntry('unknown_variable', { detail }))
   return report
 }

@@ -19,13 +19,13 @@ export function refuseStrangers(request: Request, allowed: AllowedOrigins): Resp
   const { origin: address, hostname } = new URL(request.url)
   if (address !== BOUND && !isLoopbackHost(hostname)) {
     return refusal(
-      'This service is open, and serves its own machine alone: ask for it as 127.0.0.1 or localhost.',
+      'This service is open, so it serves its own machine alone. Call it by the name 127.0.0.1 or localhost.',
     )
   }
   const origin = request.headers.get('origin')
   if (origin === null || isAllowed(allowed, origin)) return null
   return refusal(
-    'This service is open, and serves no pages of other sites. BATON_CORS_ORIGINS can allow some.',
+    'This service is open, so it serves no pages of other sites. BATON_CORS_ORIGINS can allow some.',
   )
 }
 

@@ -212,7 +212,7 @@ data: {"sequence":2,"fence":1,"opId":"visit-1","changes":[{"key":"visits","value
   metrics: {
     query: { lock: LOCK },
     status: 200,
-    text: `# HELP baton_requests_total Requests by route, method and status.
+    text: `# HELP baton_requests_total Requests by route, method and status, since this instance of the router began.
 # TYPE baton_requests_total counter
 baton_requests_total{route="/v1/locks/{lock}/transact",method="POST",status="200"} 1
 `,

@@ -14,26 +14,27 @@ const ifRevision = z
   .optional()
   .describe('Only if the key has this revision; 0: only if it does not exist.')
 
-const shapes = component(
-  'Op',
-  z.union([
-    z.strictObject({ put: key.describe('The key to set.'), value, ifRevision }).describe('Set a key.'),
-    z.strictObject({ delete: key.describe('The key to delete.'), ifRevision }).describe('Delete a key.'),
-    z.strictObject({ get: key.describe('The key to read.') }).describe('Read a key.'),
-    z
-      .strictObject({
-        increment: key.describe('The key whose number is changed; an absent one counts as 0.'),
-        by: z.number().optional().describe('What is added. Default: 1.'),
-      })
-      .describe('Add to a number.'),
-    z
-      .strictObject({
-        append: key.describe('The key whose list grows; an absent one becomes a list.'),
-        value,
-      })
-      .describe('Append a value to a list.'),
-  ]),
-)
+/** By the field that says what the op does. */
+export const OP_SHAPES = {
+  put: z.strictObject({ put: key.describe('The key to set.'), value, ifRevision }).describe('Set a key.'),
+  delete: z
+    .strictObject({ delete: key.describe('The key to delete.'), ifRevision })
+    .describe('Delete a key.'),
+  get: z.strictObject({ get: key.describe('The key to read.') }).describe('Read a key.'),
+  increment: z
+    .strictObject({
+      increment: key.describe('The key whose number is changed; an absent one counts as 0.'),
+      by: z.number().optional().describe('What is added. Default: 1.'),
+    })
+    .describe('Add to a number.'),
+  append: z
+    .strictObject({ append: key.describe('The key whose list grows; an absent one becomes a list.'), value })
+    .describe('Append a value to a list.'),
+}
+export const OP_NAMES = Object.keys(OP_SHAPES) as readonly (keyof typeof OP_SHAPES)[]
+
+const { put, delete: del, get, increment, append } = OP_SHAPES
+const shapes = component('Op', z.union([put, del, get, increment, append]))
 
 /** zod cannot say that an optional field is absent rather than `undefined`; after `JSON.parse` it always is. */
 export const op = shapes as z.ZodType<unknown> as z.ZodType<KeyValueOp>
@@ -71,8 +72,6 @@ export const opResult = component(
 /** The body of every call that applies something. */
 export const operation = { opId, ops }
 
-const KEY_FIELDS = ['put', 'delete', 'get', 'increment', 'append'] as const
-
 /**
  * What of a batch is over its limit. This is looked for before anything else, because it costs nothing then: the schema
  * would walk through a hundred thousand ops to say of each what is wrong with it.
@@ -94,7 +93,7 @@ function findOversizedIn(one: Json, path: string): FieldError[] {
   if (typeof one !== 'object' || one === null) return []
   const fields = one as { readonly [field: string]: Json }
   const errors: FieldError[] = []
-  for (const field of KEY_FIELDS) {
+  for (const field of OP_NAMES) {
     const named = fields[field]
     if (typeof named === 'string' && named.length > API_LIMITS.keyLength) {
       errors.push(oversized(`${path}.${field}`, `longer than ${API_LIMITS.keyLength}`))

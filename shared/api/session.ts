@@ -6,6 +6,7 @@ import * as z from 'zod'
 import type { EjectionReason } from '../history/events.ts'
 import type { Json } from '../json.ts'
 import type { NotApplied, OpError, OpResult } from '../resource/key-value.ts'
+import { explainOps } from './explain-ops.ts'
 import { API_LIMITS } from './limits.ts'
 import { findOversized, foreignOps, ops } from './ops.ts'
 import { component, opId, sessionWaitMs, ttlMs } from './primitives.ts'
@@ -96,7 +97,11 @@ export function parseSessionMessage(
   const oversized = findOversized((parsed as { ops?: unknown } | null)?.ops, isKeyValue)
   if (oversized.length > 0) return refused(summarize(oversized), 'too_large')
   const checked = check(isKeyValue ? sessionMessage : foreignSessionMessage, parsed, 'body')
-  return checked.ok ? { ok: true, message: checked.value } : refused(summarize(checked.errors))
+  if (checked.ok) return { ok: true, message: checked.value }
+  const errors = isKeyValue
+    ? explainOps(checked.errors, (parsed as { ops?: unknown } | null)?.ops)
+    : checked.errors
+  return refused(summarize(errors))
 }
 
 const inBody = (mistake: Omit<FieldError, 'in'>): FieldError => ({ in: 'body', ...mistake })

@@ -22,6 +22,12 @@ export const PROTOCOLS = {
 
 export const PROTOCOL_NAMES = Object.keys(PROTOCOLS) as [ProtocolName, ...ProtocolName[]]
 
+/** The protocols whose locks several readers can hold at once. */
+export const SHARING_PROTOCOLS: readonly ProtocolName[] = ['ricart-agrawala']
+
+/** The protocols whose locks guard state. */
+export const GUARDING_PROTOCOLS: readonly ProtocolName[] = ['wme-1', 'wme-2', 'wme-consensus']
+
 /** What a participant is given is what it wrote itself: storage and peers are of the same lock, so of the same protocol. */
 export const protocolNamed = (name: ProtocolName): AnyProtocol => PROTOCOLS[name] as unknown as AnyProtocol
 

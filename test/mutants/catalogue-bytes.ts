@@ -88,8 +88,8 @@ export const bytesMutants: Mutant[] = [
     trap: 'places',
     title: 'the session of a key has no share to keep to',
     file: PARTICIPANT.sessions,
-    find: '    if (client !== undefined) socket?.attach({ ...NOTHING_KNOWN, client })\n',
-    replace: '',
+    find: '...(client !== undefined && { client }), caller })',
+    replace: 'caller })',
   },
   {
     id: 'watchers-without-total',

@@ -5,6 +5,7 @@ import { firstOwnerOf } from '../../shared/birth/value.ts'
 import { MESSAGE_FORMAT } from '../../shared/protocols/protocol.ts'
 import { keyValue } from '../../shared/resource/key-value.ts'
 import type { ParticipantAnswer } from '../../worker/participant/calls.ts'
+import { Storage } from '../../worker/participant/core/storage.ts'
 import { LEDGER_NAME } from '../../worker/participant/ledger/name.ts'
 import { Participant } from '../../worker/participant/participant.ts'
 import type { PeerAnswer } from '../../worker/participant/peers/requests.ts'
@@ -19,7 +20,7 @@ const ADDRESS = { lock: LOCK, id: SELF }
 /** A process with a ledger that counts how often it was asked, and peers that answer nothing. */
 class Alone {
   now = 1_700_000_000_000
-  alarmAt: number | null = null
+  timeout: { readonly at: number; readonly run: () => void } | null = null
   questions = 0
   readonly participant: Participant
   #ids = 0
@@ -27,8 +28,8 @@ class Alone {
   constructor() {
     const usual = new MemoryPlatform(3).defaults(1)
     const participants = usual.participants.map(place => ({ ...place, url: `http://${place.id}.example` }))
-    this.participant = new Participant(this.#runtime(), {
-      eventsKept: 10,
+    const runtime = this.#runtime()
+    this.participant = new Participant(runtime, new Storage(runtime.rows, { eventsKept: 10 }), {
       defaults: () => ({ ...usual, participants }),
       resourceNamed: () => keyValue,
     })
@@ -37,9 +38,10 @@ class Alone {
   #runtime(): Runtime {
     return {
       rows: new MemoryRows(),
-      alarm: {
-        set: at => {
-          this.alarmAt = at
+      alarm: { set: () => {} },
+      timeout: {
+        set: (afterMs, run) => {
+          this.timeout = { at: this.now + afterMs, run }
         },
       },
       peers: {
@@ -66,10 +68,11 @@ class Alone {
     const end = this.now + ms
     for (;;) {
       await new Promise(resolve => setImmediate(resolve))
-      if (this.alarmAt === null || this.alarmAt > end) break
-      this.now = Math.max(this.now, this.alarmAt)
-      this.alarmAt = null
-      this.participant.alarm()
+      const { timeout } = this
+      if (timeout === null || timeout.at > end) break
+      this.now = Math.max(this.now, timeout.at)
+      this.timeout = null
+      timeout.run()
     }
     this.now = end
   }

@@ -3,6 +3,7 @@ import { DurableObject } from 'cloudflare:workers'
 import { PING, PONG } from '../../shared/api/session.ts'
 import { resourceByName } from '../../shared/resource/registry.ts'
 import type { Resource } from '../../shared/resource/resource.ts'
+import { logToConsole } from '../console-log.ts'
 import { createDirectory, type ParticipantDirectory } from '../directory.ts'
 import { type BatonEnvironment, DEFAULT_RESOURCE, defaultConfiguration, eventsKept } from '../environment.ts'
 import type { ParticipantRequest } from './calls.ts'
@@ -78,15 +79,15 @@ export class BatonParticipant extends DurableObject<BatonEnvironment> {
     const { participant } = this
     switch (pathname) {
       case '/call': {
-        const { call } = (await request.json()) as ParticipantRequest
-        return Response.json(await participant.call(address, call, request.signal))
+        const { call, caller } = (await request.json()) as ParticipantRequest
+        return Response.json(await participant.call(address, call, request.signal, caller))
       }
       case '/peer':
         return Response.json(await participant.peer(address, (await request.json()) as PeerRequest))
       case '/watch':
         return this.watch(address, searchParams.has('since') ? Number(searchParams.get('since')) : null)
       case '/session':
-        return this.session(address, searchParams.get('user') ?? '', searchParams.get('client') ?? undefined)
+        return this.session(address, searchParams)
       default:
         return new Response(null, { status: 404 })
     }
@@ -117,14 +118,17 @@ export class BatonParticipant extends DurableObject<BatonEnvironment> {
     return new Response(stream, { headers })
   }
 
-  private async session(address: Address, user: string, client?: string): Promise<Response> {
+  private async session(address: Address, search: URLSearchParams): Promise<Response> {
+    const given = (name: string) => search.get(name) ?? undefined
+    const caller = { key: given('key'), requestId: given('request') }
     let webSocket: WebSocket | null = null
     const accept = (tag: string) => {
       const pair = new WebSocketPair()
       webSocket = pair[0]
       this.ctx.acceptWebSocket(pair[1], [tag])
     }
-    const refusal = await this.participant.session(address, user, accept, client)
+    const user = given('user') ?? ''
+    const refusal = await this.participant.session(address, user, accept, given('client'), caller)
     return refusal === null ? new Response(null, { status: 101, webSocket }) : Response.json(refusal)
   }
 }
@@ -164,7 +168,7 @@ function runtimeOf(ctx: DurableObjectState, directory: ParticipantDirectory): Ru
     randomId: () => crypto.randomUUID().replaceAll('-', ''),
     background: work => ctx.waitUntil(work),
     abort: reason => ctx.abort(reason),
-    log: line => console.error(line),
+    log: logToConsole,
   }
 }
 

@@ -7,6 +7,8 @@
  * anything, writes what is to be remembered in one transaction, and only then lets something leave.
  */
 import type { ParticipantPlace } from '../../shared/api/configuration.ts'
+import type { LogEntry } from '../../shared/log.ts'
+import type { Caller } from './observe/callers.ts'
 import type { PeerAnswer, PeerRequest } from './peers/requests.ts'
 
 export interface Runtime {
@@ -32,7 +34,8 @@ export interface Runtime {
    * it gets an error. Storage keeps what was committed; the next request finds a new instance.
    */
   abort(reason: string): void
-  log(line: string): void
+  /** One line of the log. */
+  log(entry: LogEntry): void
 }
 
 /** The one alarm of an instance. It may come early, late or twice, and survives the instance. */
@@ -158,6 +161,8 @@ export interface SocketAttachment {
   readonly unreadBytes: number
   /** Of the client's key, where there are keys. */
   readonly client?: string
+  /** Who opened it, for the log. */
+  readonly caller?: Caller
   /** The client was asked whether it reads, when so many bytes were unread. */
   readonly probe: { readonly id: string; readonly unreadBytes: number } | null
 }

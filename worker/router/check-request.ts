@@ -1,5 +1,6 @@
 /** Path, query and body of a request, held against the schemas of its route: the value, or the refusal. */
 import * as z from 'zod'
+import { explainOps } from '../../shared/api/explain-ops.ts'
 import { API_LIMITS } from '../../shared/api/limits.ts'
 import { findOversized, foreignOps } from '../../shared/api/ops.ts'
 import type { FieldError } from '../../shared/api/problems.ts'
@@ -94,7 +95,7 @@ export async function checkBody(
     )
   }
   if (bytes === null)
-    return refused(malformed(c, [{ in: 'body', path: '', message: 'it did not come whole' }]))
+    return refused(malformed(c, [{ in: 'body', path: '', message: 'it broke off before its end' }]))
   const mediaType = c.req.header('content-type')
   if (mediaType === undefined ? bytes.byteLength > 0 : !JSON_MEDIA_TYPE.test(mediaType)) {
     const detail = 'The body must be JSON, and say so: `Content-Type: application/json`.'
@@ -109,7 +110,9 @@ export async function checkBody(
   if (tooLarge.length > 0) return refused(oversized(c, tooLarge))
   const schema = isKeyValue ? route.body : withForeignOps(route.body, services.opSchemas[resource])
   const checked = check(schema, parsed, 'body')
-  return checked.ok ? checked : refused(malformed(c, checked.errors))
+  if (checked.ok) return checked
+  const errors = isKeyValue ? explainOps(checked.errors, (parsed as Fields | null)?.ops) : checked.errors
+  return refused(malformed(c, errors))
 }
 
 /** `null` if it breaks off, or comes in chunks that are none. */

@@ -3,7 +3,9 @@ import type * as z from 'zod'
 import type { LockConfiguration } from '../../shared/api/configuration.ts'
 import { formatUser, USER_BYTES } from '../../shared/api/ids.ts'
 import type { LedgerHealth } from '../../shared/birth/ledger-types.ts'
-import { DEFAULT_TIMES, type LogEntry, type RouterTimes, type Services } from './context.ts'
+import { type LogEntry, logEntry } from '../../shared/log.ts'
+import { logToConsole } from '../console-log.ts'
+import { DEFAULT_TIMES, type RouterTimes, type Services } from './context.ts'
 import { upgradeInWorkers } from './handlers/streams.ts'
 import { type KeySource, OPEN, parseKeys } from './keys.ts'
 import { KnownConfigurations, Silences } from './memory.ts'
@@ -47,12 +49,7 @@ export function servicesFrom(options: RouterOptions): Services {
     now,
     onSilence: (lock, place, reason) => {
       metrics.silence(place.id)
-      log({
-        level: 'warning',
-        message: `a participant did not answer: ${reason}`,
-        lock,
-        participant: place.id,
-      })
+      log(logEntry('participant_silent', { lock, participant: place.id, detail: reason }))
     },
   })
   return {
@@ -74,9 +71,4 @@ export function servicesFrom(options: RouterOptions): Services {
 function keysFrom({ keys, open = false }: RouterOptions): KeySource {
   if (open) return OPEN
   return typeof keys === 'object' ? keys : parseKeys(keys)
-}
-
-function logToConsole(entry: LogEntry): void {
-  if (entry.level === 'error') console.error(JSON.stringify(entry))
-  else console.warn(JSON.stringify(entry))
 }

@@ -60,7 +60,7 @@ export function createRouter(options: RouterOptions): Hono<RouterEnvironment> {
   }
   // Not `notFound`, which belongs to the outermost app.
   app.all('*', API_HEADERS, c =>
-    problemResponse(c, 'no_such_route', 'There is nothing here; /docs lists what there is.'),
+    problemResponse(c, 'no_such_route', 'There is nothing at this path. `GET /docs` lists what there is.'),
   )
   return app
 }

@@ -4,6 +4,7 @@
  * whatever its code does after that has no effect, and nothing that it waits for ever comes.
  */
 import type { ParticipantPlace } from '../../../shared/api/configuration.ts'
+import type { LogEntry } from '../../../shared/log.ts'
 import type { PeerAnswer, PeerRequest } from '../../../worker/participant/peers/requests.ts'
 import type { Alarm, Peers, Rows, Runtime, Sockets, Timeout } from '../../../worker/participant/runtime.ts'
 import type { Random } from '../random.ts'
@@ -82,8 +83,8 @@ export class Instance implements Runtime {
     this.object.end(this, 'reset')
   }
 
-  log(line: string): void {
-    if (!this.isOver) this.object.note(`log: ${line}`)
+  log(entry: LogEntry): void {
+    if (!this.isOver) this.object.note(`log: ${JSON.stringify(entry)}`)
   }
 
   /** An error that nobody has caught. Those of an instance that is over are its own affair. */

@@ -55,11 +55,22 @@ export async function runPlan(
     restore()
   }
   if (world.failure !== null) {
-    violation = reportOf(world.failure, world.loop.now)
+    violation = reportOf(worseThan(world.failure, world), world.loop.now)
     world.note('', `VIOLATION of ${violation.rule}: ${violation.message}`)
   }
   const { counts, transcriptHash, loop } = world
   return { seed: plan.seed, violation, steps: loop.events, counts, transcriptHash }
+}
+
+/** A lock that is of no use any more may have lost something, too: that is worse, and is looked for. */
+function worseThan(failure: unknown, world: World): unknown {
+  if (!(failure instanceof Violation) || failure.kind !== 'liveness') return failure
+  try {
+    judgeRun(world)
+  } catch (thrown) {
+    if (thrown instanceof Violation && thrown.kind === 'safety') return thrown
+  }
+  return failure
 }
 
 /** From here to `restore` the globals of this thread belong to the run. */

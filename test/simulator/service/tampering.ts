@@ -29,5 +29,5 @@ export const bound = (runtime: Runtime): Runtime => ({
   randomId: () => runtime.randomId(),
   background: work => runtime.background(work),
   abort: reason => runtime.abort(reason),
-  log: line => runtime.log(line),
+  log: entry => runtime.log(entry),
 })

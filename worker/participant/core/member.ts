@@ -5,18 +5,31 @@
  */
 import type { LockConfiguration } from '../../../shared/api/configuration.ts'
 import type { LockContext } from '../../../shared/birth/lock-types.ts'
+import type { EjectionReason } from '../../../shared/history/events.ts'
 import type { Json } from '../../../shared/json.ts'
 import type { Emitted, GuardedState, UserInput, View } from '../../../shared/protocols/protocol.ts'
 import { resultOf } from '../../../shared/resource/replica.ts'
 import { Measurements, type Progress } from '../observe/measurements.ts'
 import { Engine, type EngineHost } from './engine.ts'
 import type { WatchEvent } from './event-log.ts'
-import { type LocalUsers, recordStep } from './recorder.ts'
+import { type LocalUsers, nameOf, recordStep } from './recorder.ts'
 import { ReplicaSize } from './replica-size.ts'
 
 export interface StepReport {
   readonly emitted: readonly Emitted[]
   readonly changes: readonly WatchEvent[]
+  /** The users that lost the lock. */
+  readonly ended: readonly LostLock[]
+  /** `null`: it is the same as before. */
+  readonly epoch: { readonly from: number; readonly to: number; readonly owner: number | null } | null
+}
+
+export interface LostLock {
+  readonly user: string
+  readonly fence: number
+  readonly cause: EjectionReason
+  /** `null` if the user came in before this instance began. */
+  readonly heldMs: number | null
 }
 
 export interface MemberHost extends Omit<EngineHost, 'onStep'> {
@@ -124,9 +137,10 @@ export class Member {
     this.progress = this.progressNow()
     this.measurements.onProgress(progressBefore, this.progress)
     this.measureCore()
+    const ended = this.endedBy(emitted)
     const changes = emitted.length > 0 || cause !== null ? this.record(before, emitted, cause) : []
     this.measure(emitted)
-    this.host.onStep({ emitted, changes })
+    this.host.onStep({ emitted, changes, ended, epoch: this.epochSince(progressBefore) })
     for (const event of emitted) {
       if (event.type === 'ejected') this.leaving.delete(event.user)
       if (event.type === 'outcome' && this.leaving.delete(event.user))
@@ -147,6 +161,22 @@ export class Member {
     const { holders, waiters, phase } = this.view
     // A user that is leaving has left as far as it is concerned, though that may not be decided yet.
     return { holders: phase === 'leaving' ? [] : [...holders], waiters: [...waiters] }
+  }
+
+  private endedBy(emitted: readonly Emitted[]): LostLock[] {
+    return emitted.flatMap(event => {
+      if (event.type !== 'ejected') return []
+      const { user, fence, reason: cause } = event
+      const heldMs = this.measurements.heldMs(nameOf(this.id, user), this.host.now())
+      return [{ user, fence, cause, heldMs }]
+    })
+  }
+
+  private epochSince({ epoch: from, core }: Progress): StepReport['epoch'] {
+    const { epoch: to } = this.progress
+    return core === null || core !== this.progress.core || to <= from
+      ? null
+      : { from, to, owner: this.view.owner }
   }
 
   private progressNow(): Progress {

@@ -76,11 +76,11 @@ export class Timers {
       if (now - setAt < ALARM_AFTER_MS) timeoutAt = Math.min(timeoutAt, setAt + ALARM_AFTER_MS)
       else alarmAt = Math.min(alarmAt, isNear ? at + BEHIND_MS : at)
     }
-    this.setTimeout(timeoutAt, now)
-    this.setAlarm(alarmAt, now)
+    this.moveTimeout(timeoutAt, now)
+    this.moveAlarm(alarmAt, now)
   }
 
-  private setTimeout(at: number, now: number): void {
+  private moveTimeout(at: number, now: number): void {
     const isSet = this.timeoutAt !== null && this.timeoutAt <= at
     if (at === Number.POSITIVE_INFINITY || isSet) return
     this.timeoutAt = at
@@ -90,7 +90,7 @@ export class Timers {
     })
   }
 
-  private setAlarm(at: number, now: number): void {
+  private moveAlarm(at: number, now: number): void {
     const isSet = this.alarmAt !== null && this.alarmAt > now && this.alarmAt <= at
     if (at === Number.POSITIVE_INFINITY || isSet) return
     this.alarmAt = Math.max(at, now + 1)

@@ -11,6 +11,7 @@
  * may be half changed, so it is never used again; storage is as it was before the turn, and the next instance
  * begins with it.
  */
+import { logEntry } from '../../../shared/log.ts'
 import type { Runtime } from '../runtime.ts'
 import { Clock } from './clock.ts'
 import type { Storage } from './storage.ts'
@@ -109,7 +110,8 @@ export class Turns {
     if (this.over) return
     this.over = true
     const reason = error instanceof Error ? error.message : String(error)
-    this.runtime.log(`this instance is over: ${error instanceof Error ? (error.stack ?? reason) : reason}`)
+    const stack = error instanceof Error ? error.stack : undefined
+    this.runtime.log(logEntry('instance_over', { detail: reason, stack }))
     this.runtime.abort(reason)
   }
 }

@@ -5,6 +5,7 @@ import type { Json } from '../../../shared/json.ts'
 import { checkOptions } from '../../../shared/protocols/all.ts'
 import type { ParticipantCall, ParticipantStatus } from '../../participant/calls.ts'
 import { json, malformed, pass, problemResponse } from '../answers.ts'
+import { callerOf } from '../authentication.ts'
 import { configurationFrom, describeConfiguration, differences } from '../configuration.ts'
 import type { Handlers, Services } from '../context.ts'
 import { whereFrom } from '../nearest.ts'
@@ -77,7 +78,7 @@ export const lockHandlers = {
       from: whereFrom(c.get('incoming')),
       limitMs: times.answerMs,
       atStake: 'holder',
-      ask: (place, leftMs) => caller.call(lock, place, call, { limitMs: leftMs }),
+      ask: (place, leftMs) => caller.call(lock, place, call, { limitMs: leftMs, caller: callerOf(c) }),
     })
     return pass(c, answer as Exclude<typeof answer, { type: 'gone' }>)
   },
