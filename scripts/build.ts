@@ -1,6 +1,7 @@
 /**
- * `npm run build`: what is published, in `dist/` (or in another folder: `-- --out folder`). The compiler makes JavaScript and declarations of each file; beside them lies
- * the whole service as one module, so that an installed package can start it without a bundler.
+ * `npm run build`: what is published, in `dist/` (or in another folder: `-- --out folder`). The compiler
+ * makes JavaScript and declarations of each file; beside them lies the whole service as one module, so that
+ * an installed package can start it without a bundler.
  */
 import { spawnSync } from 'node:child_process'
 import { chmodSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -32,7 +33,10 @@ function compile(project: string): void {
   if (status !== 0) process.exit(status ?? 1)
 }
 
-/** The compiler leaves `./lock.ts` in declarations, where it writes `./lock.js` in JavaScript; there is only the latter. */
+/**
+ * The compiler leaves `./lock.ts` in declarations, where it writes `./lock.js` in JavaScript; there is only
+ * the latter.
+ */
 function nameJavaScript(file: string): void {
   const text = readFileSync(file, 'utf8')
   writeFileSync(file, text.replaceAll(/((?:from|import|import\() ?'\.{1,2}\/[^']+)\.ts'/g, "$1.js'"))

@@ -1,6 +1,7 @@
 /**
- * Installs the dependencies if they are missing or differ from the lockfile, so that every npm script works on a fresh clone.
- * It runs before anything is installed: plain JavaScript that uses Node's own modules alone.
+ * Installs the dependencies if they are missing or differ from the lockfile, so that every npm script works
+ * on a fresh clone. It runs before anything is installed: plain JavaScript that uses Node's own modules
+ * alone.
  */
 import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
@@ -20,7 +21,10 @@ export function installIfMissing() {
   if (status !== 0) process.exit(status ?? 1)
 }
 
-/** npm writes down what it has installed, whoever asked it to. A package for another platform is missing rightly. */
+/**
+ * npm writes down what it has installed, whoever asked it to. A package for another platform is missing
+ * rightly.
+ */
 function isInstalled() {
   const wanted = packagesIn(join(ROOT, 'package-lock.json'))
   const installed = packagesIn(join(ROOT, 'node_modules', '.package-lock.json'))

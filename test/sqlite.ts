@@ -6,7 +6,10 @@ import sqlite from 'node-sqlite3-wasm'
 
 type Value = string | number
 
-/** The library reads a text up to its first zero. A character that never means anything stands for it in the database. */
+/**
+ * The library reads a text up to its first zero. A character that never means anything stands for it in the
+ * database.
+ */
 const ZERO = '\u0000'
 const STAND_IN = '\ufdd0'
 
@@ -15,7 +18,10 @@ export type SqliteRow = { readonly [column: string]: unknown }
 export class Sqlite {
   readonly #database: sqlite.Database
 
-  /** Nobody else uses the file meanwhile: without shared memory, that is the only way to read a write-ahead log. */
+  /**
+   * Nobody else uses the file meanwhile: without shared memory, that is the only way to read a write-ahead
+   * log.
+   */
   constructor(file = ':memory:') {
     this.#database = new sqlite.Database(file)
     this.#database.exec('PRAGMA locking_mode = EXCLUSIVE')

@@ -1,6 +1,7 @@
 /**
- * Baton for the tests of those who use it: the whole service on this machine, each participant a process of its own that can
- * be killed, cut off and brought back, and a time that passes as fast as a test wants. See docs/testing.md.
+ * Baton for the tests of those who use it: the whole service on this machine, each participant a process of
+ * its own that can be killed, cut off and brought back, and a time that passes as fast as a test wants. See
+ * docs/testing.md.
  *
  * @example
  * const baton = await startBaton()
@@ -29,7 +30,9 @@ export interface TestOptions {
   readonly onOutput?: (line: string) => void
 }
 
-/** Starts the service with no lock in it. It needs the package `workerd`, which wrangler and miniflare bring. */
+/**
+ * Starts the service with no lock in it. It needs the package `workerd`, which wrangler and miniflare bring.
+ */
 export async function startBaton(options: TestOptions = {}): Promise<TestBaton> {
   const folder = await mkdtemp(join(tmpdir(), 'baton-testing-'))
   const { participants = 3, ...rest } = options
@@ -43,7 +46,10 @@ export async function startBaton(options: TestOptions = {}): Promise<TestBaton> 
   return new TestBaton(cluster, folder)
 }
 
-/** Participants hear of each other often enough in so short a time: nobody is suspected only because time was moved. */
+/**
+ * Participants hear of each other often enough in so short a time: nobody is suspected only because time was
+ * moved.
+ */
 const STEP_MS = 500
 /** Meanwhile what a step has set off arrives. */
 const STEP_PAUSE_MS = 10

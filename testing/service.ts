@@ -1,6 +1,6 @@
 /**
- * The service as tests run it (index.ts): its clock can be moved, and its process cut off from all others. Everything else is
- * the code that is deployed. This one never is: whoever reaches it can do both.
+ * The service as tests run it (index.ts): its clock can be moved, and its process cut off from all others.
+ * Everything else is the code that is deployed. This one never is: whoever reaches it can do both.
  */
 import type { BatonEnvironment } from '../worker/environment.ts'
 import { defineBaton } from '../worker/library.ts'
@@ -58,7 +58,8 @@ export default {
     const url = new URL(request.url)
     if (url.pathname === '/testing/set') return set(await request.json(), env)
     if (isCut) throw new Error('this process is cut off')
-    // A Worker that has the service as a binding calls it by this name, over a connection without encryption here.
+    // A Worker that has the service as a binding calls it by this name, over a connection without encryption
+    // here.
     if (url.hostname === 'baton') url.protocol = 'https:'
     const response = await baton.fetch(new Request(url, request), env, ctx)
     if (isCut) throw new Error('this process is cut off')

@@ -17,7 +17,10 @@ const CHROMIUM = [
   'C:\\Program Files\\Google\\Chrome\\Application\\chrome.exe',
 ].find(existsSync)
 
-/** What the page says when it is done. It waits for nothing else, so a browser that cannot report fails the test by its limit. */
+/**
+ * What the page says when it is done. It waits for nothing else, so a browser that cannot report fails the
+ * test by its limit.
+ */
 interface Report {
   readonly sold?: number
   readonly seen?: number

@@ -1,4 +1,7 @@
-/** A Worker of one's own, as docs/library.md writes it: with strict types, bundled by wrangler, and run by Miniflare. */
+/**
+ * A Worker of one's own, as docs/library.md writes it: with strict types, bundled by wrangler, and run by
+ * Miniflare.
+ */
 import { convertV4MiniflareOptions, Miniflare } from 'miniflare'
 import { expect, it } from 'vitest'
 import { COMPATIBILITY_DATE } from '../../worker/local/workerd.ts'

@@ -1,4 +1,7 @@
-/** The package as its users get it: packed, installed into a project outside of this repository, and run there. */
+/**
+ * The package as its users get it: packed, installed into a project outside of this repository, and run
+ * there.
+ */
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'

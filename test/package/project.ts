@@ -1,6 +1,6 @@
 /**
- * A project outside of this repository that has installed the package from what `npm pack` made. Nothing comes from a registry:
- * what the package needs, and what such a project has beside it, are linked from here.
+ * A project outside of this repository that has installed the package from what `npm pack` made. Nothing
+ * comes from a registry: what the package needs, and what such a project has beside it, are linked from here.
  */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'

@@ -13,7 +13,7 @@ describe('docs/keys.md', () => {
     const commands = blocks
       .filter(({ language }) => language === 'sh')
       .flatMap(commandsOf)
-      .filter(({ command }) => command.startsWith('node '))
+      .filter(({ command }) => command.startsWith('npm run --silent baton '))
     const ran = await runCommands(commands.map(({ command }) => command))
     expect(ran).toHaveLength(1)
     const { status, output } = ran[0]!

@@ -1,14 +1,17 @@
 /**
- * No process outlives its launcher, also if that is killed and can do nothing any more. A watchdog, which is a process of its
- * own, reads from a pipe that only the launcher can write to; when the launcher is gone, the pipe ends, and the watchdog ends
- * what is left.
+ * No process outlives its launcher, also if that is killed and can do nothing any more. A watchdog, which is
+ * a process of its own, reads from a pipe that only the launcher can write to; when the launcher is gone, the
+ * pipe ends, and the watchdog ends what is left.
  */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import type { Socket } from 'node:net'
 import { isAlive } from './storage-lock.ts'
 
-/** `+ pid` and `- pid`, line by line; at the end, those that are left. Node is there on every system, a shell is not. */
+/**
+ * `+ pid` and `- pid`, line by line; at the end, those that are left. Node is there on every system, a shell
+ * is not.
+ */
 const WATCH = `const pids = new Set()
 require('node:readline').createInterface({ input: process.stdin })
   .on('line', line => pids[line[0] === '+' ? 'add' : 'delete'](Number(line.slice(2))))
@@ -62,7 +65,8 @@ export function exitWithNpm(exit: () => void): void {
 function parentOf(pid: number): number | null {
   if (process.platform === 'win32') return null
   try {
-    // Not every Linux has `ps`. The name of the command comes before, in parentheses, and may have some of its own.
+    // Not every Linux has `ps`. The name of the command comes before, in parentheses, and may have some of
+    // its own.
     const [, parent] = /.*\) \S (\d+)/s.exec(readFileSync(`/proc/${pid}/stat`, 'utf8'))!
     return Number(parent)
   } catch {

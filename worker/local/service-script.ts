@@ -1,6 +1,6 @@
 /**
- * The service as one module for workerd. In the repository it is bundled from its source, in the published package it was
- * bundled when that was built.
+ * The service as one module for workerd. In the repository it is bundled from its source, in the published
+ * package it was bundled when that was built.
  */
 import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'

@@ -1,4 +1,7 @@
-/** `npm start`: the whole service in one workerd process on loopback, with three participants and storage that stays. */
+/**
+ * `npm start`: the whole service in one workerd process on loopback, with three participants and storage that
+ * stays.
+ */
 import { exitWithNpm } from './leave-nobody.ts'
 import { DEFAULT_PORT, DEFAULT_STORAGE, startService } from './service.ts'
 import { StorageInUse } from './storage-lock.ts'
