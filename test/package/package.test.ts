@@ -24,12 +24,12 @@ beforeAll(async () => {
 }, READY_MS)
 
 afterAll(async () => {
-  if (service !== undefined) {
+  if (service?.process.exitCode === null) {
     service.process.kill('SIGTERM')
     await once(service.process, 'exit')
   }
   packed?.[Symbol.dispose]()
-})
+}, READY_MS)
 
 describe('what is in it', () => {
   it('is built code, its declarations and what one reads first', () => {
