@@ -6,7 +6,7 @@ import * as z from 'zod'
 import { API_LIMITS } from '../shared/api/limits.ts'
 import { location } from '../shared/api/primitives.ts'
 import { protocolName } from '../shared/api/protocol-options.ts'
-import { check, summarize } from '../shared/api/validation.ts'
+import { check, firstMistake } from '../shared/api/validation.ts'
 import { ANY_ORIGIN } from './cross-origin.ts'
 import { type BatonEnvironment, corsOrigins, isOpen, ownUrls } from './environment.ts'
 import { checkKeys } from './router/keys.ts'
@@ -20,7 +20,7 @@ export interface EnvironmentReport {
 
 /** Shorter ones can be guessed. */
 export const LEAST_SECRET_LENGTH = 16
-const MOST_EVENTS_KEPT = 1_000_000
+const MAX_EVENTS_KEPT = 1_000_000
 
 type Check = (env: BatonEnvironment) => string | null
 
@@ -33,9 +33,9 @@ const CHECKS: { readonly [name in keyof BatonEnvironment]-?: Check } = {
       : `is none of ${protocolName.options.join(', ')}`,
   BATON_PARTICIPANTS: env => (env.BATON_PARTICIPANTS ? mistakeInParticipants(env) : null),
   BATON_EVENTS_KEPT: env =>
-    isCount(env.BATON_EVENTS_KEPT || '0', MOST_EVENTS_KEPT)
+    isCount(env.BATON_EVENTS_KEPT || '0', MAX_EVENTS_KEPT)
       ? null
-      : `is not a whole number from 0 to ${MOST_EVENTS_KEPT}`,
+      : `is not a whole number from 0 to ${MAX_EVENTS_KEPT}`,
   BATON_KEYS: mistakeInKeys,
   BATON_OPEN: env =>
     ['', 'true', 'false'].includes(env.BATON_OPEN ?? '') ? null : 'is neither true nor false',
@@ -71,12 +71,13 @@ function isText(name: keyof BatonEnvironment, env: BatonEnvironment): boolean {
 
 const listed = z
   .array(z.strictObject({ location: location.optional(), url: z.string().optional() }))
-  .min(API_LIMITS.participants.least, { error: 'the list is empty' })
-  .max(API_LIMITS.participants.most, { error: `more than ${API_LIMITS.participants.most} participants` })
+  .min(API_LIMITS.participants.least)
+  .max(API_LIMITS.participants.most)
 
 function mistakeInParticipants(env: BatonEnvironment): string | null {
   const checked = check(listed, parseJson(env.BATON_PARTICIPANTS!), 'body')
-  if (!checked.ok) return `is not a JSON list of {location, url}: ${summarize(checked.errors)}`
+  if (!checked.ok)
+    return `is not a JSON list of {location, url}: ${firstMistake(checked.errors, 'the value')}`
   const urls = checked.value.flatMap(({ url }) => (url === undefined ? [] : [url]))
   if (urls.length === 0) return null
   const wrong = urls.find(url => mistakeInUrl(url) !== null)
@@ -124,7 +125,7 @@ function mistakeInKeys({ BATON_KEYS: text, BATON_OPEN: open }: BatonEnvironment)
   if (!text?.trim()) return null
   if (open === 'true') return 'is set, and BATON_OPEN lets everybody in'
   const keys = checkKeys(text)
-  return keys.ok ? null : `is not a list of keys: ${summarize(keys.errors)}`
+  return keys.ok ? null : `is not a list of keys: ${firstMistake(keys.errors, 'the value')}`
 }
 
 function mistakeInSecret(secret: string | undefined): string | null {

@@ -1,10 +1,12 @@
 /**
- * A nice run: the shipped protocols on a network that loses nothing and takes the same time for every message. Steps take none.
+ * A nice run: the shipped protocols on a network that loses nothing and takes the same time for every
+ * message. Steps take no time.
  *
- * Messages travel as they do between Durable Objects (worker/participant/peers/exchange.ts): what one event sends to one peer is
- * one request, and what the peer answers at once rides in the response. So a request and its response may carry two messages,
- * and count as one `fetch`. A `transact` issues its operation in the event in which it is let in, so both may travel together;
- * everything else that a user does when it is told something is an event of its own.
+ * Messages travel as they do between Durable Objects (worker/participant/peers/exchange.ts): everything that
+ * one event sends to one peer is one request, and what the peer answers at once rides in the response. So a
+ * request and its response may carry two messages, and count as one `fetch`. A `transact` issues its
+ * operation in the event in which it is let in, so both may travel together; everything else that a user does
+ * when it is told something is an event of its own.
  */
 import type { Json } from '../../shared/json.ts'
 import type { AnyEnvelope, AnyProtocol, OpaqueMessage, OpaqueState } from '../../shared/protocols/all.ts'
@@ -22,23 +24,20 @@ import {
 import { keyValue } from '../../shared/resource/key-value.ts'
 import { isRecorded } from './recorded.ts'
 
-/** One communication step. Much less than any timer of the protocols, so that only what has to wait for one does. */
+/**
+ * One communication step. It is much shorter than any timer of the protocols, so that only what must wait for
+ * a timer does.
+ */
 export const DELAY_MS = 1
 
-/** With everybody in a queue the last one waits for long: nothing is lost here, so nobody asks again. */
+/** When all are in a queue, the last one waits long. Nothing is lost here, so nobody needs to ask again. */
 const TIMING = { ...DEFAULT_TIMING, repeatMs: 5_000 }
 
 /**
- * A lock is quiet when nothing is on its way and nothing waits for something to ride on. Timers that watch over somebody who waits or is
- * inside are longer, and remain.
+ * A lock is quiet when nothing is on its way and nothing waits for a message to ride on. Timers that watch
+ * over a user that waits or is inside are longer, and remain.
  */
 const QUIET_MS = Math.max(TIMING.flushMs, TIMING.confirmMs) + DELAY_MS
-
-/**
- * An old lock forgets as much as it remembers: each row that is made is deleted some time, and deletes are billed as writes. So both
- * are counted when it is made, and the delete is not counted when it comes.
- */
-const MADE_AND_DELETED = 2
 
 export interface Setting {
   readonly protocol: AnyProtocol
@@ -55,11 +54,11 @@ export interface Sent {
 
 export interface Told {
   readonly at: number
-  /** How much of the time since the first cause was spent waiting for something to ride on. */
+  /** How much of the time since the first cause was spent waiting for a message to ride on. */
   readonly waitedMs: number
   readonly participant: ParticipantId
   readonly event: Emitted
-  /** All until then. */
+  /** Everything counted until then. */
   readonly counted: Counted
 }
 
@@ -67,7 +66,7 @@ export interface Counted {
   readonly messages: number
   /** `fetch` calls between objects. */
   readonly requests: number
-  /** Rows written, as Cloudflare counts them: deletes too. */
+  /** Rows of the journal: one for each event that changes something. */
   readonly rows: number
 }
 
@@ -77,8 +76,6 @@ export type Reaction = (participant: ParticipantId, event: Emitted) => UserInput
 interface Seat {
   readonly context: Context
   readonly state: OpaqueState
-  /** Of the rows in its storage. */
-  readonly keys: Set<string>
   readonly timers: Map<string, { readonly at: number; readonly waitedMs: number }>
 }
 
@@ -97,6 +94,7 @@ interface Event {
   readonly waitedMs: number
   readonly outbox: Map<ParticipantId, AnyEnvelope[]>
   readonly later: UserInput[]
+  writes: boolean
 }
 
 export class NiceRun {
@@ -125,7 +123,7 @@ export class NiceRun {
         },
         resource: keyValue,
       }
-      return { context, state: protocol.recover(context, []), keys: new Set(), timers: new Map() }
+      return { context, state: protocol.recover(context, []), timers: new Map() }
     })
     for (let id = 1; id <= participants; id++) {
       this.event(id, 0, [{ type: 'start', now: 0, genesis: true, incarnation: id }], null)
@@ -146,7 +144,7 @@ export class NiceRun {
     for (let lastAt = this.now; ; lastAt = this.now) {
       const [next] = this.inFlight
       const timer = this.nextTimer()
-      // What arrives just when a timer fires has arrived in time.
+      // A message that arrives just when a timer fires has arrived in time.
       if (next !== undefined && (timer === null || next.arrivesAt <= timer.at)) this.deliver()
       else if (timer !== null && timer.at <= lastAt + QUIET_MS) this.fire(timer)
       else return
@@ -185,8 +183,9 @@ export class NiceRun {
     inputs: readonly Input<OpaqueMessage>[],
     answersTo: ParticipantId | null,
   ): void {
-    const event: Event = { participant, waitedMs, outbox: new Map(), later: [] }
+    const event: Event = { participant, waitedMs, outbox: new Map(), later: [], writes: false }
     for (const input of inputs) this.step(event, input)
+    if (event.writes) this.rows++
     for (const [to, messages] of event.outbox) this.transmit(event, to, messages, to !== answersTo)
     for (const input of event.later) this.user(participant, input, waitedMs)
   }
@@ -204,34 +203,33 @@ export class NiceRun {
     const cause = input.type === 'user' ? input.event : null
     const effects = this.protocol.step(context, state, input)
     const emitted = effects.flatMap(effect => (effect.type === 'emit' ? [effect.event] : []))
-    if (isRecorded(cause, emitted)) this.rows += MADE_AND_DELETED
+    if (isRecorded(cause, emitted)) event.writes = true
     for (const effect of effects) this.perform(event, effect)
     for (const said of emitted) {
       const answer = this.reaction(participant, said)
       if (answer === null) continue
-      if (answer.type === 'issue' && said.type === 'crit')
-        this.step(event, { type: 'user', now: this.now, event: answer })
+      const isIssue = answer.type === 'issue' && said.type === 'crit'
+      const isExit = answer.type === 'exit' && said.type === 'outcome'
+      // A `transact` does both within the event that it hears of.
+      if (isIssue || isExit) this.step(event, { type: 'user', now: this.now, event: answer })
       else event.later.push(answer)
     }
   }
 
   private perform(event: Event, effect: Effect<OpaqueMessage>): void {
     const { participant, outbox, waitedMs } = event
-    const { timers, keys } = this.seat(participant)
+    const { timers } = this.seat(participant)
     switch (effect.type) {
       case 'save':
-        for (const { key, value } of effect.records) {
-          if (value === null) keys.delete(key)
-          else this.rows += keys.has(key) ? 1 : MADE_AND_DELETED
-          if (value !== null) keys.add(key)
-        }
+        event.writes = true
         return
       case 'send':
         outbox.set(effect.to, [...(outbox.get(effect.to) ?? []), effect.message])
         return
       case 'set-timer': {
         const { timer, afterMs } = effect
-        // Silence for the time of a round trip is an answer, and takes as long as one (Ricart and Agrawala, 6.1).
+        // Silence for the time of a round trip is an answer, and takes as long as one (Ricart and Agrawala,
+        // 6.1).
         const idleMs = timer === 'silence' ? 0 : afterMs
         timers.set(timer, { at: this.now + afterMs, waitedMs: waitedMs + idleMs })
         return

@@ -52,7 +52,7 @@ describe('founding', () => {
     table.wipe(1)
     table.start(1)
     table.deliver(saying('hello', 'gather', 'blank'))
-    // What the earlier life founded can be joined by nobody.
+    // Nobody can join what the earlier life founded.
     hand(table, late.filter(saying('founded')))
     table.settle(3)
     const foundings = new Set(table.ids.map(id => foundedAt(table, id).founding.collector))
@@ -60,7 +60,7 @@ describe('founding', () => {
     expect(healed(table)).toEqual([true, true, true])
   })
 
-  it('is not stuck if the collector is wiped when one has joined, and another one has answered its next life', () => {
+  it('is not stuck if the collector is wiped after one joined and another answered its next life', () => {
     const table = new Table(options())
     for (const id of table.ids) table.start(id)
     table.deliver(saying('hello', 'gather', 'blank'))
@@ -149,7 +149,7 @@ describe('healing', () => {
     }
   })
 
-  it('a life whose number somebody has noted for another one takes a higher one', () => {
+  it('a life whose number is noted for another one takes a higher one', () => {
     const table = Table.founded(options(5))
     const noted = foundedAt(table, 5)
     table.seats[5]!.ledgerStorage.set('ledger', { ...noted, known: { '2': 4 } } as unknown as Json)
@@ -210,7 +210,7 @@ describe('what is left to be finished', () => {
     expect(health(table, 3)).toEqual({ healed: true, unfinishedLocks: 0 })
   })
 
-  it('has a participant that was taken back in an earlier incarnation, until it is taken back in this one', () => {
+  it('has a participant taken back in an earlier incarnation, until it is taken back in this one', () => {
     const table = Table.founded(options())
     table.enter(1, 'a')
     table.deliver()
@@ -220,7 +220,7 @@ describe('what is left to be finished', () => {
     table.start(3)
     table.settle(6)
     expect(table.birth(3)).toMatchObject({ standing: { status: 'lost' }, incarnation: 2 })
-    // Only the ledger is lost; the participant has all that it had.
+    // Only the ledger is lost; the participant has everything that it had.
     table.stop(3)
     table.seats[3]!.ledgerStorage.clear()
     table.start(3)

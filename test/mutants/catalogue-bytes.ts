@@ -22,7 +22,7 @@ export const bytesMutants: Mutant[] = [
   {
     id: 'on-the-way-is-nothing',
     trap: 'results first',
-    title: 'what is on its way in the log is tried again',
+    title: 'an operation that is on its way in the log is tried again',
     file: PARTICIPANT.once,
     find: '    if (entry === undefined) return null\n',
     replace: '    if (entry !== null) return null\n',
@@ -30,7 +30,7 @@ export const bytesMutants: Mutant[] = [
   {
     id: 'on-the-way-for-ever',
     trap: 'results first',
-    title: 'what was rolled back is waited for until the time is over',
+    title: 'an operation that was rolled back is waited for until the time is over',
     file: PARTICIPANT.once,
     find: 'Math.min(until, now + LOOK_AGAIN_MS)',
     replace: 'until',
@@ -174,7 +174,7 @@ export const bytesMutants: Mutant[] = [
   {
     id: 'silent-peer-without-limit',
     trap: 'bytes',
-    title: 'what a silent peer does not answer piles up',
+    title: 'messages that a silent peer does not answer pile up',
     file: PARTICIPANT.exchange,
     find: '        if (own > 0 && own + parcel.weight > share) continue\n',
     replace: '',

@@ -1,4 +1,7 @@
-/** The journal, its checkpoints, the segments and the blocks of steps. The participant's suites are the judges. */
+/**
+ * The journal, its checkpoints, the segments and the blocks of steps. The participant's suites are the
+ * judges.
+ */
 import type { Mutant } from './catalogue.ts'
 import { PARTICIPANT } from './sources.ts'
 

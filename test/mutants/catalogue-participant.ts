@@ -1,4 +1,6 @@
-/** The participant around the protocol: turns, storage, conversations, sessions. Its suites are the judges. */
+/**
+ * The participant around the protocol: turns, storage, conversations, sessions. Its suites are the judges.
+ */
 import type { Mutant } from './catalogue.ts'
 import { lines, PARTICIPANT } from './sources.ts'
 
@@ -6,7 +8,7 @@ export const participantMutants: Mutant[] = [
   {
     id: 'turn-sends-before-it-writes',
     trap: 'fail-stop',
-    title: 'what a turn sends leaves before what it changed is written',
+    title: 'the messages of a turn leave before its changes are written',
     file: PARTICIPANT.turns,
     find: lines('    this.storage.commit()', '    this.isRunning = false', '    return result'),
     replace: lines(
@@ -68,7 +70,7 @@ export const participantMutants: Mutant[] = [
   {
     id: 'commit-twice',
     trap: 'one transaction',
-    title: 'what was committed is written again with each turn',
+    title: 'committed records are written again with each turn',
     file: PARTICIPANT.storage,
     find: '    staged.clear()\n',
     replace: '',
@@ -134,8 +136,8 @@ export const participantMutants: Mutant[] = [
     trap: 'sessions',
     title: 'a message of the client does not count',
     file: PARTICIPANT.sessions,
-    find: '    this.heard(socket, null)\n    // Where',
-    replace: '    // Where',
+    find: '    this.heard(socket, null)\n    // For platforms',
+    replace: '    // For platforms',
   },
   {
     id: 'ttl-of-the-first-grant',

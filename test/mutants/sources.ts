@@ -89,7 +89,7 @@ export const MAEKAWA = {
 const lockOnly = 'shared/protocols/lock-only'
 
 export const LOCK_ONLY = {
-  desk: `${lockOnly}/desk.ts`,
+  localQueue: `${lockOnly}/local-queue.ts`,
   operators: `${lockOnly}/operators.ts`,
   users: `${lockOnly}/users.ts`,
 } as const

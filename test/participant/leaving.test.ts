@@ -1,4 +1,6 @@
-/** Users whose connection is gone, with their client or with the instance that had it, keep nobody waiting. */
+/**
+ * Users whose connection is gone, with their client or with the instance that had it, keep nobody waiting.
+ */
 import { beforeEach, describe, expect, it } from 'vitest'
 import type { ParticipantAnswer, ParticipantCall, ParticipantStatus } from '../../worker/participant/calls.ts'
 import { type MemoryNode, MemoryPlatform } from './memory-platform.ts'

@@ -1,7 +1,7 @@
 /**
  * Participants of one lock in this process, with storage in memory, a clock that the test moves, and a
- * journal of everything that leaves an instance. An instance that aborts is dead: whoever waits for it gets
- * an error, and the next request finds a new one.
+ * journal of everything that leaves an instance. An instance that aborts is dead: callers that wait for it
+ * get an error, and the next request finds a new one.
  */
 import type { LockConfiguration } from '../../shared/api/configuration.ts'
 import { DEFAULT_TIMING } from '../../shared/protocols/protocol.ts'
@@ -158,7 +158,7 @@ export class MemoryNode {
     try {
       this.awake().participant.alarm()
     } catch {
-      // The platform tries an alarm again that failed.
+      // The platform repeats an alarm that failed.
       this.alarmAt = this.platform.now + 2_000
     }
   }

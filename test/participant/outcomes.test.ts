@@ -1,4 +1,4 @@
-/** What became of an operation: its result is looked for before anything is tried. */
+/** What became of an operation: its result is looked up before anything is tried. */
 import { beforeEach, describe, expect, it } from 'vitest'
 import { API_LIMITS } from '../../shared/api/limits.ts'
 import { notApplied } from '../../worker/participant/calls/grant.ts'

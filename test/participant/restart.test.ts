@@ -1,4 +1,6 @@
-/** Whoever waits for a lock to be born is answered, also if the participant loses its memory meanwhile. */
+/**
+ * A caller that waits for a lock to be born is answered, even if the participant loses its memory meanwhile.
+ */
 import { expect, it } from 'vitest'
 import type { LedgerAnswer } from '../../shared/birth/ledger-types.ts'
 import { firstOwnerOf } from '../../shared/birth/value.ts'
@@ -89,7 +91,7 @@ it('a read that waits for a birth is answered, though the process has begun a ne
   )
   await alone.pass(100)
   expect(alone.questions).toBe(1)
-  // A peer knows of a later life of this process: what is in memory counts no more.
+  // A peer knows of a later life of this process: what is in memory no longer counts.
   const body = { type: 'wake' } as const
   const message = { format: MESSAGE_FORMAT, generation: 1, known: { [SELF]: 2 }, body }
   await alone.participant.peer(ADDRESS, { type: 'messages', from: OTHER, messages: [message] })

@@ -1,7 +1,7 @@
 /**
- * What every implementation of `Rows` keeps (worker/participant/runtime.ts). Plain functions that throw, so
- * that they also run inside of workerd, on the real SQLite. Each case begins with empty rows; `reopen` gives
- * what the next instance finds.
+ * What every implementation of `Rows` keeps (worker/participant/runtime.ts). These are plain functions that
+ * throw, so that they also run inside workerd, on the real SQLite. Each case begins with empty rows; `reopen`
+ * gives what the next instance finds.
  */
 import type { Rows } from '../../worker/participant/runtime.ts'
 

@@ -1,6 +1,6 @@
 /**
- * The journal, its checkpoints and the segments hold what a plain map would, whatever is written in whichever
- * turns, however often an instance begins anew, and wherever one of them ends.
+ * The journal, its checkpoints and the segments hold what a plain map would, whatever is written in any
+ * number of turns, however often an instance begins anew, and wherever one of them ends.
  */
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'

@@ -68,12 +68,12 @@ export interface Access {
   /** The machine's clock. */
   readonly now: () => number
   readonly tables: () => Tables
-  /** Before each statement that reads. It may throw. */
+  /** Called before each statement that reads. It may throw. */
   readonly reading: (statement: string) => void
   readonly write: (write: Write) => void
 }
 
-/** What a platform's rows are but for transactions. */
+/** The rows of a platform, without transactions. */
 export function rowsOver({ now, tables, reading, write }: Access): Omit<Rows, 'transaction'> {
   const read = (statement: string): Tables => {
     reading(statement)

@@ -1,4 +1,7 @@
-/** What must happen at a certain time happens though the instance is gone by then: the alarm wakes another one. */
+/**
+ * What must happen at a certain time happens even if the instance is gone by then: the alarm wakes another
+ * one.
+ */
 import { beforeEach, expect, it } from 'vitest'
 import { MemoryPlatform } from './memory-platform.ts'
 

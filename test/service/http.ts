@@ -1,6 +1,7 @@
 /**
- * A tiny HTTP client for the tests. Every answer that passes through it, in whichever test, is held against the contract:
- * its status is one that the route documents, its body has the documented shape, a refusal is a problem of the table.
+ * A tiny HTTP client for the tests. Every answer that passes through it, in any test, is checked against the
+ * contract: its status is one that the route documents, its body has the documented shape, and a refusal is a
+ * problem of the table.
  */
 import { problemAnswer } from '../../shared/api/answers.ts'
 import { PROBLEM_MEDIA_TYPE, PROBLEMS, type ProblemCode, problemType } from '../../shared/api/problems.ts'
@@ -8,7 +9,10 @@ import { problemsOf, ROUTE_IDS, ROUTES, type Route } from '../../shared/api/rout
 import type { Grant, Holder, ParticipantView, Ticket } from '../../shared/api/types.ts'
 import type { Json } from '../../shared/json.ts'
 
-/** The members of all answers together. Which of them are there follows from the status, and tests look at no others. */
+/**
+ * The members of all answers together. Which of them are there follows from the status, and tests look at no
+ * others.
+ */
 export interface AnswerBody {
   readonly grant: Grant
   readonly ticket: Ticket
@@ -80,7 +84,7 @@ function parse(response: Response, text: string): AnswerBody {
 
 // ---------------------------------------------------------------- the contract
 
-/** What of the answer contradicts the table of routes or that of problems; `null` if nothing does. */
+/** Returns how the answer contradicts the table of routes or that of problems; `null` if it does not. */
 function complaintAbout(method: string, path: string, answer: Answer): string | null {
   const { status, body, headers } = answer
   if (status === 500) return 'a 500 is always a defect'

@@ -1,4 +1,6 @@
-/** Every protocol behind the same service, on workerd: what all of them do, and what each says that it cannot. */
+/**
+ * Every protocol behind the same service, on workerd: what all of them do, and what each says that it cannot.
+ */
 import { describe, expect, it } from 'vitest'
 import type { ConfigureRequest } from '../../shared/api/types.ts'
 import { GUARDING_PROTOCOLS, PROTOCOL_NAMES, SHARING_PROTOCOLS } from '../../shared/protocols/all.ts'

@@ -1,4 +1,6 @@
-/** The rows of a participant in the SQLite of its Durable Object. It decides nothing: see runtime.ts. */
+/**
+ * The rows of a participant in the SQLite database of its Durable Object. It decides nothing: see runtime.ts.
+ */
 import type { JournalRows, OlderRows, Rows, SegmentRows, StepRows } from './runtime.ts'
 
 /** The part of `DurableObjectStorage` that is needed here. */

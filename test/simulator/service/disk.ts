@@ -1,7 +1,7 @@
 /**
  * The storage of one object as SQLite gives it. An instance sees at once what it wrote; the writes of one
- * turn become durable together, a little later and in their order. What is not durable when the instance
- * ends is lost.
+ * turn become durable together, a little later and in order. What is not durable when the instance ends is
+ * lost.
  */
 import { joinLines, linesOf, recordsIn, type Text } from '../../../worker/participant/core/lines.ts'
 import { storedRecords } from '../../../worker/participant/core/storage.ts'

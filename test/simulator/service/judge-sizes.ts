@@ -37,7 +37,7 @@ export function judgeStorage({ objects, plan }: World): void {
   }
 }
 
-/** Of a lock that nobody uses. */
+/** For a lock that nobody uses. */
 export async function judgeMemory(object: SimObject): Promise<void> {
   const kinds = rowsByKind(object)
   for (const kind of ['waiter', '.ticket']) {
@@ -54,7 +54,7 @@ export async function judgeMemory(object: SimObject): Promise<void> {
   if (answer.type !== 'done') return
   const { queue, holder, gauges } = answer.body as ParticipantStatus
   const { calls, watchers } = gauges!
-  // The call that asks is one of them.
+  // The call that asks counts as one of them.
   if (calls > 1 || watchers > 0 || queue > 0 || holder !== null) {
     grows(object, `${JSON.stringify({ calls, watchers, queue, holder })} though nobody wants anything`)
   }

@@ -78,7 +78,7 @@ function enter(world: World): () => void {
   const restoreTime = replaceGlobals(world.loop, new Random(world.plan.seed, STREAM.globals))
   const { Request, Response, Headers } = globalThis
   Object.assign(globalThis, { Request: SimRequest, Response: SimResponse, Headers: SimHeaders })
-  // Whoever runs this has listeners of its own, which know nothing of instances that are over.
+  // The caller has listeners of its own, which know nothing about instances that are over.
   const before = process.rawListeners('unhandledRejection') as ((...given: unknown[]) => void)[]
   process.removeAllListeners('unhandledRejection')
   const onRejection = (error: unknown): void => {

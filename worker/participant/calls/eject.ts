@@ -12,7 +12,7 @@ export function* eject(context: CallContext, call: Call<'eject'>): Conversation<
   if (fence !== null && member.guarded !== null) {
     const problem = hasHeardOf(member.guarded, fence) ? null : yield* catchUp(context)
     if (problem !== null) return problem
-    // Found and done in one turn: whoever is granted the lock later has a higher fence, and stays.
+    // Checked and done in one turn: a user that is granted the lock later has a higher fence, and stays.
     const refusal = refusalToEject(context, fence)
     if (refusal !== null) return refusal
   }

@@ -1,6 +1,6 @@
 /**
  * The first row of the segments says where everything is: which layout this storage has, how far the journal
- * has been taken in, and which rows hold the rest.
+ * has been folded in, and which rows hold the rest.
  */
 import type { Rows } from '../runtime.ts'
 import type { SegmentList } from './segments.ts'
@@ -9,7 +9,7 @@ import type { SegmentList } from './segments.ts'
 const LAYOUT = 2
 const ROW = 0
 
-/** Of the history: how many steps there were, how many of them are kept, and their bytes. */
+/** The counts of the history: how many steps there were, how many of them are kept, and their bytes. */
 export interface StepCounts {
   readonly next: number
   readonly kept: number
@@ -31,7 +31,7 @@ export const FIRST_CHECKPOINT: Checkpoint = {
 
 export class UnknownLayout extends Error {}
 
-/** `null`: nothing was written yet, or only by a version that knew the first layout alone. */
+/** `null`: nothing was written yet, or only by a version that knew just the first layout. */
 export function readCheckpoint(rows: Rows): Checkpoint | null {
   const text = rows.segments.get(ROW)
   if (text === undefined) return null
@@ -45,15 +45,17 @@ export function readCheckpoint(rows: Rows): Checkpoint | null {
   return checkpoint
 }
 
-/** In a transaction. */
+/** Must be called in a transaction. */
 export function writeCheckpoint(rows: Rows, checkpoint: Checkpoint): void {
   rows.segments.put(ROW, JSON.stringify({ layout: LAYOUT, ...checkpoint }))
 }
 
-/** What an older version would read first. It must not take this storage for an empty one. */
+/** The record that an older version would read first. It must not take this storage for an empty one. */
 const READ_FIRST = '.identity'
 
-/** In a transaction: from now on, versions that know the first layout alone refuse this storage. */
+/**
+ * Must be called in a transaction. From now on, versions that know only the first layout refuse this storage.
+ */
 export function leaveMark(rows: Rows): void {
   rows.older.replaceBy(READ_FIRST, `this storage has layout ${LAYOUT}`)
 }
@@ -61,7 +63,7 @@ export function leaveMark(rows: Rows): void {
 /** A record of the versions before locks were born by agreement. */
 const BEFORE_BIRTHS = '.configuration'
 
-/** What a version wrote that knew the first layout alone. */
+/** What was written by a version that knew only the first layout. */
 export function readOlder(rows: Rows): ReadonlyMap<string, string> {
   const records = new Map(rows.older.records())
   if (!records.has(BEFORE_BIRTHS)) return records

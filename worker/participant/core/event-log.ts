@@ -25,7 +25,7 @@ interface Body {
 
 interface Step {
   readonly text: string
-  /** The highest that its changes tell of; 0 if there are none. */
+  /** The highest sequence among its changes; 0 if there are none. */
   readonly sequence: number
 }
 
@@ -43,15 +43,15 @@ export interface ChangesPlace {
 
 export interface ChangesPage {
   readonly changes: readonly WatchEvent[]
-  /** Where the next page begins; `null`: this was all, up to now. */
+  /** Where the next page begins; `null`: this was everything, up to now. */
   readonly next: ChangesPlace | null
 }
 
 export const MAX_ROW_BYTES = 1_900_000
-/** A row is read as a whole, and may be long: few of them are in memory at once. */
+/** A row is read as a whole and may be long, so only a few of them are in memory at once. */
 export const ROWS_READ_AT_ONCE = 2
 
-/** Blocks of all sequences: one that changed nothing has the sequence 0. */
+/** Selects blocks of all sequences: a block that changed nothing has the sequence 0. */
 const ALL = -1
 
 export class EventLog {
@@ -78,7 +78,10 @@ export class EventLog {
     return this.missed
   }
 
-  /** One line for each step, more if it did so much that a row would not hold it: a participant that catches up does. */
+  /**
+   * Writes one line for each step, or more if a row would not hold what it did, as when a participant catches
+   * up.
+   */
   record(history: readonly HistoryEvent[], changes: readonly WatchEvent[]): void {
     if (this.eventsKept > 0) this.staged.push(...this.stepsFor(history, changes))
   }
@@ -113,7 +116,10 @@ export class EventLog {
     this.recent.push({ text, sequence: highestOf(changes) })
   }
 
-  /** In a transaction: the steps since the last checkpoint are written in blocks, and old blocks are forgotten. */
+  /**
+   * Must be called in a transaction. Writes the steps since the last checkpoint in blocks, and forgets old
+   * blocks.
+   */
   writeBlocks(): StepCounts {
     let { next, kept, bytes } = this.counts
     for (const lines of pack(this.recent.map(({ text }) => text))) {
@@ -167,7 +173,7 @@ export class EventLog {
     return this.eventsKept > 0 && sequence >= this.missed
   }
 
-  /** The next changes, of a step or more and about `length` long; `null` if some of them are missing. */
+  /** The next changes, of one step or more and about `length` long; `null` if some of them are missing. */
   changesPage({ since, afterStep }: ChangesPlace, length: number): ChangesPage | null {
     if (!this.reaches(since)) return null
     const changes: WatchEvent[] = []
@@ -184,7 +190,7 @@ export class EventLog {
     return { changes, next: null }
   }
 
-  /** The steps from this one on, of blocks that tell of higher sequences than this. */
+  /** The steps from this one on, of blocks with higher sequences than this. */
   private *read(firstStep: number, afterSequence: number): Iterable<{ number: number; text: string }> {
     for (let next = firstStep; ; ) {
       const page = this.rows.page(next, afterSequence, ROWS_READ_AT_ONCE)
@@ -213,8 +219,8 @@ export class EventLog {
   }
 
   /**
-   * A small batch can change much: by an op for each of many long lists. A watcher that resumes before that
-   * begins with a snapshot.
+   * A small batch can change much, for instance with an op for each of many long lists. A watcher that
+   * resumes before that begins with a snapshot.
    */
   private fits(change: WatchEvent): boolean {
     const text = JSON.stringify(change)
@@ -237,7 +243,7 @@ function stepWith(history: readonly HistoryEvent[], changes: readonly WatchEvent
 const highestOf = (changes: readonly WatchEvent[]): number =>
   changes.reduce((most, { sequence }) => Math.max(most, sequence), 0)
 
-/** As many of them together as a row holds, in their order. */
+/** As many of them together as a row holds, in order. */
 function packEvents<Event>(events: readonly Event[]): Event[][] {
   const parts = [...pack(events.map(event => JSON.stringify(event)))]
   return parts.map(part => part.map(text => JSON.parse(text) as Event))

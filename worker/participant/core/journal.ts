@@ -1,11 +1,11 @@
 /**
- * What the turns since the last checkpoint have written, a row for each turn. The rows are a small ring whose
- * pages stay the same: to overwrite a row costs less than to add one, and nothing is ever deleted.
+ * What the turns since the last checkpoint have written, one row for each turn. The rows are a small ring
+ * whose pages stay the same: overwriting a row costs less than adding one, and nothing is ever deleted.
  */
 import type { JournalRows } from '../runtime.ts'
 import { joinLines, linesOf, pack } from './lines.ts'
 
-/** After so many rows, or so much text, a checkpoint is due. */
+/** After this many rows, or this much text, a checkpoint is due. */
 export const MAX_ROWS = 64
 const MAX_LENGTH = 500_000
 /** A turn that would take more rows than this is not written here: it is a checkpoint of its own. */
@@ -28,7 +28,7 @@ export class Journal {
     this.number = through
   }
 
-  /** The lines of all turns since the checkpoint. Once, before anything is appended. */
+  /** The lines of all turns since the checkpoint. Called once, before anything is appended. */
   *read(): Iterable<string> {
     for (;;) {
       const row = this.rows.get((this.number + 1) % PLACES)
@@ -39,7 +39,10 @@ export class Journal {
     }
   }
 
-  /** In a transaction. `false`: it is too much for the journal, and nothing was written. */
+  /**
+   * Must be called in a transaction. Returns `false` if it is too much for the journal; then nothing was
+   * written.
+   */
   append(lines: readonly string[]): boolean {
     const parts = [...pack(lines)]
     if (parts.length > MAX_ROWS_OF_TURN) return false
@@ -57,7 +60,7 @@ export class Journal {
     return this.number - this.through >= this.maxRows || this.length >= MAX_LENGTH
   }
 
-  /** All of it is in the checkpoint that is being written: what comes next may overwrite it. */
+  /** All of it is in the checkpoint that is being written, so the next lines may overwrite it. */
   takeIn(): number {
     this.through = this.number
     this.length = 0

@@ -1,12 +1,12 @@
-/** Records and steps as lines of text, so that what was written once is copied without being read. */
+/** Records and steps as lines of text, so that they can be copied without being parsed. */
 
-/** A row holds at most 2 MB, and a character is at most three bytes of UTF-8. */
+/** A row holds at most 2 MB, and a character takes at most three bytes in UTF-8. */
 export const MAX_ROW_LENGTH = 500_000
 
 /** The text of a value; `null`: the record is deleted. */
 export type Text = string | null
 
-/** JSON has neither tabs nor line breaks outside of its strings, and escapes them inside. */
+/** JSON has neither tabs nor line breaks outside its strings, and escapes them inside. */
 const AFTER_KEY = '\t'
 const NEXT = '\n'
 
@@ -23,7 +23,7 @@ export const linesOf = (body: string): string[] => (body === '' ? [] : body.spli
 
 export const joinLines = (lines: readonly string[]): string => lines.join(NEXT)
 
-/** As many of them together as a row holds, in their order. A long one has a row of its own. */
+/** As many lines together as a row holds, in order. A long one has a row of its own. */
 export function* pack(lines: Iterable<string>): Generator<string[]> {
   let part: string[] = []
   let length = 0

@@ -1,7 +1,7 @@
 /**
  * This participant's part in its lock: the engine, and what is kept beside it. It records each step and tells
- * those who listen; what they do about it they do after the step (turns.ts). Before the lock is born there
- * is nobody in it and nothing of it.
+ * its listeners; what they do about it they do after the step (turns.ts). Before the lock is born there is
+ * nobody in it, and there is nothing of it.
  */
 import type { LockConfiguration } from '../../../shared/api/configuration.ts'
 import type { LockContext } from '../../../shared/birth/lock-types.ts'
@@ -33,7 +33,7 @@ export interface LostLock {
 }
 
 export interface MemberHost extends Omit<EngineHost, 'onStep'> {
-  /** After each step. It begins no other step: that waits for `turns.react`. */
+  /** Called after each step. It must not begin another step: that waits for `turns.react`. */
   onStep(report: StepReport): void
 }
 
@@ -67,14 +67,14 @@ export class Member {
     this.measureCore()
   }
 
-  /** What the lock is, as far as this participant knows. */
+  /** The lock's configuration, as far as this participant knows. */
   get configuration(): LockConfiguration {
     const { value } = this.engine.birth
     if (value === null) throw new Error('this participant does not know its lock yet')
     return value.configuration
   }
 
-  /** A core that is begun, or begun anew, is measured from the start. */
+  /** A core that begins, or begins anew, is measured from the start. */
   private measureCore(): void {
     const { core, resource } = this.engine
     if (core === this.measured) return
@@ -107,7 +107,7 @@ export class Member {
     return this.view.holders.find(holder => holder.user === user)
   }
 
-  /** The client of this user is gone: the user neither waits nor holds any longer. */
+  /** The client of this user is gone: the user no longer waits or holds. */
   leave(user: string): void {
     const holder = this.holderNamed(user)
     if (this.isWaiting(user)) this.engine.user({ type: 'withdraw', user })
@@ -115,7 +115,7 @@ export class Member {
     else if (holder !== undefined) this.engine.user({ type: 'exit', user, fence: holder.fence })
   }
 
-  /** Whether this would be issued now, as something new, and is more than the lock may hold. */
+  /** Whether this would now be issued as something new, and is more than the lock may hold. */
   isTooMuch({ user, fence, opId, ops }: Operation): boolean {
     const { guarded } = this
     if (guarded === null || this.size === null || !this.size.isNearLimit) return false
@@ -123,7 +123,7 @@ export class Member {
     const isNow = holder !== undefined && !holder.isIssuing
     if (!isNow || resultOf(guarded.replica, opId) !== undefined) return false
     const onTheWay = guarded.onTheWay()
-    // Said before, and on its way: it will be answered like the first time.
+    // It was issued before and is on its way: it will be answered like the first time.
     if (onTheWay.some(entry => entry.opId === opId)) return false
     return this.size.isTooMuch({ sequence: guarded.nextSequence, opId, operation: ops }, onTheWay)
   }
@@ -148,7 +148,7 @@ export class Member {
     }
   }
 
-  /** What comes later is recorded as of a replica that was empty; whoever watches has seen some of it. */
+  /** What comes later is recorded as of a replica that was empty; watchers have seen some of it. */
   private onClear(): void {
     const { events } = this.host.storage
     if (this.measured === null) return
@@ -195,8 +195,8 @@ export class Member {
   }
 
   /**
-   * Before anybody is told: a user that this step lets in may issue at once, and is measured by what the step
-   * applied.
+   * Done before anybody is told: a user that this step lets in may issue at once, and is measured by what the
+   * step applied.
    */
   private measure(emitted: readonly Emitted[]): void {
     for (const event of emitted) {

@@ -1,8 +1,8 @@
 /**
- * The records as of the last checkpoint, in few and long rows. Each checkpoint adds a segment with what has
- * changed since the one before; a later segment overrides an earlier one. Segments that are not much larger
- * than what came after them are merged with it, so there are few of them: their sizes grow like powers of two,
- * and a record is written anew only as often.
+ * The records as of the last checkpoint, in a few long rows. Each checkpoint adds a segment with what has
+ * changed since the one before; a later segment overrides an earlier one. A segment that is not much larger
+ * than what came after it is merged with that, so there are few of them: their sizes grow like powers of two,
+ * and a record is rewritten only that often.
  */
 
 import type { SegmentRows } from '../runtime.ts'
@@ -21,7 +21,7 @@ export interface SegmentList {
   readonly nextRow: number
 }
 
-/** An earlier segment is merged if it is shorter than so many times what comes after it. */
+/** An earlier segment is merged if it is shorter than this many times what comes after it. */
 const MERGED_BELOW = 2
 
 /** Every record as it is now, without those that were deleted. */
@@ -32,7 +32,7 @@ export function* readSegments(
   for (const [key, text] of newestOnly(rows, new Map(), segments)) if (text !== null) yield [key, text]
 }
 
-/** In a transaction. */
+/** Must be called in a transaction. */
 export function addSegment(
   rows: SegmentRows,
   { segments, nextRow }: SegmentList,
@@ -62,7 +62,7 @@ function lengthOf(changed: ReadonlyMap<string, Text>): number {
   return length
 }
 
-/** What was deleted must be remembered only as long as there is something older. */
+/** A deletion must be remembered only as long as there is an older segment. */
 function* linesOf(
   rows: SegmentRows,
   changed: ReadonlyMap<string, Text>,

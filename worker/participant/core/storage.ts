@@ -1,9 +1,9 @@
 /**
  * The durable side of one participant. What a turn writes is staged in memory and committed at its end, in
- * one transaction: as one row of the journal, whatever it is; a turn that changes nothing writes nothing. Now
- * and then a checkpoint folds the journal into few, long rows (checkpoint.ts, segments.ts).
+ * one transaction and as one row of the journal; a turn that changes nothing writes nothing. Now and then a
+ * checkpoint folds the journal into a few long rows (checkpoint.ts, segments.ts).
  *
- * The protocol's records and the participant's own lie side by side; the keys of its own begin with a dot.
+ * The protocol's records and the participant's own are stored together; the keys of its own begin with a dot.
  * Only its own are kept in memory here: the protocol has its state, and reads its records when it begins.
  */
 import type { Json } from '../../../shared/json.ts'
@@ -45,7 +45,7 @@ export class Storage {
   private changed = new Map<string, Text>()
   /** What this turn has changed; `null`: deleted. */
   private readonly staged = new Map<string, Json | null>()
-  /** The protocol's records as they were found, until somebody has read them. */
+  /** The protocol's records as they were found, until they have been read. */
   private found: Map<string, string> | null = new Map()
 
   constructor(rows: Rows, { eventsKept, journalRows }: StorageLimits) {
@@ -95,7 +95,7 @@ export class Storage {
     for (const [key, value] of this.staged) if (!isOwn(key) && value !== null) yield [key, value]
   }
 
-  /** All records of the protocol are deleted, those that this turn has written too. */
+  /** Deletes all records of the protocol, including those that this turn has written. */
   clearProtocol(): void {
     const keys = Array.from(this.committed(), ([key]) => key)
     for (const key of [...keys, ...this.staged.keys()]) if (!isOwn(key)) this.staged.set(key, null)
@@ -183,7 +183,7 @@ function readJournal(journal: Journal, changed: Map<string, Text>): string[] {
   return steps
 }
 
-/** For whoever looks at storage from outside. */
+/** For tools that look at storage from outside. */
 export function storedRecords(rows: Rows): Iterable<readonly [key: string, text: string]> {
   const checkpoint = readCheckpoint(rows) ?? FIRST_CHECKPOINT
   const changed = new Map<string, Text>()

@@ -24,7 +24,7 @@ import { LEDGER_NAME } from './name.ts'
 
 const IDENTITY = '.identity'
 
-/** Whether the storage is a ledger's: an object finds out before anybody has said who it is. */
+/** Whether the storage is a ledger's: an object finds out before it is told which object it is. */
 export function isLedger(storage: Storage): boolean {
   const identity = storage.get(IDENTITY) as unknown as Address | undefined
   return identity?.lock === LEDGER_NAME
@@ -156,7 +156,7 @@ export class LedgerKeeper {
     )
   }
 
-  /** The participant of this lock in this process; it is asked again later if it does not hear. */
+  /** Tells the participant of this lock in this process; it is told again later if it does not hear. */
   private finish(lock: string, incarnation: number): void {
     const here = { id: this.address!.id, location: null, url: null }
     const { peers } = this.runtime

@@ -1,6 +1,6 @@
 /**
- * What the participants recorded, in pages: of each of them so many events, the oldest first. The cursor says
- * for each that has more where it goes on; one that does not answer is asked again with the next page.
+ * What the participants recorded, in pages: a number of events of each, the oldest first. The cursor says for
+ * each that has more where it goes on; one that does not answer is asked again with the next page.
  */
 import * as z from 'zod'
 import { formatCursor, parseCursor } from '../../../shared/api/ids.ts'
@@ -23,7 +23,7 @@ export const historyHandlers = {
   history: async ({ c, services, parameters: { lock }, query: { limit, cursor } }) => {
     const from = cursor === undefined ? null : parseCursors(cursor)
     if (cursor !== undefined && from === null) {
-      return malformed(c, [{ in: 'query', path: 'cursor', message: 'not a cursor of a page before' }])
+      return malformed(c, [{ in: 'query', path: 'cursor', message: 'is not the cursor of an earlier page' }])
     }
     // A list of events does not say what the lock is made of; a status does.
     await askAll<ParticipantStatus>(services, lock, () => ({ type: 'status' }))
