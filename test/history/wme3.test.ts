@@ -1,5 +1,13 @@
 import { describe, expect, test } from 'vitest'
-import { build, type HistoryBuilder, judged, messages, operation, violations } from './builder.ts'
+import {
+  build,
+  type HistoryBuilder,
+  judged,
+  messages,
+  type Operation,
+  operation,
+  violations,
+} from './builder.ts'
 
 const x = operation(2, 1, 'x', 5)
 const y = operation(3, 1, 'y', 7)
@@ -98,6 +106,47 @@ describe('WME3 holds for an operation that was applied under an earlier fence', 
     builder.outcome('b', again, 2).outcome('a', { ...x, sequence: 5 })
     expect(violations(builder)).toEqual(['WME3'])
   })
+})
+
+describe('WME3 holds for an operation that was issued again under a later fence, and applied there', () => {
+  const again = operation(5, 4, 'x', 5)
+  const toldLater = { ...x, sequence: 5 }
+
+  /** The replica of `a` hears of nothing until it gets a snapshot. `issued`: what `b` issues under the later fence. */
+  function missed(issued: Operation | null = again): HistoryBuilder {
+    const builder = build().enter('a', 1).issue('a', x).enter('b', 4, 2)
+    if (issued !== null) builder.issue('b', issued, 2)
+    return builder.apply(again, 2).restore(5, '1:5', 1)
+  }
+
+  function toldAndOver(builder: HistoryBuilder, told = toldLater): HistoryBuilder {
+    const { at } = builder.outcome('a', told).events.at(-1)!
+    return builder.at(at).ejected('a', 1)
+  }
+
+  test('if its stub settles it by the results, and the grant is over with that', () => {
+    expect(violations(toldAndOver(missed()))).toEqual([])
+  })
+
+  const bad: { [name: string]: HistoryBuilder } = {
+    'but not if nobody issued it under the later fence: the old grant lives on there': toldAndOver(
+      missed(null),
+    ),
+    'but not if another operation was issued there': toldAndOver(missed({ ...again, add: 6 })),
+    'but not if the grant goes on': missed().outcome('a', toldLater),
+    'but not if the grant goes on for a while': missed().outcome('a', toldLater).ejected('a', 1),
+    'but not if the user leaves by itself': missed().outcome('a', toldLater).leave('a', 1),
+    'but not if that operation was not the one that was pending': toldAndOver(
+      missed()
+        .outcome('b', again, 2)
+        .issue('b', operation(6, 4, 'y', 1), 2)
+        .apply(operation(6, 4, 'y', 1), 2, 1),
+      { ...x, sequence: 6 },
+    ),
+  }
+  for (const [name, builder] of Object.entries(bad)) {
+    test(name, () => expect(violations(builder)).toEqual(['WME3']))
+  }
 })
 
 describe('WME3 is broken', () => {

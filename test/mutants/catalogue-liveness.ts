@@ -1,8 +1,24 @@
 /** Traps B1-B11: what would wait in vain, or never fall silent. */
 import type { Mutant } from './catalogue.ts'
-import { lines, WME } from './sources.ts'
+import { lines, SHARED, WME } from './sources.ts'
 
 export const livenessMutants: Mutant[] = [
+  {
+    id: 'c5-deaf-peer-asked-for-ever',
+    trap: 'C5',
+    title: 'a peer that never answers is asked again and again, as long as it speaks first',
+    file: SHARED.asking,
+    find: ' && !unanswered.includes(peer)',
+    replace: '',
+  },
+  {
+    id: 'c5-unanswered-for-ever',
+    trap: 'C5',
+    title: 'a peer that has not answered once is never asked again',
+    file: SHARED.asking,
+    find: 'asking === null ? [] : isSender',
+    replace: 'asking === null || isSender',
+  },
   {
     id: 'b1-own-new-epoch',
     trap: 'B1',

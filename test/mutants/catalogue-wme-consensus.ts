@@ -1,6 +1,6 @@
 /** The earlier algorithm: multi-Paxos, the state machine that its decisions drive, and those who use it. */
 import type { Mutant } from './catalogue.ts'
-import { CONSENSUS, lines } from './sources.ts'
+import { CONSENSUS, lines, SHARED } from './sources.ts'
 
 const paxos: Mutant[] = [
   {
@@ -331,6 +331,14 @@ const durability: Mutant[] = [
 ]
 
 const others: Mutant[] = [
+  {
+    id: 'consensus-deaf-peer-asked-for-ever',
+    trap: 'C5',
+    title: 'a peer that never answers is asked again and again, as long as it speaks first',
+    file: SHARED.asking,
+    find: ' && !unanswered.includes(peer)',
+    replace: '',
+  },
   {
     id: 'consensus-snapshot-without-results',
     trap: 'C6',

@@ -60,6 +60,44 @@ describe.each(protocols)('catch-up %s', (_name, protocol) => {
     expectSameAs(cluster, 3, 1)
   })
 
+  /** Participant 5, which has missed the first epoch's end, hears from this one that there is a second epoch. */
+  function speak(cluster: Cluster, peer: number): void {
+    const said = cluster.sent.find(from(peer))!
+    const body = { type: 'alive' as const, epoch: 1, length: logAt(cluster, 2).length }
+    cluster.hand({ from: peer, to: 5, message: { ...said.message, body } })
+  }
+
+  /** These speak before everybody else, in every interval, and hear nothing. */
+  it.each([[[4]], [[4, 3]]])('deaf peers (%s) that always speak first do not keep it behind', deaf => {
+    const cluster = createCluster({ participants: 7 })
+    enter(cluster, 1, 'a')
+    replaceOwner(cluster, [1, 5], 2, 'b')
+    cluster.reconnect(5)
+    cluster.lose(to(...deaf, 1))
+    for (let interval = 0; interval < 4 && epochOf(cluster, 5) === 0; interval++) {
+      for (const peer of [...deaf, 2]) speak(cluster, peer)
+      cluster.deliver(among(2, 5))
+      if (epochOf(cluster, 5) === 0) cluster.fire(5, 'repeat')
+    }
+    expect(epochOf(cluster, 5)).toBe(1)
+  })
+
+  it('the only peer that speaks is asked again after it has been passed over', () => {
+    const cluster = createCluster({ participants: 5 })
+    enter(cluster, 1, 'a')
+    replaceOwner(cluster, [1, 5], 2, 'b')
+    cluster.reconnect(5)
+    cluster.lose(() => true)
+    const asked: number[] = []
+    for (let interval = 0; interval < 4; interval++) {
+      const before = cluster.sent.length
+      speak(cluster, 4)
+      asked.push(bodies(cluster.sent.slice(before), 'catch-up-request').length)
+      cluster.fire(5, 'repeat')
+    }
+    expect(asked).toEqual([1, 0, 1, 0])
+  })
+
   it('one peer is asked at a time, and another if it does not answer', () => {
     const cluster = createCluster()
     const by = enter(cluster, 1, 'a')

@@ -3,6 +3,7 @@
  * commands that it misses; if they are no longer kept, a snapshot in pages and what follows it. Anybody can help: what is decided is the same everywhere.
  */
 import { type ReplicaSnapshot, restoreReplica } from '../../resource/replica.ts'
+import { endAsking } from '../asking.ts'
 import type { ParticipantId } from '../protocol.ts'
 import * as snapshots from '../snapshots.ts'
 import { type Command, LANES } from './commands.ts'
@@ -53,7 +54,7 @@ export function sendCatchUp(step: Step, to: ParticipantId, previous: number): vo
 export function onCatchUp(step: Step, from: ParticipantId, message: CatchUpMessage): void {
   const { durable, soft } = step.state
   const { ballot, previous, commands, decided } = message
-  soft.asking = null
+  endAsking(soft)
   if (previous <= durable.machine.applied) assertSameLog(durable, previous, message.digest)
   promise(step, ballot)
   if (previous <= durable.machine.applied) applyDecided(step, ballot, previous, commands)
@@ -92,7 +93,7 @@ export function presentPoint(step: Step): SnapshotPoint {
 export function onSnapshotOffer(step: Step, from: ParticipantId, message: SnapshotOfferMessage): void {
   const { durable, soft } = step.state
   if (!snapshots.isWelcome(soft.incoming, from)) return
-  soft.asking = null
+  endAsking(soft)
   promise(step, message.ballot)
   // The coordinator offers it to those who do not acknowledge, and must learn how far they are.
   if (message.decided <= durable.machine.applied) return acknowledgeTo(step, from)

@@ -8,6 +8,7 @@
 import { createDetector } from '../../detector.ts'
 import type { Json } from '../../json.ts'
 import { emptyReplica, type Replica, resultKey, type StoredResult } from '../../resource/replica.ts'
+import { NOBODY_ASKED } from '../asking.ts'
 import type { Context, ParticipantConfig } from '../protocol.ts'
 import { EMPTY_LOG } from '../running-digest.ts'
 import { firstBallot, lengthOf, weightOf } from './log.ts'
@@ -108,7 +109,7 @@ function createSoft({ participants, timing }: ParticipantConfig, durable: Durabl
     voters: {},
     life: 0,
     rounds: 0,
-    asking: null,
+    ...NOBODY_ASKED,
     incoming: null,
     outgoing: null,
     guesses: -1,

@@ -3,6 +3,7 @@
  * all: when it fires, whatever is still unanswered is sent again, and when nothing is, it is not set. Only what somebody waits
  * for is repeated for ever; the rest `idleRepeats` times, so that a lock that nobody waits for falls silent.
  */
+import { endAsking, isAsking, passOver } from '../asking.ts'
 import type { ParticipantId } from '../protocol.ts'
 import { repeatPrepare } from './ballots.ts'
 import { repeatSnapshotRequest, sendCatchUp } from './catch-up.ts'
@@ -20,7 +21,7 @@ export function armRepeatTimer(step: Step): void {
   const { repeatMs, repeatMaxMs } = step.context.config.timing
   if (!isUnanswered(step)) {
     // Nobody waits for the answer any longer: the next time somebody needs it, it is asked for anew.
-    soft.asking = null
+    endAsking(soft)
     cancelTimer(step, 'repeat')
   } else if (!soft.timers.repeat) {
     setTimer(step, 'repeat', Math.min(repeatMs * 2 ** soft.repeatAttempts, repeatMaxMs))
@@ -32,7 +33,8 @@ function isUnanswered(step: Step): boolean {
   if (step.context.config.participants === 1) return false
   if (ownCommands(step).length > 0 || soft.incoming !== null) return true
   if (!isWaitedFor(step) && soft.idleRepeats >= step.context.config.limits.idleRepeats) return false
-  return soft.candidacy !== null || soft.asking !== null || laggards(step).length > 0 || isUncertain(step)
+  if (soft.candidacy !== null || isAsking(soft)) return true
+  return laggards(step).length > 0 || isUncertain(step)
 }
 
 /** Somebody waits, here or, as the coordinator knows, elsewhere. */
@@ -63,7 +65,7 @@ export function onRepeatTimer(step: Step): void {
   const { idleRepeats } = step.context.config.limits
   soft.repeatAttempts = Math.min(soft.repeatAttempts + 1, MOST_DOUBLINGS)
   soft.idleRepeats = Math.min(soft.idleRepeats + 1, idleRepeats)
-  soft.asking = null
+  passOver(soft)
   repeatSnapshotRequest(step)
   sendRequest(step)
   repeatPrepare(step)

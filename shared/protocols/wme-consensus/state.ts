@@ -7,9 +7,10 @@ import type { Detector } from '../../detector.ts'
 import type { EjectionReason } from '../../history/events.ts'
 import type { Json } from '../../json.ts'
 import type { Replica } from '../../resource/replica.ts'
+import type { Asking } from '../asking.ts'
 import type { Ending, ParticipantId } from '../protocol.ts'
 import type { Claim } from '../running-digest.ts'
-import type { Incoming, Outgoing } from '../snapshots.ts'
+import type { Outgoing } from '../snapshots.ts'
 import type { SetTimers } from '../step.ts'
 import type { Command, EjectCommand, Lane, NumberedCommand } from './commands.ts'
 import type { PromiseMessage, SnapshotPoint } from './messages.ts'
@@ -137,7 +138,7 @@ export interface Waiter {
 /** Names one asking of a question; it contains the asker's life, so that late answers to an earlier life are none. */
 export type Round = string
 
-export interface Soft {
+export interface Soft extends Asking {
   /** How far each participant is known to have accepted, in one ballot, and what of it has not been compared yet. */
   acknowledged: { ballot: number; through: number[]; claims: (Claim | null)[] }
   /** Of all entries of the kept log together. */
@@ -168,10 +169,7 @@ export interface Soft {
   voters: { [about: string]: { [voter: string]: Round } }
   life: number
   rounds: number
-  /** The peer that was asked for a catch-up, until it answers or the repeat timer fires. */
-  asking: ParticipantId | null
   /** Snapshots under way (snapshots.ts). */
-  incoming: Incoming | null
   outgoing: Outgoing<SnapshotPoint> | null
   /** Counts the peers that were asked without knowing whether they know more. */
   guesses: number

@@ -1,6 +1,6 @@
 /** One step of a participant: what is common to all protocols is in ../step.ts. */
+import { mayAsk } from '../asking.ts'
 import type { Context, ParticipantId } from '../protocol.ts'
-import { isComing } from '../snapshots.ts'
 import { assert, beginStepOf, type StepOf, save, send, setTimer } from '../step.ts'
 import { type EjectCommand, type Lane, laneOf, type NumberedCommand } from './commands.ts'
 import type { ConsensusMessage } from './messages.ts'
@@ -78,10 +78,10 @@ export function submitEjection(step: Step, command: EjectCommand): void {
 
 // ---------------------------------------------------------------- catching up
 
-/** Asks a peer that has more for what is missing here, one peer at a time. */
+/** Asks a peer that has more for what is missing here. */
 export function askForCatchUp(step: Step, peer: ParticipantId): void {
   const { durable, soft } = step.state
-  if (soft.asking !== null || isComing(soft.incoming)) return
+  if (!mayAsk(soft, peer)) return
   soft.asking = peer
   send(step, peer, { type: 'catch-up-request', decided: durable.machine.applied })
 }

@@ -10,7 +10,6 @@
  *
  * `config.localHandoffs` has no meaning here: every entry is decided, and the queue is the same for all.
  */
-
 import { emptyReplica } from '../../resource/replica.ts'
 import type { Context, Effect, Input, ParticipantId, Protocol, UserInput } from '../protocol.ts'
 import { MESSAGE_FORMAT } from '../protocol.ts'

@@ -4,6 +4,7 @@
  * the same everywhere.
  */
 import { type ReplicaSnapshot, restoreReplica } from '../../resource/replica.ts'
+import { endAsking } from '../asking.ts'
 import type { ParticipantId } from '../protocol.ts'
 import * as snapshots from '../snapshots.ts'
 import { concludeCommitted } from './commit.ts'
@@ -73,7 +74,7 @@ function fitsOneMessage(step: Step, after: number): boolean {
 export function onCatchUp(step: Step, from: ParticipantId, message: CatchUpMessage): void {
   const { durable, soft } = step.state
   if (!knowsThisLife(step, message.incarnations)) return
-  soft.asking = null
+  endAsking(soft)
   if (isOutOfDate(step, message.epoch)) return
   const { previous, entries } = message
   if (previous > heldFor(step, message.epoch)) return
@@ -145,7 +146,7 @@ export function presentPoint(step: Step): SnapshotPoint {
 export function onSnapshotOffer(step: Step, from: ParticipantId, message: SnapshotOfferMessage): void {
   const { soft } = step.state
   if (!snapshots.isWelcome(soft.incoming, from) || !knowsThisLife(step, message.incarnations)) return
-  soft.asking = null
+  endAsking(soft)
   if (isOutOfDate(step, message.epoch)) return
   const isNews = message.epoch > step.state.durable.epoch.epoch || !isMember(step)
   if (!isNews && message.committed <= heldFor(step, message.epoch)) return

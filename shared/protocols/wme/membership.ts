@@ -4,7 +4,6 @@
  * next decision of the others, made without it, admits its new incarnation. It has its vote from that epoch on: all
  * that it forgot lies before.
  */
-
 import { emptyReplica } from '../../resource/replica.ts'
 import type { ParticipantId } from '../protocol.ts'
 import { sendCatchUp } from './catch-up.ts'

@@ -3,6 +3,7 @@
  * all: when it fires, whatever is still unanswered is sent again, and when nothing is, it is not set. Only what somebody waits
  * for is repeated for ever; the rest `idleRepeats` times, so that a lock that nobody waits for falls silent.
  */
+import { isAsking, passOver } from '../asking.ts'
 import type { ParticipantId } from '../protocol.ts'
 import { digestThrough, entriesAfter, entriesForMessage, lengthOf } from './log.ts'
 import { cancelTimer, type Step, send, setTimer } from './step.ts'
@@ -36,7 +37,7 @@ function isUnanswered(step: Step): boolean {
   if (durable.membership.status === 'joining' || durable.epoch.sealed) return true
   if (durable.stub.phase === 'requesting' && derived.owner !== step.context.config.self) return true
   if (soft.preVote !== null || soft.ejects.length > 0 || soft.reads.length > 0) return true
-  if (soft.asking !== null || soft.incoming !== null) return true
+  if (isAsking(soft) || soft.incoming !== null) return true
   return mayRepeatEntries(step) && laggards(step).length > 0
 }
 
@@ -44,7 +45,7 @@ function isUnanswered(step: Step): boolean {
 export function countRepeat(step: Step): void {
   const { soft } = step.state
   soft.repeatAttempts = Math.min(soft.repeatAttempts + 1, MOST_DOUBLINGS)
-  soft.asking = null
+  passOver(soft)
 }
 
 // ---------------------------------------------------------------- the log

@@ -1,5 +1,6 @@
 /** The state that may be lost at any moment: how it begins, and what of it does not outlive an epoch. */
 import { createDetector } from '../../detector.ts'
+import { endAsking, NOBODY_ASKED } from '../asking.ts'
 import type { ParticipantConfig } from '../protocol.ts'
 import type { Durable, Incarnations, Round, Soft } from './state.ts'
 import type { Step } from './step.ts'
@@ -28,7 +29,7 @@ export function createSoft(config: ParticipantConfig, durable: Durable, length: 
     ejects: [],
     reads: [],
     announced: null,
-    asking: null,
+    ...NOBODY_ASKED,
     incoming: null,
     outgoing: null,
     repeatAttempts: 0,
@@ -56,7 +57,7 @@ export function resetForNewEpoch(step: Step, before: Incarnations): void {
   soft.proposal = null
   soft.proposeAttempts = 0
   soft.highestBallot = 0
-  soft.asking = null
+  endAsking(soft)
   soft.repeatAttempts = 0
   soft.idleRepeats = 0
   soft.told = durable.epoch.start

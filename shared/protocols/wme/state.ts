@@ -8,9 +8,10 @@ import type { Detector } from '../../detector.ts'
 import type { EjectionReason } from '../../history/events.ts'
 import type { Json } from '../../json.ts'
 import type { Replica } from '../../resource/replica.ts'
+import type { Asking } from '../asking.ts'
 import type { Ending, ParticipantId } from '../protocol.ts'
 import type { Claim } from '../running-digest.ts'
-import type { Incoming, Outgoing } from '../snapshots.ts'
+import type { Outgoing } from '../snapshots.ts'
 import type { Phase } from './figure-3-states.ts'
 import type { AcceptedValue, Decision, NewEpochMessage, SnapshotPoint } from './messages.ts'
 
@@ -172,7 +173,7 @@ export interface Request {
   readonly requestId: number
 }
 
-export interface Soft {
+export interface Soft extends Asking {
   /** The largest sequence known to be on a majority, with all operations up to it applied. Never below `progress.applied`. */
   committed: number
   /** How long the log of each participant is known to be, in this epoch. */
@@ -208,10 +209,7 @@ export interface Soft {
   reads: Read[]
   /** The request that was last broadcast, and in which epoch: it is not broadcast at every step. */
   announced: { epoch: number; requestId: number } | null
-  /** The peer that was asked for a catch-up, until it answers or the repeat timer fires. */
-  asking: ParticipantId | null
   /** Snapshots under way (snapshots.ts). */
-  incoming: Incoming | null
   outgoing: Outgoing<SnapshotPoint> | null
   repeatAttempts: number
   idleRepeats: number

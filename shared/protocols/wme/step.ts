@@ -1,6 +1,6 @@
 /** One step of a stub: what is common to all protocols is in ../step.ts. */
+import { mayAsk } from '../asking.ts'
 import type { Context, ParticipantId } from '../protocol.ts'
-import { isComing } from '../snapshots.ts'
 import { assert, beginStepOf, type StepOf, save, send } from '../step.ts'
 import type { Acknowledgement } from './acknowledgement.ts'
 import { isTransition } from './figure-3-states.ts'
@@ -43,10 +43,10 @@ export function changeStub(step: Step, change: Partial<StubRecord>): void {
   save(step, 'stub', stub)
 }
 
-/** Asks a peer that has more for what is missing here, one peer at a time. */
+/** Asks a peer that has more for what is missing here. */
 export function askForCatchUp(step: Step, peer: ParticipantId): void {
   const { durable, soft } = step.state
-  if (soft.asking !== null || isComing(soft.incoming)) return
+  if (!mayAsk(soft, peer)) return
   soft.asking = peer
   send(step, peer, {
     type: 'catch-up-request',

@@ -6,7 +6,6 @@
  * detector's use (pre-vote.ts), reliable channels (repeat.ts, catch-up.ts), processes that never come back (records.ts,
  * membership.ts), one user per stub (users.ts, grants.ts).
  */
-
 import type { Context, Effect, Input, ParticipantId, Protocol, UserInput } from '../protocol.ts'
 import { MESSAGE_FORMAT } from '../protocol.ts'
 import * as snapshots from '../snapshots.ts'

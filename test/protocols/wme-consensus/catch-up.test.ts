@@ -30,6 +30,12 @@ function keepBusy(table: Table, stays: number): void {
 
 const hashAt = (table: Table, participant: number): string => keyValue.hash(table.view(participant).cells!)
 
+/** What it has decided, as it would tell it. */
+function decisionAt(table: Table, participant: number): { decided: number; digest: string } {
+  const { machine, log } = table.state(participant).durable
+  return { decided: machine.applied, digest: log.at(-1)!.digest }
+}
+
 describe.each(FORMS)('%s', consensus => {
   it('the log, if it still has what is missing', () => {
     const table = new Table({ participants: 3, consensus })
@@ -62,6 +68,26 @@ describe.each(FORMS)('%s', consensus => {
     table.start(3)
     expect(hashAt(table, 3)).toBe(hashAt(table, 1))
     expect(table.state(3).durable.replica).toEqual(table.state(1).durable.replica)
+  })
+
+  it('a deaf peer that always speaks first does not keep it behind', () => {
+    const table = new Table({ participants: 5, consensus })
+    table.isolate(3)
+    keepBusy(table, 3)
+    table.reconnect(3)
+    const { decided, digest } = decisionAt(table, 1)
+    table.lose(({ to }) => to === 4)
+    wish(table, 3, 'cid')
+    table.take(() => true)
+    for (let interval = 0; interval < 3 && table.view(3).committed < decided; interval++) {
+      for (const from of [4, 2]) {
+        const body = { type: 'decision', ballot: 0, decided, digest } as const
+        table.hand({ from, to: 3, message: { format: 1, configuration: 1, body } })
+      }
+      table.deliver(sent => ofType('catch-up-request', 'catch-up')(sent))
+      if (table.view(3).committed < decided) table.fire(3, 'repeat')
+    }
+    expect(table.view(3).committed).toBe(decided)
   })
 
   it('a snapshot leaves what was accepted after it', () => {
