@@ -36,6 +36,14 @@ export type BatonOptions = ServiceAddress & {
   readonly retry?: RetryOptions
   /** Opens the sockets of sessions, where the platform's own `WebSocket` does not do. */
   readonly webSocket?: (url: string, protocols: string[]) => Socket
+  /**
+   * For a Worker: what goes on after the answer, so that a wait which was given up is withdrawn even if the Worker has nothing
+   * else to do.
+   *
+   * @example
+   * createBaton({ binding: env.BATON, waitUntil: work => ctx.waitUntil(work) })
+   */
+  readonly waitUntil?: (work: Promise<unknown>) => void
   readonly clock?: Clock
   /** Between 0 and 1, for jitter. */
   readonly random?: () => number
@@ -76,12 +84,13 @@ export function createBaton(options: BatonOptions): Baton {
     ...(options.near !== undefined && { cf: cfOf(options.near) }),
   })
   const retry = { ...DEFAULT_RETRY, ...options.retry }
+  const { waitUntil = () => {} } = options
   const isElsewhere = options.binding === undefined && options.fetch === undefined
   const openSocket =
     isElsewhere || options.webSocket !== undefined
       ? socketByConstructor(transport, key, options.webSocket)
       : socketByUpgrade(transport)
-  const connection = new Connection({ transport, clock, random, newId, openSocket, retry })
+  const connection = new Connection({ transport, clock, random, newId, openSocket, retry, waitUntil })
   return { lock: name => new Lock(connection, name) }
 }
 

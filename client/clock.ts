@@ -37,6 +37,15 @@ export const systemClock: Clock = {
     }),
 }
 
+/** 128 random bits in base64url, as the service wants the name of a waiter. */
+export function randomToken(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(16))
+  return btoa(String.fromCharCode(...bytes))
+    .replaceAll('+', '-')
+    .replaceAll('/', '_')
+    .replaceAll('=', '')
+}
+
 /** 128 random bits. `crypto.randomUUID` would do, but a page that is not served over https does not have it. */
 export function randomId(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(16))

@@ -11,6 +11,7 @@ export interface ConnectionOptions {
   readonly newId: () => string
   readonly openSocket: OpenSocket
   readonly retry: Required<RetryOptions>
+  readonly waitUntil: (work: Promise<unknown>) => void
 }
 
 export class Connection {
@@ -20,14 +21,18 @@ export class Connection {
   readonly newId: () => string
   readonly openSocket: OpenSocket
   readonly retry: Required<RetryOptions>
+  readonly #listeners = new Map<string, Set<(fence: number) => void>>()
+  readonly #waitUntil: (work: Promise<unknown>) => void
 
-  constructor({ transport, clock, random, newId, openSocket, retry }: ConnectionOptions) {
+  constructor(options: ConnectionOptions) {
+    const { transport, clock, random, newId, openSocket, retry, waitUntil } = options
     this.transport = transport
     this.clock = clock
     this.random = random
     this.newId = newId
     this.openSocket = openSocket
     this.retry = retry
+    this.#waitUntil = waitUntil
   }
 
   /** A call that may depend on the time at which it is sent is given as a function. */
@@ -41,6 +46,26 @@ export class Connection {
     )
   }
 
+  /** Somebody was given this lock: a watch has said so. */
+  granted(lock: string, fence: number): void {
+    for (const listener of this.#listeners.get(lock) ?? []) listener(fence)
+  }
+
+  /** Until the signal is aborted, every grant of this lock that a watch of this client tells of. */
+  onGranted(lock: string, signal: AbortSignal, listener: (fence: number) => void): void {
+    const listeners = this.#listeners.get(lock) ?? new Set()
+    this.#listeners.set(lock, listeners.add(listener))
+    signal.addEventListener('abort', () => {
+      listeners.delete(listener)
+      if (listeners.size === 0) this.#listeners.delete(lock)
+    })
+  }
+
+  /** Goes on after the caller has its answer; what becomes of it, nobody asks. */
+  later(work: Promise<unknown>): void {
+    this.#waitUntil(work.catch(() => {}))
+  }
+
   attempts<T>(
     limits: Omit<RetryLimits, 'signal'>,
     signal: AbortSignal | undefined,
@@ -50,6 +75,9 @@ export class Connection {
     return withRetries({ clock, random, options: retry }, { ...limits, signal }, attempt)
   }
 }
+
+/** What one request may ask the service to wait. */
+export const LONGEST_WAIT_MS = 25_000
 
 /** The name of a lock goes into paths: one like `..` would lead elsewhere. */
 export const LOCK_NAME = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/

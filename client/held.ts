@@ -2,7 +2,7 @@
 import type { Json } from '../shared/json.ts'
 import type { Granted } from './acquire.ts'
 import { type Connection, pathOf } from './connection.ts'
-import { type BatonError, GrantOverError, ReleasedError } from './errors.ts'
+import { type BatonError, EjectedError, ExpiredError, GrantOverError, ReleasedError } from './errors.ts'
 import { keepAlive } from './keep-alive.ts'
 import { type ApplyOptions, applyUnderGrant } from './operations.ts'
 import type { BatchResult, KeyValue, ResourceTypes } from './ops.ts'
@@ -15,6 +15,8 @@ export interface HeldOptions {
   readonly ttlMs?: number | undefined
   /** `false`: the grant ends when its time to live does. */
   readonly keepAlive?: boolean | undefined
+  readonly hearLoss?: boolean | undefined
+  readonly mode?: 'exclusive' | 'shared' | undefined
 }
 
 const LONGEST_GUESS_MS = 30_000
@@ -51,12 +53,18 @@ export class Held<Resource extends ResourceTypes = KeyValue> implements AsyncDis
     this.#lock = lock
     this.#path = pathOf(lock, 'grants', grant.id)
     this.#ttlMs = options.ttlMs ?? timeToLive(grant, connection.clock.now())
-    if (options.keepAlive === false) return
+    if (options.mode !== 'shared')
+      connection.onGranted(lock, this.signal, fence => fence > this.fence && this.#doubt(options.ttlMs))
+    const isLeftAlone = options.keepAlive === false
+    if (isLeftAlone && grant.confirmMs === undefined) return
     keepAlive(connection, {
       ttlMs: this.#ttlMs,
       isOld,
+      confirmMs: grant.confirmMs,
+      isOnce: isLeftAlone,
+      hearsLoss: options.hearLoss === true && !isLeftAlone,
       signal: this.signal,
-      send: timeoutMs => this.#keepAlive(options.ttlMs, timeoutMs),
+      send: (timeoutMs, waitMs) => this.#keepAlive(options.ttlMs, timeoutMs, waitMs),
     }).then(reason => reason && this.#end(reason))
   }
 
@@ -122,15 +130,21 @@ export class Held<Resource extends ResourceTypes = KeyValue> implements AsyncDis
       await this.#connection.call({ method: 'DELETE', path: this.#path }, { repeat: 'always', until })
     } catch (error) {
       if (!(error instanceof GrantOverError)) throw error
-      // Whoever releases learns that the lock had been lost before.
-      if (!(error instanceof ReleasedError)) this.#lost = error
+      // That it is released already may be the answer to a second request; the others were there first.
+      if (error instanceof EjectedError || error instanceof ExpiredError) this.#lost = error
     }
   }
 
-  async #keepAlive(ttlMs: number | undefined, timeoutMs: number): Promise<void> {
-    const body = writeJson({ ttlMs })
+  async #keepAlive(ttlMs: number | undefined, timeoutMs: number, waitMs: number): Promise<void> {
+    const body = writeJson(waitMs === 0 ? { ttlMs } : { ttlMs, waitMs })
     const path = `${this.#path}/keepalive`
-    await this.#connection.transport.request({ method: 'POST', path, body, timeoutMs, signal: this.signal })
+    const { signal } = this
+    await this.#connection.transport.request({ method: 'POST', path, body, timeoutMs, waitMs, signal })
+  }
+
+  /** Somebody else was given the lock, as it seems: the service knows. */
+  #doubt(ttlMs: number | undefined): void {
+    this.#endingWith(this.#keepAlive(ttlMs, this.#ttlMs, 0)).catch(() => {})
   }
 
   async #endingWith<T>(call: Promise<T>): Promise<T> {

@@ -4,8 +4,7 @@
  */
 
 import type { Json } from '../shared/json.ts'
-import { LONGEST_WAIT_MS } from './acquire.ts'
-import { type Connection, pathOf } from './connection.ts'
+import { type Connection, LONGEST_WAIT_MS, pathOf } from './connection.ts'
 import type { Outcome } from './errors.ts'
 import { BatonError, LockedError } from './errors.ts'
 import type { RetryLimits } from './retry.ts'

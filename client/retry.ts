@@ -40,12 +40,14 @@ export interface RetryLimits {
   readonly signal?: AbortSignal | undefined
   /** In place of the usual limits: by the clock, and with any number of attempts. */
   readonly until?: number
+  /** A process that has nothing else to do need not stay for it. */
+  readonly background?: boolean
 }
 
 /** The attempt is told how many there were before. */
 export async function withRetries<T>(
   { clock, random, options }: Retrying,
-  { repeat, signal, until }: RetryLimits,
+  { repeat, signal, until, background = false }: RetryLimits,
   attempt: (before: number) => Promise<T>,
 ): Promise<T> {
   const lastStart = until ?? clock.now() + options.totalMs
@@ -58,7 +60,7 @@ export async function withRetries<T>(
       if (!mayRepeat(error, repeat) || before + 1 >= attempts) throw error
       const pauseMs = pause(options, random, before) + (error.retryAfterMs ?? 0)
       if (clock.now() + pauseMs > lastStart) throw error
-      await clock.sleep(pauseMs, { signal })
+      await clock.sleep(pauseMs, { signal, background })
     }
   }
 }

@@ -20,8 +20,6 @@ export interface Call {
   /** In place of the usual time limit. */
   readonly timeoutMs?: number
   readonly signal?: AbortSignal | undefined
-  /** Given an answer that came after the time limit or the abort. */
-  readonly onLate?: (answer: Answer) => void
 }
 
 export interface Answer {
@@ -54,7 +52,7 @@ export class Transport {
 
   /** Throws a `BatonError` for everything but a success. */
   request(call: Call): Promise<Answer> {
-    return this.#limited(call, signal => this.#exchange(call, signal), call.onLate)
+    return this.#limited(call, signal => this.#exchange(call, signal))
   }
 
   /** The answer with its body still to be read. Time limit and signal end with the headers. */
@@ -110,6 +108,7 @@ export class Transport {
   #limited<T>(
     call: Call,
     work: (signal: AbortSignal) => Promise<T>,
+    /** Given what came after the time limit or the abort. */
     onLate?: (value: T) => void,
   ): Promise<T> {
     const { clock } = this.#options

@@ -18,7 +18,9 @@ export interface Grant {
   /** By the service's clock. */
   readonly expiresAt: string
   /** How long it lasts without a keep-alive, if the service says. */
-  readonly ttlMs?: number
+  readonly ttlMs?: number | undefined
+  /** The service ends it after so long if nobody uses it: it was waited for, and its client may be gone. */
+  readonly confirmMs?: number | undefined
 }
 
 export interface Ticket {

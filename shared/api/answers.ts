@@ -37,6 +37,13 @@ export const grant = component(
     participant: participantId,
     epoch,
     expiresAt: timestamp,
+    ttlMs: ttlMs.optional(),
+    confirmMs: z
+      .int()
+      .optional()
+      .describe(
+        'Only if the acquire named its waiter, and had to wait: the grant is over after so long unless it is used. A keepalive will do.',
+      ),
   }),
 )
 

@@ -5,7 +5,7 @@
  * Every file imports zod as a namespace: `import { z }` would put all of its translations into the bundle (440 KB, not 80).
  */
 import * as z from 'zod'
-import { GRANT_ID_PATTERN, parseGrantId, TICKET_ID_PATTERN } from './ids.ts'
+import { GRANT_ID_PATTERN, parseGrantId, TICKET_ID_PATTERN, WAITER_PATTERN } from './ids.ts'
 import { API_LIMITS, LOCATIONS } from './limits.ts'
 
 /** Schemas with a name of their own in OpenAPI. */
@@ -40,6 +40,13 @@ export const grantId = z
   .string()
   .regex(GRANT_ID_PATTERN, { ...NOT_A_GRANT, abort: true })
   .refine(id => parseGrantId(id) !== null, NOT_A_GRANT)
+export const waiter = z
+  .string()
+  .regex(WAITER_PATTERN, { error: 'a waiter is named by 22 letters, digits, _ or -' })
+  .describe(
+    'Names who waits: 128 random bits of the client’s own making, in base64url, and others for each acquire. With it the client ' +
+      'can withdraw an acquire whose answer it has not seen; whoever knows it can do so too.',
+  )
 export const ticketId = z.string().regex(TICKET_ID_PATTERN, { error: 'not the id of a ticket' })
 
 const LONE_SURROGATE = /\p{Surrogate}/u

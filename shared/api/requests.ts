@@ -20,6 +20,7 @@ import {
   ticketId,
   timeoutMs,
   ttlMs,
+  waiter,
   waitMs,
 } from './primitives.ts'
 import { protocolName, protocolOptions } from './protocol-options.ts'
@@ -29,6 +30,7 @@ import { protocolName, protocolOptions } from './protocol-options.ts'
 export const noPath = z.strictObject({})
 export const lockPath = z.strictObject({ lock: lockName })
 export const ticketPath = z.strictObject({ lock: lockName, id: ticketId })
+export const waiterPath = z.strictObject({ lock: lockName, waiter })
 export const grantPath = z.strictObject({ lock: lockName, id: grantId })
 export const keyPath = z.strictObject({ lock: lockName, key })
 
@@ -118,6 +120,7 @@ export const acquireBody = component(
       .describe(
         'Answer only once a majority holds the grant, so that effects outside of the lock are safe at once.',
       ),
+    waiter: waiter.optional(),
   }),
 )
 
@@ -128,7 +131,17 @@ export const transactBody = component(
   z.strictObject({ ...operation, waitMs: waitMs.default(API_LIMITS.waitMs.default), at: at.optional() }),
 )
 
-export const keepaliveBody = component('Keepalive', z.strictObject({ ttlMs: ttlMs.optional() }))
+export const keepaliveBody = component(
+  'Keepalive',
+  z.strictObject({
+    ttlMs: ttlMs.optional(),
+    waitMs: waitMs
+      .default(0)
+      .describe(
+        'Answer only after so long, or as soon as the grant is over: so its holder hears at once that it lost it.',
+      ),
+  }),
+)
 
 export const ejectBody = component(
   'Eject',

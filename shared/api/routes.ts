@@ -40,6 +40,12 @@ const ONCE =
   `ops it is a conflict. It waits for nobody if the participant knows the result. This lasts for at least the last ` +
   `${API_LIMITS.resultsKept} operations of the lock: after that a new grant or a transact applies it anew, and under the old ` +
   'grant the outcome is unknown.'
+const HANDED_OVER =
+  'A client that has gone while it waited holds nothing afterwards. Before it hands over a grant that was waited for, the service ' +
+  'writes one byte of the answer and sees whether the connection breaks; if so, the grant is withdrawn at once, and if the answer ' +
+  `cannot be handed over at all, the grant ends after ${API_LIMITS.untakenMs / 1000} s. Whoever has the answer need not do anything: ` +
+  'the grant lasts until `expiresAt`. A client that names its `waiter` does not rely on this: it can withdraw an acquire by that ' +
+  'name, and confirms a grant that it had to wait for within `confirmMs`, with an operation or a keepalive.'
 const GRANT_OVER = ['ejected', 'released', 'expired'] as const
 const granted = { description: 'Granted.', schema: answers.grantAnswer }
 const waiting = {
@@ -80,12 +86,13 @@ export const ROUTES = {
     method: 'post',
     path: '/v1/locks/{lock}/acquire',
     summary: 'Enter the critical section',
+    description: HANDED_OVER,
     verb: 'acquire',
     parameters: requests.lockPath,
     query: requests.noQuery,
     body: requests.acquireBody,
     answers: { 200: granted, 202: waiting },
-    problems: ['locked', 'not_supported'],
+    problems: ['locked', 'conflict', 'not_supported'],
   },
   ticket: {
     method: 'get',
@@ -108,6 +115,20 @@ export const ROUTES = {
     body: null,
     answers: { 204: { description: 'Withdrawn.' } },
     problems: ['no_such_ticket'],
+  },
+  withdrawWaiter: {
+    method: 'delete',
+    path: '/v1/locks/{lock}/waiters/{waiter}',
+    summary: 'Withdraw an acquire by the name that its client gave it',
+    description:
+      'It no longer waits anywhere, and what it was granted is released. An acquire that comes after its withdrawal is refused ' +
+      `with a conflict, for ${API_LIMITS.withdrawnMs / 1000} s. If a participant does not answer, ask again.`,
+    verb: 'acquire',
+    parameters: requests.waiterPath,
+    query: requests.noQuery,
+    body: null,
+    answers: { 204: { description: 'Withdrawn, whether or not it waited.' } },
+    problems: [],
   },
   ops: {
     method: 'post',

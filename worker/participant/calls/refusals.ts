@@ -89,6 +89,13 @@ export const noSuchTicket: ProblemAnswer = {
   detail: 'There is no such ticket: it was never issued, it was withdrawn, or its time is over.',
 }
 
+/** Of an `acquire` that comes after its withdrawal. */
+export const withdrawnProblem: ProblemAnswer = {
+  type: 'problem',
+  code: 'conflict',
+  detail: 'This waiter was withdrawn: it neither waits nor is given the lock.',
+}
+
 export const opIdConflict: ProblemAnswer = {
   type: 'problem',
   code: 'conflict',

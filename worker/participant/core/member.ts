@@ -17,6 +17,8 @@ import { ReplicaSize } from './replica-size.ts'
 export interface StepReport {
   readonly emitted: readonly Emitted[]
   readonly changes: readonly WatchEvent[]
+  /** The users of this participant before the step. */
+  readonly before: LocalUsers
 }
 
 export interface MemberHost extends Omit<EngineHost, 'onStep'> {
@@ -121,7 +123,7 @@ export class Member {
     this.measureCore()
     const changes = emitted.length > 0 || cause !== null ? this.record(before, emitted, cause) : []
     this.measure(emitted)
-    this.host.onStep({ emitted, changes })
+    this.host.onStep({ emitted, changes, before })
     for (const event of emitted) {
       if (event.type === 'ejected') this.leaving.delete(event.user)
       if (event.type === 'outcome' && this.leaving.delete(event.user))
