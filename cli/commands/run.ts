@@ -47,7 +47,7 @@ baton gets go on to the command. Without a terminal, they reach everything that 
     const lock = context.lock(words[0]!)
     const wanted = holdOptionsOf(options)
     await context.mustBeThere()
-    const held = await lock.acquire({ ...wanted, signal: signals.signal })
+    const held = await lock.acquire({ ...wanted, hearLoss: true, signal: signals.signal })
     tell(context, 'granted', { lock: lock.name, fence: held.fence, grant: held.grant.id })
     if (signals.received !== null) {
       // It came between the grant and here.

@@ -163,7 +163,7 @@ const SIGNALLED = `
 describe('a lock that is lost', () => {
   it('stops the command with SIGTERM', async () => {
     const lock = service.lock()
-    const running = start(['run', lock.name, '--ttl', '1s', '--', 'node', '-e', SIGNALLED])
+    const running = start(['run', lock.name, '--ttl', '10m', '--', 'node', '-e', SIGNALLED])
     const pid = await pidOf(running)
     await lock.send('POST', '/eject', { body: {} })
     const { code, stdout, stderr } = await running.ended
