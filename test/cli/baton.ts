@@ -79,10 +79,11 @@ export function useBaton(urlOf: () => string) {
     args: readonly string[],
     { environment = {}, input = '' }: BatonOptions = {},
   ): RunningBaton => {
-    const path = process.env.PATH ?? ''
+    // What lets a Node that cannot run TypeScript by itself run it comes with these options.
+    const { PATH: path = '', NODE_OPTIONS: nodeOptions = '' } = process.env
     const one = new RunningBaton(
       args,
-      { PATH: path, XDG_CONFIG_HOME: home, BATON_URL: urlOf(), ...environment },
+      { PATH: path, NODE_OPTIONS: nodeOptions, XDG_CONFIG_HOME: home, BATON_URL: urlOf(), ...environment },
       input,
     )
     running.add(one)

@@ -34,6 +34,7 @@ describe('the command line', () => {
       "The address 'nowhere' (from --url) is not one like https://baton.example.com.",
     ],
     ['help run get', 'Help is for one command at a time.'],
+    ['key --locks *a', "--locks: '*a' is neither a name nor a beginning with a * at its end."],
     ['key --verbs fly', "--verbs: there is no 'fly'; "],
     ['config --ttl 1s', 'Which lock? Its name is missing.'],
     ['config a --participants 2 --locations weur', '--participants 2 and 1 --locations do not agree.'],

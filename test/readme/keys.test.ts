@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import { VERBS } from '../../shared/api/routes.ts'
 import { parseKeys } from '../../worker/router/keys.ts'
-import { blocksOf, commandsOf, pageAt } from './markdown.ts'
+import { blocksOf, type Command, commandsOf, pageAt } from './markdown.ts'
 import { runCommands } from './shell.ts'
 
 const { text } = pageAt('docs/keys.md')
@@ -13,8 +13,11 @@ describe('docs/keys.md', () => {
     const commands = blocks
       .filter(({ language }) => language === 'sh')
       .flatMap(commandsOf)
-      .filter(({ command }) => command.startsWith('node '))
-    const ran = await runCommands(commands.map(({ command }) => command))
+      .filter(({ command }) => command.includes(' key '))
+    // Here it is not installed from npm.
+    const local = ({ command }: Command) =>
+      command.replace('npx @baton-lock/baton', 'npm run --silent baton --')
+    const ran = await runCommands(commands.map(local))
     expect(ran).toHaveLength(1)
     const { status, output } = ran[0]!
     expect(status).toBe(0)

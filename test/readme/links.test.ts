@@ -51,7 +51,7 @@ function unknownScripts({ text }: Page): string[] {
   return named.map(match => match[1] ?? match[2]!).filter(script => !scripts.includes(script))
 }
 
-/** Files and folders that are named in code, as in `worker/local/make-key.mjs`. */
+/** Files and folders that are named in code, as in `worker/local/start.ts`. */
 function missingFiles({ text }: Page): string[] {
   const named = [
     ...proseOf(text).matchAll(/`((?:worker|shared|test|bench|docs|examples)\/[\w./-]*[\w/])(?::\d+)?`/g),

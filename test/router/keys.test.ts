@@ -23,7 +23,7 @@ describe('BATON_KEYS', () => {
     text => {
       const source = parseKeys(text)
       expect(source.type).toBe('closed')
-      expect(source).toHaveProperty('detail', expect.stringContaining('make-key.mjs'))
+      expect(source).toHaveProperty('detail', expect.stringContaining('baton key'))
     },
   )
 
@@ -44,17 +44,10 @@ describe('BATON_KEYS', () => {
     expect(source).toHaveProperty('detail', expect.stringContaining(where))
   })
 
-  it('takes what worker/local/make-key.mjs makes', async () => {
-    const script = join(import.meta.dirname, '../../worker/local/make-key.mjs')
-    const output = execFileSync(process.execPath, [
-      script,
-      '--name',
-      'shop',
-      '--locks',
-      'a,b-*',
-      '--verbs',
-      'acquire,read',
-    ])
+  it('takes what `baton key` makes', async () => {
+    const main = join(import.meta.dirname, '../../cli/main.ts')
+    const words = ['key', '--name', 'shop', '--locks', 'a,b-*', '--verbs', 'acquire,read']
+    const output = execFileSync(process.execPath, [main, ...words])
     const [, key, made] = /^key +(\S+)\nentry +(.+)\n$/.exec(output.toString())!
     expect(key).toMatch(/^baton_[A-Za-z0-9_-]{43}$/)
     const source = parseKeys(`[${made}]`)
