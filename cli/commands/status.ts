@@ -82,8 +82,10 @@ interface Follower {
 
 function atTerminal(): Follower {
   const { stdout } = process
-  const size = () => ({ columns: stdout.columns ?? 80, rows: stdout.rows ?? 24 })
-  const view = new LiveView(text => stdout.write(text), size)
+  const view = new LiveView(
+    text => stdout.write(text),
+    () => stdout,
+  )
   return {
     seen: status => {
       const lines = typeof status === 'string' ? [status] : statusLines(status)
