@@ -64,17 +64,19 @@ export function errorFromAnswer(status: number, headers: Headers, body: Json | u
   })
 }
 
-/** Not from the service: from a proxy in front of it, or from something else altogether. */
+/**
+ * Not from the service: from a proxy in front of it, or from something else altogether. Whatever its status is,
+ * nobody knows whether the request was handed on before.
+ */
 function foreignError(
   status: number,
-  fields: Pick<BatonErrorFields, 'requestId' | 'retryAfterMs'>,
+  known: Pick<BatonErrorFields, 'requestId' | 'retryAfterMs'>,
 ): BatonError {
   const detail = `an answer with status ${status} that is not from a Baton service`
-  if (status === 429)
-    return new TooManyError({ code: 'too_many', status, detail, retryable: true, ...fields })
-  if (status >= 500)
-    return new ServerError({ code: 'unavailable', status, detail, retryable: true, ...fields })
-  return new BatonError({ code: 'unexpected', status, detail, retryable: false, ...fields })
+  const fields = { ...known, status, detail, outcome: 'unknown' } as const
+  if (status === 429) return new TooManyError({ code: 'too_many', retryable: true, ...fields })
+  if (status >= 500) return new ServerError({ code: 'unavailable', retryable: true, ...fields })
+  return new BatonError({ code: 'unexpected', retryable: false, ...fields })
 }
 
 export function networkError(cause: unknown): NetworkError {

@@ -1,9 +1,9 @@
 /** Where the participants of other processes come in: signed requests, for a participant of this process. */
 import { lockName, participantId } from '../shared/api/primitives.ts'
 import { objectName, PARTICIPANT_PATH } from './directory.ts'
-import { type BatonEnvironment, ownUrls, peerSecrets } from './environment.ts'
+import { type BatonEnvironment, defaultPlaces, ownUrls, peerSecrets } from './environment.ts'
 import { LEDGER_NAME } from './participant/ledger/name.ts'
-import { readSigned } from './signature.ts'
+import { normalUrl, readSigned } from './signature.ts'
 
 /**
  * Without a secret and an address of our own, or without a signature for us, the path of the participants is
@@ -20,7 +20,7 @@ export async function answerPeer(
   if (!pathname.startsWith(`${path}/`) || secrets.length === 0) return null
   const lock = objectNameOf(request.headers.get('x-baton-lock'))
   const id = participantId.safeParse(Number(request.headers.get('x-baton-participant')))
-  if (lock === null || !id.success) return null
+  if (lock === null || !id.success || !isHere(env, id.data)) return null
   const read = await readSigned(request, {
     path: pathname.slice(basePath.length) + search,
     // Not the address that the request says it came to: whoever replays it elsewhere says what suits them.
@@ -38,6 +38,17 @@ export async function answerPeer(
   })
   const object = env.PARTICIPANT.idFromName(objectName(lock, id.data))
   return read.answer(await env.PARTICIPANT.get(object).fetch(inner))
+}
+
+/**
+ * Where processes are apart, the number of a participant says in which of them it is. One that was asked for in
+ * the wrong process, by whoever has an old list of addresses, would be a second participant of that number.
+ */
+function isHere(env: BatonEnvironment, participant: number): boolean {
+  const places = defaultPlaces(env)
+  if (places.every(({ url }) => url === null)) return true
+  const url = places.find(({ id }) => id === participant)?.url ?? null
+  return url !== null && ownUrls(env).some(own => normalUrl(own) === normalUrl(url))
 }
 
 /** A lock, or the ledger of this process; no lock has such a name. */

@@ -76,18 +76,17 @@ export function dropCore(step: Step, pending: 'not-applied' | 'unknown'): UserIn
   if (core === null) return []
   const waiting = leaveUsers(step, core, pending)
   soft.tries.clear()
-  soft.issues.clear()
   return waiting
 }
 
 function leaveUsers(step: Step, core: RunningCore, outcome: 'not-applied' | 'unknown'): UserInput[] {
-  const { tries, issues } = step.state.soft
-  const { holders, waiters } = core.protocol.view(core.context, core.state)
-  const onTheWay = core.protocol.guarded(core.state)?.onTheWay() ?? []
-  for (const { user, fence, isIssuing } of holders) {
-    const opId = isIssuing ? (issues.get(user) ?? onTheWay.at(-1)?.opId) : undefined
+  const { tries } = step.state.soft
+  const { holders, waiters, phase } = core.protocol.view(core.context, core.state)
+  for (const { user, fence, opId } of holders) {
     const pending = opId === undefined ? {} : { pending: { opId, outcome } }
-    emit(step, { type: 'ejected', user, fence, reason: 'suspected', ...pending })
+    // A user that has asked to leave is not forced out.
+    if (phase === 'leaving') emit(step, { type: 'rem', user, fence })
+    else emit(step, { type: 'ejected', user, fence, reason: 'suspected', ...pending })
   }
   return waiters.flatMap(({ user }) => {
     const event = tries.get(user)
@@ -130,11 +129,8 @@ export function giveUserEvent(step: Step, event: UserInput): void {
       ...opId,
     })
   }
-  if (birth.chosen === null) {
-    if (event.type === 'try' && soft.tries.size < step.context.limits.waiters)
-      soft.tries.set(event.user, event)
-    if (event.type === 'issue') soft.issues.set(event.user, event.opId)
-  }
+  const mayBeDropped = birth.chosen === null && soft.tries.size < step.context.limits.waiters
+  if (mayBeDropped && event.type === 'try') soft.tries.set(event.user, event)
   stepCore(step, { type: 'user', now: step.now, event })
 }
 
@@ -162,7 +158,6 @@ function perform(step: Step, effect: Effect<OpaqueMessage>): void {
       return cancelTimer(step, CORE_TIMER + effect.timer)
     case 'emit': {
       const { event } = effect
-      if (event.type === 'outcome') step.state.soft.issues.delete(event.user)
       if (event.type === 'withdrawn' || event.type === 'crit') step.state.soft.tries.delete(event.user)
       return emit(step, event)
     }

@@ -60,8 +60,6 @@ export interface Soft {
   informed: Set<ParticipantId>
   /** `try` events of users that wait in a core that may yet be dropped. */
   tries: Map<string, UserInput>
-  /** Operations that are pending in a core that may yet be dropped, by user. */
-  issues: Map<string, string>
 }
 
 export interface HeldMessage {
@@ -142,7 +140,6 @@ export function blankSoft(random: string, incarnation: number): Soft {
     counted: new Map(),
     informed: new Set(),
     tries: new Map(),
-    issues: new Map(),
   }
 }
 

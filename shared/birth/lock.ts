@@ -161,10 +161,15 @@ function startChosenAnd(step: Step, held: ReturnType<typeof onLedger>): void {
   for (const { from, message } of held) onEnvelope(step, from, message)
 }
 
-/** Whatever an object kept that voted in an earlier incarnation of its process, its votes count no more. */
+/**
+ * Whatever an object kept that voted in an earlier incarnation of its process, or was taken back in one, it counts no more: it
+ * would lose it as soon as somebody tells it of the present one.
+ */
 function onFinish(step: Step, incarnation: number): void {
   const { birth, soft } = step.state
-  if (birth.standing.status === 'entitled' && birth.incarnation < incarnation) forgetLife(step, incarnation)
+  const { status } = birth.standing
+  const hasBegun = status === 'entitled' || status === 'lost'
+  if (hasBegun && birth.incarnation < incarnation) forgetLife(step, incarnation)
   else soft.finishing = true
 }
 

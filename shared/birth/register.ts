@@ -257,7 +257,6 @@ export function learnChosen(step: Step, value: LockValue): void {
   soft.askers.clear()
   startChosen(step)
   soft.tries.clear()
-  soft.issues.clear()
   for (const event of replayed) giveUserEvent(step, event)
 }
 

@@ -347,8 +347,9 @@ export interface HoldingUser {
   readonly fence: number
   readonly ttlMs: number
   readonly expiresAt: number
-  /** An operation of it is pending. */
+  /** An operation of it is pending: `opId`. */
   readonly isIssuing: boolean
+  readonly opId?: string
 }
 
 /** What a participant has of the state that the lock guards. It is made anew at each call and must not be changed. */

@@ -149,7 +149,6 @@ function copyOf({ birth, core, soft }: LockState): LockState {
       counted: new Map(soft.counted),
       informed: new Set(soft.informed),
       tries: new Map(soft.tries),
-      issues: new Map(soft.issues),
       proposal: proposal && {
         ...proposal,
         promises: new Map(proposal.promises),

@@ -210,6 +210,32 @@ describe('what is left to be finished', () => {
     expect(health(table, 3)).toEqual({ healed: true, unfinishedLocks: 0 })
   })
 
+  it('has a participant that was taken back in an earlier incarnation, until it is taken back in this one', () => {
+    const table = Table.founded(options())
+    table.enter(1, 'a')
+    table.deliver()
+    table.exit(1, 'a')
+    table.deliver()
+    table.wipe(3)
+    table.start(3)
+    table.settle(6)
+    expect(table.birth(3)).toMatchObject({ standing: { status: 'lost' }, incarnation: 2 })
+    // Only the ledger is lost; the participant has all that it had.
+    table.stop(3)
+    table.seats[3]!.ledgerStorage.clear()
+    table.start(3)
+    table.settle(8)
+    expect(health(table, 3)).toEqual({ healed: true, unfinishedLocks: 0 })
+    expect(table.birth(3)).toMatchObject({ standing: { status: 'lost' }, incarnation: 3 })
+    expect(table.view(3).membership).toBe('member')
+    // Now another process may lose everything.
+    table.wipe(2)
+    table.start(2)
+    table.settle(8)
+    expect([1, 2, 3].map(id => table.view(id).membership)).toEqual(['member', 'member', 'member'])
+    expect([1, 2, 3].map(id => table.valueAt(id))).toEqual([1, 1, 1])
+  })
+
   it('does not come back with the next generation of a lock', () => {
     const table = Table.founded(options())
     table.seats[2]!.ledgerStorage.set('lock/x', { voted: 1, token: 't', lost: 1, isFinished: true })

@@ -18,6 +18,7 @@ describe('giving up', () => {
     ['requests are lost', 'lose-request', { name: 'NetworkError', outcome: 'unknown' }],
     ['nothing is answered', 'hang', { name: 'TimeoutError', outcome: 'unknown' }],
     ['a proxy fails', { status: 502 }, { name: 'ServerError', code: 'unavailable', outcome: 'unknown' }],
+    ['a proxy is full', { status: 429 }, { name: 'TooManyError', outcome: 'unknown' }],
     ['the service is full', { refuse: 'too_many' }, { name: 'TooManyError', outcome: 'not-applied' }],
   ])('while %s, the error says what is known', async (_, fault, expected) => {
     const { lock, network, inside } = createHarness()
@@ -26,6 +27,19 @@ describe('giving up', () => {
     expect(error).toMatchObject({ ...expected, retryable: true, opId: expect.any(String) })
     expect(inside.applied.length).toBeLessThanOrEqual(1)
   })
+
+  // What stands in between says 408 or 499 also of a request that it has handed on.
+  it.each([400, 404, 408, 499])(
+    'an answer with %i that is not from the service leaves a doubt',
+    async status => {
+      const { lock, network } = createHarness()
+      network.inject('POST transact', { status })
+      expect(await failure(lock.transact(ops))).toMatchObject({ code: 'unexpected', outcome: 'unknown' })
+      await using held = await lock.acquire()
+      network.inject('POST ops', { status })
+      expect(await failure(held.apply(ops))).toMatchObject({ code: 'unexpected', outcome: 'unknown' })
+    },
+  )
 
   it('a refusal after a lost answer does not make the outcome known', async () => {
     const { lock, network, inside } = createHarness()

@@ -166,8 +166,16 @@ export const livenessMutants: Mutant[] = [
     trap: 'B11',
     title: 'a grant lasts for ever after a restart',
     file: WME.wme,
-    find: '  if (grant !== null && inCriticalSection(phase))',
-    replace: "  if (grant !== null && phase === 'idle')",
+    find: '  users.resumeGrant(step)\n',
+    replace: '',
+  },
+  {
+    id: 'b11-ttl-by-a-clock-set-back',
+    trap: 'B11',
+    title: 'a grant lasts for an hour after a restart with a clock that was set back',
+    file: WME.users,
+    find: 'Math.min(grant.expiresAt, step.now + grant.ttlMs)',
+    replace: 'grant.expiresAt',
   },
   {
     id: 'b11-expired-while-issuing',

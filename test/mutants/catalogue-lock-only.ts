@@ -76,6 +76,14 @@ export const lockOnlyMutants: Mutant[] = [
     replace: '  setWaitTimer(step)',
   },
   {
+    id: 'desk-ttl-by-a-clock-set-back',
+    trap: 'desk: TTL',
+    title: 'a grant lasts for an hour after a restart with a clock that was set back',
+    file: LOCK_ONLY.users,
+    find: 'Math.min(holder.expiresAt, step.now + holder.ttlMs)',
+    replace: 'holder.expiresAt',
+  },
+  {
     id: 'desk-wait-not-after-restart',
     trap: 'desk: waiting',
     title: 'after a restart users wait for ever',

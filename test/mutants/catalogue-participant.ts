@@ -37,8 +37,8 @@ export const participantMutants: Mutant[] = [
     trap: 'D5',
     title: 'a superseded instance does not find out',
     file: PARTICIPANT.turns,
-    find: '    this.runtime.rows.touch()\n',
-    replace: '',
+    find: 'this.clock.check(this.runtime.rows.touch())',
+    replace: 'this.clock.check(this.runtime.now())',
   },
   {
     id: 'turn-forgets-reactions',
@@ -125,8 +125,8 @@ export const participantMutants: Mutant[] = [
     trap: 'sessions',
     title: 'a ping that the platform answered does not count',
     file: PARTICIPANT.sessions,
-    find: 'Math.max(heardAt, socket.lastPing() ?? 0)',
-    replace: 'heardAt',
+    find: ', socket.lastPing() ?? 0].filter',
+    replace: '].filter',
   },
   {
     id: 'message-is-no-life',

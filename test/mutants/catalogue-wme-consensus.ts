@@ -246,6 +246,14 @@ const machine: Mutant[] = [
     replace: '',
   },
   {
+    id: 'consensus-ttl-by-a-clock-set-back',
+    trap: 'B11',
+    title: 'a grant lasts for an hour after a restart with a clock that was set back',
+    file: CONSENSUS.users,
+    find: 'Math.min(grant.expiresAt, step.now + grant.ttlMs)',
+    replace: 'grant.expiresAt',
+  },
+  {
     id: 'consensus-ttl-over-an-operation',
     trap: 'A4',
     title: 'a user whose time is over is ejected though its operation may be decided',

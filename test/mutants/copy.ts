@@ -1,30 +1,21 @@
 /** A temporary copy of the project in which one mutant at a time lives; the working tree is never touched. */
-import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Mutant } from './catalogue.ts'
 
 const PROJECT = fileURLToPath(new URL('../..', import.meta.url))
-const COPIED = [
-  'bench',
-  'cli',
-  'client',
-  'docs',
-  'shared',
-  'test',
-  'worker',
-  'package.json',
-  'tsconfig.json',
-  'vitest.config.ts',
-]
+/** What is made, and what is hidden. All the rest is source, also what is put there later. */
+const LEFT_OUT = /^(?:\.|node_modules$|dist$)/
 
 export class Copy {
   readonly folder: string
 
   constructor() {
     this.folder = mkdtempSync(join(tmpdir(), 'baton-mutant-'))
-    for (const name of COPIED) cpSync(join(PROJECT, name), join(this.folder, name), { recursive: true })
+    const names = readdirSync(PROJECT).filter(name => !LEFT_OUT.test(name))
+    for (const name of names) cpSync(join(PROJECT, name), join(this.folder, name), { recursive: true })
     symlinkSync(join(PROJECT, 'node_modules'), join(this.folder, 'node_modules'))
   }
 

@@ -75,6 +75,7 @@ const JUDGES: { readonly [subject in Subject]: Judges } = {
       'test/participant',
       'test/service/superseded.test.ts',
       'test/simulator/service/births.test.ts',
+      'test/simulator/service/clocks.test.ts',
       'test/simulator/service/regressions.test.ts',
     ],
     without: 'test/participant/memory.test.ts',

@@ -131,6 +131,7 @@ export const PARTICIPANT = {
   replay: `${participant}/streams/replay.ts`,
   sessions: `${participant}/streams/sessions.ts`,
   storage: `${participant}/core/storage.ts`,
+  clock: `${participant}/core/clock.ts`,
   timers: `${participant}/core/timers.ts`,
   turns: `${participant}/core/turns.ts`,
   watchers: `${participant}/streams/watchers.ts`,

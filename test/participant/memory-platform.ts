@@ -93,10 +93,11 @@ export class MemoryNode {
   constructor(platform: MemoryPlatform, id: number) {
     this.platform = platform
     this.id = id
+    this.rows.now = () => platform.now
   }
 
-  call(call: ParticipantCall): Promise<ParticipantAnswer> {
-    return this.request(participant => participant.call({ lock: LOCK, id: this.id }, call, null))
+  call(call: ParticipantCall, signal: AbortSignal | null = null): Promise<ParticipantAnswer> {
+    return this.request(participant => participant.call({ lock: LOCK, id: this.id }, call, signal))
   }
 
   peer(request: PeerRequest): Promise<PeerAnswer> {
@@ -178,12 +179,18 @@ export class MemoryNode {
 
   private runtimeOf(life: { readonly isOver: boolean }, abort: (reason: string) => void): Runtime {
     const { platform, journal } = this
+    // In one instance the clock never goes back.
+    let latest = 0
+    const now = () => {
+      latest = Math.max(latest, platform.now)
+      return latest
+    }
     return {
       rows: this.rows,
       alarm: {
         set: at => {
           journal.push('alarm')
-          this.alarmAt = at
+          this.alarmAt = Math.max(at, now())
         },
       },
       peers: {
@@ -199,7 +206,7 @@ export class MemoryNode {
         all: () => this.sockets,
         withTag: tag => this.sockets.find(socket => socket.tag === tag),
       },
-      now: () => platform.now,
+      now,
       random: () => 0.5,
       randomId: () => String(++this.platform.ids).padStart(32, '0'),
       background: work => void work.catch(() => {}),

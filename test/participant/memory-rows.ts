@@ -20,9 +20,13 @@ export class MemoryRows implements Rows {
   writes = 0
   /** Called before each statement that writes; may throw. */
   beforeWrite: () => void = () => {}
+  /** The machine's clock. */
+  now: () => number = () => Date.now()
   private tables: Tables = { records: new Map(), events: [] }
 
-  touch(): void {}
+  touch(): number {
+    return this.now()
+  }
 
   transaction(run: () => void): void {
     const before = this.tables

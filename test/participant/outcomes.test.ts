@@ -1,5 +1,6 @@
 /** What became of an operation: its result is looked for before anything is tried. */
 import { beforeEach, describe, expect, it } from 'vitest'
+import { API_LIMITS } from '../../shared/api/limits.ts'
 import { notApplied } from '../../worker/participant/calls/grant.ts'
 import type { ParticipantAnswer } from '../../worker/participant/calls.ts'
 import { type MemoryNode, MemoryPlatform } from './memory-platform.ts'
@@ -94,6 +95,14 @@ describe('an opId that is on its way in the log', () => {
     expect(await valueAt(second)).toBe(1)
   })
 
+  it('is not what a refusal of another operation of the same user means', async () => {
+    const ops = [{ put: 'n', value: 'x'.repeat(API_LIMITS.batchWeight) }] as never
+    const heavy = await first.call({ type: 'ops', user: 'somebody', fence, opId: 'heavy', ops })
+    expect(heavy).toMatchObject({ type: 'problem', code: 'too_large', outcome: 'not-applied' })
+    second.isAway = false
+    expect(await platform.during(pending)).toMatchObject({ type: 'done', body: { results: [{ value: 1 }] } })
+  })
+
   it('is unknown if it is still on its way when the time is over', async () => {
     const again = await platform.during(transact(first, 'slow', ADD, 1_000))
     expect(again).toMatchObject({ type: 'problem', code: 'no_quorum', outcome: 'unknown' })
@@ -116,6 +125,20 @@ describe('an opId that is on its way in the log', () => {
     expect(platform.now - began).toBeLessThan(waitMs)
     expect(await platform.during(pending)).toMatchObject({ outcome: 'not-applied' })
     expect(await valueAt(first)).toBe(2)
+  })
+})
+
+describe('a transact whose outcome is not known in time', () => {
+  it('leaves as soon as it is known, so that nobody waits for the end of its grant', async () => {
+    await platform.during(transact(first, 'before', ADD, 5_000))
+    await platform.settle()
+    for (const node of [second, platform.node(3)]) node.isAway = true
+    const answer = await platform.during(transact(first, 'slow', ADD, 5_000))
+    expect(answer).toMatchObject({ type: 'problem', code: 'no_quorum', outcome: 'unknown' })
+    expect(bodyOf(await first.call({ type: 'status' })).holder).not.toBeNull()
+    for (const node of [second, platform.node(3)]) node.isAway = false
+    expect(await valueAt(first)).toBe(2)
+    expect(bodyOf(await first.call({ type: 'status' })).holder).toBeNull()
   })
 })
 

@@ -26,6 +26,7 @@ function throws(run: () => void): void {
 
 const all = (rows: Rows) => [...rows.records.range('')]
 const bodies = (rows: Rows) => rows.events.page(0, -1, 1_000).map(({ sequence, body }) => [sequence, body])
+const A_MINUTE_MS = 60_000
 /** More than one statement can bind. */
 const MANY = 250
 const many = Array.from(
@@ -209,10 +210,11 @@ export const ROWS_CONTRACT: readonly RowsCase[] = [
     },
   },
   {
-    name: 'a touch changes nothing',
+    name: 'a touch changes nothing, and tells the time in milliseconds',
     run(rows) {
-      rows.touch()
+      const offMs = Math.abs(rows.touch() - Date.now())
       same(all(rows), [])
+      if (!(offMs < A_MINUTE_MS)) throw new Error(`it is off by ${offMs} ms`)
     },
   },
 ]

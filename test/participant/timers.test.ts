@@ -74,33 +74,3 @@ it('without any there is no alarm', () => {
   timers.arm()
   expect(alarms).toEqual([])
 })
-
-it('a clock that is set back by an hour holds none of them up, and those that are set since keep their time', () => {
-  now = 10_000_000
-  set('before', now + 500)
-  timers.arm()
-  now -= 3_600_000
-  set('since', now + 700)
-  timers.arm()
-  now += 500
-  timers.fire()
-  timers.arm()
-  expect(fired).toEqual(['before'])
-  now += 200
-  timers.fire()
-  expect(fired).toEqual(['before', 'since'])
-  expect(alarms).toEqual([10_000_500, 6_400_500, 6_400_700])
-})
-
-it('a clock that is set back is noticed when the alarm comes, too', () => {
-  now = 10_000_000
-  set('before', now + 500)
-  timers.arm()
-  // The platform's own clock goes on: the alarm comes half a second later.
-  now -= 3_600_000 - 500
-  timers.fire()
-  timers.arm()
-  now += 500
-  timers.fire()
-  expect(fired).toEqual(['before'])
-})

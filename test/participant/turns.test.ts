@@ -7,6 +7,7 @@ import { InstanceOver, Turns } from '../../worker/participant/core/turns.ts'
 import type { Runtime } from '../../worker/participant/runtime.ts'
 import { MemoryRows, READ_ONLY } from './memory-rows.ts'
 
+const now = 1_000_000
 let rows: MemoryRows
 let storage: Storage
 let turns: Turns
@@ -18,10 +19,13 @@ beforeEach(() => {
   log = []
   aborts = []
   storage = new Storage(rows, 100)
-  const runtime = { rows, log: () => {}, abort: (reason: string) => aborts.push(reason) }
+  const runtime = { rows, now: () => now, log: () => {}, abort: (reason: string) => aborts.push(reason) }
   turns = new Turns(runtime as unknown as Runtime, storage)
   turns.finish = () => log.push('finish')
-  rows.touch = () => log.push('touch')
+  rows.touch = () => {
+    log.push('touch')
+    return now
+  }
   rows.beforeWrite = () => log.push('write')
 })
 
@@ -89,6 +93,15 @@ it.each<[string, () => void]>([
 /** Where it throws. The storage is as it was before, and nothing has left. */
 const DEFECTS: readonly [where: string, arrange: () => void, body: () => void][] = [
   ['the touch', () => Object.assign(rows, { touch: fail }), () => {}],
+  [
+    'the touch, which tells that the clock was set back,',
+    () => {
+      turns.run(() => {})
+      log.length = 0
+      rows.touch = () => now - 3_600_000
+    },
+    () => {},
+  ],
   ['the body', () => {}, fail],
   ['a reaction', () => {}, () => turns.react(fail)],
   ['a turn in the turn', () => {}, () => turns.run(() => {})],

@@ -52,6 +52,18 @@ describe.each(protocols)('users inside %s', (_name, protocol) => {
       expect(eventsOf(cluster, 1, 'ejected')).toHaveLength(1)
     })
 
+    it('TTL: a clock that was set back before a restart does not make it longer', () => {
+      const cluster = createCluster()
+      enter(cluster, 1, 'a', { ttlMs: 1_000 })
+      cluster.crash(1)
+      cluster.now -= 3_600_000
+      cluster.start(1)
+      cluster.run(999)
+      expect(isIn(cluster, 1, 'a')).toBe(true)
+      cluster.run(1)
+      expect(eventsOf(cluster, 1, 'ejected')).toHaveLength(1)
+    })
+
     it('TTL: counts from crit, not from try', () => {
       const cluster = createCluster()
       const first = enter(cluster, 1, 'a')

@@ -311,6 +311,28 @@ describe.each(protocols)('users again %s', (_name, protocol) => {
       ])
     })
 
+    it('one that was sent again under a later grant, and applied there, is told to the old one, which is over', () => {
+      const cluster = createCluster({ participants: 5 })
+      const first = enter(cluster, 1, 'a', { ttlMs: 600_000 })
+      issue(cluster, first, 'x')
+      // Nobody has heard of it: the others go on without it.
+      cluster.take(() => true)
+      const second = replaceOwner(cluster, [1], 2, 'b')
+      issue(cluster, second, 'x')
+      cluster.deliver()
+      replaceOwner(cluster, [1, 2], 3, 'c')
+      cluster.reconnect(1)
+      const before = eventTypes(cluster, 1).length
+      cluster.run(6_000)
+      const [outcome] = eventsOf(cluster, 1, 'outcome')
+      expect(outcome).toMatchObject({ opId: 'x', fence: first.fence })
+      expect(outcome!.sequence).toBeGreaterThan(second.sequence)
+      const told = eventTypes(cluster, 1).slice(before)
+      expect(told.filter(type => type === 'outcome' || type === 'ejected')).toEqual(['outcome', 'ejected'])
+      expect(eventsOf(cluster, 1, 'ejected')[0]).not.toHaveProperty('pending')
+      expect(valueAt(cluster, 1)).toBe(1)
+    })
+
     it('how a grant ended is forgotten: what became of its operations is unknown', () => {
       const cluster = createCluster({ limits: { endingsKept: 1 } })
       const first = enter(cluster, 1, 'a')

@@ -213,6 +213,21 @@ describe('after a silence', () => {
     expect(await read()).toEqual([1])
   })
 
+  it('is remembered no longer because the clock was set back', async () => {
+    let now = 10_000_000
+    const { send, participants } = createHarness({ now: () => now })
+    const read = async () => {
+      participants.asked.length = 0
+      await send('GET', '/v1/locks/orders/state/a', undefined, { cf: NEAR_1 })
+      return participants.order()
+    }
+    participants.on(1, crash)
+    expect(await read()).toEqual([1, 2])
+    participants.on(1, call => usualAnswer(call, 1))
+    now -= 3_600_000
+    expect(await read()).toEqual([1])
+  })
+
   it('of everybody, everybody is asked again', async () => {
     const { send, participants } = createHarness()
     participants.onAll(crash)

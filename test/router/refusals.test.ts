@@ -147,6 +147,24 @@ describe('400 bad_request, with each path', () => {
     await refusal(400, 'GET', '/v1/locks/orders/state/%')
   })
 
+  it.each(['prefix=%ED%A0%80', 'prefix=%A4', '%A4=1', 'cursor=%'])(
+    'for a query that is not percent-encoded UTF-8: %s',
+    async query => {
+      expect(await refusal(400, 'GET', `/v1/locks/orders/state?${query}`)).toMatchObject({
+        errors: [{ in: 'query' }],
+      })
+    },
+  )
+
+  it.each(['__proto__=1', '__proto__=1&__proto__=2', 'constructor=1', 'toString=1'])(
+    'for a query that nobody knows, though every object does: %s',
+    async query => {
+      const [name] = query.split('=')
+      const { errors } = await refusal(400, 'GET', `/v1/locks/orders/state?${query}`)
+      expect(errors).toContainEqual({ in: 'query', path: name, message: 'unknown field' })
+    },
+  )
+
   it('lists no more than a few of very many', async () => {
     const { errors } = await refusal(400, 'POST', OPS, { opId: 'a', ops: many(1_000, { put: 1 }) })
     expect(errors).toHaveLength(API_LIMITS.errorsListed)

@@ -108,6 +108,16 @@ describe('with the right signature', () => {
     expect(await response.json()).toMatchObject({ type: 'done', body: { epoch: 0, queue: 0 } })
   })
 
+  it('a process answers for its own participants alone: it makes no second one of another', async () => {
+    for (const lock of ['peers', '.ledger']) {
+      const [path, body] = lock === 'peers' ? ['/call', STATUS] : ['/peer', '{"type":"ledger-health"}']
+      for (const participant of [1, 2, 3]) {
+        const response = await send(cluster.urlOf(1), { ...proper, lock, path, body, participant })
+        expect([participant, response.status]).toEqual([participant, participant === 1 ? 200 : 404])
+      }
+    }
+  })
+
   it('what makes no sense does no harm', async () => {
     const url = cluster.urlOf(1)
     for (const [path, body] of [

@@ -14,7 +14,11 @@ export interface Runtime {
   readonly alarm: Alarm
   readonly peers: Peers
   readonly sockets: Sockets
-  /** Milliseconds, by a clock that may jump and that differs from everybody else's. */
+  /**
+   * Milliseconds, by a clock that may jump and that differs from everybody else's. In one instance it never
+   * goes back: when the machine's clock is set back, this one stands still until the machine's has caught up
+   * with it (core/clock.ts).
+   */
   now(): number
   /** From 0 (possible) to 1 (not). */
   random(): number
@@ -32,7 +36,7 @@ export interface Runtime {
 
 /** The one alarm of an instance. It may come early, late or twice, and survives the instance. */
 export interface Alarm {
-  /** Moves it if it is set. */
+  /** Moves it if it is set. It comes no earlier than `now()`, and when the machine's clock says that it is time. */
   set(at: number): void
 }
 
@@ -51,8 +55,11 @@ export interface Peers {
 export interface Rows {
   readonly records: RecordRows
   readonly events: EventRows
-  /** Throws in an instance that was superseded by another one, and costs next to nothing. */
-  touch(): void
+  /**
+   * Throws in an instance that was superseded by another one, and costs next to nothing. Tells what the time
+   * is by the machine's own clock, which may have been set back.
+   */
+  touch(): number
   /**
    * All that `run` writes is written, or nothing of it: if `run` throws, or if the instance ends before this
    * returns.

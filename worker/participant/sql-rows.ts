@@ -27,8 +27,9 @@ export class SqlRows implements Rows {
     )
   }
 
-  touch(): void {
-    this.database.sql.exec('SELECT 1').one()
+  touch(): number {
+    const { now } = this.database.sql.exec<{ now: number }>("SELECT unixepoch('subsec') AS now").one()
+    return now * 1_000
   }
 
   transaction(run: () => void): void {

@@ -56,11 +56,17 @@ function isDecodable(path: string): boolean {
 // ---------------------------------------------------------------- query
 
 export function checkQuery(c: RouterContext, route: Route): CheckedRequest<Fields> {
-  const given: { [name: string]: unknown } = {}
+  const begin = c.req.url.indexOf('?')
+  const search = begin === -1 ? '' : c.req.url.slice(begin)
+  // What is not UTF-8 would be changed silently, as in a body.
+  if (!isDecodable(search))
+    return refused(malformed(c, [{ in: 'query', path: '', message: 'not percent-encoded UTF-8' }]))
+  // Without a prototype: `__proto__` is a name like any other.
+  const given: { [name: string]: unknown } = Object.create(null)
   const errors: FieldError[] = []
-  for (const [name, values] of Object.entries(c.req.queries())) {
-    if (values.length > 1) errors.push({ in: 'query', path: name, message: 'given more than once' })
-    given[name] = NUMERIC_PARAMETERS.has(name) ? asNumber(values[0]!) : values[0]
+  for (const [name, value] of new URLSearchParams(search)) {
+    if (name in given) errors.push({ in: 'query', path: name, message: 'given more than once' })
+    else given[name] = NUMERIC_PARAMETERS.has(name) ? asNumber(value) : value
   }
   const checked = check(route.query, given, 'query')
   if (checked.ok && errors.length === 0) return checked

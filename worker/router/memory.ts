@@ -74,7 +74,9 @@ export class Silences {
     this.until.delete(`${lock}/${participant}`)
   }
 
+  /** One that seems to last longer than it may is from before the clock was set back. */
   isSilent(lock: string, participant: number, now: number): boolean {
-    return (this.until.get(`${lock}/${participant}`) ?? 0) > now
+    const leftMs = (this.until.get(`${lock}/${participant}`) ?? 0) - now
+    return leftMs > 0 && leftMs <= this.lastsMs
   }
 }

@@ -40,8 +40,18 @@ function refuseBecauseOver(step: DeskStep, event: Event<'exit' | 'keep-alive'>):
   refuse(step, user, event.type, { code: 'grant-over', ending })
 }
 
-/** After a restart: what is stored has its timers again. */
+/**
+ * After a restart: what is stored has its timers again. A grant that seems to last longer than it may is from
+ * before the clock was set back: it lasts as long as one that begins now.
+ */
 export function startDesk(step: DeskStep): void {
+  step.desk.holders = step.desk.holders.map(holder => {
+    const expiresAt = Math.min(holder.expiresAt, step.now + holder.ttlMs)
+    if (expiresAt === holder.expiresAt) return holder
+    const shorter = { ...holder, expiresAt }
+    save(step, holderKey(shorter), shorter)
+    return shorter
+  })
   setWaitTimer(step)
   setTtlTimer(step)
 }

@@ -27,8 +27,10 @@ function reportedPhase({ durable }: ConsensusState): string {
   return durable.waiters.length > 0 ? 'requesting' : 'idle'
 }
 
-function holdersOf({ phase, grant }: Stub): HoldingUser[] {
+function holdersOf({ phase, grant, pendingOperation }: Stub): HoldingUser[] {
   if (grant === null) return []
   const { user, fence, ttlMs, expiresAt } = grant
-  return [{ user, fence, ttlMs, expiresAt, isIssuing: phase === 'cs-issuing' }]
+  const { opId } = pendingOperation ?? {}
+  const isIssuing = phase === 'cs-issuing'
+  return [{ user, fence, ttlMs, expiresAt, isIssuing, ...(opId !== undefined && { opId }) }]
 }

@@ -26,7 +26,7 @@ import { initialDurable, recover } from './records.ts'
 import * as repeat from './repeat.ts'
 import * as requests from './requests.ts'
 import type { ConsensusState, Membership, TimerName } from './state.ts'
-import { beginStep, type Step, save, setTimer, takeEffects } from './step.ts'
+import { beginStep, type Step, save, takeEffects } from './step.ts'
 import * as suspicion from './suspicion.ts'
 import * as users from './users.ts'
 import { view } from './view.ts'
@@ -95,8 +95,7 @@ function onStart(step: Step, genesis: boolean, incarnation: number): void {
     if (genesis) bearMember(step)
     else changeMembership(step, { status: 'excluded' })
   }
-  const { grant, phase } = durable.stub
-  if (grant !== null && phase !== 'leaving') setTimer(step, 'ttl', Math.max(0, grant.expiresAt - step.now))
+  users.resumeGrant(step)
   setWaitTimer(step)
 }
 

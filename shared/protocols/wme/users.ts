@@ -92,6 +92,18 @@ export function onKeepAlive(step: Step, event: Extract<UserInput, { type: 'keep-
   emit(step, { type: 'kept', user: grant.user, fence: grant.fence, expiresAt })
 }
 
+/**
+ * After a restart. A grant that seems to last longer than it may is from before the clock was set back: it
+ * lasts as long as one that begins now.
+ */
+export function resumeGrant(step: Step): void {
+  const { grant, phase } = step.state.durable.stub
+  if (grant === null || !inCriticalSection(phase)) return
+  const expiresAt = Math.min(grant.expiresAt, step.now + grant.ttlMs)
+  if (expiresAt < grant.expiresAt) changeStub(step, { grant: { ...grant, expiresAt } })
+  setTimer(step, 'ttl', Math.max(0, expiresAt - step.now))
+}
+
 /** A user that neither leaves nor keeps its grant alive is gone, whatever its stub is (trap B11). */
 export function onTtlTimer(step: Step): void {
   const { grant, phase } = step.state.durable.stub

@@ -28,8 +28,10 @@ function reportedPhase(context: Context, { durable, derived }: WmeState): string
 }
 
 /** A user that is entering is not in yet: it still is the first of those that wait. */
-function holdersOf({ phase, grant }: StubRecord): HoldingUser[] {
+function holdersOf({ phase, grant, pendingOperation }: StubRecord): HoldingUser[] {
   if (grant === null || !inCriticalSection(phase)) return []
   const { user, fence, ttlMs, expiresAt } = grant
-  return [{ user, fence, ttlMs, expiresAt, isIssuing: phase === 'cs-issuing' }]
+  const { opId } = pendingOperation ?? {}
+  const isIssuing = phase === 'cs-issuing'
+  return [{ user, fence, ttlMs, expiresAt, isIssuing, ...(opId !== undefined && { opId }) }]
 }

@@ -15,7 +15,6 @@ import { concludeCommitted } from './commit.ts'
 import { distributedAcknowledgement } from './figure-1-acknowledgement.ts'
 import * as normal from './figure-1-normal-phase.ts'
 import * as termination from './figure-2-termination.ts'
-import { inCriticalSection } from './figure-3-states.ts'
 import { centralisedAcknowledgement } from './figure-4-acknowledgement.ts'
 import { setWaitTimer } from './grants.ts'
 import { guarded } from './guarded.ts'
@@ -27,7 +26,7 @@ import * as reads from './reads.ts'
 import { recover } from './records.ts'
 import * as repeat from './repeat.ts'
 import type { TimerName, WmeState } from './state.ts'
-import { askForCatchUp, beginStep, type Step, send, setTimer, takeEffects } from './step.ts'
+import { askForCatchUp, beginStep, type Step, send, takeEffects } from './step.ts'
 import * as users from './users.ts'
 import { view } from './view.ts'
 
@@ -96,9 +95,7 @@ function onStart(step: Step, genesis: boolean, incarnation: number): void {
     else membership.startJoining(step, incarnation)
   }
   if (durable.membership.status === 'joining') return membership.sendJoin(step)
-  const { grant, phase } = durable.stub
-  if (grant !== null && inCriticalSection(phase))
-    setTimer(step, 'ttl', Math.max(0, grant.expiresAt - step.now))
+  users.resumeGrant(step)
   setWaitTimer(step)
   if (durable.epoch.sealed) termination.sendNewEpoch(step)
 }

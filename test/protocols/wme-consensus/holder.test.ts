@@ -217,6 +217,18 @@ describe.each(FORMS)('%s', consensus => {
     expect(toldTo(table, 'ann')).toEqual(['crit', 'kept', 'ejected'])
   })
 
+  it('the time of a grant is not longer because the clock was set back before a restart', () => {
+    const table = new Table({ participants: 3, consensus })
+    enter(table, 2, 'ann', { ttlMs: 1_000 })
+    table.crash(2)
+    table.now -= 3_600_000
+    table.start(2)
+    table.run(999)
+    expect(toldTo(table, 'ann')).toEqual(['crit'])
+    table.run(1)
+    expect(toldTo(table, 'ann')).toEqual(['crit', 'ejected'])
+  })
+
   it('an operator forces the holder out, wherever it is', () => {
     const table = new Table({ participants: 3, consensus })
     const ann = enter(table, 2, 'ann')

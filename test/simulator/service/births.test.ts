@@ -179,20 +179,24 @@ describe('processes that lose their storage one after the other', () => {
 })
 
 describe('a participant that loses its vote while an operation of it is on its way', () => {
-  it('does not call the operation not applied: the others may have it', async () => {
-    for (const participant of [1, 2, 3]) {
-      const operations = Array.from(
-        { length: 60 },
-        (_, index): Action => ({
-          ...{ id: 2_000 + index, at: 2_990 + 7 * index, lock: 'lock', waitMs: 2_000, participant },
-          ...{ type: 'raw-transact' },
-        }),
-      )
-      const faults: Fault[] = [{ id: 1, at: 2_980, type: 'wipe-object', lock: '.ledger', participant }]
-      // The process finds out when a new lock asks its ledger.
-      const others = [operations, [plainTransact(3_000, 2_985, 'other')]]
-      const scene = { actions: transacts(2, 500), others, faults, durationMs: 5_000 }
-      for (let seed = 1; seed <= 8; seed++) await expectSound({ ...scene, seed })
-    }
-  })
+  const protocols = ['wme-1', 'wme-2', 'wme-consensus'] as const
+  it.each(protocols)(
+    'does not call the operation not applied: the others may have it (%s)',
+    async protocol => {
+      for (const participant of [1, 2, 3]) {
+        const operations = Array.from(
+          { length: 60 },
+          (_, index): Action => ({
+            ...{ id: 2_000 + index, at: 2_990 + 7 * index, lock: 'lock', waitMs: 2_000, participant },
+            ...{ type: 'raw-transact' },
+          }),
+        )
+        const faults: Fault[] = [{ id: 1, at: 2_980, type: 'wipe-object', lock: '.ledger', participant }]
+        // The process finds out when a new lock asks its ledger.
+        const others = [operations, [plainTransact(3_000, 2_985, 'other')]]
+        const scene = { protocol, actions: transacts(2, 500), others, faults, durationMs: 5_000 }
+        for (let seed = 1; seed <= 8; seed++) await expectSound({ ...scene, seed })
+      }
+    },
+  )
 })

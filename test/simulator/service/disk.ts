@@ -152,11 +152,14 @@ export class Disk {
   }
 
   /** The rows as one instance sees them. */
-  open(statement: Statement): Rows {
+  open(statement: Statement, now: () => number): Rows {
     return {
       records: this.#records(statement),
       events: this.#events(statement),
-      touch: () => statement('read', 'touch'),
+      touch: () => {
+        statement('read', 'touch')
+        return now()
+      },
       transaction: run => {
         statement('read', 'begin')
         const before = this.#open.length

@@ -32,7 +32,6 @@ const LOOK_EVERY_MS = 500
 const TRIED_MS = 30_000
 /** In the transcript. */
 export const HEALED = 'everything is mended'
-const EJECT_AFTER_MS = 60_000
 
 export class Healing {
   readonly #world: World
@@ -151,10 +150,7 @@ export class Healing {
     const { journal } = this.#world
     const client = this.#client
     const lock = client.connect().lock(name)
-    const ejectAt = this.#world.loop.now + EJECT_AFTER_MS
     await this.#insist(onFailure, async () => {
-      // A clock that was set back by an hour makes a grant last an hour longer: then an operator ends it.
-      if (this.#world.counts.clockJumps > 0 && this.#world.loop.now > ejectAt) await lock.eject()
       const begunAt = this.#world.loop.now
       const held = await lock.acquire({ waitMs: 20_000 })
       journal.grant(name, client.name, begunAt, held.fence)
@@ -199,7 +195,7 @@ export class Healing {
   /** Nobody wants anything: sooner or later no lock has an alarm set, and no message is under way. */
   async #requireSilence(): Promise<void> {
     const { loop, counts } = this.#world
-    // What was to happen at a certain time happens an hour later by a clock that was set back by one.
+    // An alarm that was set before its clock was set back by an hour stays set for an hour.
     if (counts.clockJumps > 0) return
     const deadline = loop.now + SILENCE_MS
     const quiet = this.#quiet()

@@ -40,18 +40,24 @@ export class Instance implements Runtime {
   #durableGroups = 0
   #held: Held[] = []
   #isGroupOpen = false
+  #latestNow = 0
 
   constructor(object: SimObject, random: Random) {
     this.object = object
     this.#random = random
-    this.rows = object.disk.open((kind, name) => this.#statement(kind, name))
+    this.rows = object.disk.open(
+      (kind, name) => this.#statement(kind, name),
+      () => object.site.now,
+    )
     this.alarm = { set: at => this.#setAlarm(at) }
     this.peers = { ask: (lock, place, request, limitMs) => this.#ask(lock, place, request, limitMs) }
     this.sockets = object.socketsOf(this)
   }
 
+  /** As on the platform: in one instance the clock never goes back. It stands still instead. */
   now(): number {
-    return this.object.site.now
+    this.#latestNow = Math.max(this.#latestNow, this.object.site.now)
+    return this.#latestNow
   }
 
   random(): number {
@@ -122,7 +128,7 @@ export class Instance implements Runtime {
 
   #setAlarm(at: number): void {
     this.#statement('write', 'alarm')
-    this.object.disk.setAlarm(at)
+    this.object.disk.setAlarm(Math.max(at, this.now()))
   }
 
   // ---------------------------------------------------------------- what leaves

@@ -21,7 +21,11 @@ export function judgeOperations(world: World, lock: string, truth: Truth): void 
 function judgeOperation(lock: string, opId: string, calls: readonly OperationCall[], truth: Truth): void {
   const entries = truth.entriesOf(opId)
   const inState = truth.final?.filter(id => id === opId).length ?? null
-  const words = calls.map(({ word }) => word)
+  const appliedAt = truth.appliedAt(opId)
+  // Whoever asked only after it was applied has not done it, and may be told so.
+  const words = calls.flatMap(({ word, begunAt }) =>
+    appliedAt !== null && begunAt > appliedAt ? [] : [word],
+  )
   if (inState !== null && inState > 1)
     violate('applied once', `${lock}: ${opId} is in the state ${inState} times`)
   if (words.every(word => word === 'not-applied') && (entries.length > 0 || (inState ?? 0) > 0)) {

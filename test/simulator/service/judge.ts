@@ -44,7 +44,7 @@ function judgeLock(world: World, lock: string): void {
   if (!guardsState) return
   const order = serialOrder(events)
   const { results } = replay(order, keyValue, world.plan.limits.resultsKept, new Set())
-  const truth = new Truth(order, results, world.journal.final.get(lock) ?? null)
+  const truth = new Truth(events, order, results, world.journal.final.get(lock) ?? null)
   judgeOperations(world, lock, truth)
   judgeReads(world, lock, truth)
   judgeWatches(world, lock, truth)

@@ -4,7 +4,7 @@
  * may be down, but where processes have ledgers it is never born again while anybody still has it.
  */
 import type { LockConfiguration } from '../../../shared/api/configuration.ts'
-import type { LedgerRecord } from '../../../shared/birth/ledger-types.ts'
+import type { LedgerEntry, LedgerRecord } from '../../../shared/birth/ledger-types.ts'
 import type { BirthRecord } from '../../../shared/birth/lock-types.ts'
 import { majority } from '../../../shared/protocols/quorum.ts'
 import { LEDGER_NAME } from '../../../worker/participant/ledger/name.ts'
@@ -108,12 +108,23 @@ export class Losses {
   }
 
   committed(object: SimObject, group: Group): void {
-    const { lock, participant } = object
+    const { lock, participant, site } = object
+    if (lock === LEDGER_NAME) {
+      for (const name of finishedIn(group)) {
+        const finished = this.#world.objects.get(`${site.name}:${name}/${participant}`)
+        if (finished !== undefined) this.#takeBack(finished)
+      }
+    }
     if (!group.some(([kind, key]) => kind === 'put' && SIGNS.has(key as string))) return
     if (lock !== LEDGER_NAME && !this.#born.has(lock) && isMemberOf(object)) {
       this.#world.counts.births++
       this.#born.add(lock)
     }
+    this.#takeBack(object)
+  }
+
+  #takeBack(object: SimObject): void {
+    const { lock, participant } = object
     const lost = this.#lost.get(lock)
     const cause = lost?.get(participant)
     if (cause === undefined || !this.#isBack(object, cause)) return
@@ -138,19 +149,29 @@ export class Losses {
 
   /**
    * One whose ledger was lost is a member until it hears of that: it is back when it was out, or became
-   * entitled since.
+   * entitled since; and certainly when its ledger says so, for that is what operators are told.
    */
   #isBack(object: SimObject, cause: Cause): boolean {
     if (object.lock === LEDGER_NAME) return isHealed(object)
     if (this.#isElsewhere(object)) return true
+    if (cause === 'storage') return isMemberOf(object)
     const { standing, incarnation } = birthOf(object) ?? { standing: { status: 'unknown' }, incarnation: 0 }
-    const isNewer = standing.status === 'entitled' && incarnation === this.#incarnationAt(object)
-    if (cause === 'ledger' && isNewer) return true
-    return isMemberOf(object) && (cause === 'storage' || standing.status === 'lost')
+    const isNow = incarnation === this.#incarnationAt(object)
+    if (standing.status === 'entitled') return isNow
+    return standing.status === 'lost' && isMemberOf(object) && (isNow || this.#isSaidToBeFinished(object))
   }
 
-  #incarnationAt({ site, participant }: SimObject): number {
-    const ledger = this.#world.objects.get(`${site.name}:${LEDGER_NAME}/${participant}`)
+  #ledgerAt({ site, participant }: SimObject): SimObject | undefined {
+    return this.#world.objects.get(`${site.name}:${LEDGER_NAME}/${participant}`)
+  }
+
+  #isSaidToBeFinished(object: SimObject): boolean {
+    const text = this.#ledgerAt(object)?.disk.durableRecord(ENTRY + object.lock)
+    return text !== undefined && (JSON.parse(text) as LedgerEntry).isFinished === true
+  }
+
+  #incarnationAt(object: SimObject): number {
+    const ledger = this.#ledgerAt(object)
     const record = ledger === undefined ? null : ledgerOf(ledger)
     return record?.status === 'founded' ? record.incarnation : 0
   }
@@ -171,6 +192,16 @@ export class Losses {
 
 /** Records that say that somebody is back. */
 const SIGNS: ReadonlySet<string> = new Set(['membership', 'birth', 'ledger'])
+
+const ENTRY = 'lock/'
+
+/** The locks whose entries in a ledger are written, and say that nothing is left to be done. */
+function finishedIn(group: Group): string[] {
+  return group.flatMap(write => {
+    if (write[0] !== 'put' || !write[1].startsWith(ENTRY)) return []
+    return (JSON.parse(write[2]) as LedgerEntry).isFinished ? [write[1].slice(ENTRY.length)] : []
+  })
+}
 
 export function birthOf(object: SimObject): BirthRecord | null {
   const text = object.disk.durableRecord('birth')

@@ -29,7 +29,7 @@ export class SimAlarm {
     this.arm()
   }
 
-  /** By the clock as it is now: an alarm that was set before a jump comes when it would have come. */
+  /** An alarm that was set before the clock was set back comes when the clock says so: an hour later. */
   arm(): void {
     const { disk, site, world, name } = this.#object
     this.#timer?.cancel()
@@ -41,15 +41,18 @@ export class SimAlarm {
     if (alarmAt === null) return
     const retryMs = this.#retries === 0 ? 0 : RETRY_MS * 2 ** (this.#retries - 1)
     let delayMs = Math.max(retryMs, alarmAt - site.now)
+    let isEarly = false
     if (site.alarms === 'late') {
       world.counts.alarmsLate++
       delayMs += this.#random.fraction() * LATE_MOST_MS
     } else if (site.alarms === 'early' && delayMs > retryMs) {
       world.counts.alarmsEarly++
+      isEarly = true
       delayMs = Math.max(0, delayMs - this.#random.fraction() * EARLY_MOST_MS)
     }
     world.detail(name, () => `alarm in ${delayMs.toFixed(2)} ms`)
-    this.#timer = world.loop.after(delayMs, () => site.receive(() => this.#ring()))
+    const ring = (): void => (isEarly || site.now >= alarmAt ? this.#ring() : this.arm())
+    this.#timer = world.loop.after(delayMs, () => site.receive(ring))
   }
 
   #ring(): void {

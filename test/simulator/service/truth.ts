@@ -2,6 +2,7 @@
  * What really happened to a lock: the one order of its operations, what each of them answers, and the state
  * at each place.
  */
+import type { HistoryEvent } from '../../../shared/history/events.ts'
 import type { SerialEntry, SerialOrder } from '../../../shared/history/serial-order.ts'
 import type { Json } from '../../../shared/json.ts'
 import { cellOfKey, keyValue, readKey } from '../../../shared/resource/key-value.ts'
@@ -13,8 +14,14 @@ export class Truth {
   /** The ids in the lock's log, as a client read them at the end; `null` if nobody could. */
   readonly final: readonly string[] | null
   readonly #byOpId = new Map<string, SerialEntry[]>()
+  readonly #appliedAt = new Map<string, number>()
 
-  constructor(order: SerialOrder, results: readonly Json[], final: readonly string[] | null) {
+  constructor(
+    events: readonly HistoryEvent[],
+    order: SerialOrder,
+    results: readonly Json[],
+    final: readonly string[] | null,
+  ) {
     this.order = order
     this.#results = results
     this.final = final
@@ -23,6 +30,15 @@ export class Truth {
       if (known === undefined) this.#byOpId.set(entry.opId, [entry])
       else known.push(entry)
     }
+    for (const event of events) {
+      if (event.type !== 'invoke') continue
+      this.#appliedAt.set(event.opId, Math.min(event.at, this.#appliedAt.get(event.opId) ?? event.at))
+    }
+  }
+
+  /** When the first replica had applied this operation; `null` if none is known to have. */
+  appliedAt(opId: string): number | null {
+    return this.#appliedAt.get(opId) ?? null
   }
 
   /** Where this operation stands in the order; more than once if it was issued again. */

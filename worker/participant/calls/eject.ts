@@ -26,7 +26,8 @@ export function* eject(context: CallContext, call: Call<'eject'>): Conversation<
 
 /** Why the holder with this fence is not to be ejected from here; `null` if it is. */
 function refusalToEject({ member }: CallContext, fence: number): ParticipantAnswer | null {
-  const guarded = member.guarded!
+  const { guarded } = member
+  if (guarded === null) return holderUnknown
   if (guarded.latestFence() === fence) return null
   // Only the owner knows of a grant that no majority has heard of yet.
   const isCertain = hasHeardOf(guarded, fence) || member.view.owner === member.id

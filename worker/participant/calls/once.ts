@@ -11,7 +11,7 @@ import type { ParticipantAnswer } from '../calls.ts'
 import { type CallContext, done } from './context.ts'
 import { ask, type Conversation, operationKey } from './conversations.ts'
 import { outcomeBody } from './outcome.ts'
-import { opIdConflict, unsettled } from './refusals.ts'
+import { noMember, opIdConflict, unsettled } from './refusals.ts'
 
 interface Asked {
   readonly opId: string
@@ -28,7 +28,9 @@ export function* earlierResult(
   until: number,
 ): Conversation<StoredResult | ParticipantAnswer | null> {
   for (;;) {
-    const { replica, onTheWay } = context.member.guarded!
+    const { guarded } = context.member
+    if (guarded === null) return noMember
+    const { replica, onTheWay } = guarded
     const stored = resultOf(replica, opId)
     if (stored !== undefined) return stored.digest === digest(ops) ? stored : opIdConflict
     const entry = onTheWay().find(before => before.opId === opId)

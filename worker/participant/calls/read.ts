@@ -3,18 +3,20 @@ import type { ParticipantAnswer } from '../calls.ts'
 import { type Call, type CallContext, SETTLE_MS } from './context.ts'
 import { ask, type Conversation } from './conversations.ts'
 import { readOne, readPage } from './reading.ts'
-import { refusalProblem } from './refusals.ts'
+import { noMember, refusalProblem } from './refusals.ts'
 
 export function* get(context: CallContext, call: Call<'get'>): Conversation<ParticipantAnswer> {
   const problem = call.consistency === 'local' ? null : yield* catchUp(context)
-  const { replica, committed } = context.member.guarded!
-  return problem ?? readOne(replica.cells, committed, call)
+  if (problem !== null) return problem
+  const { guarded } = context.member
+  return guarded === null ? noMember : readOne(guarded.replica.cells, guarded.committed, call)
 }
 
 export function* list(context: CallContext, call: Call<'list'>): Conversation<ParticipantAnswer> {
   const problem = call.consistency === 'local' ? null : yield* catchUp(context)
-  const { replica, committed } = context.member.guarded!
-  return problem ?? readPage(replica.cells, committed, call)
+  if (problem !== null) return problem
+  const { guarded } = context.member
+  return guarded === null ? noMember : readPage(guarded.replica.cells, guarded.committed, call)
 }
 
 /** `null` once this replica has everything that was committed before; else why not. */

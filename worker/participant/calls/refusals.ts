@@ -25,13 +25,7 @@ export function refusalProblem(refusal: Refusal, opId?: string): ProblemAnswer {
         ...(opId !== undefined && { outcome: 'not-applied' }),
       }
     case 'not-a-member':
-      return {
-        type: 'problem',
-        code: 'no_quorum',
-        detail: 'This participant is being taken back by the others. Ask again, or ask another one.',
-        outcome: 'not-applied',
-        retryAfterSeconds: 1,
-      }
+      return noMember
     case 'not-supported':
       return {
         type: 'problem',
@@ -44,6 +38,15 @@ export function refusalProblem(refusal: Refusal, opId?: string): ProblemAnswer {
     case 'not-waiting':
       return noSuchTicket
   }
+}
+
+/** Also of a participant that has just lost its place, while somebody waited for it. Nothing was begun. */
+export const noMember: ProblemAnswer = {
+  type: 'problem',
+  code: 'no_quorum',
+  detail: 'This participant is being taken back by the others. Ask again, or ask another one.',
+  outcome: 'not-applied',
+  retryAfterSeconds: 1,
 }
 
 /** A protocol without a log: there is no state, and nobody can tell the order of events elsewhere. */

@@ -64,6 +64,7 @@ function transacted(
 ): ParticipantAnswer {
   const answer = outcomeAnswer(event)
   if (answer.type !== 'done') return answer
-  const fence = resultOf(member.guarded!.replica, event.opId)?.fence ?? ownFence
+  const { guarded } = member
+  const fence = (guarded && resultOf(guarded.replica, event.opId)?.fence) ?? ownFence
   return done(200, { fence, ...(answer.body as { [member: string]: Json }) })
 }

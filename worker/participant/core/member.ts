@@ -162,8 +162,8 @@ export class Member {
    */
   private measure(emitted: readonly Emitted[]): void {
     for (const event of emitted) {
-      if (event.type === 'applied') this.size!.applied(event.opId, event.changes)
-      if (event.type === 'restored') this.size!.measureAll()
+      if (event.type === 'applied') this.size?.applied(event.opId, event.changes)
+      if (event.type === 'restored') this.size?.measureAll()
     }
   }
 

@@ -5,14 +5,11 @@
  *
  * The alarm is moved only to an earlier time. One that fires too early finds nothing due and sets the next;
  * one that fires with nothing to come is the last: an idle lock has no alarm.
- *
- * A clock may be set back. What was to come in a second comes in a second all the same: otherwise a
- * participant would repeat nothing for an hour, and suspect nobody.
  */
 import type { Runtime } from '../runtime.ts'
 
 export interface Timer {
-  at: number
+  readonly at: number
   readonly run: () => void
 }
 
@@ -20,28 +17,13 @@ export class Timers {
   private readonly runtime: Pick<Runtime, 'alarm' | 'now'>
   private readonly timers = new Set<Timer>()
   private alarmAt: number | null = null
-  /** When the clock was last looked at. */
-  private lastNow: number
 
   constructor(runtime: Pick<Runtime, 'alarm' | 'now'>) {
     this.runtime = runtime
-    this.lastNow = runtime.now()
-  }
-
-  private now(): number {
-    const now = this.runtime.now()
-    const backMs = this.lastNow - now
-    this.lastNow = now
-    if (backMs <= 0) return now
-    for (const timer of this.timers) timer.at -= backMs
-    // It may come as late as it was set before.
-    this.alarmAt = null
-    return now
   }
 
   /** `run` is called in a turn. */
   set(at: number, run: () => void): Timer {
-    this.now()
     const timer = { at, run }
     this.timers.add(timer)
     return timer
@@ -53,7 +35,7 @@ export class Timers {
 
   /** The alarm has fired: it is set no more. What is due runs, earliest first. */
   fire(): void {
-    const now = this.now()
+    const now = this.runtime.now()
     this.alarmAt = null
     const due = [...this.timers].filter(({ at }) => at <= now).sort((a, b) => a.at - b.at)
     // One of them may cancel another.
@@ -62,7 +44,7 @@ export class Timers {
 
   /** At the end of each turn. */
   arm(): void {
-    const now = this.now()
+    const now = this.runtime.now()
     let first = Number.POSITIVE_INFINITY
     for (const { at } of this.timers) first = Math.min(first, at)
     if (first === Number.POSITIVE_INFINITY) return

@@ -2,7 +2,7 @@
  * Every entry of a participant is a turn, and so is everything that it does after it has waited for
  * something:
  *
- *   1. touch   a superseded instance finds out and ends
+ *   1. touch   an instance that was superseded, or whose clock stands still, finds out and ends
  *   2. run     steps of the protocol, and the reactions to them, without waiting for anything
  *   3. write   all that they want to be remembered, in one transaction
  *   4. send    messages, answers, events of sessions and watchers; then the alarm is armed
@@ -12,6 +12,7 @@
  * begins with it.
  */
 import type { Runtime } from '../runtime.ts'
+import { Clock } from './clock.ts'
 import type { Storage } from './storage.ts'
 
 export class InstanceOver extends Error {}
@@ -19,6 +20,7 @@ export class InstanceOver extends Error {}
 export class Turns {
   private readonly runtime: Runtime
   private readonly storage: Storage
+  private readonly clock: Clock
   private reactions: (() => void)[] = []
   private departures: (() => void)[] = []
   private isRunning = false
@@ -29,6 +31,7 @@ export class Turns {
   constructor(runtime: Runtime, storage: Storage) {
     this.runtime = runtime
     this.storage = storage
+    this.clock = new Clock(runtime)
   }
 
   get isOver(): boolean {
@@ -76,7 +79,7 @@ export class Turns {
   private runAndWrite<Result>(body: () => Result): Result {
     if (this.isRunning) throw new Error('a turn cannot begin in another one')
     this.isRunning = true
-    this.runtime.rows.touch()
+    this.clock.check(this.runtime.rows.touch())
     const result = body()
     for (let reaction = this.reactions.shift(); reaction !== undefined; reaction = this.reactions.shift())
       reaction()

@@ -149,13 +149,18 @@ export class Sessions {
     return kept > 0 && kept === holders.length
   }
 
-  /** How long a session's grant still lasts; 0 if there is no session. */
+  /**
+   * How long a session's grant still lasts; 0 if there is no session. A sign of life from a time to come is
+   * from before the clock was set back: it counts as one that was given now, and only once.
+   */
   private leftMs(user: string): number {
     const socket = this.runtime.sockets.withTag(user)
     if (socket === undefined) return 0
+    const now = this.runtime.now()
     const { heardAt, ttlMs } = attachmentOf(socket)
-    const lastSign = Math.max(heardAt, socket.lastPing() ?? 0)
-    return lastSign + (ttlMs ?? this.member().configuration.ttlMs) - this.runtime.now()
+    if (heardAt > now) this.heard(socket, null)
+    const signs = [Math.min(heardAt, now), socket.lastPing() ?? 0].filter(sign => sign <= now)
+    return Math.max(...signs) + (ttlMs ?? this.member().configuration.ttlMs) - now
   }
 
   /** The client has said something. `ttlMs`: the time to live that it wants from now on. */
