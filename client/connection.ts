@@ -2,6 +2,7 @@
 import type { Clock } from './clock.ts'
 import { type RetryLimits, type RetryOptions, withRetries } from './retry.ts'
 import type { OpenSocket } from './socket.ts'
+import { inSpan, type Note, type Tracer, traceparentOf } from './tracing.ts'
 import type { Answer, Call, Transport } from './transport.ts'
 
 export interface ConnectionOptions {
@@ -12,6 +13,7 @@ export interface ConnectionOptions {
   readonly openSocket: OpenSocket
   readonly retry: Required<RetryOptions>
   readonly waitUntil: (work: Promise<unknown>) => void
+  readonly tracer?: Tracer | undefined
 }
 
 export class Connection {
@@ -21,18 +23,39 @@ export class Connection {
   readonly newId: () => string
   readonly openSocket: OpenSocket
   readonly retry: Required<RetryOptions>
-  readonly #listeners = new Map<string, Set<(fence: number) => void>>()
-  readonly #waitUntil: (work: Promise<unknown>) => void
+  readonly #options: ConnectionOptions
+  readonly #listeners: Map<string, Set<(fence: number) => void>>
+  /** Told how often a call was repeated. */
+  readonly #onRetries: (retries: number) => void
 
-  constructor(options: ConnectionOptions) {
-    const { transport, clock, random, newId, openSocket, retry, waitUntil } = options
+  constructor(options: ConnectionOptions, of?: Connection, onRetries: (retries: number) => void = () => {}) {
+    const { transport, clock, random, newId, openSocket, retry } = options
     this.transport = transport
     this.clock = clock
     this.random = random
     this.newId = newId
     this.openSocket = openSocket
     this.retry = retry
-    this.#waitUntil = waitUntil
+    this.#options = options
+    this.#listeners = of === undefined ? new Map() : of.#listeners
+    this.#onRetries = onRetries
+  }
+
+  /** A call of the lock in a span of its own, if there is a tracer: it goes by the connection that it is given. */
+  traced<T>(
+    name: string,
+    lock: string,
+    work: (connection: Connection, note: Note) => Promise<T>,
+  ): Promise<T> {
+    const { tracer } = this.#options
+    if (tracer === undefined) return work(this, () => {})
+    return inSpan(tracer, name, { 'baton.lock': lock }, span => {
+      const traceparent = traceparentOf(span)
+      const transport = traceparent === undefined ? this.transport : this.transport.with({ traceparent })
+      const onRetries = (retries: number) => span.setAttributes({ 'baton.retries': retries })
+      const connection = new Connection({ ...this.#options, transport }, this, onRetries)
+      return work(connection, attributes => span.setAttributes({ ...attributes }))
+    })
   }
 
   /** A call that may depend on the time at which it is sent is given as a function. */
@@ -63,7 +86,7 @@ export class Connection {
 
   /** Goes on after the caller has its answer; what becomes of it, nobody asks. */
   later(work: Promise<unknown>): void {
-    this.#waitUntil(work.catch(() => {}))
+    this.#options.waitUntil(work.catch(() => {}))
   }
 
   attempts<T>(
@@ -72,7 +95,10 @@ export class Connection {
     attempt: (before: number) => Promise<T>,
   ): Promise<T> {
     const { clock, random, retry } = this
-    return withRetries({ clock, random, options: retry }, { ...limits, signal }, attempt)
+    return withRetries({ clock, random, options: retry }, { ...limits, signal }, before => {
+      if (before > 0) this.#onRetries(before)
+      return attempt(before)
+    })
   }
 }
 

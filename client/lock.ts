@@ -1,15 +1,17 @@
 /** One lock, by its name: everything that the service does with it. */
-import type { Json } from '../shared/json.ts'
 import { type AcquireOptions, acquireGrant } from './acquire.ts'
 import { type Connection, LOCK_NAME, pathOf } from './connection.ts'
 import { BadRequestError, ConflictError, LockedError } from './errors.ts'
 import { GrantById } from './grant.ts'
 import { Held } from './held.ts'
 import { type HistoryOptions, historyPages, wholeHistory } from './history.ts'
-import { type TransactOptions, transact } from './operations.ts'
+import { outcomeOf, type TransactOptions, transact } from './operations.ts'
 import type { KeyValue, ResourceTypes, TransactResult } from './ops.ts'
-import { type GetOptions, getKey, type ListOptions, listAll, listKeys } from './reads.ts'
+import { type Get, type GetOptions, getKey, type ListOptions, listAll, listKeys } from './reads.ts'
+import type { Repeat } from './retry.ts'
+import type { Schemas } from './schemas.ts'
 import { Session } from './session.ts'
+import type { ValueIn } from './state.ts'
 import type { Call } from './transport.ts'
 import type {
   Entry,
@@ -20,7 +22,6 @@ import type {
   Membership,
   Page,
   ParticipantsChange,
-  Read,
   Status,
   WatchEvent,
 } from './types.ts'
@@ -64,14 +65,16 @@ const AFTER_A_LOSS = 'But an earlier request of this call got no answer, and may
 export class Lock<Resource extends ResourceTypes = KeyValue> {
   readonly name: string
   readonly #connection: Connection
+  readonly #schemas: Schemas | undefined
 
-  constructor(connection: Connection, name: string) {
+  constructor(connection: Connection, name: string, schemas?: Schemas) {
     if (!LOCK_NAME.test(name)) {
       const detail = `the name of a lock matches ${LOCK_NAME.source}`
       throw new BadRequestError({ code: 'bad_request', status: 400, detail, retryable: false })
     }
     this.name = name
     this.#connection = connection
+    this.#schemas = schemas
   }
 
   /**
@@ -116,8 +119,13 @@ export class Lock<Resource extends ResourceTypes = KeyValue> {
    * await using held = await lock.acquire({ waitMs: 60_000, signal })
    */
   async acquire(options: HoldOptions = {}): Promise<Held<Resource>> {
-    const granted = await acquireGrant(this.#connection, this.name, options)
-    return new Held(this.#connection, this.name, granted, options)
+    const granted = await this.#connection.traced('acquire', this.name, async (connection, note) => {
+      const granted = await acquireGrant(connection, this.name, options)
+      const { participant, fence } = granted.grant
+      note({ 'baton.participant': participant, 'baton.fence': fence, 'baton.outcome': 'granted' })
+      return granted
+    })
+    return new Held(this.#connection, this.name, granted, { ...options, schemas: this.#schemas })
   }
 
   /** The same, but `null` if the lock is taken. Waits for a second unless `waitMs` says otherwise. */
@@ -145,18 +153,29 @@ export class Lock<Resource extends ResourceTypes = KeyValue> {
     ops: Batch,
     options: TransactOptions = {},
   ): Promise<TransactResult<Batch, Resource>> {
-    const answer = await transact(this.#connection, this.name, ops, options)
-    return answer as unknown as TransactResult<Batch, Resource>
+    const { opId = this.#connection.newId() } = options
+    await this.#schemas?.checkOps(ops)
+    const answer = await this.#connection.traced('transact', this.name, async (connection, note) => {
+      const answer = await transact(connection, this.name, ops, { ...options, opId })
+      const { fence } = answer as { readonly fence: number }
+      note({ 'baton.fence': fence, 'baton.outcome': outcomeOf(answer) })
+      return answer
+    })
+    const checked = (await this.#schemas?.checkResults(ops, answer, opId)) ?? answer
+    return checked as unknown as TransactResult<Batch, Resource>
   }
 
   /** The value of a key, and `null` with revision 0 if there is none. */
-  get<Value extends Json = Json>(key: string, options: GetOptions = {}): Promise<Read<Value>> {
-    return getKey(this.#connection, this.name, key, options)
-  }
+  readonly get: Get<Resource> = ((key: string, options: GetOptions = {}) =>
+    this.#connection.traced('get', this.name, connection =>
+      getKey(connection, this.name, key, options, this.#schemas),
+    )) as Get<Resource>
 
   /** One page of the keys, in their order. */
-  list<Value extends Json = Json>(options: ListOptions = {}): Promise<Page<Value>> {
-    return listKeys(this.#connection, this.name, options)
+  list<Value = ValueIn<Resource>>(options: ListOptions = {}): Promise<Page<Value>> {
+    return this.#connection.traced('list', this.name, connection =>
+      listKeys(connection, this.name, options, this.#schemas),
+    )
   }
 
   /**
@@ -165,10 +184,10 @@ export class Lock<Resource extends ResourceTypes = KeyValue> {
    * @example
    * for await (const { key, value } of lock.entries({ prefix: 'user/' })) console.log(key, value)
    */
-  entries<Value extends Json = Json>(
+  entries<Value = ValueIn<Resource>>(
     options: ListOptions = {},
   ): AsyncGenerator<Entry<Value>, void, undefined> {
-    return listAll(this.#connection, this.name, options)
+    return listAll(this.#connection, this.name, options, this.#schemas)
   }
 
   /**
@@ -195,7 +214,7 @@ export class Lock<Resource extends ResourceTypes = KeyValue> {
 
   /** How the lock and each of its participants are. A participant that is not reachable is reported as such. */
   status(options: SignalOptions = {}): Promise<Status> {
-    return this.#repeatable({ method: 'GET', path: pathOf(this.name) }, options)
+    return this.#repeatable('status', { method: 'GET', path: pathOf(this.name) }, options)
   }
 
   /** What the participants recorded, for the checker: all of it. It may be long. */
@@ -210,7 +229,8 @@ export class Lock<Resource extends ResourceTypes = KeyValue> {
 
   /** Decides what the lock is made of, once. Rejects with a `ConflictError` if it is made of something else already. */
   async configure(lockOptions: LockOptions, options: SignalOptions = {}): Promise<LockConfiguration> {
-    return this.#repeatable({ method: 'PUT', path: pathOf(this.name), body: writeJson(lockOptions) }, options)
+    const call = { method: 'PUT', path: pathOf(this.name), body: writeJson(lockOptions) } as const
+    return this.#repeatable('configure', call, options)
   }
 
   /**
@@ -227,16 +247,15 @@ export class Lock<Resource extends ResourceTypes = KeyValue> {
       path: pathOf(this.name, 'eject'),
       body: writeJson({ fence }),
     } as const
-    if (fence === undefined) return this.#once(call, signal)
+    if (fence === undefined) return this.#once('eject', call, signal)
     let requests = 0
     try {
-      const answer = await this.#connection.call(
-        () => {
-          requests++
-          return call
-        },
-        { repeat: 'always' },
-        signal,
+      const callAgain = () => {
+        requests++
+        return call
+      }
+      const answer = await this.#connection.traced('eject', this.name, connection =>
+        connection.call(callAgain, { repeat: 'always' }, signal),
       )
       return answer.body as unknown as { readonly epoch: number }
     } catch (error) {
@@ -250,17 +269,22 @@ export class Lock<Resource extends ResourceTypes = KeyValue> {
   /** Adds, removes or replaces a participant. Not repeated if the answer gets lost: look at `status()` then. */
   async changeParticipants(change: ParticipantsChange, { signal }: SignalOptions = {}): Promise<Membership> {
     const path = pathOf(this.name, 'participants')
-    return this.#once({ method: 'POST', path, body: writeJson(change) }, signal)
+    return this.#once('participants', { method: 'POST', path, body: writeJson(change) }, signal)
   }
 
   /** Done twice is the same as done once. */
-  async #repeatable<T>(call: Call, { signal }: SignalOptions): Promise<T> {
-    const answer = await this.#connection.call(call, { repeat: 'always' }, signal)
-    return answer.body as T
+  #repeatable<T>(name: string, call: Call, { signal }: SignalOptions): Promise<T> {
+    return this.#send(name, call, 'always', signal)
   }
 
-  async #once<T>(call: Call, signal: AbortSignal | undefined): Promise<T> {
-    const answer = await this.#connection.call(call, { repeat: 'never' }, signal)
+  #once<T>(name: string, call: Call, signal: AbortSignal | undefined): Promise<T> {
+    return this.#send(name, call, 'never', signal)
+  }
+
+  async #send<T>(name: string, call: Call, repeat: Repeat, signal: AbortSignal | undefined): Promise<T> {
+    const answer = await this.#connection.traced(name, this.name, connection =>
+      connection.call(call, { repeat }, signal),
+    )
     return answer.body as T
   }
 }

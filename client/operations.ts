@@ -30,6 +30,10 @@ export interface TransactOptions extends ApplyOptions {
 
 const DEFAULT_WAIT_MS = 10_000
 
+/** For a span: a condition that did not hold is an outcome like others. */
+export const outcomeOf = (answer: Json): string =>
+  (answer as { readonly applied: boolean }).applied ? 'applied' : 'condition-failed'
+
 export async function applyUnderGrant(
   connection: Connection,
   grantPath: string,

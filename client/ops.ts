@@ -10,6 +10,7 @@ import type {
   OpResult,
   PutResult,
 } from '../shared/resource/key-value.ts'
+import type { StateGetResult } from './state.ts'
 
 /** What a lock guards, for the compiler: the ops of its resource, and what they answer when applied and when not. */
 export interface ResourceTypes {
@@ -25,9 +26,15 @@ export interface KeyValue extends ResourceTypes {
   readonly refusal: OpError | NotApplied
 }
 
-export type ResultOf<Op, Resource extends ResourceTypes = KeyValue> = Resource extends KeyValue
-  ? KeyValueResultOf<Op>
-  : Resource['result']
+export type ResultOf<Op, Resource extends ResourceTypes = KeyValue> = Resource extends {
+  readonly state: infer State
+}
+  ? Op extends { readonly get: unknown }
+    ? StateGetResult<Op, State>
+    : KeyValueResultOf<Op>
+  : Resource extends KeyValue
+    ? KeyValueResultOf<Op>
+    : Resource['result']
 
 type KeyValueResultOf<Op> = Op extends { readonly put: string }
   ? PutResult

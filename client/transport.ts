@@ -28,6 +28,17 @@ export interface Answer {
   readonly body: Json
 }
 
+/** All that it sends of its own accord, so that a service that pages of other origins may call can let them pass (CORS). */
+export const REQUEST_HEADERS = [
+  'accept',
+  'authorization',
+  'content-type',
+  'last-event-id',
+  'traceparent',
+] as const
+/** All that it reads of an answer. */
+export const ANSWER_HEADERS = ['content-type', 'retry-after', 'x-request-id'] as const
+
 const SWITCHING_PROTOCOLS = 101
 const NO_CONTENT = 204
 const NOT_WHOLE = 'the answer is not whole'
@@ -48,6 +59,11 @@ export class Transport {
 
   constructor(options: TransportOptions) {
     this.#options = options
+  }
+
+  /** The same way, with more headers. */
+  with(headers: { readonly [name: string]: string }): Transport {
+    return new Transport({ ...this.#options, headers: { ...this.#options.headers, ...headers } })
   }
 
   /** Throws a `BatonError` for everything but a success. */

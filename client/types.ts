@@ -37,7 +37,7 @@ export interface Holder {
 
 export type Consistency = 'local' | 'linearizable'
 
-export interface Entry<Value extends Json = Json> {
+export interface Entry<Value = Json> {
   readonly key: string
   readonly value: Value
   /** The sequence of the operation that last changed the key. */
@@ -45,12 +45,12 @@ export interface Entry<Value extends Json = Json> {
 }
 
 /** A key that does not exist has the value `null` and the revision 0, which is what `ifRevision` calls it too. */
-export interface Read<Value extends Json = Json> extends Entry<Value | null> {
+export interface Read<Value = Json> extends Entry<Value | null> {
   /** How far the state that was read had come; absent if the key is. */
   readonly sequence?: number
 }
 
-export interface Page<Value extends Json = Json> {
+export interface Page<Value = Json> {
   readonly entries: readonly Entry<Value>[]
   /** Where the next page begins; `null` on the last one. */
   readonly cursor: string | null

@@ -6,6 +6,7 @@ import { birthMutants } from './catalogue-birth.ts'
 import { bytesMutants } from './catalogue-bytes.ts'
 import { coreMutants } from './catalogue-core.ts'
 import { durabilityMutants } from './catalogue-durability.ts'
+import { ghostMutants } from './catalogue-ghosts.ts'
 import { livenessMutants } from './catalogue-liveness.ts'
 import { lockOnlyMutants } from './catalogue-lock-only.ts'
 import { lossMutants } from './catalogue-loss.ts'
@@ -76,5 +77,6 @@ export const mutants: Mutant[] = [
   ...participantMutants,
   ...participantCallMutants,
   ...bytesMutants,
+  ...ghostMutants,
   ...serviceMutants,
 ]

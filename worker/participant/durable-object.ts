@@ -14,6 +14,8 @@ import type { PeerAnswer, PeerRequest } from './peers/requests.ts'
 import type { Peers, Runtime, Sink, Socket, SocketAttachment, Sockets } from './runtime.ts'
 import { SqlRows } from './sql-rows.ts'
 
+const CLOSE_NORMAL = 1000
+
 export class BatonParticipant extends DurableObject<BatonEnvironment> {
   private readonly runtime: Runtime
   /** An object is one of these for all its life; which one, its first request says. */
@@ -101,6 +103,8 @@ export class BatonParticipant extends DurableObject<BatonEnvironment> {
 
   override webSocketClose(socket: WebSocket): void {
     this.participant.socketClose(socketOf(this.ctx, socket))
+    // A hibernating socket is not closed by the runtime: without this the client waits for it until it gives up.
+    socketOf(this.ctx, socket).close(CLOSE_NORMAL, '')
   }
 
   override webSocketError(socket: WebSocket): void {
