@@ -13,7 +13,7 @@ export type ExitCode = (typeof EXIT)[keyof typeof EXIT]
 
 export const EXIT_CODES: readonly (readonly [code: string, meaning: string])[] = [
   ['0', 'done'],
-  ['1', 'refused or failed: a wrong key, a condition that does not hold, no such key of the state'],
+  ['1', 'refused or failed: a wrong key, a condition that does not hold, no such key in the state'],
   ['2', 'the command line makes no sense'],
   ['3', 'busy: somebody else holds the lock, and the time to wait is over'],
   ['4', 'lost: the grant is over'],

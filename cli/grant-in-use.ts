@@ -1,5 +1,5 @@
 /**
- * Inside of `baton run` the lock is held already: to acquire it again for an operation would wait for ever. So operations on
+ * Inside `baton run` the lock is held already: to acquire it again for an operation would wait for ever. So operations on
  * that lock use the grant that is there.
  */
 import type { Environment } from './settings.ts'
@@ -11,5 +11,5 @@ export function grantFor(lock: string, environment: Environment): string | undef
 export const GRANT_OPTION = {
   type: 'string',
   value: '<id>',
-  help: 'under this grant, instead of one of its own (inside of `baton run`: the one of its lock)',
+  help: 'use this grant instead of acquiring the lock (inside `baton run`: that of its lock)',
 } as const

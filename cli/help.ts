@@ -12,15 +12,17 @@ export const usageOf = ({ name, words, rest, options }: Command): string =>
     ...(rest === undefined ? [] : ['--', rest]),
   ].join(' ')
 
+/** Not what all commands have in common: that stands in the general help. */
 export function helpOf(command: Command): string {
   const { description, options, examples, exitCodes } = command
+  const common = Object.keys(GLOBAL_OPTIONS).map(name => `--${name}`)
   return sections(
     `usage: ${usageOf(command)}`,
     description,
     ['Options', optionLines(options)],
-    ['Options of every command', optionLines(GLOBAL_OPTIONS)],
     ['Examples', examples],
-    ['Exit code', columns(exitCodes ?? EXIT_CODES)],
+    ['Exit code', columns(exitCodes ?? [])],
+    `See baton --help for ${common.slice(0, -1).join(', ')}${exitCodes === undefined ? ' and the exit codes' : ''}.`,
   )
 }
 

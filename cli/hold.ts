@@ -17,13 +17,13 @@ export const AT_OPTION = {
 
 export const HOLD_OPTIONS = {
   wait: WAIT_OPTION,
-  try: { type: 'boolean', help: 'do not wait: 1s, for the token to come from another region' },
+  try: { type: 'boolean', help: 'do not wait, except up to 1s for the token to come from another region' },
   ttl: {
     type: 'string',
     value: '<duration>',
     help: "how long the grant lasts without a sign of life, 1s to 10m (default: the lock's own, 30s)",
   },
-  shared: { type: 'boolean', help: 'share the lock with others that share it (ricart-agrawala alone)' },
+  shared: { type: 'boolean', help: 'share the lock with others that share it (only with ricart-agrawala)' },
   confirm: { type: 'boolean', help: 'take the grant only once a majority knows of it' },
   at: AT_OPTION,
 } as const

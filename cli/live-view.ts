@@ -3,6 +3,9 @@ const HIDE_CURSOR = '\u001b[?25l'
 const SHOW_CURSOR = '\u001b[?25h'
 const CLEAR_BELOW = '\u001b[J'
 
+const DEFAULT_COLUMNS = 80
+const DEFAULT_ROWS = 24
+
 export class LiveView {
   readonly #write: (text: string) => void
   readonly #size: () => { readonly columns: number; readonly rows: number }
@@ -20,7 +23,10 @@ export class LiveView {
   /** Lines that are too long are cut: one that wraps would take more room than is counted on. */
   draw(lines: readonly string[]): void {
     const { columns, rows } = this.#size()
-    const shown = lines.slice(0, Math.max(1, rows - 1)).map(line => line.slice(0, columns))
+    // A terminal that nobody has told its size says 0.
+    const shown = lines
+      .slice(0, (rows || DEFAULT_ROWS) - 1)
+      .map(line => line.slice(0, columns || DEFAULT_COLUMNS))
     const up = this.#drawn === 0 ? '' : `\u001b[${this.#drawn}A\r`
     this.#write(`${up}${CLEAR_BELOW}${shown.join('\n')}\n`)
     this.#drawn = shown.length

@@ -3,7 +3,7 @@
  * The command `baton`. This file finds the command that is meant, gives it what it needs, and turns what goes wrong into a
  * message and an exit code. See commands/ for the commands, settings.ts for where address and key come from.
  */
-import { BadRequestError, createBaton } from '../client/index.ts'
+import { BadRequestError, BatonError, createBaton } from '../client/index.ts'
 import { mostSimilar, parseOptions, tokensOf, UsageError } from './arguments.ts'
 import { type Command, type Context, GLOBAL_OPTIONS } from './command.ts'
 import { COMMANDS } from './commands.ts'
@@ -38,8 +38,10 @@ async function main(args: readonly string[]): Promise<number> {
     for (const warning of settings.warnings) output.note(`baton: warning: ${warning}`)
     return await command.run(contextOf(settings, output, signals), call)
   } catch (error) {
-    if (signals.received !== null) return codeOfSignal(signals.received)
-    return fail(error, { command, settings, output })
+    if (signals.received === null) return fail(error, { command, settings, output })
+    // Whoever stops an operation half-way must know how to ask what became of it.
+    if (error instanceof BatonError && error.outcome === 'unknown') fail(error, { command, settings, output })
+    return codeOfSignal(signals.received)
   }
 }
 

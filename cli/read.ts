@@ -3,7 +3,7 @@ import type { GetOptions } from '../client/index.ts'
 import { optionalInteger } from './values.ts'
 
 export const READ_OPTIONS = {
-  local: { type: 'boolean', help: 'what the nearest participant knows: quicker, and maybe older' },
+  local: { type: 'boolean', help: 'what the nearest participant knows: quicker, but maybe out of date' },
 } as const
 
 export function readOptionsOf(options: {

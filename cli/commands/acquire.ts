@@ -1,4 +1,5 @@
 /** `baton acquire <lock>`: a grant that outlives this command. */
+import type { Grant, Lock } from '../../client/index.ts'
 import { defineCommand } from '../command.ts'
 import { EXIT } from '../exit-codes.ts'
 import { HOLD_OPTIONS, holdOptionsOf } from '../hold.ts'
@@ -17,8 +18,7 @@ export const acquire = defineCommand({
     const lock = context.lock(words[0]!)
     const wanted = { ...holdOptionsOf(options), keepAlive: false, signal: signals.signal }
     await context.mustBeThere()
-    const held = await lock.acquire(wanted)
-    const { grant } = held
+    const grant = await confirmed(lock, (await lock.acquire(wanted)).grant, wanted.ttlMs)
     output.result(
       { grant },
       columns([
@@ -30,3 +30,9 @@ export const acquire = defineCommand({
     return EXIT.done
   },
 })
+
+/** After a wait the service wants a sign that somebody has the grant, or it ends soon; and this process is about to end. */
+async function confirmed(lock: Lock, granted: Grant, ttlMs: number | undefined): Promise<Grant> {
+  const { confirmMs, ...grant } = granted
+  return confirmMs === undefined ? grant : { ...grant, ...(await lock.grant(grant.id).keepAlive(ttlMs)) }
+}

@@ -8,7 +8,8 @@ export const get = defineCommand({
   name: 'get',
   words: ['<lock>', '<key>'],
   summary: 'read a key of the guarded state',
-  description: 'Prints the value as JSON. The lock need not be held. Exit code 1 if there is no such key.',
+  description:
+    'Prints the value as JSON. You need not hold the lock. The exit code is 1 if there is no such key.',
   options: {
     raw: { type: 'boolean', help: 'print a text as it is, without quotes' },
     ...READ_OPTIONS,

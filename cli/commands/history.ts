@@ -12,9 +12,9 @@ export const history = defineCommand({
   summary: 'print what the participants recorded, or judge it',
   description: `Prints a header and then one event on each line, all of them JSON: the format that the checker reads.
 
---check judges the history: whether it keeps each promise of weak mutual exclusion, with the events that prove that
-it does not. Participants keep a bounded record. If a part is missing, what looks like a violation proves nothing,
-and the verdict is unknown.`,
+--check judges the history: it says of each promise of weak mutual exclusion whether it was kept, with the events
+that prove a violation. Participants keep a bounded record. If a part of it is missing, what looks like a violation
+proves nothing, and the verdict is unknown.`,
   options: { check: { type: 'boolean', help: 'print a verdict on each property, instead of the events' } },
   examples: ['baton history orders > orders.jsonl', 'baton history orders --check'],
   exitCodes: [

@@ -9,6 +9,9 @@ import { listOf } from '../values.ts'
 /** A test compares them with those of the service. */
 const VERBS = ['acquire', 'read', 'watch', 'history', 'configure', 'eject', 'metrics', '*']
 
+/** As the service checks them: a name, or the beginning of names with a `*` at its end. */
+const LOCKS = /^(?:[A-Za-z0-9][A-Za-z0-9_.:-]{0,63})?\*?$/
+
 export const key = defineCommand({
   name: 'key',
   words: [],
@@ -35,6 +38,9 @@ entry goes into the list of the secret, and holds nothing but the hash of the ke
     if (unknown.length > 0)
       throw new UsageError(`--verbs: there is no '${unknown.join(', ')}'; there are ${VERBS.join(', ')}`)
     const locks = listOf(options.locks ?? '*')
+    const wrong = locks.find(name => !LOCKS.test(name))
+    if (wrong !== undefined)
+      throw new UsageError(`--locks: '${wrong}' is neither a name nor a beginning with a * at its end`)
     if (locks.length === 0 || verbs.length === 0)
       throw new UsageError('--locks and --verbs are lists of at least one')
     const { key, entry } = makeKey({ name: options.name ?? 'key', locks, verbs })

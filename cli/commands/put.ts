@@ -10,7 +10,7 @@ export const put = defineCommand({
   name: 'put',
   words: ['<lock>', '<key>', '<value>'],
   summary: 'put a value into the guarded state',
-  description: `Acquires the lock, puts the value and releases the lock, in one request. The value is JSON, or '-' for standard
+  description: `Acquires the lock, puts the value and releases the lock, in one request. The value is JSON, or '-' to read standard
 input. A value that begins with a dash goes after --: baton put stock left -- -1`,
   options: {
     text: { type: 'boolean', help: 'take the value as text, not as JSON' },

@@ -19,11 +19,11 @@ export const run = defineCommand({
   description: `Waits for the lock, runs the command, and releases the lock when the command has ended.
 
 The command finds BATON_LOCK, BATON_FENCE, BATON_GRANT and BATON_URL in its environment. Give the fence to whatever the
-command changes outside of the lock, so that a holder that comes late can be refused there. Inside of the command,
-\`baton put\` and \`baton transact\` on the same lock use its grant.
+command changes elsewhere, so that it can refuse a holder that comes late. Inside the command, \`baton put\` and
+\`baton transact\` on the same lock use its grant.
 
-If the lock is lost, the command gets SIGTERM, and SIGKILL if it has not ended when the grace is over. Signals that
-baton gets go on to the command. Without a terminal, they reach everything that the command has started.`,
+If the lock is lost, the command gets SIGTERM, and SIGKILL if it is still there when the grace is over. Signals sent
+to baton are passed on to the command. Without a terminal, they reach everything that the command has started.`,
   options: {
     ...HOLD_OPTIONS,
     grace: {
@@ -47,7 +47,7 @@ baton gets go on to the command. Without a terminal, they reach everything that 
     const lock = context.lock(words[0]!)
     const wanted = holdOptionsOf(options)
     await context.mustBeThere()
-    const held = await lock.acquire({ ...wanted, signal: signals.signal })
+    const held = await lock.acquire({ ...wanted, hearLoss: true, signal: signals.signal })
     tell(context, 'granted', { lock: lock.name, fence: held.fence, grant: held.grant.id })
     if (signals.received !== null) {
       // It came between the grant and here.

@@ -20,7 +20,7 @@ export const status = defineCommand({
   summary: 'show the holder and the participants of a lock, or how the service is',
   description: `With a lock: who holds it, and what each of its participants knows. Without one: whether the service runs.
 --follow asks again and again: at a terminal as a table that is drawn anew, elsewhere as one line for each change.
-To ask wakes a lock that is idle.`,
+Asking wakes a lock that is idle.`,
   options: {
     follow: { type: 'boolean', short: 'f', help: 'go on until Ctrl-C' },
     every: {
@@ -82,8 +82,10 @@ interface Follower {
 
 function atTerminal(): Follower {
   const { stdout } = process
-  const size = () => ({ columns: stdout.columns ?? 80, rows: stdout.rows ?? 24 })
-  const view = new LiveView(text => stdout.write(text), size)
+  const view = new LiveView(
+    text => stdout.write(text),
+    () => stdout,
+  )
   return {
     seen: status => {
       const lines = typeof status === 'string' ? [status] : statusLines(status)

@@ -10,7 +10,8 @@ export const watch = defineCommand({
   words: ['<lock>'],
   summary: 'follow the changes of a lock as they happen',
   description: `Prints what is applied, and who holds the lock, one event on each line. It goes on by itself after a lost connection,
-and ends with Ctrl-C or after --count events. Each line begins with the sequence, from which --since goes on.`,
+and ends with Ctrl-C or after --count events. Each line begins with a sequence: give the last
+one to --since to go on from there.`,
   options: {
     since: { type: 'string', value: '<sequence>', help: 'begin after this; 0 for all that is kept' },
     count: { type: 'string', value: '<number>', help: 'end after so many events' },

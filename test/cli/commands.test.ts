@@ -4,7 +4,8 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { eventually } from '../service/eventually.ts'
+import { API_LIMITS } from '../../shared/api/limits.ts'
+import { eventually, sleep } from '../service/eventually.ts'
 import { itKeepsEveryPromise, useService } from '../service/harness.ts'
 import { jsonLines, jsonOf, MAIN, useBaton } from './baton.ts'
 
@@ -154,6 +155,20 @@ describe('acquire and release', () => {
     const again = await run(['put', name, 'a', '3', '--grant', grant.id, '--json'])
     expect(again.code).toBe(4)
     expect(jsonOf(again)).toMatchObject({ error: { code: 'released', exitCode: 4 } })
+  })
+
+  it('leaves it held for its whole time to live also after a wait, though the process has ended', async () => {
+    const lock = service.lock()
+    const before = await lock.granted({ ttlMs: 60_000 })
+    const waiting = start(['acquire', lock.name, '--ttl', '10m', '--wait', '1m', '--json'])
+    await eventually(async () => {
+      expect((await lock.status()).body.participants.map(({ queue }) => queue)).toContain(1)
+    })
+    await lock.release(before)
+    const { grant } = jsonOf(await waiting.ended) as { grant: { fence: number } }
+    // A grant whose answer nobody took would be over by then.
+    await sleep(2 * API_LIMITS.untakenMs)
+    expect((await lock.status()).body.holder).toMatchObject({ fence: grant.fence })
   })
 
   it('releases the grant of the environment, of this lock alone', async () => {

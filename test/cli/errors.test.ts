@@ -13,7 +13,7 @@ const service = useService({
   BATON_OPEN: '',
   BATON_KEYS: JSON.stringify([entry('operator', ['*'], ['*']), entry('reader', ['orders'], ['read'])]),
 })
-const { run } = useBaton(() => service.url)
+const { run, start } = useBaton(() => service.url)
 const keyed = (name: string) => ({ environment: { BATON_KEY: `key-of-${name}-0123456789` } })
 
 describe('the command line', () => {
@@ -34,6 +34,7 @@ describe('the command line', () => {
       "The address 'nowhere' (from --url) is not one like https://baton.example.com.",
     ],
     ['help run get', 'Help is for one command at a time.'],
+    ['key --locks *a', "--locks: '*a' is neither a name nor a beginning with a * at its end."],
     ['key --verbs fly', "--verbs: there is no 'fly'; "],
     ['config --ttl 1s', 'Which lock? Its name is missing.'],
     ['config a --participants 2 --locations weur', '--participants 2 and 1 --locations do not agree.'],
@@ -131,6 +132,22 @@ describe('something else than a service', () => {
     expect(jsonOf(json)).toMatchObject({
       error: { outcome: 'unknown', opId: expect.any(String), exitCode: 6 },
     })
+  })
+
+  it('that does not answer can be left with Ctrl-C, which says how to ask what became of the operation', async () => {
+    let hasAsked = () => {}
+    const asked = new Promise<void>(resolve => {
+      hasAsked = resolve
+    })
+    const url = await serve(() => hasAsked())
+    const waiting = start(['put', 'a', 'b', '1', '--op-id', 'order-18', '--url', url])
+    await asked
+    waiting.signal('SIGINT')
+    const { code, stderr } = await waiting.ended
+    expect(code).toBe(130)
+    expect(stderr).toContain(
+      'Stopped. It is not known whether the operation was applied: ask again with --op-id order-18',
+    )
   })
 
   it('that is not there is told, with what to do about it', async () => {

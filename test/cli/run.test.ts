@@ -132,12 +132,15 @@ describe('a signal', () => {
     await isDead(grandchild)
   })
 
-  it.each(['SIGTERM', 'SIGINT'] as const)(
-    '%s while it waits ends the wait, and leaves nothing behind',
-    async signal => {
+  it.each([
+    ['SIGTERM', 'forever'],
+    ['SIGINT', '20s'],
+  ] as const)(
+    '%s while it waits (%s) ends the wait, and leaves nothing behind that could hold the lock',
+    async (signal, wait) => {
       const lock = service.lock()
       const grant = await lock.granted({ ttlMs: 60_000 })
-      const waiting = start(['run', lock.name, '--wait', 'forever', '--', 'echo', 'ran'])
+      const waiting = start(['run', lock.name, '--wait', wait, '--ttl', '10m', '--', 'echo', 'ran'])
       await eventually(async () => {
         const { body } = await lock.status()
         expect(body.participants.some(({ queue }) => queue === 1)).toBe(true)
@@ -160,7 +163,7 @@ const SIGNALLED = `
 describe('a lock that is lost', () => {
   it('stops the command with SIGTERM', async () => {
     const lock = service.lock()
-    const running = start(['run', lock.name, '--ttl', '1s', '--', 'node', '-e', SIGNALLED])
+    const running = start(['run', lock.name, '--ttl', '10m', '--', 'node', '-e', SIGNALLED])
     const pid = await pidOf(running)
     await lock.send('POST', '/eject', { body: {} })
     const { code, stdout, stderr } = await running.ended

@@ -51,6 +51,16 @@ describe('the live view', () => {
     view.draw(['five', 'six', 'seven', 'eight'])
     expect(terminal.lines.slice(1)).toEqual(['five', 'six'])
   })
+
+  it('draws also in a terminal that does not know its size', () => {
+    const terminal = new Terminal()
+    const view = new LiveView(
+      text => terminal.write(text),
+      () => ({ columns: 0, rows: 0 }),
+    )
+    view.draw(['one', 'two'])
+    expect(terminal.lines.slice(1)).toEqual(['one', 'two'])
+  })
 })
 
 describe('a status', () => {
