@@ -1,5 +1,6 @@
 /**
- * Every line that the service logs is one JSON object: what happened (`event`, one of these), how bad it is, and where.
+ * Every line that the service logs is one JSON object: what happened (`event`, one of these), how bad it is,
+ * and where.
  * docs/operations.md explains each of them, and a test holds the two against each other.
  */
 export const LOG_EVENTS = {

@@ -1,5 +1,6 @@
 /**
- * What is wrong with an op, said so that one can mend it. A schema sees an op that fits none of its shapes; a person has
+ * What is wrong with an op, said so that one can mend it. A schema sees an op that fits none of its shapes; a
+ * person has
  * misspelt its name, or left something out of it, and wants to know which of the two.
  */
 import { API_LIMITS } from './limits.ts'

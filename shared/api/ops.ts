@@ -36,7 +36,9 @@ export const OP_NAMES = Object.keys(OP_SHAPES) as readonly (keyof typeof OP_SHAP
 const { put, delete: del, get, increment, append } = OP_SHAPES
 const shapes = component('Op', z.union([put, del, get, increment, append]))
 
-/** zod cannot say that an optional field is absent rather than `undefined`; after `JSON.parse` it always is. */
+/**
+ * zod cannot say that an optional field is absent rather than `undefined`; after `JSON.parse` it always is.
+ */
 export const op = shapes as z.ZodType<unknown> as z.ZodType<KeyValueOp>
 
 export const ops = z.array(op).min(1).meta({
@@ -44,7 +46,9 @@ export const ops = z.array(op).min(1).meta({
   description: 'What to do, in this order: all of it, or nothing.',
 })
 
-/** Ops of a resource that somebody registered: what they are made of is between the client and that resource. */
+/**
+ * Ops of a resource that somebody registered: what they are made of is between the client and that resource.
+ */
 export const foreignOps = z.array(value).min(1)
 
 export const opResult = component(
@@ -73,7 +77,8 @@ export const opResult = component(
 export const operation = { opId, ops }
 
 /**
- * What of a batch is over its limit. This is looked for before anything else, because it costs nothing then: the schema
+ * What of a batch is over its limit. This is looked for before anything else, because it costs nothing then:
+ * the schema
  * would walk through a hundred thousand ops to say of each what is wrong with it.
  */
 export function findOversized(ops: unknown, isKeyValue: boolean): FieldError[] {

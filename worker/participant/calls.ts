@@ -5,7 +5,8 @@
  *   POST /call      a `ParticipantRequest`, answered by a `ParticipantAnswer`
  *   POST /peer      messages of the protocol, from another participant
  *   GET  /watch     Server-Sent Events; `?since=`
- *   GET  /session   WebSocket; `?user=` names the session's user, `&client=` its client; `&key=` and `&request=` are
+ *   GET  /session   WebSocket; `?user=` names the session's user, `&client=` its client; `&key=` and
+ * `&request=` are
  *                   for the log
  *
  * All of them carry `lock` and `participant` in the headers `x-baton-lock` and `x-baton-participant`.
@@ -24,8 +25,10 @@ export interface ParticipantRequest {
 }
 
 /**
- * `user` is a random token that only the client knows: it is part of the ids of its tickets and grants. `client` is the same for
- * all calls with one key, so that places for waiting can be shared fairly between keys; absent where there are no keys.
+ * `user` is a random token that only the client knows: it is part of the ids of its tickets and grants.
+ * `client` is the same for
+ * all calls with one key, so that places for waiting can be shared fairly between keys; absent where there
+ * are no keys.
  */
 export type ParticipantCall =
   | {

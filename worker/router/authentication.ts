@@ -1,4 +1,7 @@
-/** Who is there, and may they? A key is found by its hash (keys.ts). What the service says about itself needs none. */
+/**
+ * Who is there, and may they? A key is found by its hash (keys.ts). What the service says about itself needs
+ * none.
+ */
 import type { MiddlewareHandler } from 'hono'
 import { bearerAuth } from 'hono/bearer-auth'
 import type { Verb } from '../../shared/api/routes.ts'
