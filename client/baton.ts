@@ -26,12 +26,12 @@ export type BatonOptions = ServiceAddress & {
   /** Sent with every request. */
   readonly headers?: { readonly [name: string]: string }
   /**
-   * Where the lock is used, for a Worker that has the service as a binding: the request that the Worker is answering, or a
-   * Cloudflare location hint. The participant nearest to there is asked. Without it a binding does not tell where a request
-   * comes from, and a service at a URL finds out by itself.
+   * Where the lock is used, for a Worker that has the service as a binding: the request that the Worker is
+   * answering, or a Cloudflare location hint. The nearest participant is asked. Without it a binding does not
+   * say where a request comes from; a service at a URL finds out by itself.
    */
   readonly near?: Near
-  /** How long one request may take, beside what it asks the service to wait: 10 s unless it says. */
+  /** How long one request may take, besides what it asks the service to wait. Default: 10 s. */
   readonly timeoutMs?: number
   readonly retry?: RetryOptions
   /** Opens the sockets of sessions, where the platform's own `WebSocket` does not do. */
@@ -48,7 +48,7 @@ export interface Baton {
   lock<Resource extends ResourceTypes = KeyValue>(name: string): Lock<Resource>
 }
 
-/** Of a request: where Cloudflare says that it comes from. */
+/** For a request: where Cloudflare says that it comes from. */
 export type Near = Location | { readonly cf?: unknown }
 
 /** Not resolved by anything: a binding or an own `fetch` looks at the path alone. */
@@ -85,7 +85,10 @@ export function createBaton(options: BatonOptions): Baton {
   return { lock: name => new Lock(connection, name) }
 }
 
-/** In Workers a request can carry what the platform would say of it, from Worker to Worker; nobody outside can. */
+/**
+ * In Workers a request from Worker to Worker can carry what the platform would say about it; no request from
+ * outside can.
+ */
 function cfOf(near: Near): unknown {
   return typeof near === 'string' ? { batonLocation: near } : near.cf
 }

@@ -1,4 +1,7 @@
-/** What every part of the client works with: the way to the service, the time, chance, and how to try again. */
+/**
+ * What every part of the client works with: the way to the service, the time, randomness, and how to try
+ * again.
+ */
 import type { Clock } from './clock.ts'
 import { type RetryLimits, type RetryOptions, withRetries } from './retry.ts'
 import type { OpenSocket } from './socket.ts'

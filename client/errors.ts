@@ -1,6 +1,6 @@
 /**
- * Everything that this client throws, except what a caller's own callback throws. `code` tells the classes apart where
- * `instanceof` does not reach.
+ * Everything that this client throws, except what a caller's own callback throws. `code` tells the classes
+ * apart where `instanceof` does not reach.
  */
 import type { FieldError, Outcome } from '../shared/api/problems.ts'
 import type { Json } from '../shared/json.ts'
@@ -16,7 +16,9 @@ export interface BatonErrorFields {
   readonly retryable: boolean
   readonly outcome?: Outcome | undefined
   readonly retryAfterMs?: number | undefined
-  /** The operation at stake. Sending it again under this id applies nothing twice and tells what became of it. */
+  /**
+   * The operation at stake. Sending it again under this id applies nothing twice and tells what became of it.
+   */
   readonly opId?: string | undefined
   /** What the service calls this request in its logs. */
   readonly requestId?: string | undefined
@@ -39,9 +41,14 @@ export class BatonError extends Error implements BatonErrorFields {
   readonly code: string
   readonly status: number
   readonly detail: string
-  /** The same call may succeed later. It is safe to repeat if `outcome` is not `unknown`, or with the same `opId`. */
+  /**
+   * The same call may succeed later. It is safe to repeat if `outcome` is not `unknown`, or with the same
+   * `opId`.
+   */
   readonly retryable: boolean
-  /** What this call did to its operation. `not-applied`: it never will be; `unknown`: it may be, now or later. */
+  /**
+   * What this call did to its operation. `not-applied`: it never will be; `unknown`: it may be, now or later.
+   */
   readonly outcome: Outcome | undefined
   readonly retryAfterMs: number | undefined
   readonly opId: string | undefined

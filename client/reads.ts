@@ -5,7 +5,10 @@ import { NotFoundError } from './errors.ts'
 import type { Consistency, Entry, Page, Read } from './types.ts'
 
 export interface GetOptions {
-  /** `linearizable` (the default) sees everything that was answered before; `local` is quicker and may be older. */
+  /**
+   * `linearizable` (the default) sees everything that was answered before; `local` is quicker and may be
+   * older.
+   */
   readonly consistency?: Consistency
   /** The participant to ask, instead of the nearest. */
   readonly at?: number
@@ -14,7 +17,7 @@ export interface GetOptions {
 
 export interface ListOptions extends GetOptions {
   readonly prefix?: string
-  /** At most so many entries on a page. */
+  /** At most this many entries on a page. */
   readonly limit?: number
   /** From the page before. */
   readonly cursor?: string

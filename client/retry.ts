@@ -1,4 +1,7 @@
-/** Repeats a call as long as that is safe and may help: bounded, and spread out so that clients do not come in step. */
+/**
+ * Repeats a call as long as that is safe and may help: bounded, and spread out so that clients do not come in
+ * step.
+ */
 import type { Clock } from './clock.ts'
 import { abortedError } from './error-factory.ts'
 import { BatonError, LockedError, NoQuorumError, TooManyError } from './errors.ts'
@@ -42,7 +45,7 @@ export interface RetryLimits {
   readonly until?: number
 }
 
-/** The attempt is told how many there were before. */
+/** Each attempt gets the number of attempts before it. */
 export async function withRetries<T>(
   { clock, random, options }: Retrying,
   { repeat, signal, until }: RetryLimits,
@@ -70,7 +73,7 @@ export function pause(options: Required<RetryOptions>, random: () => number, bef
 
 function mayRepeat(error: unknown, repeat: Repeat): error is BatonError {
   if (!(error instanceof BatonError) || !error.retryable) return false
-  // Whoever asks waits for the lock as long as it wants to by other means.
+  // A caller that wants to wait longer for the lock has other means.
   if (error instanceof LockedError) return false
   if (repeat === 'if-refused') return error instanceof TooManyError || error instanceof NoQuorumError
   return repeat === 'always'

@@ -1,4 +1,7 @@
-/** One request and its answer: how a call becomes HTTP, and how whatever comes back becomes a value or a `BatonError`. */
+/**
+ * One request and its answer: how a call becomes HTTP, and how whatever comes back becomes a value or a
+ * `BatonError`.
+ */
 import type { Json } from '../shared/json.ts'
 import type { Clock } from './clock.ts'
 import { abortedError, errorFromAnswer, networkError, timeoutError } from './error-factory.ts'
@@ -12,7 +15,10 @@ export interface Call {
   /** Below `/v1/locks/`, already encoded. */
   readonly path: string
   readonly query?: { readonly [name: string]: string | number | undefined }
-  /** JSON. Text, so that what the caller does to its objects meanwhile does not change a request sent again. */
+  /**
+   * JSON as text, so that changes to the caller's objects meanwhile do not change a request that is sent
+   * again.
+   */
   readonly body?: string
   readonly headers?: { readonly [name: string]: string }
   /** How long the service may wait before it answers: the time limit grows by it. */
@@ -97,7 +103,7 @@ export class Transport {
       ...(call.body === undefined ? {} : { body: call.body }),
       ...(this.#options.cf === undefined ? {} : { cf: this.#options.cf }),
     } as RequestInit)
-    // Called without an object in front: the platform's own `fetch` refuses to be anybody's method.
+    // Called without an object in front: the platform's own `fetch` refuses to be called as a method.
     const { fetch } = this.#options
     try {
       return await fetch(request)
@@ -106,7 +112,9 @@ export class Transport {
     }
   }
 
-  /** Ends by itself, whether or not `fetch` heeds the signal: one that stays in the process often does not. */
+  /**
+   * Ends by itself, whether or not `fetch` heeds the signal: one that stays in the process often does not.
+   */
   #limited<T>(
     call: Call,
     work: (signal: AbortSignal) => Promise<T>,

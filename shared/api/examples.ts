@@ -1,6 +1,6 @@
 /**
- * One example of every call: what is sent, and what was answered. OpenAPI and the human page show them, and a test
- * runs them against the service: an answer of today has the shape of the one that is written here.
+ * One example of every call: what is sent, and what was answered. OpenAPI and the human page show them, and a
+ * test runs them against the service: an answer of today has the shape of the one that is written here.
  *
  * `$GRANT` and `$TICKET` stand for the id in an answer before it.
  */

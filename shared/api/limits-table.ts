@@ -1,4 +1,4 @@
-/** The limits as people read them: docs/limits.md has this table, and a test holds the two against each other. */
+/** The limits as people read them. docs/limits.md has this table, and a test compares the two. */
 import { API_LIMITS } from './limits.ts'
 
 /** What is limited, how much of it there may be, and what is answered beyond that. */

@@ -1,4 +1,7 @@
-/** What clients send: bodies and queries. Unknown fields are refused, so that a misspelt option is not taken for none. */
+/**
+ * What clients send: bodies and queries. Unknown fields are refused, so that a misspelt option is not
+ * silently ignored.
+ */
 import * as z from 'zod'
 import { API_LIMITS } from './limits.ts'
 import { operation } from './ops.ts'
@@ -71,7 +74,7 @@ export const metricsQuery = z.strictObject({
   lock: z
     .string()
     .refine(areLockNames, {
-      error: `up to ${API_LIMITS.locksPerScrape} names of locks, with commas between them`,
+      error: `must be up to ${API_LIMITS.locksPerScrape} names of locks, with commas between them`,
     })
     .optional()
     .describe(

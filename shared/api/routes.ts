@@ -1,7 +1,7 @@
 /**
  * Every call of the public contract as data, in the order in which one comes to need them. The router
- * registers its handlers by this table (and would not compile without one for each), and OpenAPI and the human
- * page are made from it: what is documented is what is served.
+ * registers its handlers by this table (and would not compile without one for each), and OpenAPI and the
+ * human page are made from it: what is documented is what is served.
  */
 import type * as z from 'zod'
 import * as answers from './answers.ts'

@@ -1,11 +1,13 @@
 /**
- * After healing: the participants that were lost are taken back in the background, one lock after the other.
+ * After healing: the participants that were lost are taken back in the background, a few locks at a time. A
+ * machine with much to do takes longer for each, and then fewer are begun: its clients come first.
  */
 import { isUnfinished, type Step, writeEntry } from './ledger-state.ts'
 
 export function armFinishing(step: Step): void {
   const { entries, soft } = step.state
   soft.unfinished = []
+  soft.finishing.clear()
   for (const [lock, entry] of entries) if (isUnfinished(entry)) soft.unfinished.push(lock)
   if (soft.unfinished.length > 0) setFinishTimer(step, step.context.timing.finishMs)
 }
@@ -13,27 +15,42 @@ export function armFinishing(step: Step): void {
 /** One more lock, whose participant was lost alone. */
 export function finishSoon(step: Step, lock: string): void {
   step.state.soft.unfinished.push(lock)
-  setFinishTimer(step, step.context.timing.finishMs)
+  if (hasRoom(step)) setFinishTimer(step, step.context.timing.finishMs)
 }
 
-export function setFinishTimer(step: Step, afterMs: number): void {
+const hasRoom = ({ context, state }: Step): boolean => state.soft.finishing.size < context.timing.finishAtOnce
+
+function setFinishTimer(step: Step, afterMs: number): void {
   step.effects.push({ type: 'set-timer', timer: 'finish', afterMs })
 }
 
-/** One lock at a time. Those that could not be finished are tried again later. */
+/** The next lock. Those that could not be finished are tried again later. */
 export function onFinishTimer(step: Step): void {
   const { entries, soft, record } = step.state
   if (record?.status !== 'founded' || !record.isHealed) return
+  // Those that are on their way have had their time.
+  if (!hasRoom(step)) soft.finishing.clear()
   const lock = soft.unfinished.shift()
   if (lock === undefined) return armFinishing(step)
-  const isOver = entries.get(lock)?.isFinished === true
-  if (!isOver) step.effects.push({ type: 'finish', lock, incarnation: record.incarnation })
+  if (entries.get(lock)?.isFinished !== true) {
+    soft.finishing.add(lock)
+    step.effects.push({ type: 'finish', lock, incarnation: record.incarnation })
+  }
+  setFinishTimer(step, untilNextMs(step))
+}
+
+function untilNextMs(step: Step): number {
   const { finishMs, finishAgainMs } = step.context.timing
-  setFinishTimer(step, soft.unfinished.length > 0 ? finishMs : finishAgainMs)
+  return step.state.soft.unfinished.length > 0 && hasRoom(step) ? finishMs : finishAgainMs
 }
 
 export function onFinished(step: Step, lock: string, generation: number): void {
-  const entry = step.state.entries.get(lock)
+  const { entries, soft } = step.state
+  const entry = entries.get(lock)
   if (entry === undefined || entry.isFinished || generation < entry.lost) return
   writeEntry(step, lock, { ...entry, isFinished: true })
+  const wasFull = !hasRoom(step)
+  soft.finishing.delete(lock)
+  if (wasFull && hasRoom(step) && soft.unfinished.length > 0)
+    setFinishTimer(step, step.context.timing.finishMs)
 }

@@ -31,6 +31,8 @@ export interface Soft {
   /** The names of all locks in order, while a process reads the index. */
   names: string[]
   unfinished: string[]
+  /** Those of the unfinished locks that are on their way. */
+  finishing: Set<string>
   attempts: number
 }
 
@@ -55,6 +57,7 @@ export function blankSoft(random: string): Soft {
     noted: new Map(),
     names: [],
     unfinished: [],
+    finishing: new Set(),
     attempts: 0,
   }
 }

@@ -24,7 +24,9 @@ export interface LedgerTiming {
   readonly repeatMaxMs: number
   /** The time between two locks that are finished in the background. */
   readonly finishMs: number
-  /** The time before locks that could not be finished are tried again. */
+  /** How many may be on their way at a time: each costs all of its participants a few requests. */
+  readonly finishAtOnce: number
+  /** Before those that could not be finished are tried again, or others in their place. */
   readonly finishAgainMs: number
 }
 
@@ -33,6 +35,7 @@ export const DEFAULT_LEDGER_TIMING: LedgerTiming = {
   repeatMs: 250,
   repeatMaxMs: 5_000,
   finishMs: 50,
+  finishAtOnce: 4,
   finishAgainMs: 10_000,
 }
 

@@ -1,4 +1,7 @@
-/** One lock in memory, with one participant: what the public contract says of grants, operations and events. */
+/**
+ * One lock in memory, with one participant: what the public contract says about grants, operations and
+ * events.
+ */
 
 import type { Clock, Outcome } from '../../client/index.ts'
 import type { Problem } from '../../shared/api/problems.ts'

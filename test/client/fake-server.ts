@@ -1,6 +1,7 @@
 /**
- * A service in memory that keeps the part of the public contract that the client uses. It reads requests with the
- * schemas of the real one: a client that says something which the contract does not know is refused here too.
+ * A service in memory that keeps the part of the public contract that the client uses. It reads requests with
+ * the schemas of the real one, so a client that says something the contract does not know is refused here
+ * too.
  */
 import { type Context, Hono } from 'hono'
 import type * as z from 'zod'

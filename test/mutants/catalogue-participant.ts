@@ -136,8 +136,8 @@ export const participantMutants: Mutant[] = [
     trap: 'sessions',
     title: 'a message of the client does not count',
     file: PARTICIPANT.sessions,
-    find: '    this.heard(socket, null)\n    // Where',
-    replace: '    // Where',
+    find: '    this.heard(socket, null)\n    // For platforms',
+    replace: '    // For platforms',
   },
   {
     id: 'ttl-of-the-first-grant',

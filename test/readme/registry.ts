@@ -39,7 +39,10 @@ export const CANNOT_RUN: readonly (Named & { readonly why: string })[] = [
 export const isNamed = (named: Named, page: Page, text: string): boolean =>
   named.page === page.path && text.includes(named.contains)
 
-/** `run`: against the service here. `script`: its name and its options are looked up. `null`: nobody checks it. */
+/**
+ * `run`: against the service here. `script`: its name and its options are looked up. `null`: nobody checks
+ * it.
+ */
 export type Keeper = 'run' | 'script' | 'elsewhere' | 'cannot'
 
 export function keeperOf(page: Page, block: Block, { command }: Command): Keeper | null {

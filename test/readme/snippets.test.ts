@@ -1,6 +1,6 @@
 /**
- * The TypeScript of the documentation compiles, as it would in a project that has Baton as a package. What calls the service on
- * this machine is run, too.
+ * The TypeScript of the documentation compiles, as it would in a project that has Baton as a package. What
+ * calls the service on this machine is run, too.
  */
 import { spawnSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'

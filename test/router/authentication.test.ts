@@ -44,7 +44,7 @@ describe.each(ROUTE_LIST)('$method $path', ({ path, method, verb, body }) => {
     }
     return response.status
   }
-  /** What it answers to somebody who may do everything: not always success, but never 401 or 403. */
+  /** What it answers to a caller that may do everything: not always success, but never 401 or 403. */
   const usual = () => statusWith({ open: true })
 
   it('with no keys configured: refused, unless it is open to all', async () => {

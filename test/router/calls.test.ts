@@ -1,4 +1,7 @@
-/** Every row of the contract: what becomes of a request, whom it is asked of, and that the answer is as described. */
+/**
+ * Every row of the contract: what becomes of a request, which participant is asked, and that the answer is as
+ * described.
+ */
 import { describe, expect, it } from 'vitest'
 import { PROBLEM_CODES, PROBLEMS } from '../../shared/api/problems.ts'
 import { ROUTES, type Route, type RouteId } from '../../shared/api/routes.ts'

@@ -1,7 +1,7 @@
 /**
- * Real partial failure on one machine: one workerd process for each participant and a router in front of them, all on loopback,
- * each with a storage folder of its own. They reach each other by URL with signed requests, as participants in different
- * accounts would.
+ * Real partial failure on one machine: one workerd process for each participant and a router in front of
+ * them, all on loopback, each with a storage folder of its own. They reach each other by URL with signed
+ * requests, as participants in different accounts would.
  */
 import { randomBytes } from 'node:crypto'
 import { createServer } from 'node:net'

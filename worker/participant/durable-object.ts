@@ -53,9 +53,7 @@ export class BatonParticipant extends DurableObject<BatonEnvironment> {
     return this.knownLedger
   }
 
-  /**
-   * Resources that a lock's configuration may name; a Worker of one's own overrides this to register others.
-   */
+  /** Resources that a lock's configuration may name; another Worker overrides this to register its own. */
   resourceNamed(name: string): Resource | undefined {
     return resourceByName(name)
   }
@@ -213,7 +211,8 @@ function socketOf(ctx: DurableObjectState, socket: WebSocket): Socket {
 }
 
 /**
- * A stream without a limit of its own: the participant looks at what is unread, and is told when all is read.
+ * A stream without a limit of its own: the participant checks how much is unread, and is told when everything
+ * is read.
  */
 function createSink(participant: Participant): { stream: ReadableStream<Uint8Array>; sink: Sink } {
   const encoder = new TextEncoder()

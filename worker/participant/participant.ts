@@ -137,7 +137,8 @@ export class Participant {
   }
 
   /**
-   * An instance that cannot write says nothing to anybody: it proves that it can before it says something.
+   * An instance that cannot write says nothing to anybody: it proves that it can write before it says
+   * anything.
    */
   private begin(): void {
     this.storage.put(BOOTS, ((this.storage.get(BOOTS) as number | undefined) ?? 0) + 1)
@@ -254,7 +255,7 @@ export class Participant {
     return this.knownMember
   }
 
-  /** What is asked of a lock is answered by its participants alone, once it is born. */
+  /** Only the participants of a lock answer what it is asked, once it is born. */
   private async asMember<Answer>(
     address: Address,
     toTry: boolean,
@@ -268,7 +269,10 @@ export class Participant {
     return await run()
   }
 
-  /** From now on this participant knows which one it is, and takes part in the birth of its lock. In a turn. */
+  /**
+   * From now on this participant knows which one it is, and takes part in the birth of its lock. Called in a
+   * turn.
+   */
   private takePlace(address: Address): void {
     const { turns, storage, timers, runtime, deployment, lock } = this
     const context = contextOf(

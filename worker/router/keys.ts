@@ -13,11 +13,11 @@
  */
 import * as z from 'zod'
 import { VERBS, type Verb } from '../../shared/api/routes.ts'
-import { type Checked, check, summarize } from '../../shared/api/validation.ts'
+import { type Checked, check, firstMistake } from '../../shared/api/validation.ts'
 
 const keyEntry = z.strictObject({
   name: z.string().min(1).max(100),
-  hash: z.string().regex(/^[0-9a-f]{64}$/, { error: 'not a SHA-256 hash in 64 hexadecimal digits' }),
+  hash: z.string().regex(/^[0-9a-f]{64}$/, { error: 'must be a SHA-256 hash in 64 hexadecimal digits' }),
   locks: z
     .array(
       z
@@ -51,7 +51,7 @@ export function parseKeys(text: string | undefined | null): KeySource {
   }
   const checked = checkKeys(text)
   if (checked.ok) return { type: 'keys', entries: checked.value }
-  const mistake = summarize(checked.errors)
+  const mistake = firstMistake(checked.errors, 'the list')
   return {
     type: 'closed',
     detail: `The secret BATON_KEYS is not a list of keys (${mistake}), so nobody can come in. ${HOW_TO}`,

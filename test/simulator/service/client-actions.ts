@@ -11,7 +11,7 @@ type ActionOf<Type extends Action['type']> = Extract<Action, { readonly type: Ty
 
 /** Grows by one with each operation. */
 export const COUNTER = 'n'
-/** A list of the ids of all operations, in their order: what was applied is in it once. */
+/** A list of the ids of all operations, in order: an operation that was applied is in it once. */
 export const LOG = 'log'
 /** Written by operations with a condition. */
 const SLOT = 'slot'
@@ -118,7 +118,7 @@ async function rawTransact(client: SimClient, action: ActionOf<'raw-transact'>):
   await settleRaw(client, call, `${lock}/transact`, body)
 }
 
-/** One request: what it says is all that is known. */
+/** One request: nothing is known beyond what it says. */
 async function settleRaw(client: SimClient, call: OperationCall, path: string, body: Json): Promise<void> {
   const { journal } = client.world
   let answer: Awaited<ReturnType<SimClient['request']>>

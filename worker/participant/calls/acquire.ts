@@ -40,7 +40,7 @@ export function* acquire(context: CallContext, call: Call<'acquire'>): Conversat
 export function* ticket(context: CallContext, call: Call<'ticket'>): Conversation<ParticipantAnswer> {
   const { user, waitMs } = call
   if (!isKnown(context, user)) return endedTicket(context, user)
-  // The user has said all this when it came: what is said again changes nothing.
+  // The user said all this when it came: repeating it changes nothing.
   const { ttlMs } = context.configuration
   const event = yield* enter(context, {
     user,

@@ -11,7 +11,7 @@ import { guardsNothing } from './refusals.ts'
 import { history, status } from './status.ts'
 import { transact } from './transact.ts'
 
-/** What is asked of the guarded state. */
+/** The calls that concern the guarded state. */
 const OF_STATE: ReadonlySet<ParticipantCall['type']> = new Set(['ops', 'transact', 'get', 'list'])
 
 export function* answer(

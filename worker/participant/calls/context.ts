@@ -30,8 +30,8 @@ export const SETTLE_MS = 10_000
 const FETCH_TOKEN_MS = 1_000
 
 /**
- * How long a user waits in the queue. One that wants no queueing at all still waits for the token to come from
- * another participant: it may lie there unused, and nobody here can know.
+ * How long a user waits in the queue. A user that does not want to queue at all still waits for the token to
+ * come from another participant: it may be unused there, and nobody here can know.
  */
 export const patienceOf = ({ member }: CallContext, waitMs: number): number =>
   waitMs === 0 && member.view.owner !== member.id ? FETCH_TOKEN_MS : waitMs

@@ -69,8 +69,8 @@ interface Entry {
 }
 
 /**
- * Waits for the lock at one participant after the other, and leaves nobody waiting in vain: where nothing was heard, and
- * everywhere once the client has gone, the user is withdrawn.
+ * Waits for the lock at one participant after the other, and leaves no user waiting in vain: it is withdrawn
+ * where nothing was heard, and everywhere once the client has gone.
  */
 async function enter(c: RouterContext, services: Services, lock: string, entry: Entry): Promise<Response> {
   const { user, at, waitMs, atStake } = entry
