@@ -141,6 +141,17 @@ export class TooManyError extends BatonError {
 export class NotSupportedError extends BatonError {
   override readonly name: string = 'NotSupportedError'
 }
+/** A value is not what the schema of its key says: one that was read, or one that was not sent. */
+export class SchemaError extends BatonError {
+  override readonly name: string = 'SchemaError'
+  /** As the library of the schema describes them. */
+  readonly issues: readonly { readonly message: string }[]
+
+  constructor(fields: BatonErrorFields, issues: readonly { readonly message: string }[] = []) {
+    super(fields)
+    this.issues = issues
+  }
+}
 /** The service failed, or something in front of it did. */
 export class ServerError extends BatonError {
   override readonly name: string = 'ServerError'

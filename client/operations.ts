@@ -5,8 +5,7 @@
  */
 
 import type { Json } from '../shared/json.ts'
-import { LONGEST_WAIT_MS } from './acquire.ts'
-import { type Connection, pathOf } from './connection.ts'
+import { type Connection, LONGEST_WAIT_MS, pathOf } from './connection.ts'
 import type { Outcome } from './errors.ts'
 import { BatonError, LockedError } from './errors.ts'
 import type { RetryLimits } from './retry.ts'
@@ -33,6 +32,10 @@ export interface TransactOptions extends ApplyOptions {
 }
 
 const DEFAULT_WAIT_MS = 10_000
+
+/** For a span: a condition that did not hold is an outcome like others. */
+export const outcomeOf = (answer: Json): string =>
+  (answer as { readonly applied: boolean }).applied ? 'applied' : 'condition-failed'
 
 export async function applyUnderGrant(
   connection: Connection,

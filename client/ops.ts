@@ -12,6 +12,7 @@ import type {
   OpResult,
   PutResult,
 } from '../shared/resource/key-value.ts'
+import type { StateGetResult } from './state.ts'
 
 /**
  * What a lock guards, for the compiler: the ops of its resource, and what they answer when applied and when
@@ -30,9 +31,15 @@ export interface KeyValue extends ResourceTypes {
   readonly refusal: OpError | NotApplied
 }
 
-export type ResultOf<Op, Resource extends ResourceTypes = KeyValue> = Resource extends KeyValue
-  ? KeyValueResultOf<Op>
-  : Resource['result']
+export type ResultOf<Op, Resource extends ResourceTypes = KeyValue> = Resource extends {
+  readonly state: infer State
+}
+  ? Op extends { readonly get: unknown }
+    ? StateGetResult<Op, State>
+    : KeyValueResultOf<Op>
+  : Resource extends KeyValue
+    ? KeyValueResultOf<Op>
+    : Resource['result']
 
 type KeyValueResultOf<Op> = Op extends { readonly put: string }
   ? PutResult

@@ -43,12 +43,14 @@ export interface RetryLimits {
   readonly signal?: AbortSignal | undefined
   /** In place of the usual limits: by the clock, and with any number of attempts. */
   readonly until?: number
+  /** A process that has nothing else to do need not stay for it. */
+  readonly background?: boolean
 }
 
 /** Each attempt gets the number of attempts before it. */
 export async function withRetries<T>(
   { clock, random, options }: Retrying,
-  { repeat, signal, until }: RetryLimits,
+  { repeat, signal, until, background = false }: RetryLimits,
   attempt: (before: number) => Promise<T>,
 ): Promise<T> {
   const lastStart = until ?? clock.now() + options.totalMs
@@ -61,7 +63,7 @@ export async function withRetries<T>(
       if (!mayRepeat(error, repeat) || before + 1 >= attempts) throw error
       const pauseMs = pause(options, random, before) + (error.retryAfterMs ?? 0)
       if (clock.now() + pauseMs > lastStart) throw error
-      await clock.sleep(pauseMs, { signal })
+      await clock.sleep(pauseMs, { signal, background })
     }
   }
 }

@@ -26,8 +26,6 @@ export interface Call {
   /** In place of the usual time limit. */
   readonly timeoutMs?: number
   readonly signal?: AbortSignal | undefined
-  /** Given an answer that came after the time limit or the abort. */
-  readonly onLate?: (answer: Answer) => void
 }
 
 export interface Answer {
@@ -35,6 +33,20 @@ export interface Answer {
   /** `null` if there is none. */
   readonly body: Json
 }
+
+/**
+ * All that it sends of its own accord, so that a service that pages of other origins may call can let them
+ * pass (CORS).
+ */
+export const REQUEST_HEADERS = [
+  'accept',
+  'authorization',
+  'content-type',
+  'last-event-id',
+  'traceparent',
+] as const
+/** All that it reads of an answer. */
+export const ANSWER_HEADERS = ['content-type', 'retry-after', 'x-request-id'] as const
 
 const SWITCHING_PROTOCOLS = 101
 const NO_CONTENT = 204
@@ -58,9 +70,14 @@ export class Transport {
     this.#options = options
   }
 
+  /** The same way, with more headers. */
+  with(headers: { readonly [name: string]: string }): Transport {
+    return new Transport({ ...this.#options, headers: { ...this.#options.headers, ...headers } })
+  }
+
   /** Throws a `BatonError` for everything but a success. */
   request(call: Call): Promise<Answer> {
-    return this.#limited(call, signal => this.#exchange(call, signal), call.onLate)
+    return this.#limited(call, signal => this.#exchange(call, signal))
   }
 
   /** The answer with its body still to be read. Time limit and signal end with the headers. */
@@ -118,6 +135,7 @@ export class Transport {
   #limited<T>(
     call: Call,
     work: (signal: AbortSignal) => Promise<T>,
+    /** Given what came after the time limit or the abort. */
     onLate?: (value: T) => void,
   ): Promise<T> {
     const { clock } = this.#options

@@ -41,6 +41,7 @@ export async function* watchLock(
       for await (const event of parseEventStream(chunksOf(response, clock, signal), state)) {
         failures = 0
         const parsed = parseWatchEvent(event)
+        if (parsed?.type === 'holder' && parsed.participant !== null) connection.granted(lock, parsed.fence)
         if (parsed !== undefined && seen.isNew(parsed)) yield parsed
       }
     } catch (error) {

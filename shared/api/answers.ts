@@ -45,6 +45,12 @@ export const grant = component(
     epoch,
     expiresAt: timestamp.describe('When the grant ends unless it is kept alive.'),
     ttlMs,
+    confirmMs: z
+      .int()
+      .optional()
+      .describe(
+        'Only if the acquire named its waiter, and had to wait: the grant is over after so long unless it is used. A keepalive will do.',
+      ),
   }),
 )
 

@@ -50,6 +50,12 @@ export const API_LIMITS = {
   waiters: DEFAULT_LIMITS.waiters,
   /** A ticket that nobody asks for is withdrawn after this. */
   ticketMs: 60_000,
+  /** A grant that was given after waiting ends after this, unless its answer was taken or it is used. */
+  untakenMs: 5_000,
+  /** So long a withdrawn user is not let in, should its `acquire` come after its withdrawal. */
+  withdrawnMs: 60_000,
+  /** Withdrawn users that a participant remembers. */
+  withdrawals: 1_000,
   watchersPerParticipant: 1_000,
   /** A watcher that is this far behind what has happened since it came is disconnected, and can resume. */
   unreadBytes: 1024 * 1024,

@@ -6,7 +6,7 @@
  * (440 KB, not 80).
  */
 import * as z from 'zod'
-import { GRANT_ID_PATTERN, parseGrantId, TICKET_ID_PATTERN } from './ids.ts'
+import { GRANT_ID_PATTERN, parseGrantId, TICKET_ID_PATTERN, WAITER_PATTERN } from './ids.ts'
 import { API_LIMITS, LOCATIONS } from './limits.ts'
 
 /** Schemas with a name of their own in OpenAPI. */
@@ -44,6 +44,13 @@ export const grantId = z
   .regex(GRANT_ID_PATTERN, { ...NOT_A_GRANT, abort: true })
   .refine(id => parseGrantId(id) !== null, NOT_A_GRANT)
   .describe('The id of the grant.')
+export const waiter = z
+  .string()
+  .regex(WAITER_PATTERN, { error: 'a waiter is named by 22 letters, digits, _ or -' })
+  .describe(
+    'Names who waits: 128 random bits of the client’s own making, in base64url, and others for each acquire. With it the client ' +
+      'can withdraw an acquire whose answer it has not seen; whoever knows it can do so too.',
+  )
 export const ticketId = z
   .string()
   .regex(TICKET_ID_PATTERN, { error: 'is not the id of a ticket' })

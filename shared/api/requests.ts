@@ -23,6 +23,7 @@ import {
   ticketId,
   timeoutMs,
   ttlMs,
+  waiter,
   waitMs,
 } from './primitives.ts'
 import { protocolName, protocolOptions } from './protocol-options.ts'
@@ -32,6 +33,7 @@ import { protocolName, protocolOptions } from './protocol-options.ts'
 export const noPath = z.strictObject({})
 export const lockPath = z.strictObject({ lock: lockName })
 export const ticketPath = z.strictObject({ lock: lockName, id: ticketId })
+export const waiterPath = z.strictObject({ lock: lockName, waiter })
 export const grantPath = z.strictObject({ lock: lockName, id: grantId })
 export const keyPath = z.strictObject({ lock: lockName, key })
 
@@ -134,6 +136,7 @@ export const acquireBody = component(
       .describe(
         'Answer only once a majority knows of the grant, so that what you do outside of Baton is safe at once.',
       ),
+    waiter: waiter.optional(),
   }),
 )
 
@@ -148,6 +151,11 @@ export const keepaliveBody = component(
   'Keepalive',
   z.strictObject({
     ttlMs: ttlMs.optional().describe('How long the grant lasts from now on. Default: as before.'),
+    waitMs: waitMs
+      .default(0)
+      .describe(
+        'Answer only after so long, or as soon as the grant is over: so its holder hears at once that it lost it.',
+      ),
   }),
 )
 

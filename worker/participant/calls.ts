@@ -41,10 +41,18 @@ export type ParticipantCall =
       /** Default (also for an older router): exclusive. */
       readonly mode?: Mode
       readonly client?: string
+      /** The router says (`confirm`) when the answer was taken. Absent from a router of before. */
+      readonly handsOver?: true
     }
   /** Waits up to `waitMs` for a ticket to become a grant. */
   | { readonly type: 'ticket'; readonly user: string; readonly waitMs: number; readonly client?: string }
-  | { readonly type: 'withdraw'; readonly user: string }
+  /**
+   * `ofWaiter`: all participants are asked, because nobody knows where it waits; each answers with the lock's
+   * configuration, whether or not it was there.
+   */
+  | { readonly type: 'withdraw'; readonly user: string; readonly ofWaiter?: true }
+  /** The client has the grant that it was given after waiting. */
+  | { readonly type: 'confirm'; readonly user: string }
   | {
       readonly type: 'ops'
       readonly user: string
@@ -57,6 +65,8 @@ export type ParticipantCall =
       readonly user: string
       readonly fence: number
       readonly ttlMs: number | null
+      /** Answered after so long, or as soon as the grant is over. Absent (also from a router of before): at once. */
+      readonly waitMs?: number
     }
   | { readonly type: 'release'; readonly user: string; readonly fence: number }
   | {
@@ -88,7 +98,13 @@ export type ParticipantCall =
 export type Consistency = 'local' | 'linearizable'
 
 export type ParticipantAnswer =
-  | { readonly type: 'done'; readonly status: 200 | 201 | 202 | 204; readonly body: Json }
+  | {
+      readonly type: 'done'
+      readonly status: 200 | 201 | 202 | 204
+      readonly body: Json
+      /** A grant that ends soon, unless the router says with a `confirm` that the client has it. */
+      readonly isUntaken?: true
+    }
   | {
       readonly type: 'problem'
       readonly code: ProblemCode

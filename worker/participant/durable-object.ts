@@ -16,6 +16,8 @@ import type { PeerAnswer, PeerRequest } from './peers/requests.ts'
 import type { Peers, Runtime, Sink, Socket, SocketAttachment, Sockets, Timeout } from './runtime.ts'
 import { SqlRows } from './sql-rows.ts'
 
+const CLOSE_NORMAL = 1000
+
 export class BatonParticipant extends DurableObject<BatonEnvironment> {
   private readonly runtime: Runtime
   private readonly storage: Storage
@@ -102,6 +104,8 @@ export class BatonParticipant extends DurableObject<BatonEnvironment> {
 
   override webSocketClose(socket: WebSocket): void {
     this.participant.socketClose(socketOf(this.ctx, socket))
+    // A hibernating socket is not closed by the runtime: without this the client waits for it until it gives up.
+    socketOf(this.ctx, socket).close(CLOSE_NORMAL, '')
   }
 
   override webSocketError(socket: WebSocket): void {
@@ -142,10 +146,11 @@ function addressOf(request: Request): Address {
 // ---------------------------------------------------------------- the runtime
 
 function oneTimeout(): Timeout {
-  let pending: ReturnType<typeof setTimeout> | null = null
+  // Which type it has depends on whose types are there: the platform's, or also Node's.
+  let pending: unknown = null
   return {
     set: (afterMs, run) => {
-      clearTimeout(pending)
+      clearTimeout(pending as Parameters<typeof clearTimeout>[0])
       pending = setTimeout(run, afterMs)
     },
   }

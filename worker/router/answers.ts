@@ -19,7 +19,7 @@ export interface ProblemResponseOptions extends ProblemOptions {
 }
 
 /** Nothing that a lock says is true for long. */
-const NOT_STORED = { 'cache-control': 'no-store' }
+export const NOT_STORED = { 'cache-control': 'no-store' }
 
 export function problemResponse(
   c: RouterContext,

@@ -150,14 +150,18 @@ async function hold(client: SimClient, action: ActionOf<'hold'>): Promise<void> 
   const { lock, waitMs, ttlMs, confirm, mode, operations, thinkMs, ending, participant } = action
   const { journal, counts } = client.world
   const life: Life = { isGone: false }
-  const signal = action.abortAfterMs === null ? undefined : abortAfter(client, action.abortAfterMs)
+  const { abortAfterMs } = action
+  const vanishes = abortAfterMs !== null && ending === 'vanish'
+  const signal = abortAfterMs === null || vanishes ? undefined : abortAfter(client, abortAfterMs)
   const at = participant === null ? {} : { at: participant }
   const keepAlive = ending !== 'overstay'
   const begunAt = client.world.loop.now
-  const held = await client
+  const acquired = client
     .connect(life)
     .lock(lock)
-    .acquire({ waitMs, ttlMs, confirm, mode, keepAlive, signal, ...at })
+    .acquire({ waitMs, ttlMs, confirm, mode, keepAlive, signal, hearLoss: confirm, ...at })
+  const held = vanishes ? await untilGone(client, life, acquired, abortAfterMs) : await acquired
+  if (held === null) return
   journal.grant(lock, client.name, begunAt, held.fence, confirm)
   for (let count = 0; count < operations; count++) {
     const opId = `op-${action.id}.${count}`
@@ -186,6 +190,24 @@ async function hold(client: SimClient, action: ActionOf<'hold'>): Promise<void> 
   }
   await held.release()
   counts.releases++
+}
+
+/** The client is gone after so long, if it still waits then: `null`. */
+function untilGone<Held>(
+  client: SimClient,
+  life: Life,
+  acquired: Promise<Held>,
+  afterMs: number,
+): Promise<Held | null> {
+  return new Promise((resolve, reject) => {
+    const timer = client.world.loop.after(afterMs, () => {
+      life.isGone = true
+      client.world.counts.waitersVanished++
+      client.note('is gone while it waits')
+      resolve(null)
+    })
+    acquired.finally(() => timer.cancel()).then(resolve, reject)
+  })
 }
 
 // ---------------------------------------------------------------- tickets

@@ -1,7 +1,7 @@
 /** Every kind of call that the router makes, and the conversation that answers it. */
 import type { Json } from '../../../shared/json.ts'
 import type { ParticipantAnswer, ParticipantCall } from '../calls.ts'
-import { acquire, ticket, withdraw } from './acquire.ts'
+import { acquire, confirm, ticket, withdraw } from './acquire.ts'
 import { type CallContext, done } from './context.ts'
 import type { Conversation } from './conversations.ts'
 import { eject } from './eject.ts'
@@ -28,6 +28,8 @@ export function* answer(
       return yield* ticket(context, call)
     case 'withdraw':
       return withdraw(context, call)
+    case 'confirm':
+      return confirm(context, call)
     case 'ops':
       return yield* operate(context, call)
     case 'keepalive':

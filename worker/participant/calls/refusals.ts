@@ -115,6 +115,13 @@ export const noSuchTicket: ProblemAnswer = {
     'There is no such ticket. It was never given out, it was withdrawn, or nobody asked for it in time.',
 }
 
+/** Of an `acquire` that comes after its withdrawal. */
+export const withdrawnProblem: ProblemAnswer = {
+  type: 'problem',
+  code: 'conflict',
+  detail: 'This waiter was withdrawn: it neither waits nor is given the lock.',
+}
+
 export const opIdConflict: ProblemAnswer = {
   type: 'problem',
   code: 'conflict',
