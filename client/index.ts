@@ -1,8 +1,9 @@
+/// <reference lib="esnext.disposable" preserve="true" />
 /**
  * The client. It uses `fetch` and standard types alone, and works in Workers, Node, Deno and browsers.
  *
  * @example
- * import { createBaton } from 'baton/client'
+ * import { createBaton } from '@baton-lock/baton/client'
  *
  * const orders = createBaton({ url: 'https://baton.example.com', key }).lock('orders')
  * await orders.run(async held => {
@@ -36,6 +37,7 @@ export {
 } from './baton.ts'
 export { type Clock, systemClock } from './clock.ts'
 export * from './errors.ts'
+export { GrantById } from './grant.ts'
 export { Held } from './held.ts'
 export { type HoldOptions, Lock, type RunOptions, type SignalOptions } from './lock.ts'
 export {

@@ -2,6 +2,7 @@
 import { type AcquireOptions, acquireGrant } from './acquire.ts'
 import { type Connection, LOCK_NAME, pathOf } from './connection.ts'
 import { BadRequestError, ConflictError, LockedError } from './errors.ts'
+import { GrantById } from './grant.ts'
 import { Held } from './held.ts'
 import { type HistoryOptions, historyPages, wholeHistory } from './history.ts'
 import { outcomeOf, type TransactOptions, transact } from './operations.ts'
@@ -139,6 +140,11 @@ export class Lock<Resource extends ResourceTypes = KeyValue> {
       if (error instanceof LockedError) return null
       throw error
     }
+  }
+
+  /** A grant of this lock that was acquired elsewhere, by its id. Asks the service nothing. */
+  grant(id: string): GrantById<Resource> {
+    return new GrantById(this.#connection, this.name, id)
   }
 
   /**

@@ -30,7 +30,6 @@ const STILL_WIDE: ReadonlySet<string> = new Set([
   'client/types.ts',
   'examples/limited-stock/worker.ts',
   'shared/api/ids.ts',
-  'worker/local/make-key.mjs',
   'worker/local/start.ts',
   'worker/router/keys.ts',
 ])

@@ -2,7 +2,7 @@
  * A limited stock, guarded by one lock: how many are `left`, and to whom the others were `sold`. Nothing in
  * here knows where it runs: the Worker next to it uses it, and so does a test in Node.
  */
-import type { HoldOptions, Lock } from 'baton/client'
+import type { HoldOptions, Lock } from '@baton-lock/baton/client'
 
 export interface Sale {
   readonly ticket: number

@@ -1,5 +1,11 @@
 /** An edge function that sells tickets. It runs wherever a buyer is, and never sells more tickets than there are. */
-import { BatonError, createBaton, ForbiddenError, type Lock, UnauthenticatedError } from 'baton/client'
+import {
+  BatonError,
+  createBaton,
+  ForbiddenError,
+  type Lock,
+  UnauthenticatedError,
+} from '@baton-lock/baton/client'
 import { buy, look } from './shop.ts'
 
 interface ShopEnvironment {

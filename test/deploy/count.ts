@@ -167,7 +167,7 @@ function mean(costs: readonly Cost[]): Cost {
   return Object.fromEntries(units.map(unit => [unit, sum(unit) / costs.length])) as unknown as Cost
 }
 
-if (import.meta.main) {
+if (process.argv[1] === import.meta.filename) {
   const { values } = parseArgs({
     options: {
       before: { type: 'string', default: '10' },

@@ -6,12 +6,14 @@
 import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type RunningWorkerd, startWorkerd } from '../../worker/local/workerd.ts'
 import { blocksOf, commandsOf, differencesOfShape, pageAt } from '../readme/markdown.ts'
 import { runCommands } from '../readme/shell.ts'
 import { dryRun } from './wrangler.ts'
 
+const BATON = fileURLToPath(new URL('../../cli/main.ts', import.meta.url))
 const DEPLOYED = 'https://baton.example.workers.dev'
 const blocks = blocksOf(pageAt('README.md').text).filter(
   ({ language, text }) => language === 'sh' && text.includes(DEPLOYED),
@@ -52,6 +54,8 @@ function standIn(name: string): void {
   const file = join(folder, name)
   const lines = [
     '#!/bin/sh',
+    // What makes a key does so here as well.
+    `case "$*" in "run --silent baton -- "*) shift 4; exec '${process.execPath}' cli/main.ts "$@";; esac`,
     `echo "${name} $*" >> '${folder}/asked'`,
     `case "$*" in *"secret put"*) cat > '${folder}/secret';; esac`,
   ]

@@ -184,8 +184,8 @@ export const participantMutants: Mutant[] = [
     trap: 'timers',
     title: 'a timeout that is set is never moved to an earlier time',
     file: PARTICIPANT.timers,
-    find: 'this.timeoutAt !== null && this.timeoutAt <= at',
-    replace: 'this.timeoutAt !== null',
+    find: 'this.timeoutAt > now && this.timeoutAt <= at',
+    replace: 'this.timeoutAt > now',
   },
   {
     id: 'no-alarm-behind-timeouts',

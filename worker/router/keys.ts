@@ -6,7 +6,7 @@
  *      "locks": ["orders", "stock-*"],      names, or beginnings of names with a * at the end
  *      "verbs": ["acquire", "read"] }]      of acquire read watch history configure eject metrics, or *
  *
- * `worker/local/make-key.mjs` makes a key and its entry. To change a key, add the new entry beside the old one, let everybody
+ * `baton key` makes a key and its entry. To change a key, add the new entry beside the old one, let everybody
  * change over, and remove the old one: both are valid meanwhile. Several entries with one hash add up.
  *
  * A plain hash is enough, because keys are random: there is no dictionary of them.
@@ -41,8 +41,8 @@ export type KeySource =
 export const OPEN: KeySource = { type: 'open' }
 
 const HOW_TO =
-  'Make a key with `node worker/local/make-key.mjs`, put its entry into the secret with `npx wrangler secret put BATON_KEYS`, and ' +
-  'send the key as `Authorization: Bearer <key>`.'
+  'Make a key with `npx @baton-lock/baton key`, put its entry into the secret with ' +
+  '`npx wrangler secret put BATON_KEYS`, and send the key as `Authorization: Bearer <key>`.'
 
 /** From the value of `BATON_KEYS`. What cannot be understood lets nobody in. */
 export function parseKeys(text: string | undefined | null): KeySource {
