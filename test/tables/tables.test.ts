@@ -162,10 +162,11 @@ describe('requests between objects', () => {
     expect(requestsOf('wme-2, where it was last used, now and then')).toEqual(all(n => 2 * (n - 1)))
     expect(requestsOf('ricart-agrawala')).toEqual(all(n => n - 1))
     expect(requestsOf('ricart-agrawala, ring')).toEqual(all(n => n))
-    for (const { costs } of cycles)
+    for (const { title, costs } of cycles)
       for (const { messages, requests } of costs) {
         expect(requests).toBeLessThanOrEqual(messages)
-        expect(requests).toBeGreaterThanOrEqual(messages / 2)
+        // In wme-consensus an exit is proposed, and travels together with what its turn sends anyway.
+        if (!title.startsWith('wme-consensus')) expect(requests).toBeGreaterThanOrEqual(messages / 2)
       }
   })
 })
