@@ -1,4 +1,7 @@
-/** What is measured. A case is one unit of work that can be repeated; its yardstick is the plain object's for the same purpose. */
+/**
+ * What is measured. A case is one unit of work that can be repeated; its yardstick is the plain object's way
+ * to do the same.
+ */
 import { randomUUID } from 'node:crypto'
 import { request } from './http.ts'
 
@@ -12,7 +15,7 @@ export type Yardstick =
 export interface Case {
   readonly name: string
   readonly yardstick: Yardstick
-  /** Operations that one unit consists of, for the count of requests between objects. */
+  /** How many operations one unit consists of, for the count of requests between objects. */
   readonly units: number
   prepare?(): Promise<unknown>
   run(): Promise<unknown>
@@ -129,7 +132,7 @@ export function plainCases(url: string): PlainCase[] {
   ]
 }
 
-/** The plain object has no queue: who finds it held asks again. */
+/** The plain object has no queue: a client that finds it held asks again. */
 async function acquirePlain(
   call: (path: string, body: object) => Promise<unknown>,
   token: string,

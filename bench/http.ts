@@ -1,4 +1,7 @@
-/** One HTTP request on kept-alive connections. Statuses that say that a lock is held are answers; all others are errors. */
+/**
+ * One HTTP request on kept-alive connections. Statuses that say that a lock is held are answers; all others
+ * are errors.
+ */
 import { Agent, request as send } from 'node:http'
 
 const agent = new Agent({ keepAlive: true, maxSockets: 64 })

@@ -1,6 +1,7 @@
 /**
- * `npm run bench`: Baton against a plain Durable Object on raw workerd, side by side in one process and one run. Machines are noisy,
- * so cases are interleaved in short rounds, and what counts is the ratio to the yardstick of the same round.
+ * `npm run bench`: Baton against a plain Durable Object on raw workerd, side by side in one process and one
+ * run. Machines are noisy, so cases are interleaved in short rounds, and what counts is the ratio to the
+ * yardstick of the same round.
  */
 import { randomBytes } from 'node:crypto'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
@@ -13,15 +14,7 @@ import { startWorkerd } from '../worker/local/workerd.ts'
 import { batonCases, type Case, plainCases, type Yardstick } from './cases.ts'
 import { request } from './http.ts'
 import { PeerRequestCounter, PROCESS } from './peer-requests.ts'
-import { aims, chart, type Row, table } from './report.ts'
-
-const EXPLANATION = `Baton and the yardstick run side by side in one workerd process, in turns; a ratio is that of one round, and the table has the median and
-the quartiles of all rounds. The yardstick (\`bench/plain-lock.ts\`) is one Durable Object behind a Worker of three lines: no validation, no
-keys, no fence, no queue, and nothing left when its region is gone.
-
-In one process everything shares one thread, so what is compared is mostly processor time: for one operation with N = 3 the router, the owner and
-two more participants run on the thread on which the yardstick runs a Worker and one object. Deployed, each participant
-has a thread of its own, and the distance between regions counts instead: one round trip to the nearest majority.`
+import { aims, benchmarkPage, chart, type Row, table } from './report.ts'
 
 const { values: options } = parseArgs({
   options: {
@@ -124,17 +117,7 @@ async function report(measured: readonly Row[]): Promise<void> {
   if (options.json) console.log(JSON.stringify({ rounds, repeats, rows: measured.map(summary) }))
   else console.log(`${table(measured)}\n\n${aims(measured)}`)
   if (!options.write) return
-  const command = `npm run bench -- --rounds ${rounds} --repeats ${repeats} --write`
-  const page = [
-    '# The benchmark',
-    `Printed by \`${command}\`.`,
-    EXPLANATION,
-    table(measured),
-    '## Aims',
-    aims(measured),
-    '![ratios](benchmark.svg)',
-    '',
-  ].join('\n\n')
+  const page = benchmarkPage(`npm run bench -- --rounds ${rounds} --repeats ${repeats} --write`, measured)
   await writeFile(fileURLToPath(new URL('../docs/benchmark.md', import.meta.url)), page)
   await writeFile(fileURLToPath(new URL('../docs/benchmark.svg', import.meta.url)), chart(measured))
 }

@@ -1,7 +1,7 @@
-/** How many requests the participants of a lock have sent each other, asked of each of them by a signed request. */
+/** How many requests the participants of a lock have sent each other. Each is asked by a signed request. */
 import { fetchSigned } from '../worker/signature.ts'
 
-/** What the process is called by those who ask it: its address is not known before it runs. */
+/** What callers call the process: its address is not known before it runs. */
 export const PROCESS = 'http://bench'
 
 export class PeerRequestCounter {

@@ -1,6 +1,7 @@
 /**
- * What one would write instead of Baton: one Durable Object that is the lock and the state it guards, in the simplest way that is
- * durable. It is the yardstick of the benchmark. It does not survive the loss of its region, and it does not fence anybody.
+ * What one would write instead of Baton: one Durable Object that is the lock and the state it guards, in the
+ * simplest way that is durable. It is the yardstick of the benchmark. It does not survive the loss of its
+ * region, and it has no fences.
  */
 import { DurableObject } from 'cloudflare:workers'
 

@@ -1,4 +1,7 @@
-/** Cloudflare's published prices of the Workers Paid plan, in dollars; where from and when: docs/deploy.md. */
+/**
+ * Cloudflare's published prices of the Workers Paid plan, in dollars. docs/deploy.md says where they are
+ * from, and when.
+ */
 export interface Usage {
   readonly routerRequests: number
   readonly objectRequests: number
@@ -23,7 +26,10 @@ export const PRICES: { readonly [unit in keyof Usage]: Price } = {
 const PLAN_PER_MONTH = 5
 const GIGABYTES_OF_AN_OBJECT = 0.128
 
-/** Of the counts of one cycle, for a million of them. An alarm that is run is a request, an alarm that is set is a row. */
+/**
+ * From the counts of one cycle, the usage of a million of them. An alarm that runs is a request, an alarm
+ * that is set is a row.
+ */
 export function usageOfMillion(cycle: {
   readonly router: number
   readonly calls: number
@@ -48,7 +54,7 @@ const units = Object.keys(PRICES) as (keyof Usage)[]
 
 export const priceOf = (unit: keyof Usage, amount: number): number => (amount / 1e6) * PRICES[unit].perMillion
 
-/** As if nothing were included. */
+/** The price as if nothing were included in the plan. */
 export const fullPrice = (usage: Usage): number =>
   units.reduce((sum, unit) => sum + priceOf(unit, usage[unit]), 0)
 

@@ -45,7 +45,10 @@ const CLASS_BY_CODE: { readonly [Code in ProblemCode]: typeof BatonError } = {
   internal: ServerError,
 }
 
-/** The error for an answer that is no success, whether or not it is the problem that the service would have sent. */
+/**
+ * The error for an answer that is not a success, whether or not it is the problem that the service would have
+ * sent.
+ */
 export function errorFromAnswer(status: number, headers: Headers, body: Json | undefined): BatonError {
   const requestId = headers.get('x-request-id') ?? undefined
   const retryAfterMs = parseRetryAfter(headers.get('retry-after'))
@@ -65,7 +68,7 @@ export function errorFromAnswer(status: number, headers: Headers, body: Json | u
 }
 
 /**
- * Not from the service: from a proxy in front of it, or from something else altogether. Whatever its status is,
+ * Not from the service: from a proxy in front of it, or from something else altogether. Whatever its status,
  * nobody knows whether the request was handed on before.
  */
 function foreignError(

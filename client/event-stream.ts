@@ -5,7 +5,7 @@ export interface ServerSentEvent {
   readonly data: string
 }
 
-/** What the stream has told so far, beside its events. */
+/** What the stream has reported so far, besides its events. */
 export interface StreamState {
   /** Where to go on after a disconnect. A block of an `id:` alone is no event but sets it. */
   lastEventId: string | undefined

@@ -3,7 +3,7 @@ import { type Connection, pathOf } from './connection.ts'
 import type { HistoryPage, LockHistory } from './types.ts'
 
 export interface HistoryOptions {
-  /** At most so many events of each participant on a page. */
+  /** At most this many events of each participant on a page. */
   readonly limit?: number
   /** From the page before. */
   readonly cursor?: string

@@ -1,7 +1,7 @@
 /**
- * A session: the paper's user-stub events over a WebSocket. The session sends signs of life by itself, so the grant lives as
- * long as the socket; and it ends with the socket, so a session that breaks is not made again: whoever uses it must know
- * that its grant is over.
+ * A session: the paper's user-stub events over a WebSocket. The session sends signs of life by itself, so the
+ * grant lives as long as the socket. It also ends with the socket, so a session that breaks is not made
+ * again: its user must know that the grant is over.
  */
 import type {
   PING as ServicePing,
@@ -16,8 +16,8 @@ import type { ApplyOptions } from './operations.ts'
 import { writeJson } from './write-json.ts'
 
 /**
- * The service's words, spelled again: importing them would bring the service's schemas along. The types hold them
- * equal.
+ * The service's words, repeated here: importing them would bring the service's schemas along. The types keep
+ * them equal.
  */
 const PING: typeof ServicePing = 'ping'
 const PONG: typeof ServicePong = 'pong'
@@ -62,7 +62,7 @@ export class Session<Op = unknown> implements AsyncDisposable, AsyncIterable<Ses
   readonly #clock: Clock
   #pings = new AbortController()
   #socket: Socket | undefined
-  /** What was said before the socket was open. */
+  /** Messages that were sent before the socket was open. */
   #outbox: string[] | undefined = []
   readonly #inbox: SessionEvent[] = []
   #failure: BatonError | undefined
@@ -102,7 +102,9 @@ export class Session<Op = unknown> implements AsyncDisposable, AsyncIterable<Ses
     this.close()
   }
 
-  /** Ends when the socket does; rejects if it broke. Each event is given once, whoever asks. */
+  /**
+   * Ends when the socket does; rejects if it broke. Each event is delivered once, to whichever reader asks.
+   */
   async *[Symbol.asyncIterator](): AsyncGenerator<SessionEvent, void, undefined> {
     for (;;) {
       const event = this.#inbox.shift()
@@ -150,7 +152,10 @@ export class Session<Op = unknown> implements AsyncDisposable, AsyncIterable<Ses
     this.#wake()
   }
 
-  /** While there is a grant. It lives for `ttlMs` after the last sign of life, so two of these may be late. */
+  /**
+   * Runs while there is a grant. It lives for `ttlMs` after the last sign of life, so two of these may be
+   * late.
+   */
   async #sendPings(ttlMs: number): Promise<void> {
     this.#pings.abort()
     this.#pings = new AbortController()

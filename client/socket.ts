@@ -1,4 +1,7 @@
-/** How a session gets its WebSocket: from the platform's constructor, or, in a Worker, from the answer to a request. */
+/**
+ * How a session gets its WebSocket: from the platform's constructor, or, in a Worker, from the answer to a
+ * request.
+ */
 import { networkError } from './error-factory.ts'
 import type { OpenedSocket, Socket } from './session.ts'
 import type { Call, Transport } from './transport.ts'
@@ -12,8 +15,8 @@ export function socketByConstructor(
   key: string | undefined,
   open: (url: string, protocols: string[]) => Socket = openByPlatform,
 ): OpenSocket {
-  // A browser can give no headers with it; subprotocols are all that it can say. The service chooses the first of these, so
-  // that its answer does not repeat the key.
+  // A browser can send no headers with it, only subprotocols. The service chooses the first of these, so that
+  // its answer does not repeat the key.
   const protocols = key === undefined ? [] : ['baton', `baton.key.${key}`]
   return async call => ({
     socket: open(transport.url(call).replace(/^http/, 'ws'), protocols),

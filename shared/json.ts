@@ -1,2 +1,2 @@
-/** What survives `JSON.stringify` and back unchanged: all that is stored, sent or shown is made of it. */
+/** What survives `JSON.stringify` and back unchanged: everything stored, sent or shown is made of it. */
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json }

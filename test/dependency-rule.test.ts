@@ -1,6 +1,7 @@
 /**
- * Holds the dependency rule: `worker → shared ← test`, `client → client`, and what is in `shared/` depends on its arguments alone. A clock
- * or a random number in there would make the simulator lie about the service; so the rule is a test and not a wish.
+ * Holds the dependency rule: `worker → shared ← test`, `client → client`, and everything in `shared/` depends
+ * only on its arguments. A clock or a random number in there would make the simulator lie about the service,
+ * so the rule is a test.
  *
  * The participant (`worker/participant/`) depends on its runtime alone; only its shell knows where it runs.
  */
@@ -14,13 +15,13 @@ type Files = ReadonlyMap<string, string>
 /** Packages that shared code may use. They must be pure themselves. */
 const ALLOWED_PACKAGES = new Set(['zod'])
 
-/** Here a step is a step: nothing happens later, and nothing but own code is used. */
+/** Here a step is a step: nothing happens later, and no foreign code is used. */
 const SYNCHRONOUS = ['shared/birth/', 'shared/protocols/', 'shared/resource/', 'shared/history/']
 
 /** The client has a clock and a network, and uses only its own files and the types of `shared/`. */
 const CLIENT = 'client/'
 
-/** Names that stand for a clock, randomness, I/O, the environment, or for what differs between runtimes. */
+/** Names of clocks, randomness, I/O, the environment, and anything that differs between runtimes. */
 const IMPURE_NAMES = (
   'Date performance Temporal setTimeout setInterval setImmediate queueMicrotask crypto fetch WebSocket XMLHttpRequest ' +
   'console process navigator globalThis global eval Function Intl Atomics WeakRef FinalizationRegistry'
@@ -30,7 +31,9 @@ const LATER_NAMES = ['async', 'await', 'Promise']
 const PARTICIPANT = 'worker/participant/'
 /** The shell: it gives the participant what the platform has. */
 const SHELL = 'worker/participant/durable-object.ts'
-/** What the platform has. A participant gets its time, its randomness and its connections from its runtime. */
+/**
+ * What the platform has. A participant gets its time, its randomness and its connections from its runtime.
+ */
 const PLATFORM_NAMES = [
   ...IMPURE_NAMES.filter(name => name !== 'Date'),
   ...'scheduler Request Response Headers ReadableStream WebSocketPair DurableObject DurableObjectState caches'.split(
@@ -46,12 +49,14 @@ interface Import {
 }
 
 interface Source {
-  /** Without comments; each string is its number in double quotes; what a template inserts is in parentheses. */
+  /**
+   * Without comments; each string is its number in double quotes; what a template inserts is in parentheses.
+   */
   readonly code: string
   readonly strings: readonly string[]
 }
 
-/** Not after a value, nor after what can end one: `a++ / b`, `a! / b`. */
+/** A regular expression does not follow a value, nor anything that can end one: `a++ / b`, `a! / b`. */
 const BEFORE_A_REGULAR_EXPRESSION =
   /(?:^|[^\w$)\]}"]|\b(?:return|typeof|case|in|of|do|else|void|throw|delete))(?<!\+\+|--|[\w$)\]]!)$/
 const REGULAR_EXPRESSION = /\/(?![*/])(?:\\.|\[(?:\\.|[^\]\\\n])*\]|[^/\\[\n])+\/[a-z]*/y
@@ -59,7 +64,7 @@ const COMMENT = /\/\/[^\n]*|\/\*.*?\*\//sy
 const STRING = /'((?:\\.|[^'\\\n])*)'|"((?:\\.|[^"\\\n])*)"/sy
 const TEMPLATE_TEXT = /(?:\\.|\$(?!\{)|[^`\\$])*/sy
 
-/** Throws on what it does not understand: a file that cannot be read is not a file that keeps the rule. */
+/** Throws on what it does not understand: a file that cannot be read does not keep the rule. */
 function read(text: string): Source {
   const strings: string[] = []
   let code = ''
@@ -128,7 +133,10 @@ function importsOf({ code, strings }: Source): Import[] {
   }))
 }
 
-/** Where one of the names stands by itself: not as a part of a longer name, and not as a property (`user.process`). */
+/**
+ * Where one of the names stands by itself: not as part of a longer name, and not as a property
+ * (`user.process`).
+ */
 function mentions(code: string, names: readonly string[]): string[] {
   const pattern = new RegExp(`(?<![\\w$#])(?<!(?<!\\.)\\.\\s*)(?:${names.join('|')})(?![\\w$])`, 'g')
   return [...new Set(code.match(pattern) ?? [])]
@@ -181,7 +189,7 @@ function participantProblems(code: string): string[] {
   const problems = mentions(code, PLATFORM_NAMES)
   if (/\bMath\s*\??\.\s*random\b/.test(code)) problems.push('Math.random')
   if (/\bAbortSignal\s*\??\.\s*\w/.test(code)) problems.push('a signal of its own')
-  // A date may be made of a time that is known.
+  // A date may be made from a known time.
   if (/\bDate\b(?<!\bnew\s+Date)|\bnew\s+Date\b(?!\s*\(\s*[^\s)])/.test(code)) problems.push('a clock')
   return problems
 }
@@ -215,7 +223,7 @@ function participantImportProblems(file: string, specifier: string): string[] {
   return isOwn ? [] : [`imports ${target}`]
 }
 
-/** The folder of a protocol; what lies beside these folders, or in a common one, belongs to all of them. */
+/** The folder of a protocol; files beside these folders, or in a common one, belong to all of them. */
 function protocolOf(file: string): string | undefined {
   const folder = /^shared\/protocols\/([^/]+)\//.exec(file)?.[1]
   return folder === 'lock-only' ? undefined : folder
@@ -327,7 +335,7 @@ describe('the rule flags', () => {
     ['shared/a.ts', 'const all = { ...process.env }', 'process'],
     ['shared/a.ts', 'globalThis.x = 1', 'globalThis'],
     ['shared/a.ts', 'a.sort((b, c) => b.localeCompare(c))', 'what depends on the locale'],
-    // What stands beside a comment, a string, a regular expression, or inside a template, is code.
+    // Code may stand beside a comment, a string or a regular expression, or inside a template.
     ['shared/a.ts', "/* it's */ console.log('x')", 'console'],
     ['shared/a.ts', "const a = '//' + fetch('x')", 'fetch'],
     ['shared/a.ts', "const a = 'it\\'s' + fetch('x')", 'fetch'],

@@ -7,7 +7,8 @@ import { API_LIMITS } from '../shared/api/limits.ts'
 import { location } from '../shared/api/primitives.ts'
 import { protocolName } from '../shared/api/protocol-options.ts'
 import { check, summarize } from '../shared/api/validation.ts'
-import { type BatonEnvironment, ownUrls } from './environment.ts'
+import { ANY_ORIGIN } from './cross-origin.ts'
+import { type BatonEnvironment, corsOrigins, isOpen, ownUrls } from './environment.ts'
 import { checkKeys } from './router/keys.ts'
 import { normalUrl } from './signature.ts'
 
@@ -19,7 +20,7 @@ export interface EnvironmentReport {
 
 /** Shorter ones can be guessed. */
 export const LEAST_SECRET_LENGTH = 16
-const MOST_EVENTS_KEPT = 1_000_000
+const MAX_EVENTS_KEPT = 1_000_000
 
 type Check = (env: BatonEnvironment) => string | null
 
@@ -32,9 +33,9 @@ const CHECKS: { readonly [name in keyof BatonEnvironment]-?: Check } = {
       : `is none of ${protocolName.options.join(', ')}`,
   BATON_PARTICIPANTS: env => (env.BATON_PARTICIPANTS ? mistakeInParticipants(env) : null),
   BATON_EVENTS_KEPT: env =>
-    isCount(env.BATON_EVENTS_KEPT || '0', MOST_EVENTS_KEPT)
+    isCount(env.BATON_EVENTS_KEPT || '0', MAX_EVENTS_KEPT)
       ? null
-      : `is not a whole number from 0 to ${MOST_EVENTS_KEPT}`,
+      : `is not a whole number from 0 to ${MAX_EVENTS_KEPT}`,
   BATON_KEYS: mistakeInKeys,
   BATON_OPEN: env =>
     ['', 'true', 'false'].includes(env.BATON_OPEN ?? '') ? null : 'is neither true nor false',
@@ -48,6 +49,7 @@ const CHECKS: { readonly [name in keyof BatonEnvironment]-?: Check } = {
     const wrong = ownUrls(env).find(url => mistakeInUrl(url) !== null)
     return wrong === undefined ? null : `has an address that ${mistakeInUrl(wrong)}`
   },
+  BATON_CORS_ORIGINS: mistakeInOrigins,
 }
 
 export function checkEnvironment(env: BatonEnvironment): EnvironmentReport {
@@ -92,6 +94,27 @@ function mistakeInUrl(text: string): string | null {
   if (url === null || !['http:', 'https:'].includes(url.protocol)) return 'is not an address with http(s)://'
   if (url.username !== '' || url.password !== '') return 'has a name or a password in it'
   return url.search === '' && url.hash === '' ? null : 'has a query or a fragment'
+}
+
+// ---------------------------------------------------------------- origins
+
+function mistakeInOrigins(env: BatonEnvironment): string | null {
+  const origins = corsOrigins(env)
+  if (origins.includes(ANY_ORIGIN)) {
+    if (origins.length > 1) return 'has a * beside other origins: it stands alone, for all of them'
+    return isOpen(env) ? 'is *, and BATON_OPEN asks nobody for a key: any page could use this service' : null
+  }
+  const wrong = origins.find(origin => mistakeInOrigin(origin) !== null)
+  return wrong === undefined ? null : `has ${JSON.stringify(wrong)}, which ${mistakeInOrigin(wrong)}`
+}
+
+/** A browser sends an origin in one spelling: what is written otherwise would never match. */
+function mistakeInOrigin(text: string): string | null {
+  if (text.includes('*')) return 'has a * in it: list each origin'
+  const url = URL.canParse(text) ? new URL(text) : null
+  if (url === null || !['http:', 'https:'].includes(url.protocol))
+    return 'is not an origin such as https://shop.example'
+  return url.origin === text ? null : `is written ${url.origin}`
 }
 
 // ---------------------------------------------------------------- secrets

@@ -3,13 +3,16 @@ import type { ParticipantPlace } from '../shared/api/configuration.ts'
 import { fetchSigned } from './signature.ts'
 
 export interface ParticipantDirectory {
-  /** The path of the request, which is the caller's own, says what is asked of the participant: see participant/calls.ts. */
+  /**
+   * The path of the request, which is the caller's own, says what is asked of the participant: see
+   * participant/calls.ts.
+   */
   fetch(lock: string, place: ParticipantPlace, request: Request): Promise<Response>
 }
 
 /**
- * The part of a namespace of Durable Objects that is used here; so what runs elsewhere too needs no types of
- * Workers.
+ * The part of a Durable Object namespace that is used here, so that code which also runs elsewhere needs no
+ * Workers types.
  */
 export interface ParticipantNamespace {
   idFromName(name: string): unknown
@@ -24,11 +27,11 @@ export interface DirectoryEnvironment {
   readonly PARTICIPANT: ParticipantNamespace
   /** Secret: signs the requests to participants in other processes, and is accepted from them. */
   readonly BATON_PEER_SECRET?: string
-  /** Secret: accepted from them too, while the secret is being changed. */
+  /** Secret: also accepted from them, while the secret is being changed. */
   readonly BATON_PEER_SECRET_OLD?: string
 }
 
-/** Below this path the other processes' participants answer signed requests. */
+/** Below this path, the participants of this process answer signed requests of other processes. */
 export const PARTICIPANT_PATH = '/participant'
 
 export const objectName = (lock: string, id: number): string => `${lock}/${id}`
@@ -49,7 +52,10 @@ export function createDirectory(env: DirectoryEnvironment): ParticipantDirectory
   }
 }
 
-/** A fresh stub each time: one that has failed stays broken. The location hint counts at the object's first `get` only. */
+/**
+ * A fresh stub each time, because a stub that has failed stays broken. The location hint counts only at the
+ * object's first `get`.
+ */
 function stubOf(env: DirectoryEnvironment, lock: string, place: ParticipantPlace): ParticipantStub {
   const id = env.PARTICIPANT.idFromName(objectName(lock, place.id))
   return env.PARTICIPANT.get(id, place.location === null ? {} : { locationHint: place.location })

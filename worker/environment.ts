@@ -21,6 +21,8 @@ export interface BatonEnvironment extends DirectoryEnvironment {
    * between them. What they sign names one of them.
    */
   readonly BATON_URL?: string
+  /** Pages of these origins may call the service from a browser: `https://shop.example`, with commas between them. */
+  readonly BATON_CORS_ORIGINS?: string
 }
 
 const DEFAULT_LOCATIONS = ['weur', 'enam', 'apac']
@@ -69,7 +71,12 @@ export function peerSecrets(env: BatonEnvironment): string[] {
 }
 
 /** Empty if it does not say: then this process answers no other one. */
-export function ownUrls(env: BatonEnvironment): string[] {
-  const listed = (env.BATON_URL ?? '').split(',').map(url => url.trim())
-  return listed.filter(url => url !== '')
+export const ownUrls = (env: BatonEnvironment): string[] => commaSeparated(env.BATON_URL)
+
+/** `*` stands for every origin. */
+export const corsOrigins = (env: BatonEnvironment): string[] => commaSeparated(env.BATON_CORS_ORIGINS)
+
+function commaSeparated(list: string | undefined): string[] {
+  const items = (list ?? '').split(',').map(item => item.trim())
+  return items.filter(item => item !== '')
 }

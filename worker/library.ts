@@ -9,6 +9,7 @@
 import { waitUntil } from 'cloudflare:workers'
 import { Hono } from 'hono'
 import type { Resource } from '../shared/resource/resource.ts'
+import { type AllowedOrigins, acrossOrigins, allowedOrigins } from './cross-origin.ts'
 import { createDirectory } from './directory.ts'
 import { type BatonEnvironment, DEFAULT_RESOURCE, defaultConfiguration, isOpen } from './environment.ts'
 import { refuseMalformed } from './malformed.ts'
@@ -23,7 +24,9 @@ import { refuseStrangers } from './same-machine.ts'
 
 export type { BatonEnvironment } from './environment.ts'
 
-export interface ServiceOptions extends Pick<RouterOptions, 'opSchemas' | 'cors'> {
+export interface ServiceOptions extends Pick<RouterOptions, 'opSchemas'> {
+  /** Pages of these origins may call the service from a browser, beside those of `BATON_CORS_ORIGINS`. */
+  readonly cors?: { readonly origin: string | string[] }
   /** The path below which the API is served, such as `/locks-api`; the root unless it says. */
   readonly basePath?: string
   /** What locks can guard, beside the built-in map. A resource stays here as long as there are locks that guard it. */
@@ -52,8 +55,6 @@ export interface Service {
   readonly fetchInside: (env: BatonEnvironment, near?: Request) => (request: Request) => Promise<Response>
 }
 
-type Router = Hono<RouterEnvironment>
-
 export function defineBaton(options: ServiceOptions = {}): Service {
   const basePath = options.basePath === undefined ? '' : `/${options.basePath.replace(/^\/+|\/+$/g, '')}`
   const resourceOf = checkedResourceOf(options)
@@ -64,26 +65,29 @@ export function defineBaton(options: ServiceOptions = {}): Service {
       defaults: lock => ({ ...defaults, resource: resourceOf(lock) }),
       ledgerHealth: () => ledgerHealth(env),
       ...(options.opSchemas && { opSchemas: options.opSchemas }),
-      ...(options.cors && { cors: options.cors }),
       ...access,
     })
   }
-  const publicRouter = onceFor(env => {
+  const publicRouter = onceFor<Hono<RouterEnvironment>>(env => {
     const router = routerFor(env, { keys: env.BATON_KEYS, open: isOpen(env) })
     return basePath === '' ? router : new Hono<RouterEnvironment>().route(basePath, router)
   })
   const insideRouter = onceFor(env => routerFor(env, { open: true }))
+  const originsFor = onceFor<AllowedOrigins>(env => allowedOrigins(env, originsOf(options)))
   return {
     Participant: participantWith(options.resources ?? [], resourceOf),
-    fetch: async (request, env, ctx) => {
-      const refusal = refuseMisconfigured(env) ?? refuseMalformed(request)
-      if (refusal !== null) return refusal
-      wakeLedger(env, work => ctx.waitUntil(work))
-      return (
-        (await answerPeer(request, env, basePath)) ??
-        (isOpen(env) ? refuseStrangers(request, originsOf(options)) : null) ??
-        publicRouter(env).fetch(request, env, ctx)
-      )
+    fetch: (request, env, ctx) => {
+      const origins = originsFor(env)
+      return acrossOrigins(request, origins, async () => {
+        const refusal = refuseMisconfigured(env) ?? refuseMalformed(request)
+        if (refusal !== null) return refusal
+        wakeLedger(env, work => ctx.waitUntil(work))
+        return (
+          (await answerPeer(request, env, basePath)) ??
+          (isOpen(env) ? refuseStrangers(request, origins) : null) ??
+          publicRouter(env).fetch(request, env, ctx)
+        )
+      })
     },
     connect: socket => {
       socket.close()
@@ -135,8 +139,8 @@ function originsOf({ cors }: ServiceOptions): string[] {
 }
 
 /** To make a router takes longer than most requests, and it remembers what it has learnt about locks. */
-function onceFor(make: (env: BatonEnvironment) => Router): (env: BatonEnvironment) => Router {
-  const made = new WeakMap<BatonEnvironment, Router>()
+function onceFor<Made>(make: (env: BatonEnvironment) => Made): (env: BatonEnvironment) => Made {
+  const made = new WeakMap<BatonEnvironment, Made>()
   return env => {
     const known = made.get(env) ?? make(env)
     made.set(env, known)

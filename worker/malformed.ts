@@ -1,6 +1,6 @@
 /**
- * A request without an address: its `Host` is none, or there are two of them. Nothing further in can ask
- * where it came to.
+ * A request without an address: its `Host` is missing or invalid, or there are two of them. The code behind
+ * this could not find out where the request came to.
  */
 import { problem } from '../shared/api/problems.ts'
 import { problemAnswer } from './problem-answer.ts'

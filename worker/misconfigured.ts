@@ -1,13 +1,17 @@
-/** Nothing is served, and no lock is touched, by a service whose variables are wrong. */
+/** A service whose variables are wrong serves nothing and touches no lock. */
 import { problem } from '../shared/api/problems.ts'
+import { logEntry } from '../shared/log.ts'
 import { checkEnvironment, type EnvironmentReport } from './check-environment.ts'
+import { logToConsole } from './console-log.ts'
 import type { BatonEnvironment } from './environment.ts'
 import { problemAnswer } from './problem-answer.ts'
 
-/** An environment does not change while it lives. */
+/** An environment does not change during its life. */
 const reports = new WeakMap<BatonEnvironment, EnvironmentReport>()
 
-/** `null` if there is nothing wrong. The first request of an instance has it checked, and the log told. */
+/**
+ * Returns `null` if nothing is wrong. The first request of an instance runs the check and logs the result.
+ */
 export function refuseMisconfigured(env: BatonEnvironment): Response | null {
   const report = reports.get(env) ?? checkedFirst(env)
   if (report.mistakes.length === 0) return null
@@ -18,7 +22,7 @@ export function refuseMisconfigured(env: BatonEnvironment): Response | null {
 function checkedFirst(env: BatonEnvironment): EnvironmentReport {
   const report = checkEnvironment(env)
   reports.set(env, report)
-  for (const message of report.mistakes) console.error(JSON.stringify({ level: 'error', message }))
-  for (const message of report.warnings) console.warn(JSON.stringify({ level: 'warning', message }))
+  for (const detail of report.mistakes) logToConsole(logEntry('misconfigured', { detail }))
+  for (const detail of report.warnings) logToConsole(logEntry('unknown_variable', { detail }))
   return report
 }

@@ -1,4 +1,4 @@
-/** The ledgers of this very process: there is one for each default participant whose address is its own. */
+/** The ledgers of this very process: one for each default participant whose address is its own. */
 import type { LedgerHealth } from '../shared/birth/ledger-types.ts'
 import { objectName } from './directory.ts'
 import { type BatonEnvironment, defaultPlaces, ownUrls } from './environment.ts'
@@ -10,8 +10,8 @@ const woken = new WeakSet<BatonEnvironment>()
 const HEALTH_LIMIT_MS = 2_000
 
 /**
- * A process that has lost its storage must find out, though nobody uses a lock there: the first request that reaches the
- * process, whatever it is, wakes its ledger.
+ * A process that has lost its storage must find out even if nobody uses a lock there. So the first request
+ * that reaches the process, whatever it is, wakes its ledger.
  */
 export function wakeLedger(env: BatonEnvironment, waitUntil: (work: Promise<unknown>) => void): void {
   if (woken.has(env)) return
@@ -26,7 +26,7 @@ export function wakeLedger(env: BatonEnvironment, waitUntil: (work: Promise<unkn
   }
 }
 
-/** `null` for a process without a ledger. One that does not answer is not healed as far as anybody knows. */
+/** `null` for a process without a ledger. A ledger that does not answer counts as not healed. */
 export async function ledgerHealth(env: BatonEnvironment): Promise<LedgerHealth | null> {
   const ids = ownLedgers(env)
   if (ids.length === 0) return null
@@ -45,7 +45,7 @@ async function healthOf(env: BatonEnvironment, id: number): Promise<LedgerHealth
   return answer.health
 }
 
-/** A process has a ledger if others are apart from it, and it knows which of them it is. */
+/** A process has a ledger if there are other processes, and it knows which of them it is. */
 function ownLedgers(env: BatonEnvironment): number[] {
   const own = ownUrls(env).map(normalUrl)
   const places = defaultPlaces(env).filter(({ url }) => url !== null && own.includes(normalUrl(url)))

@@ -23,7 +23,8 @@ export async function answerPeer(
   if (lock === null || !id.success || !isHere(env, id.data)) return null
   const read = await readSigned(request, {
     path: pathname.slice(basePath.length) + search,
-    // Not the address that the request says it came to: whoever replays it elsewhere says what suits them.
+    // Not the address that the request says it came to: an attacker that replays it elsewhere can say
+    // anything there.
     own: ownUrls(env),
     secrets,
     now: Date.now(),
@@ -41,8 +42,8 @@ export async function answerPeer(
 }
 
 /**
- * Where processes are apart, the number of a participant says in which of them it is. One that was asked for in
- * the wrong process, by whoever has an old list of addresses, would be a second participant of that number.
+ * Where processes are apart, the number of a participant says in which of them it is. A request to the wrong
+ * process, from a caller with an old list of addresses, would make a second participant of that number.
  */
 function isHere(env: BatonEnvironment, participant: number): boolean {
   const places = defaultPlaces(env)
@@ -51,7 +52,7 @@ function isHere(env: BatonEnvironment, participant: number): boolean {
   return url !== null && ownUrls(env).some(own => normalUrl(own) === normalUrl(url))
 }
 
-/** A lock, or the ledger of this process; no lock has such a name. */
+/** The name of a lock, or of the ledger of this process, which no lock can have. */
 function objectNameOf(header: string | null): string | null {
   if (header === LEDGER_NAME) return header
   const name = lockName.safeParse(header)

@@ -1,4 +1,4 @@
-/** A refusal by what stands in front of the router. */
+/** A refusal by the code in front of the router. */
 import { PROBLEM_MEDIA_TYPE, type Problem } from '../shared/api/problems.ts'
 
 export function problemAnswer(problem: Problem, headers: { readonly [name: string]: string } = {}): Response {

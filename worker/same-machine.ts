@@ -5,32 +5,28 @@
  * to this machine.
  */
 import { problem } from '../shared/api/problems.ts'
+import { type AllowedOrigins, isAllowed } from './cross-origin.ts'
+import { isLoopbackHost } from './loopback.ts'
 import { problemAnswer } from './problem-answer.ts'
 
 /**
  * What the client calls a service behind a binding. No page can call it that: on loopback there is no https.
  */
 const BOUND = 'https://baton'
-const LOOPBACK = /^(?:localhost|127(?:\.[0-9]{1,3}){3}|\[::1\])$/
 
-/**
- * `null` for a request of this machine. Pages of `allowed` origins (the service's own `cors`) may ask as
- * well.
- */
-export function refuseStrangers(request: Request, allowed: readonly string[]): Response | null {
+/** `null` for a request of this machine. Pages of allowed origins may ask as well. */
+export function refuseStrangers(request: Request, allowed: AllowedOrigins): Response | null {
   const { origin: address, hostname } = new URL(request.url)
-  if (address !== BOUND && !LOOPBACK.test(hostname)) {
+  if (address !== BOUND && !isLoopbackHost(hostname)) {
     return refusal(
-      'This service is open, and serves its own machine alone: ask for it as 127.0.0.1 or localhost.',
+      'This service is open, so it serves its own machine alone. Call it by the name 127.0.0.1 or localhost.',
     )
   }
   const origin = request.headers.get('origin')
-  if (origin === null || allowed.includes(origin) || allowed.includes('*') || isLoopback(origin)) return null
-  return refusal('This service is open, and serves no pages of other sites.')
-}
-
-function isLoopback(origin: string): boolean {
-  return URL.canParse(origin) && LOOPBACK.test(new URL(origin).hostname)
+  if (origin === null || isAllowed(allowed, origin)) return null
+  return refusal(
+    'This service is open, so it serves no pages of other sites. BATON_CORS_ORIGINS can allow some.',
+  )
 }
 
 function refusal(detail: string): Response {

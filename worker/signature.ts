@@ -2,20 +2,21 @@
  * Requests between processes are signed with a secret that they share, and so are the answers: HMAC-SHA-256,
  * see docs/security.md.
  *
- *   request    for which process it is, method, path, lock, participant, time, a random number, the digest of the body
+ *   request    for which process it is, method, path, lock, participant, time, a random number, the digest of
+ *              the body
  *   answer     the signature of its request, status, type, the digest of the body
  *
- * So a request that was recorded is of no use at another process, and soon of none at all; an answer belongs
- * to one request. The digest lets a receiver tell a stranger before it has read anything of the body. The
+ * So a recorded request is of no use at another process, and soon of none at all; an answer belongs to one
+ * request. The digest lets a receiver recognise a stranger before it has read anything of the body. The
  * bodies of streams (`watch`, `session`) are not covered: they are as safe as the connection is.
  */
 import { readLimited } from './limited-body.ts'
 
-/** Of one request of a peer: several messages, each of which is bounded by itself. */
+/** The limit for one request of a peer: several messages, each of which is bounded by itself. */
 export const PEER_REQUEST_BYTES = 8 * 1024 * 1024
 export const PEER_ANSWER_BYTES = 32 * 1024 * 1024
 /** How far the clocks of two processes may be apart, and how long a recorded request is of any use. */
-export const MOST_AGE_MS = 5 * 60_000
+export const MAX_AGE_MS = 5 * 60_000
 
 const TO = 'x-baton-to'
 const TIME = 'x-baton-time'
@@ -39,8 +40,8 @@ export interface SignedFetch {
 }
 
 /**
- * Sends a request signed, and gives its answer if that is signed as well: otherwise it rejects, as if nobody
- * had answered.
+ * Sends a signed request, and returns its answer if that is signed as well. Otherwise it rejects, as if
+ * nobody had answered.
  */
 export async function fetchSigned(request: Request, options: SignedFetch): Promise<Response> {
   const { secret, now, fetch: send = one => fetch(one) } = options
@@ -58,7 +59,7 @@ export async function fetchSigned(request: Request, options: SignedFetch): Promi
     method: request.method,
     headers,
     signal: request.signal,
-    // Whoever can make this process follow it elsewhere would choose who answers.
+    // An attacker that could make this process follow a redirect would choose who answers.
     redirect: 'manual',
     ...(body.length > 0 && { body }),
   })
@@ -89,7 +90,7 @@ async function verifiedAnswer(response: Response, request: string, secret: strin
 export interface PeerDoor {
   /** What follows the address of this process in the request's own. */
   readonly path: string
-  /** The addresses under which the others know this process. */
+  /** The addresses under which the other processes know this one. */
   readonly own: readonly string[]
   /** Any of these is accepted. */
   readonly secrets: readonly string[]
@@ -106,7 +107,7 @@ export type PeerRequest =
     }
 
 /**
- * Nothing of the body is read before the signature is found to be right, and never more than a peer may send.
+ * Nothing of the body is read before the signature is known to be right, and never more than a peer may send.
  */
 export async function readSigned(request: Request, door: PeerDoor): Promise<PeerRequest> {
   const { headers, method } = request
@@ -124,7 +125,7 @@ export async function readSigned(request: Request, door: PeerDoor): Promise<Peer
 function isForUs(headers: Headers, { own, now }: PeerDoor): boolean {
   const [to, time, digest] = [headers.get(TO), headers.get(TIME), headers.get(DIGEST)]
   if (to === null || time === null || digest === null) return false
-  const isNow = /^[0-9]{1,16}$/.test(time) && Math.abs(now - Number(time)) <= MOST_AGE_MS
+  const isNow = /^[0-9]{1,16}$/.test(time) && Math.abs(now - Number(time)) <= MAX_AGE_MS
   return isNow && HEX_256.test(digest) && own.some(url => normalUrl(url) === to)
 }
 
@@ -170,8 +171,7 @@ function isNullBody(status: number): boolean {
 }
 
 /**
- * As the URL of a request is written: with the host in small letters and without the usual port; and no slash
- * at the end.
+ * The URL as a request writes it: the host in lower case, without the default port, and no slash at the end.
  */
 export function normalUrl(url: string): string {
   const { origin, pathname } = new URL(url)

@@ -1,8 +1,9 @@
 /**
- * Section 6.2: what a run would cost on a medium with broadcast. There is none between objects, so the run is one without
- * broadcast, and its messages are counted as that medium would carry them: the REQUESTs of one request are one message; and
- * (6.2.2) so are the REPLYs that a node sends in one step to all whom it had deferred, with a list of their recipients.
- * A medium that orders the requests itself (6.2.1) needs no sequence numbers: that is another algorithm, and is not counted.
+ * Section 6.2: what a run would cost on a medium with broadcast. There is none between objects, so the run is
+ * one without broadcast, and its messages are counted as that medium would carry them: the REQUESTs of one
+ * request are one message, and so (6.2.2) are the REPLYs that a node sends in one step to all nodes that it
+ * had deferred, with a list of their recipients. A medium that orders the requests itself (6.2.1) needs no
+ * sequence numbers: that is another algorithm, and is not counted.
  */
 import type { Envelope } from '../../shared/protocols/protocol.ts'
 import type { RicartAgrawalaMessage } from '../../shared/protocols/ricart-agrawala/messages.ts'

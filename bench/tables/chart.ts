@@ -4,7 +4,7 @@ import type { MeasuredCycle } from './cost.ts'
 interface Series {
   readonly title: string
   readonly label: string
-  /** For a line that another one covers. */
+  /** For a line that is covered by another one. */
   readonly isWide?: true
   /** For a light and for a dark background. */
   readonly colours: readonly [light: string, dark: string]

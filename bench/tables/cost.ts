@@ -1,7 +1,8 @@
 /**
- * What a cycle costs at Cloudflare's published prices, which docs/deploy.md and its test use too. Counted are requests, rows written and the
- * time in memory. Not counted are alarms, rows read, and bringing a participant back into memory: they are no matter of the protocol's
- * messages, and docs/deploy.md counts them on the runtime.
+ * What a cycle costs at Cloudflare's published prices, which docs/deploy.md and its test use too. It counts
+ * requests, rows written and the time in memory. It does not count alarms, rows read, and bringing a
+ * participant back into memory: they do not depend on the protocol's messages, and docs/deploy.md counts them
+ * on the runtime.
  */
 import { fullPrice, usageOfMillion } from '../prices.ts'
 import type { ScenarioName } from './row.ts'
@@ -68,7 +69,7 @@ function costOf(
   participants: number,
 ): CycleCost {
   const { steps, messages, requests, rows } = measurements.of(variant, scenario, participants, requester)
-  // One `transact`; where there is nothing to operate on, one `acquire` and one release.
+  // One `transact`; if there is nothing to operate on, one `acquire` and one release.
   const calls = guardsState(variant) ? 1 : 2
   const usage = usageOfMillion({
     router: calls,

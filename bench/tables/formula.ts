@@ -1,6 +1,6 @@
 /**
- * Formulas of N (participants) and K (members of a set of Maekawa's), as they are printed: `2(N - 1)`, `N² - 1`, `N + (N - 1)/2`. What
- * is printed is what is computed.
+ * Formulas of N (participants) and K (members of one of Maekawa's sets), as they are printed: `2(N - 1)`, `N²
+ * - 1`, `N + (N - 1)/2`. What is printed is what is computed.
  */
 export interface Size {
   readonly N: number
@@ -20,7 +20,7 @@ export function evaluate(text: string, size: Size): number {
     return value
   }
 
-  /** What stands side by side is multiplied. */
+  /** Factors that stand side by side are multiplied. */
   const product = (): number => {
     let value = power()
     for (;;) {

@@ -2,7 +2,10 @@
 import { type Row, row } from './row.ts'
 import type { VariantName } from './subjects.ts'
 
-/** Section 4: a REQUEST to and a REPLY from each other node; a round trip; one more delay for who waits (5.3). */
+/**
+ * Section 4: a REQUEST to and a REPLY from each other node; a round trip; one more delay for a node that
+ * waits (5.3).
+ */
 function ricartAgrawala(variant: VariantName, steps = '2', alone = '2(N - 1)'): Row[] {
   return [
     row(variant, 'enter: steps', 'enter', 'steps', steps, steps),
@@ -56,7 +59,10 @@ export const RICART_AGRAWALA: readonly Row[] = [
   everybody('readers', '2(N - 1)', '2(N - 1)'),
 ]
 
-/** Sections 1 and 4: REQUEST, LOCKED and RELEASE for each other member of the set; at most five with FAILED, INQUIRE, RELINQUISH. */
+/**
+ * Sections 1 and 4: REQUEST, LOCKED and RELEASE for each other member of the set; at most five with FAILED,
+ * INQUIRE, RELINQUISH.
+ */
 export const MAEKAWA: readonly Row[] = [
   row('maekawa', 'enter: steps', 'enter', 'steps', '2', '2'),
   row('maekawa', '… messages', 'enter', 'messages', '2(K - 1)', '2(K - 1)'),

@@ -4,7 +4,7 @@ import { type Counted, DELAY_MS, NiceRun, OPERATION, type Sent, type Setting, ty
 
 export interface Figure {
   readonly value: number
-  /** Of a time: how long nothing was on its way, because something waited for something to ride on. */
+  /** For a time: how long nothing was on its way, because something waited for a message to ride on. */
   readonly waitedMs: number
 }
 
@@ -23,10 +23,10 @@ export interface Figures {
   readonly sent: readonly Sent[]
 }
 
-/** A protocol with its options, and who uses it. */
+/** A protocol with its options, and its users. */
 export interface Subject {
   readonly setting: Setting
-  /** Who enters where nothing else is said. */
+  /** The participant that enters, if nothing else is said. */
   readonly requester: ParticipantId
   readonly guardsState: boolean
   readonly mode?: Mode
@@ -76,7 +76,10 @@ export class Users {
     this.run.user(participant, { type: 'exit', user, fence })
   }
 
-  /** Who is let in does one operation, if there is something to operate on, and leaves; then it does what `next` says. */
+  /**
+   * A user that is let in does one operation, if there is something to operate on, and leaves; then it does
+   * what `next` says.
+   */
   cycle(next: () => UserInput | null): void {
     this.run.reaction = (_, event) => {
       if (event.type === 'crit' && this.subject.guardsState) return this.issue(event)
@@ -126,7 +129,10 @@ export function each(
 export const WARM_UP = 4
 const MEASURED = 8
 
-/** Of what comes again and again without a pause: the mean of `MEASURED` times, once it has become the same each time. */
+/**
+ * For something that is repeated without a pause: the mean of `MEASURED` times, once it has become the same
+ * each time.
+ */
 export function measureInARow(
   users: Users,
   answer: Emitted['type'],
@@ -146,7 +152,10 @@ export function measureInARow(
   return { steps, ...appliedAfter(run, first), ...each(first.counted, last.counted, MEASURED), sent }
 }
 
-/** The operation that is issued when another has this outcome: the delays until every replica has applied it. */
+/**
+ * For the operation that is issued when another one has this outcome: the delays until every replica has
+ * applied it.
+ */
 function appliedAfter(run: NiceRun, { at, event }: Told): Pick<Figures, 'applied'> {
   if (event.type !== 'outcome') return {}
   const next = run.told.find(told => told.event.type === 'outcome' && told.event.sequence > event.sequence)!
@@ -156,7 +165,7 @@ function appliedAfter(run: NiceRun, { at, event }: Told): Pick<Figures, 'applied
   return { applied: figure((last.at - at - waitedMs) / DELAY_MS, waitedMs) }
 }
 
-/** `next` for so many times, then nothing. */
+/** Calls `next` a number of times, then returns nothing. */
 export function inARow(next: () => UserInput): () => UserInput | null {
   let left = WARM_UP + MEASURED
   return () => (left-- > 0 ? next() : null)

@@ -1,4 +1,4 @@
-/** What the papers say, all of it. */
+/** Everything that the papers say. */
 import { MAEKAWA, RICART_AGRAWALA } from './lock-only.ts'
 import type { Row } from './row.ts'
 import { LATENCY_OPTIMAL, MESSAGE_OPTIMAL, WME_1, WME_2 } from './table-1.ts'

@@ -1,4 +1,7 @@
-/** Which steps leave a row in a participant's history: worker/participant/core/recorder.ts, for runs in which nothing is refused or retried. */
+/**
+ * Which steps leave a row in a participant's history (worker/participant/core/recorder.ts), for runs in which
+ * nothing is refused or retried.
+ */
 import type { Emitted, UserInput } from '../../shared/protocols/protocol.ts'
 
 const EVENTS_OF_USERS: ReadonlySet<UserInput['type']> = new Set(['try', 'issue', 'exit'])

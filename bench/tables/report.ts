@@ -1,4 +1,5 @@
 /** docs/tables.md. */
+import { wrap } from '../wrap.ts'
 import type { CycleCost, MeasuredCycle } from './cost.ts'
 import { NOTES, type NoteName, type Row } from './row.ts'
 import { SIZES, type VariantName } from './subjects.ts'
@@ -17,7 +18,8 @@ const TITLES: readonly (readonly [title: string, about: string, variants: readon
   ['wme-2', 'Figure 4 and Table 1: 3 steps for an operation, O(N) messages.', ['wme-2']],
   [
     'wme-consensus, latency-optimal',
-    'The earlier algorithm, [16]+[11] in Table 1: 3 steps and O(N²) messages for everything. The coordinator is participant 1.',
+    'The earlier algorithm, [16]+[11] in Table 1: 3 steps and O(N²) messages for everything. The coordinator is ' +
+      'participant 1.',
     ['latency-optimal'],
   ],
   [
@@ -28,7 +30,7 @@ const TITLES: readonly (readonly [title: string, about: string, variants: readon
   ['ricart-agrawala', 'Ricart and Agrawala, section 4: 2(N - 1) messages.', ['ricart-agrawala']],
   [
     'ricart-agrawala, implicitReply',
-    'Section 6.1: between 1(N - 1) and 3(N - 1) messages. The steps are the time of a round trip, which has to be known.',
+    'Section 6.1: between 1(N - 1) and 3(N - 1) messages. The steps are the time of a round trip, which must be known.',
     ['implicitReply'],
   ],
   [
@@ -43,8 +45,9 @@ const TITLES: readonly (readonly [title: string, about: string, variants: readon
   ],
   [
     'maekawa',
-    'Maekawa, sections 1 and 4: between 3(K - 1) and 5(K - 1) messages, where K is the size of the set that is used, for *everybody at once* the mean ' +
-      'size ([maekawa-sets.md](maekawa-sets.md)). After an exit it takes a RELEASE and a LOCKED, or one of them if a node of the two is the common member.',
+    'Maekawa, sections 1 and 4: between 3(K - 1) and 5(K - 1) messages, where K is the size of the set that is used, and ' +
+      'for *everybody at once* the mean size ([maekawa-sets.md](maekawa-sets.md)). After an exit it takes a RELEASE and a ' +
+      'LOCKED, or only one of them if one of the two nodes is the common member.',
     ['maekawa'],
   ],
 ]
@@ -55,23 +58,31 @@ export function report(rows: readonly MeasuredRow[], cycles: readonly MeasuredCy
   return [
     '# Steps, messages, requests, price',
     '',
-    'Written by `npm run tables -- --write`; `npm run tables` prints it, `--json` gives the numbers. A test holds that this page is what the code',
-    'does. For what to choose, see [which-protocol.md](which-protocol.md).',
+    wrap(
+      '`npm run tables -- --write` wrote this page; `npm run tables` prints it, and `--json` gives the numbers. A test ' +
+        'checks that it is what the code does. [which-protocol.md](which-protocol.md) says what to choose.',
+    ),
     '',
-    'Counted in nice runs of the shipped code: no faults, every message takes one delay, a step of a participant takes no time. *Steps* are',
-    'message delays until the user is told; *messages* are counted until the lock is quiet again. *Everybody at once*: all want in at the same time, and leave',
-    'as soon as they are in, without an operation.',
+    wrap(
+      'The shipped code was counted in nice runs: there are no faults, every message takes one delay, and a step of a ' +
+        'participant takes no time. *Steps* are message delays until the user is told. *Messages* are counted until ' +
+        'the lock is quiet again. *Everybody at once* means that all want in at the same time, and leave as soon as ' +
+        'they are in, without an operation.',
+    ),
     '',
-    'Each cell is what was counted, and the paper’s number: `6 = 6` equal, `6 < 8` **better**, `7 > 4` **worse**, with the letter of the reason. The',
-    'papers’ orders of magnitude are replaced by the exact counts that their pseudo-code gives (`bench/tables/table-1.ts` derives each).',
-    `Of ${marks.length} cells ${count('equal')} are equal, ${count('better')} better and ${count('worse')} worse.`,
+    wrap(
+      'Each cell shows what was counted and the paper’s number: `6 = 6` is equal, `6 < 8` is **better**, and `7 > 4` ' +
+        'is **worse**, with the letter of the reason. The papers’ orders of magnitude are replaced by the exact ' +
+        `counts that their pseudo-code gives (\`bench/tables/table-1.ts\` derives each). Of ${marks.length} cells ` +
+        `${count('equal')} are equal, ${count('better')} better and ${count('worse')} worse.`,
+    ),
     '',
-    ...noteNames.map(note => `- **${letterOf(note)}** ${NOTES[note].replaceAll('\n', '\n  ')}`),
+    ...noteNames.map(note => wrap(`- **${letterOf(note)}** ${NOTES[note]}`, '  ')),
     '',
     ...TITLES.flatMap(([title, about, variants]) => [
       `## ${title}`,
       '',
-      about,
+      wrap(about),
       '',
       ...rowTable(
         rows.filter(({ variant }) => variants.includes(variant)),
@@ -128,7 +139,10 @@ function costSections(cycles: readonly MeasuredCycle[]): string[] {
   return [
     '## A cycle',
     '',
-    'Acquire, one operation where there is something to operate on, release. `ricart-agrawala` and `maekawa` guard no state: their cycles have no operation.',
+    wrap(
+      'A cycle is acquire, one operation where there is something to operate on, and release. `ricart-agrawala` and ' +
+        '`maekawa` guard no state, so their cycles have no operation.',
+    ),
     '',
     '![Messages of a cycle against the number of participants](messages.svg)',
     '',
@@ -140,7 +154,10 @@ function costSections(cycles: readonly MeasuredCycle[]): string[] {
     '',
     ...tableOf(({ delays }) => short(delays)),
     '',
-    '`fetch` requests between objects. What a step sends to one peer is one request, and what the peer answers at once rides in the response:',
+    wrap(
+      'Requests (`fetch`) between objects. What a step sends to one peer is one request, and what the peer answers at ' +
+        'once rides in the response:',
+    ),
     '',
     ...tableOf(({ requests }) => short(requests)),
     '',
@@ -148,9 +165,12 @@ function costSections(cycles: readonly MeasuredCycle[]): string[] {
     '',
     ...tableOf(({ rows }) => short(rows)),
     '',
-    'Price of a million cycles, at the rates of [deploy.md](deploy.md#what-that-costs) and as if nothing were included: one `transact` each, or `acquire` and',
-    'release; 125 ms in memory for each delay. Alarms, rows read and waking are left out: they add about $1 to a busy `transact` with three participants, and more to',
-    'a lock that sleeps in between, see [deploy.md](deploy.md#what-a-lock-cycle-uses).',
+    wrap(
+      'The price of a million cycles, at the rates of [deploy.md](deploy.md#what-that-costs) and as if nothing were ' +
+        'included. A cycle is one `transact`, or `acquire` and release, with 125 ms in memory for each delay. Alarms, ' +
+        'rows read and waking are left out. They add about $1 to a busy `transact` with three participants, and more ' +
+        'to a lock that sleeps in between: see [deploy.md](deploy.md#what-a-lock-cycle-uses).',
+    ),
     '',
     ...tableOf(({ dollars }) => `$${dollars.toFixed(2)}`),
     '',

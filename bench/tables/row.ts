@@ -1,4 +1,7 @@
-/** One row of the table: what is measured, what the paper says, what this code does, and why it is worse if it is. */
+/**
+ * One row of the table: what is measured, what the paper says, what this code does, and why it is worse if it
+ * is.
+ */
 import { DEFAULT_TIMING } from '../../shared/protocols/protocol.ts'
 import type { SCENARIOS } from './scenarios.ts'
 import type { VariantName } from './subjects.ts'
@@ -15,7 +18,7 @@ export interface Row {
   readonly requester: number
   /** A formula, or the least and the most. */
   readonly paper: string | readonly [string, string]
-  /** What is measured is exactly this; `null` where it depends on more than N and K. */
+  /** What is measured is exactly this; `null` if it depends on more than N and K. */
   readonly ours: string | null
   /** With three participants, if that differs. */
   readonly oursOfThree?: string
@@ -28,14 +31,15 @@ export interface Row {
 const { confirmMs, flushMs } = DEFAULT_TIMING
 
 export const NOTES = {
-  confirmed: `Messages that nobody waits for. A grant is an entry of the log: everybody acknowledges it to the new owner, who so learns that a
-majority holds it (only then are local reads and effects outside of the lock safe), and to the one that gave it, who repeats it until then:
-2(N - 2) + 1 messages. The paper confirms no grant, and its channels lose nothing.`,
-  'confirmed-re-entry': `Messages that nobody waits for. Also a re-entry is confirmed by a majority: N - 1 entries and N - 1 acknowledgements. If an
-operation comes within \`confirmMs\` = ${confirmMs} ms they ride on its messages, and the re-entry costs none: see the cycle. Re-entries
-without an operation in that time travel together.`,
-  flushed: `A DOINVOKE waits up to \`flushMs\` = ${flushMs} ms for the next entry to ride on, which saves N - 1 messages for each operation but the last.
-The user is told without waiting for it, and one step earlier than in the paper.`,
+  confirmed: `Nobody waits for these messages. A grant is an entry of the log. Everybody acknowledges it to the new owner, which so
+learns that a majority holds it: only then are local reads and effects outside of the lock safe. Everybody also
+acknowledges it to the participant that gave it, which repeats it until then. That makes 2(N - 2) + 1 messages. The
+paper confirms no grant, and its channels lose nothing.`,
+  'confirmed-re-entry': `Nobody waits for these messages. A majority confirms a re-entry too, with N - 1 entries and N - 1 acknowledgements. If
+an operation comes within \`confirmMs\` = ${confirmMs} ms, they ride on its messages and the re-entry costs none: see the
+cycle. Re-entries without an operation in that time travel together.`,
+  flushed: `A DOINVOKE waits up to \`flushMs\` = ${flushMs} ms for the next entry to ride on. This saves N - 1 messages for each operation
+but the last. The user is told without waiting for it, one step earlier than in the paper.`,
 } as const
 
 export const row = (

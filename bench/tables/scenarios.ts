@@ -14,14 +14,17 @@ import {
 } from './measure.ts'
 import { DELAY_MS } from './nice-run.ts'
 
-/** Somebody wants in. The token, where there is one, is with participant 1, and nobody else wants it. */
+/** One participant wants in. The token, if there is one, is with participant 1, and nobody else wants it. */
 function enter(subject: Subject): Figures {
   const users = new Users(subject)
   const { requester } = subject
   return measure(users, 'crit', requester, () => users.run.user(requester, users.wish()))
 }
 
-/** Participant 1 is inside, the requester waits: the time from the exit of the one, the messages from the try of the other. */
+/**
+ * Participant 1 is inside, the requester waits: the time counts from the exit of the one, the messages from
+ * the try of the other.
+ */
 function enterHeld(subject: Subject): Figures {
   const users = new Users(subject)
   users.enter(1)
@@ -56,7 +59,9 @@ function operation(subject: Subject): Figures {
   return measure(users, 'outcome', requester, () => users.run.user(requester, issue))
 }
 
-/** One operation after the other in one stay: each is issued when the one before has its outcome. */
+/**
+ * One operation after the other in one critical section: each is issued when the one before has its outcome.
+ */
 function operationsInARow(subject: Subject): Figures {
   const users = new Users(subject)
   const { requester } = subject
@@ -96,7 +101,7 @@ function enterBesides(subject: Subject): Figures {
   return measure(users, 'crit', subject.requester, () => users.run.user(subject.requester, users.wish()))
 }
 
-/** Everybody wants in at once, and leaves as soon as possible: the mean of one cycle. */
+/** All participants want in at once, and leave as soon as possible: the mean of one cycle. */
 function everybodyAtOnce(subject: Subject): Figures {
   const users = new Users(subject)
   const { run } = users
@@ -107,12 +112,15 @@ function everybodyAtOnce(subject: Subject): Figures {
   for (let participant = 1; participant <= participants; participant++) run.user(participant, users.wish())
   run.settle()
   const left = run.told.filter(({ event }) => event.type === 'rem')
-  if (left.length !== participants) throw new Error('somebody was not let in')
+  if (left.length !== participants) throw new Error('a participant was not let in')
   const steps = figure((left.at(-1)!.at - now) / DELAY_MS / participants)
   return { steps, ...each(counted, run.counted, participants), sent: run.sent.slice(counted.messages) }
 }
 
-/** Of that, what concerns the last participant, to which everybody else is preferred: its REQUESTs, and what it hears of them. */
+/**
+ * Of that, what concerns the last participant, to which all others are preferred: its REQUESTs, and what it
+ * hears of them.
+ */
 function lastOfEverybody(subject: Subject): Figures {
   const figures = everybodyAtOnce(subject)
   const last = subject.setting.participants

@@ -1,17 +1,19 @@
 /**
- * Table 1 of Romano and Rodrigues, row by row. It has only orders of magnitude; the exact numbers follow from the pseudo-code, in
- * which a broadcast is a message to each of the N - 1 others, and what a process says to itself is none:
+ * Table 1 of Romano and Rodrigues, row by row. It has only orders of magnitude; the exact numbers follow from
+ * the pseudo-code, in which a broadcast is a message to each of the N - 1 others, and what a process says to
+ * itself is none:
  *
  *   enter       REQUEST to all, GRANTED to all (Figure 1): 2(N-1)
  *   exit        GRANTED to all if somebody waits: 0 or N-1
- *   operation   wme-1: INVOKE to all, and each of the N processes, the owner too, broadcasts its ACK (Figure 1):
- *               (N-1) + N(N-1) = N² - 1
- *               wme-2: INVOKE to all, ACK to the owner, DOINVOKE to all (Figure 4): 3(N-1)
- *   [16]+[11]   a broadcast of what is proposed, then a consensus of two steps: a proposal to all, and everybody tells all that it has
- *               accepted: (N-1) + (N-1) + N(N-1) = (N-1)(N+2), to enter, to leave and for an operation
+ *   operation   wme-1: INVOKE to all, and each of the N processes, the owner too, broadcasts its ACK (Figure
+ *               1): (N-1) + N(N-1) = N² - 1; wme-2: INVOKE to all, ACK to the owner, DOINVOKE to all (Figure
+ *               4): 3(N-1)
+ *   [16]+[11]   a broadcast of what is proposed, then a consensus of two steps: a proposal to all, and every
+ *               process tells all that it has accepted: (N-1) + (N-1) + N(N-1) = (N-1)(N+2), to enter, to
+ *               leave and for an operation
  *   [16]+[9]    the same broadcast, then proposal, acknowledgement and decision: 4(N-1)
  *
- * A cycle is to enter, one operation where there is something to operate on, and to leave.
+ * A cycle is to enter, to do one operation if there is something to operate on, and to leave.
  */
 import { type Row, row } from './row.ts'
 
@@ -111,7 +113,10 @@ interface FormCosts {
   readonly paperSteps: string
   readonly paperMessages: string
   readonly steps: string
-  /** With three participants the proposer and the requester are a majority: the requester knows when the proposal comes. */
+  /**
+   * With three participants the proposer and the requester are a majority: the requester knows when the
+   * proposal comes.
+   */
   readonly stepsOfThree: string
   readonly messages: string
   readonly coordinatorMessages: string
@@ -119,7 +124,7 @@ interface FormCosts {
   readonly everybody: string
 }
 
-/** Of a formula that is a product. */
+/** For a formula that is a product. */
 function times(factor: number, product: string): string {
   const [, digits, rest] = /^(\d*)(.*)$/.exec(product)!
   return `${factor * Number(digits || 1)}${rest}`

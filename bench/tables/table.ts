@@ -1,4 +1,4 @@
-/** Measures every row for every number of participants and holds it against the papers. */
+/** Measures every row for every number of participants and compares it with the papers. */
 import { memberSets } from '../../shared/protocols/maekawa/sets/sets.ts'
 import { evaluate, type Size } from './formula.ts'
 import type { Figure, Figures } from './measure.ts'
@@ -24,7 +24,7 @@ export interface MeasuredRow extends Row {
   readonly cells: readonly Cell[]
 }
 
-/** A scenario of a variant, run once however many rows look at it. */
+/** A scenario of a variant, run once, however many rows look at it. */
 export class Measurements {
   private readonly known = new Map<string, Figures>()
   private readonly protocolOf: ProtocolOf | undefined
@@ -81,7 +81,7 @@ export function sizeOf(
   return { N: participants, K: isOfAll ? mean : sets[requester - 1]!.length }
 }
 
-/** Means of N cycles are no whole numbers. */
+/** Means of N cycles are not whole numbers. */
 const NEARLY = 1e-9
 
 export function markOf({ value, waitedMs }: Figure, [least, most]: readonly [number, number]): Mark {
@@ -89,21 +89,21 @@ export function markOf({ value, waitedMs }: Figure, [least, most]: readonly [num
   return value < least - NEARLY ? 'better' : 'equal'
 }
 
-/** Cells that are worse than the paper's, and nothing says why. */
+/** Cells that are worse than the paper's without a reason. */
 export function unexplained(rows: readonly MeasuredRow[]): string[] {
   return cellsOf(rows)
     .filter(({ row, cell }) => cell.mark === 'worse' && row.note === undefined)
     .map(({ row, cell }) => describe(row, cell))
 }
 
-/** Cells that are not what this code is said to do. */
+/** Cells that differ from what this code is said to do. */
 export function unexpected(rows: readonly MeasuredRow[]): string[] {
   return cellsOf(rows)
     .filter(({ cell }) => cell.ours !== null && Math.abs(cell.measured - cell.ours) > NEARLY)
     .map(({ row, cell }) => describe(row, cell))
 }
 
-/** Reasons of rows in which nothing is worse. */
+/** Reasons for rows in which nothing is worse. */
 export function needless(rows: readonly MeasuredRow[]): NoteName[] {
   return rows
     .filter(({ note, cells }) => note !== undefined && cells.every(({ mark }) => mark !== 'worse'))

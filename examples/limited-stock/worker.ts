@@ -1,12 +1,14 @@
-/** An edge function that sells tickets: it runs wherever a buyer is, and there are never more tickets sold than there were. */
-import { BatonError, createBaton, type Lock } from 'baton/client'
+/** An edge function that sells tickets. It runs wherever a buyer is, and never sells more tickets than there are. */
+import { BatonError, createBaton, ForbiddenError, type Lock, UnauthenticatedError } from 'baton/client'
 import { buy, look } from './shop.ts'
 
 interface ShopEnvironment {
-  /** The service binding to Baton. */
-  readonly BATON: Fetcher
-  /** Secret: the shop's key, with the verbs `acquire` and `read`. */
-  readonly BATON_KEY: string
+  /** The service binding to Baton, where both are deployed to one account. */
+  readonly BATON?: Fetcher
+  /** Where Baton is instead, such as under `npm start`. */
+  readonly BATON_URL?: string
+  /** Secret: the shop's key, with the verbs `acquire` and `read`. An open service needs none. */
+  readonly BATON_KEY?: string
 }
 
 export default {
@@ -22,16 +24,29 @@ export default {
       const sale = await buy(stockNear(request, env), buyer)
       return sale === null ? Response.json({ soldOut: true }, { status: 410 }) : Response.json(sale)
     } catch (error) {
-      if (!(error instanceof BatonError)) throw error
-      // Nobody is sold two tickets, so asking again is right whatever it was.
-      const headers = { 'retry-after': '1' }
-      return Response.json({ askAgain: true, because: error.code }, { status: 503, headers })
+      return answerTo(error)
     }
   },
 } satisfies ExportedHandler<ShopEnvironment>
 
-/** Baton serves a request from the participant that is nearest to where it comes from. Ours come from where the buyer is. */
-function stockNear({ cf }: Request, { BATON, BATON_KEY }: ShopEnvironment): Lock {
-  const fetch = (request: Request) => BATON.fetch(new Request(request, { cf: cf as RequestInitCfProperties }))
-  return createBaton({ binding: { fetch }, key: BATON_KEY }).lock('tickets')
+/** Baton serves a request from the participant that is nearest to where it comes from: to where the buyer is. */
+function stockNear(request: Request, { BATON, BATON_URL, BATON_KEY }: ShopEnvironment): Lock {
+  const key = BATON_KEY ? { key: BATON_KEY } : {}
+  const baton =
+    BATON === undefined
+      ? createBaton({ url: BATON_URL ?? 'http://127.0.0.1:8787', ...key })
+      : createBaton({ binding: BATON, near: request, ...key })
+  return baton.lock('tickets')
+}
+
+/** A buyer can do something about a busy lock, and nothing about a wrong key: that is for whoever runs the shop. */
+function answerTo(error: unknown): Response {
+  if (!(error instanceof BatonError)) throw error
+  const { code, detail } = error
+  if (error instanceof UnauthenticatedError || error instanceof ForbiddenError) {
+    console.error(`The shop's BATON_KEY is wrong. ${detail}`)
+    return Response.json({ error: 'The shop is not set up correctly.', because: code }, { status: 500 })
+  }
+  // Nobody is sold two tickets, so asking again is right whatever else it was.
+  return Response.json({ askAgain: true, because: code }, { status: 503, headers: { 'retry-after': '1' } })
 }

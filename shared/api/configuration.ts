@@ -6,7 +6,10 @@ export interface LockConfiguration {
   readonly number: number
   readonly protocol: ProtocolName
   readonly participants: readonly ParticipantPlace[]
-  /** Who has the token at first: whoever the lock was born at, so that its first user need not wait. */
+  /**
+   * The participant that has the token at first: the one that the lock was born at, so that its first user
+   * need not wait.
+   */
   readonly firstOwner: number
   /** The time to live of a grant when the acquire does not say. */
   readonly ttlMs: number

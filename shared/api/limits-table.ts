@@ -2,7 +2,7 @@
 import { API_LIMITS } from './limits.ts'
 
 /** What is limited, how much of it there may be, and what is answered beyond that. */
-type LimitRow = readonly [what: string, limit: string, beyond: string]
+export type LimitRow = readonly [what: string, limit: string, beyond: string]
 
 const L = API_LIMITS
 const number = (value: number): string => String(value).replaceAll(/\B(?=(\d{3})+$)/g, ',')
@@ -15,7 +15,7 @@ const TOO_LARGE = '`413 too_large`'
 const NOT_ISSUED = '`413 too_large`, outcome `not-applied`: it was not issued'
 const TOO_MANY = '`429 too_many` with `Retry-After`'
 
-const ROWS: readonly LimitRow[] = [
+export const LIMIT_ROWS: readonly LimitRow[] = [
   ['name of a lock', `${L.lockNameLength} characters`, BAD_REQUEST],
   ['`opId`', `${L.opIdLength} characters`, BAD_REQUEST],
   ['key', `${L.keyLength} characters`, TOO_LARGE],
@@ -73,6 +73,6 @@ const ROWS: readonly LimitRow[] = [
 ]
 
 export function limitsTable(): string {
-  const lines = ROWS.map(row => `| ${row.join(' | ')} |`)
+  const lines = LIMIT_ROWS.map(row => `| ${row.join(' | ')} |`)
   return ['| what | limit | beyond it |', '|---|---|---|', ...lines].join('\n')
 }

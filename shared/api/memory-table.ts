@@ -1,6 +1,6 @@
 /**
- * What one participant may hold in memory at all its limits: docs/limits.md has this table, and a test holds the two against each
- * other. A unit of weight is a character, which takes two bytes at most.
+ * What one participant may hold in memory at all its limits. docs/limits.md has this table, and a test
+ * compares the two. A unit of weight is a character, which takes two bytes at most.
  */
 import { heaviestLog } from '../protocols/log-weight.ts'
 import { DEFAULT_LIMITS } from '../protocols/protocol.ts'

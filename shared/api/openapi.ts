@@ -1,11 +1,12 @@
 /** The OpenAPI 3.1 description of the service, made from the table of routes and the schemas that validate. */
 import * as z from 'zod'
 import type { Json } from '../json.ts'
+import { sessionEvent, watchEvents } from './events.ts'
+import { EXAMPLES, type RouteExample } from './examples.ts'
 import { COMPONENTS } from './primitives.ts'
 import { PROBLEM_MEDIA_TYPE, PROBLEMS, type ProblemCode } from './problems.ts'
-// For the schema of what a session's client says: no body has it.
-import './session.ts'
-import { problemsOf, ROUTE_IDS, ROUTES, type Route, type RouteAnswer } from './routes.ts'
+import { problemsOf, ROUTE_IDS, ROUTES, type Route, type RouteAnswer, type RouteId, TAGS } from './routes.ts'
+import { sessionMessage } from './session.ts'
 
 type Fields = { [field: string]: Json }
 export type JsonSchema = { readonly [keyword: string]: Json }
@@ -16,10 +17,12 @@ export interface OpenApiParameter {
   readonly required: boolean
   readonly description?: string
   readonly schema: JsonSchema
+  readonly example?: string
 }
 
 export interface OpenApiOperation {
-  readonly operationId: string
+  readonly operationId: RouteId
+  readonly tags: readonly string[]
   readonly summary: string
   readonly description?: string
   readonly parameters: readonly OpenApiParameter[]
@@ -32,6 +35,7 @@ export interface OpenApiDocument {
   readonly openapi: '3.1.0'
   readonly info: { readonly title: string; readonly version: string; readonly description: string }
   readonly servers: readonly { readonly url: string }[]
+  readonly tags: readonly { readonly name: string; readonly description: string }[]
   readonly paths: { readonly [path: string]: { readonly [method: string]: OpenApiOperation } }
   readonly components: {
     readonly schemas: { readonly [id: string]: JsonSchema }
@@ -58,10 +62,17 @@ export function describeApi(base: string): OpenApiDocument {
         'A named lock together with the state it guards, replicated on Durable Objects in several regions.',
     },
     servers: [{ url: base === '' ? '/' : base }],
+    tags: Object.values(TAGS).map(({ title, description }) => ({ name: title, description })),
     paths,
     components: {
       schemas: describeComponents(),
-      securitySchemes: { key: { type: 'http', scheme: 'bearer', description: 'A key of BATON_KEYS.' } },
+      securitySchemes: {
+        key: {
+          type: 'http',
+          scheme: 'bearer',
+          description: 'A key that BATON_KEYS lists. An open service asks for none.',
+        },
+      },
     },
   }
 }
@@ -77,34 +88,64 @@ function withoutAddress(schema: object): JsonSchema {
   return rest
 }
 
-function describeRoute(id: string, route: Route): OpenApiOperation {
-  const { summary, description, verb, body } = route
+function describeRoute(id: RouteId, route: Route): OpenApiOperation {
+  const { summary, description, verb, body, tag } = route
+  const example = EXAMPLES[id]
   const optional = body?.safeParse({}).success === true
   return {
     operationId: id,
+    tags: [TAGS[tag].title],
     summary,
     ...(description !== undefined && { description }),
     parameters: [
-      ...describeParameters('path', route.parameters),
-      ...describeParameters('query', route.query),
+      ...describeParameters('path', route.parameters, example.parameters ?? {}),
+      ...describeParameters('query', route.query, example.query ?? {}),
     ],
     ...(body !== null && {
-      requestBody: { required: !optional, content: { 'application/json': { schema: refer(body) } } },
+      requestBody: {
+        required: !optional,
+        content: {
+          'application/json': {
+            schema: refer(body),
+            ...(example.body !== undefined && { example: example.body }),
+          },
+        },
+      },
     }),
-    responses: { ...describeAnswers(route.answers), ...describeProblems(problemsOf(route)) },
+    responses: withExample(
+      { ...describeAnswers(route.answers), ...describeProblems(problemsOf(route)) },
+      example,
+    ),
     security: verb === null ? [] : [{ key: [] }],
+    ...STREAMS[id],
   }
 }
 
-function describeParameters(place: 'path' | 'query', schema: z.ZodObject): OpenApiParameter[] {
+/** What goes over a connection that stays open. OpenAPI has no words for it, so these are extensions of ours. */
+const STREAMS: { readonly [id in RouteId]?: Fields } = {
+  session: { 'x-messages': { client: refer(sessionMessage), service: refer(sessionEvent) } },
+  watch: {
+    'x-events': Object.fromEntries(
+      Object.entries(watchEvents).map(([name, schema]) => [name, refer(schema)]),
+    ),
+  },
+}
+
+function describeParameters(
+  place: 'path' | 'query',
+  schema: z.ZodObject,
+  examples: { readonly [name: string]: string },
+): OpenApiParameter[] {
   return Object.entries(schema.shape).map(([name, parameter]) => {
     const { description, ...rest } = withoutAddress(z.toJSONSchema(parameter as z.ZodType, { io: 'input' }))
+    const example = examples[name]
     return {
       name,
       in: place,
       required: place === 'path',
       ...(typeof description === 'string' && { description }),
       schema: rest,
+      ...(example !== undefined && { example }),
     }
   })
 }
@@ -126,6 +167,21 @@ function describeAnswers(answers: Route['answers']): Fields {
       ]
     }),
   )
+}
+
+/** The answer of the example, with its status. */
+function withExample(responses: Fields, { status, answer, text }: RouteExample): Fields {
+  const example = answer ?? text
+  const described = responses[status] as { readonly content?: { readonly [mediaType: string]: Fields } }
+  if (example === undefined || described.content === undefined) return responses
+  const isIt = (mediaType: string) => /json$/.test(mediaType) === (answer !== undefined)
+  const content = Object.fromEntries(
+    Object.entries(described.content).map(([mediaType, one]) => [
+      mediaType,
+      isIt(mediaType) ? { ...one, example } : one,
+    ]),
+  )
+  return { ...responses, [status]: { ...described, content } }
 }
 
 function describeHeaders(headers: { readonly [name: string]: string }): Fields {

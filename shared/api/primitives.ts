@@ -28,9 +28,11 @@ export const lockName = z
   .regex(new RegExp(`^[A-Za-z0-9][A-Za-z0-9_.-]{0,${API_LIMITS.lockNameLength - 1}}$`), {
     error: 'a lock is named by 1 to 64 letters, digits, _ . or -, and begins with a letter or digit',
   })
-  .describe('The name of the lock. A lock that was never configured exists with the defaults.')
+  .describe('The name of the lock. Its first use creates it.')
 
-export const participantId = between(API_LIMITS.participants)
+export const participantId = between(API_LIMITS.participants).describe(
+  'The number of a participant, from 1 on.',
+)
 export const at = participantId.describe(
   'The participant that serves the request; by default the nearest one that answers.',
 )
@@ -40,7 +42,11 @@ export const grantId = z
   .string()
   .regex(GRANT_ID_PATTERN, { ...NOT_A_GRANT, abort: true })
   .refine(id => parseGrantId(id) !== null, NOT_A_GRANT)
-export const ticketId = z.string().regex(TICKET_ID_PATTERN, { error: 'not the id of a ticket' })
+  .describe('The id of the grant.')
+export const ticketId = z
+  .string()
+  .regex(TICKET_ID_PATTERN, { error: 'not the id of a ticket' })
+  .describe('The id of the ticket.')
 
 const LONE_SURROGATE = /\p{Surrogate}/u
 const isWellFormed = (text: string): boolean => !LONE_SURROGATE.test(text)
@@ -57,38 +63,47 @@ export const opId = z
   .min(1)
   .max(API_LIMITS.opIdLength)
   .refine(isWellFormed, { error: 'an opId is well-formed Unicode' })
-  .describe('Names the operation. The same one again is answered again and applied only once.')
+  .describe('Your name for the operation. Sent again, it is answered again and applied only once.')
 
 export const waitMs = between(API_LIMITS.waitMs).describe(
-  'How long to wait for the lock. 0: only for the token to come from another participant, at most a second.',
+  'How long to wait for the lock. With 0 the call waits only for the token to come from another participant, which ' +
+    'takes a second at most.',
 )
-export const sessionWaitMs = between(API_LIMITS.sessionWaitMs)
+export const sessionWaitMs = between(API_LIMITS.sessionWaitMs).describe(
+  'How long to wait for the lock; without it, as long as the socket is open.',
+)
 export const ttlMs = between(API_LIMITS.ttlMs).describe('How long the grant lasts without a keepalive.')
-export const heartbeatMs = between(API_LIMITS.heartbeatMs)
-export const timeoutMs = between(API_LIMITS.timeoutMs)
+export const heartbeatMs = between(API_LIMITS.heartbeatMs).describe(
+  'How often a participant that waits asks the one with the token whether it is there.',
+)
+export const timeoutMs = between(API_LIMITS.timeoutMs).describe(
+  'How long the one with the token may be silent before it is suspected.',
+)
 export const localHandoffs = between(API_LIMITS.localHandoffs).describe(
   'How many users of one participant may follow each other while another participant waits.',
 )
-export const listLimit = between(API_LIMITS.listLimit)
+export const listLimit = between(API_LIMITS.listLimit).describe('How many keys a page has at most.')
 
 export const location = z
   .enum(LOCATIONS)
   .nullable()
-  .describe('A Cloudflare location hint; null for wherever.')
+  .describe('Where the participant is to live: a Cloudflare location hint, or null for anywhere.')
 
 export const sequence = count.describe('The place of an operation in the order of all.')
 export const revision = count.describe('The sequence of the operation that last changed the key.')
 export const fence = count.describe('Strictly increases from grant to grant.')
-export const epoch = count
+export const epoch = count.describe('Rises when the others go on without the participant that had the token.')
 export const queueLength = count
 export const position = count
 
 /** By the clock of the participant that says it. */
-export const timestamp = z.iso.datetime()
+export const timestamp = z.iso.datetime().describe('By the clock of the participant.')
 
 /** Any JSON. It came out of `readJson` or goes into `JSON.stringify`, so there is nothing more to check. */
 export const json = z.unknown().describe('Any JSON value.')
 
 export const consistency = z
   .enum(['linearizable', 'local'])
-  .describe('local: what this participant has at once; linearizable: what is true now.')
+  .describe(
+    'linearizable: everything that was applied before the call. local: what the participant has, which may be older.',
+  )

@@ -9,30 +9,127 @@ export interface ProblemKind {
   readonly title: string
   /** The same request, unchanged, may succeed later. */
   readonly retryable: boolean
+  /** What whoever gets it can do about it: for the human page. */
+  readonly advice: string
 }
 
 export const PROBLEMS = {
-  bad_request: { status: 400, title: 'The request is malformed', retryable: false },
-  unauthenticated: { status: 401, title: 'A valid key is needed', retryable: false },
-  forbidden: { status: 403, title: 'The key does not allow this', retryable: false },
-  no_such_ticket: { status: 404, title: 'There is no such ticket', retryable: false },
-  no_such_key: { status: 404, title: 'There is no such key', retryable: false },
-  no_such_route: { status: 404, title: 'There is nothing at this path', retryable: false },
-  method_not_allowed: { status: 405, title: 'This path has other methods', retryable: false },
-  too_large: { status: 413, title: 'Something is over its limit', retryable: false },
-  unsupported_media_type: { status: 415, title: 'The body must be JSON', retryable: false },
-  locked: { status: 409, title: 'The lock was not granted in time', retryable: true },
-  conflict: { status: 409, title: 'This contradicts what is there already', retryable: false },
-  ejected: { status: 410, title: 'The holder was forced out', retryable: false },
-  released: { status: 410, title: 'The grant was released', retryable: false },
-  expired: { status: 410, title: 'The grant ran out of time', retryable: false },
-  too_many: { status: 429, title: 'Too much at once', retryable: true },
-  not_supported: { status: 501, title: 'The lock cannot do this', retryable: false },
-  no_quorum: { status: 503, title: 'A majority is not reachable', retryable: true },
+  bad_request: {
+    status: 400,
+    title: 'The request is malformed',
+    retryable: false,
+    advice: 'Read `errors`: it names each field, and says what is wrong with it.',
+  },
+  unauthenticated: {
+    status: 401,
+    title: 'A valid key is needed',
+    retryable: false,
+    advice: 'Send a key as `Authorization: Bearer <key>`.',
+  },
+  forbidden: {
+    status: 403,
+    title: 'The key does not allow this',
+    retryable: false,
+    advice: 'Use a key whose entry has this verb and this lock.',
+  },
+  no_such_ticket: {
+    status: 404,
+    title: 'There is no such ticket',
+    retryable: false,
+    advice: 'Acquire again: the ticket was withdrawn, or nobody asked for it in time.',
+  },
+  no_such_key: {
+    status: 404,
+    title: 'There is no such key',
+    retryable: false,
+    advice: 'The key was never put, or it was deleted.',
+  },
+  no_such_route: {
+    status: 404,
+    title: 'There is nothing at this path',
+    retryable: false,
+    advice: 'Look at the path: this page lists what there is.',
+  },
+  method_not_allowed: {
+    status: 405,
+    title: 'This path has other methods',
+    retryable: false,
+    advice: 'Use a method that the header `Allow` lists.',
+  },
+  too_large: {
+    status: 413,
+    title: 'Something is over its limit',
+    retryable: false,
+    advice: 'Send less: `errors` or `detail` says what is over which limit.',
+  },
+  unsupported_media_type: {
+    status: 415,
+    title: 'The body must be JSON',
+    retryable: false,
+    advice: 'Send JSON, with `Content-Type: application/json`.',
+  },
+  locked: {
+    status: 409,
+    title: 'The lock was not granted in time',
+    retryable: true,
+    advice: 'Wait longer, or try again later; `holder` says until when the lock is held, if that is known.',
+  },
+  conflict: {
+    status: 409,
+    title: 'This contradicts what is there already',
+    retryable: false,
+    advice: 'Do not repeat it: `detail` says what differs from what is there.',
+  },
+  ejected: {
+    status: 410,
+    title: 'The holder was forced out',
+    retryable: false,
+    advice: 'Acquire again. Read `outcome` before you repeat an operation.',
+  },
+  released: {
+    status: 410,
+    title: 'The grant was released',
+    retryable: false,
+    advice: 'Acquire again.',
+  },
+  expired: {
+    status: 410,
+    title: 'The grant ran out of time',
+    retryable: false,
+    advice: 'Acquire again, with a longer `ttlMs` or with keepalives in time.',
+  },
+  too_many: {
+    status: 429,
+    title: 'Too much at once',
+    retryable: true,
+    advice: 'Wait for the seconds of `Retry-After`, then try again.',
+  },
+  not_supported: {
+    status: 501,
+    title: 'The lock cannot do this',
+    retryable: false,
+    advice: 'Configure a lock with a protocol that can do this.',
+  },
+  no_quorum: {
+    status: 503,
+    title: 'A majority is not reachable',
+    retryable: true,
+    advice: 'Try again after `Retry-After`; an operation with the same `opId`.',
+  },
   /** A variable of the deployment is wrong: nothing is served until it is mended. */
-  misconfigured: { status: 503, title: 'The service is not set up correctly', retryable: false },
+  misconfigured: {
+    status: 503,
+    title: 'The service is not set up correctly',
+    retryable: false,
+    advice: 'Tell whoever runs the service: `detail` names the variable.',
+  },
   /** Always a defect. */
-  internal: { status: 500, title: 'Something is broken', retryable: false },
+  internal: {
+    status: 500,
+    title: 'Something is broken',
+    retryable: false,
+    advice: 'Report it, with the `requestId`.',
+  },
 } as const satisfies { readonly [code: string]: ProblemKind }
 
 export type ProblemCode = keyof typeof PROBLEMS

@@ -30,7 +30,10 @@ export const protocolOptions = component(
       .optional()
       .describe('wme-consensus: three steps and N² messages, or four steps and a multiple of N.'),
     implicitReply: z
-      .strictObject({ roundTripMs: milliseconds, assumeNothingIsLostOrLate: z.literal(true) })
+      .strictObject({
+        roundTripMs: milliseconds.describe('How long an answer can take at the most.'),
+        assumeNothingIsLostOrLate: z.literal(true),
+      })
       .optional()
       .describe('ricart-agrawala 6.1: silence is a reply. Unsafe when a message is lost or late.'),
     ring: z
@@ -40,8 +43,11 @@ export const protocolOptions = component(
     modulus: z.int().optional().describe('ricart-agrawala 6.4: sequence numbers modulo this, at least 2N-1.'),
     increment: z
       .union([
-        z.strictObject({ type: z.literal('random'), most: z.int() }),
-        z.strictObject({ type: z.literal('priority'), by: numbers }),
+        z.strictObject({ type: z.literal('random'), most: z.int().describe('At most this far.') }),
+        z.strictObject({
+          type: z.literal('priority'),
+          by: numbers.describe('How far, for each participant.'),
+        }),
       ])
       .optional()
       .describe('ricart-agrawala 6.5: how far a new sequence number goes beyond the highest seen.'),

@@ -39,7 +39,7 @@ function areLockNames(text: string): boolean {
   return names.length <= API_LIMITS.locksPerScrape && names.every(name => lockName.safeParse(name).success)
 }
 
-const cursor = z.string().max(API_LIMITS.cursorLength).optional().describe('From the page before.')
+const cursor = z.string().max(API_LIMITS.cursorLength).optional().describe('The cursor of the page before.')
 export const noQuery = z.strictObject({})
 export const ticketQuery = z.strictObject({ waitMs: waitMs.default(0) })
 export const stateQuery = z.strictObject({
@@ -56,11 +56,15 @@ export const listQuery = z.strictObject({
 export const historyQuery = z.strictObject({
   limit: between(API_LIMITS.historyLimit)
     .default(API_LIMITS.historyLimit.default)
-    .describe('At most so many events of each participant.'),
+    .describe('How many events of each participant a page has at most.'),
   cursor,
 })
 export const watchQuery = z.strictObject({
-  since: sequence.optional().describe('Replays what is still kept after this sequence; 0 for all.'),
+  since: sequence
+    .optional()
+    .describe(
+      'Replay what is still kept after this sequence; 0 for everything. Default: only what happens from now on.',
+    ),
   at: at.optional(),
 })
 export const metricsQuery = z.strictObject({
@@ -71,7 +75,7 @@ export const metricsQuery = z.strictObject({
     })
     .optional()
     .describe(
-      'Also what the participants of these locks count: names with commas between them. It wakes them.',
+      'Ask the participants of these locks too: names with commas between them. This wakes locks that are idle.',
     ),
 })
 export const sessionQuery = z.strictObject({ at: at.optional() })
@@ -85,16 +89,20 @@ export const configureBody = component(
   'Configure',
   z.strictObject({
     protocol: protocolName.optional(),
-    options: protocolOptions.optional(),
+    options: protocolOptions.optional().describe('The variants of the protocol, if it has any.'),
     participants: z
       .array(z.strictObject({ location: location.optional() }))
       .min(API_LIMITS.participants.least)
       .max(API_LIMITS.participants.most)
-      .optional(),
-    ttlMs: ttlMs.optional(),
+      .optional()
+      .describe('Where the replicas live. Default: as the service is deployed.'),
+    ttlMs: ttlMs
+      .optional()
+      .describe(`How long a grant lasts if its acquire does not say. Default: ${API_LIMITS.ttlMs.default}.`),
     detector: z
       .strictObject({ heartbeatMs: heartbeatMs.optional(), timeoutMs: timeoutMs.optional() })
-      .optional(),
+      .optional()
+      .describe('How the loss of a participant is noticed.'),
     localHandoffs: localHandoffs.optional(),
   }),
 )
@@ -104,19 +112,24 @@ export const acquireBody = component(
   z.strictObject({
     waitMs: waitMs.default(API_LIMITS.waitMs.default),
     ttlMs: ttlMs.optional().meta({
-      description: `How long the grant lasts without a keepalive. Without it: as configured, else ${API_LIMITS.ttlMs.default}.`,
+      description: `How long the grant lasts without a keepalive. Default: as the lock is configured, else ${API_LIMITS.ttlMs.default}.`,
     }),
     ticket: z
       .boolean()
       .default(false)
-      .describe('Not granted in time: keep the place in the queue and answer with a ticket.'),
+      .describe('If the lock is not granted in time, keep the place in the queue and answer with a ticket.'),
     at: at.optional(),
-    mode: z.enum(['exclusive', 'shared']).default('exclusive'),
+    mode: z
+      .enum(['exclusive', 'shared'])
+      .default('exclusive')
+      .describe(
+        'Several holders can share the lock for reading, if its protocol can do that: ricart-agrawala.',
+      ),
     confirm: z
       .boolean()
       .default(false)
       .describe(
-        'Answer only once a majority holds the grant, so that effects outside of the lock are safe at once.',
+        'Answer only once a majority knows of the grant, so that what you do outside of Baton is safe at once.',
       ),
   }),
 )
@@ -128,14 +141,19 @@ export const transactBody = component(
   z.strictObject({ ...operation, waitMs: waitMs.default(API_LIMITS.waitMs.default), at: at.optional() }),
 )
 
-export const keepaliveBody = component('Keepalive', z.strictObject({ ttlMs: ttlMs.optional() }))
+export const keepaliveBody = component(
+  'Keepalive',
+  z.strictObject({
+    ttlMs: ttlMs.optional().describe('How long the grant lasts from now on. Default: as before.'),
+  }),
+)
 
 export const ejectBody = component(
   'Eject',
   z.strictObject({
     fence: fence.optional().meta({
       description:
-        'Only if the holder has this fence. So it can be said again without harm to the next holder.',
+        'Eject only the holder with this fence. Then the call can be repeated without harm to the next holder.',
     }),
   }),
 )
@@ -143,8 +161,13 @@ export const ejectBody = component(
 export const participantsBody = component(
   'ParticipantsChange',
   z.union([
-    z.strictObject({ add: z.strictObject({ location: location.optional() }) }),
-    z.strictObject({ remove: participantId }),
-    z.strictObject({ replace: participantId, location: location.optional() }),
+    z.strictObject({
+      add: z.strictObject({ location: location.optional() }).describe('A participant to add.'),
+    }),
+    z.strictObject({ remove: participantId.describe('The participant to remove.') }),
+    z.strictObject({
+      replace: participantId.describe('The participant to replace by a new one.'),
+      location: location.optional(),
+    }),
   ]),
 )

@@ -1,6 +1,7 @@
 /**
- * Every call of the public contract as data. The router registers its handlers by this table (and would not compile without
- * one for each), and OpenAPI and the human page are made from it: what is documented is what is served.
+ * Every call of the public contract as data, in the order in which one comes to need them. The router
+ * registers its handlers by this table (and would not compile without one for each), and OpenAPI and the human
+ * page are made from it: what is documented is what is served.
  */
 import type * as z from 'zod'
 import * as answers from './answers.ts'
@@ -12,10 +13,20 @@ import * as requests from './requests.ts'
 export const VERBS = ['acquire', 'read', 'watch', 'history', 'configure', 'eject', 'metrics'] as const
 export type Verb = (typeof VERBS)[number]
 
+/** The groups of calls, in the order in which one comes to need them. */
+export const TAGS = {
+  hold: { title: 'Hold a lock', description: 'Acquire a lock, change the state that it guards, and let go.' },
+  read: { title: 'Read the state', description: 'Nobody has to hold the lock for this.' },
+  look: { title: 'Look at a lock', description: 'Who holds it, who waits, and what its participants know.' },
+  operate: { title: 'Operate', description: 'For those who run the service.' },
+  service: { title: 'The service', description: 'What the service says about itself.' },
+} as const
+export type Tag = keyof typeof TAGS
+
 export interface RouteAnswer {
   readonly description: string
   readonly schema?: z.ZodType
-  /** If it is not JSON. */
+  /** If it is not JSON; with a schema too, if it is the one or the other. */
   readonly mediaType?: string
   readonly headers?: { readonly [name: string]: string }
 }
@@ -23,6 +34,7 @@ export interface RouteAnswer {
 export interface Route {
   readonly method: 'get' | 'put' | 'post' | 'delete'
   readonly path: string
+  readonly tag: Tag
   readonly summary: string
   readonly description?: string
   /** What the caller's key must allow; `null`: no key is needed. */
@@ -36,10 +48,10 @@ export interface Route {
 }
 
 const ONCE =
-  'The same opId again, also under another grant or in a transact, gives the same answer and applies nothing twice; with other ' +
-  `ops it is a conflict. It waits for nobody if the participant knows the result. This lasts for at least the last ` +
-  `${API_LIMITS.resultsKept} operations of the lock: after that a new grant or a transact applies it anew, and under the old ` +
-  'grant the outcome is unknown.'
+  'Sending the same `opId` again, also under another grant or in a transact, gives the same answer and applies ' +
+  'nothing twice; with other ops it is a conflict. A participant that knows the result answers without waiting ' +
+  `for the lock. The lock remembers at least its last ${API_LIMITS.resultsKept} operations. After that a new ` +
+  'grant or a transact applies the operation anew, and under the old grant its outcome is unknown.'
 const GRANT_OVER = ['ejected', 'released', 'expired'] as const
 const granted = { description: 'Granted.', schema: answers.grantAnswer }
 const waiting = {
@@ -48,38 +60,27 @@ const waiting = {
 }
 
 export const ROUTES = {
-  configure: {
-    method: 'put',
-    path: '/v1/locks/{lock}',
-    summary: 'Configure a lock before its first use',
-    description:
-      'What is left out has its default. A lock that exists keeps the configuration that it was born with.',
-    verb: 'configure',
+  transact: {
+    method: 'post',
+    path: '/v1/locks/{lock}/transact',
+    tag: 'hold',
+    summary: 'Acquire, apply and release in one call',
+    description: ONCE,
+    verb: 'acquire',
     parameters: requests.lockPath,
     query: requests.noQuery,
-    body: requests.configureBody,
-    answers: {
-      200: { description: 'It had this configuration already.', schema: answers.configurationAnswer },
-      201: { description: 'Created.', schema: answers.configurationAnswer },
-    },
-    problems: ['conflict'],
-  },
-  status: {
-    method: 'get',
-    path: '/v1/locks/{lock}',
-    summary: 'What each participant knows',
-    description: 'A participant that does not answer is reported as such; it never fails the call.',
-    verb: 'read',
-    parameters: requests.lockPath,
-    query: requests.noQuery,
-    body: null,
-    answers: { 200: { description: 'The views of all participants.', schema: answers.statusAnswer } },
-    problems: [],
+    body: requests.transactBody,
+    answers: { 200: { description: 'The outcome.', schema: answers.transactAnswer } },
+    problems: ['locked', 'conflict', ...GRANT_OVER, 'not_supported'],
   },
   acquire: {
     method: 'post',
     path: '/v1/locks/{lock}/acquire',
-    summary: 'Enter the critical section',
+    tag: 'hold',
+    summary: 'Acquire the lock',
+    description:
+      'The answer is a grant. Its `id` is how you use the lock. Its `fence` grows from grant to grant: a database ' +
+      'that remembers the highest fence that it has seen can refuse a holder that comes too late.',
     verb: 'acquire',
     parameters: requests.lockPath,
     query: requests.noQuery,
@@ -87,33 +88,12 @@ export const ROUTES = {
     answers: { 200: granted, 202: waiting },
     problems: ['locked', 'not_supported'],
   },
-  ticket: {
-    method: 'get',
-    path: '/v1/locks/{lock}/tickets/{id}',
-    summary: 'Ask whether a ticket has become a grant',
-    verb: 'acquire',
-    parameters: requests.ticketPath,
-    query: requests.ticketQuery,
-    body: null,
-    answers: { 200: granted, 202: waiting },
-    problems: ['no_such_ticket', ...GRANT_OVER],
-  },
-  withdraw: {
-    method: 'delete',
-    path: '/v1/locks/{lock}/tickets/{id}',
-    summary: 'Give up waiting',
-    verb: 'acquire',
-    parameters: requests.ticketPath,
-    query: requests.noQuery,
-    body: null,
-    answers: { 204: { description: 'Withdrawn.' } },
-    problems: ['no_such_ticket'],
-  },
   ops: {
     method: 'post',
     path: '/v1/locks/{lock}/grants/{id}/ops',
+    tag: 'hold',
     summary: 'Apply a batch of ops to the guarded state',
-    description: `All of the batch or nothing. ${ONCE}`,
+    description: `The batch is applied as a whole, or not at all. ${ONCE}`,
     verb: 'acquire',
     parameters: requests.grantPath,
     query: requests.noQuery,
@@ -124,7 +104,9 @@ export const ROUTES = {
   keepalive: {
     method: 'post',
     path: '/v1/locks/{lock}/grants/{id}/keepalive',
-    summary: 'Keep a grant',
+    tag: 'hold',
+    summary: 'Keep a grant alive',
+    description: 'The grant lasts for another `ttlMs` from now on.',
     verb: 'acquire',
     parameters: requests.grantPath,
     query: requests.noQuery,
@@ -135,7 +117,8 @@ export const ROUTES = {
   release: {
     method: 'delete',
     path: '/v1/locks/{lock}/grants/{id}',
-    summary: 'Leave the critical section',
+    tag: 'hold',
+    summary: 'Release the lock',
     verb: 'acquire',
     parameters: requests.grantPath,
     query: requests.noQuery,
@@ -143,34 +126,59 @@ export const ROUTES = {
     answers: { 204: { description: 'Released.' } },
     problems: GRANT_OVER,
   },
-  transact: {
-    method: 'post',
-    path: '/v1/locks/{lock}/transact',
-    summary: 'Acquire, apply and release in one call',
-    description: ONCE,
+  ticket: {
+    method: 'get',
+    path: '/v1/locks/{lock}/tickets/{id}',
+    tag: 'hold',
+    summary: 'Wait for a ticket to become a grant',
+    description:
+      'An acquire with `ticket: true` that is not granted in time answers with a ticket. It keeps its place in the ' +
+      `queue as long as somebody asks for it at least every ${API_LIMITS.ticketMs / 1_000} s.`,
+    verb: 'acquire',
+    parameters: requests.ticketPath,
+    query: requests.ticketQuery,
+    body: null,
+    answers: { 200: granted, 202: waiting },
+    problems: ['no_such_ticket', ...GRANT_OVER],
+  },
+  withdraw: {
+    method: 'delete',
+    path: '/v1/locks/{lock}/tickets/{id}',
+    tag: 'hold',
+    summary: 'Give a ticket up',
+    description: 'If the ticket has become a grant meanwhile, that is released.',
+    verb: 'acquire',
+    parameters: requests.ticketPath,
+    query: requests.noQuery,
+    body: null,
+    answers: { 204: { description: 'Withdrawn.' } },
+    problems: ['no_such_ticket'],
+  },
+  session: {
+    method: 'get',
+    path: '/v1/locks/{lock}/session',
+    tag: 'hold',
+    summary: 'Hold the lock for as long as a WebSocket is open',
+    description:
+      'The client sends a SessionMessage, the service a SessionEvent, each as JSON. The grant ends with the socket, ' +
+      'and also when the client gives no sign of life for `ttlMs`: any message is one, and so is the text `ping`, ' +
+      'which is answered `pong`. A client answers a `probe` with the same message, to show that it reads. A browser, ' +
+      'which cannot set headers, offers the subprotocols `baton` and `baton.key.<key>`.',
     verb: 'acquire',
     parameters: requests.lockPath,
-    query: requests.noQuery,
-    body: requests.transactBody,
-    answers: { 200: { description: 'The outcome.', schema: answers.transactAnswer } },
-    problems: ['locked', 'conflict', ...GRANT_OVER, 'not_supported'],
-  },
-  list: {
-    method: 'get',
-    path: '/v1/locks/{lock}/state',
-    summary: 'List keys',
-    verb: 'read',
-    parameters: requests.lockPath,
-    query: requests.listQuery,
+    query: requests.sessionQuery,
     body: null,
-    answers: { 200: { description: 'A page of keys in order.', schema: answers.listAnswer } },
-    problems: ['not_supported'],
+    answers: { 101: { description: 'The WebSocket.' } },
+    problems: [],
   },
   get: {
     method: 'get',
     path: '/v1/locks/{lock}/state/{key}',
+    tag: 'read',
     summary: 'Read a key',
-    description: 'A key is given percent-encoded. The ETag is its revision; `If-None-Match` is understood.',
+    description:
+      'Write the key percent-encoded. The `ETag` is its revision: with `If-None-Match` an unchanged key is answered ' +
+      'with `304`.',
     verb: 'read',
     parameters: requests.keyPath,
     query: requests.stateQuery,
@@ -185,13 +193,28 @@ export const ROUTES = {
     },
     problems: ['no_such_key', 'too_large', 'not_supported'],
   },
+  list: {
+    method: 'get',
+    path: '/v1/locks/{lock}/state',
+    tag: 'read',
+    summary: 'List keys and their values',
+    description: 'Page by page, in the order of the keys.',
+    verb: 'read',
+    parameters: requests.lockPath,
+    query: requests.listQuery,
+    body: null,
+    answers: { 200: { description: 'A page of keys in order.', schema: answers.listAnswer } },
+    problems: ['not_supported'],
+  },
   watch: {
     method: 'get',
     path: '/v1/locks/{lock}/watch',
+    tag: 'read',
     summary: 'Follow operations and holders as they happen',
     description:
-      'Events op, holder and snapshot; their id is the sequence. `Last-Event-ID` counts for more than `since`. ' +
-      'A comment line every 15 s keeps it open.',
+      'Server-Sent Events named `op`, `holder` and `snapshot`; the id of each is its sequence. The header ' +
+      '`Last-Event-ID`, which a browser sends when it reconnects, counts for more than `since`. A comment line every ' +
+      '15 s keeps the stream open.',
     verb: 'watch',
     parameters: requests.lockPath,
     query: requests.watchQuery,
@@ -199,28 +222,27 @@ export const ROUTES = {
     answers: { 200: { description: 'Server-Sent Events.', mediaType: 'text/event-stream' } },
     problems: ['not_supported'],
   },
-  session: {
+  status: {
     method: 'get',
-    path: '/v1/locks/{lock}/session',
-    summary: 'A WebSocket that speaks try, crit, issue, outcome, exit, rem and ejected',
-    description:
-      'Client: SessionMessage. The grant ends with the socket, and when the client gives no sign of life for its ' +
-      '`ttlMs`: any message is one, and so is the text `ping`, answered `pong`. A client answers `probe` with the same ' +
-      'message, to say that it reads. A browser, which cannot set headers, offers the subprotocols `baton` and ' +
-      '`baton.key.<key>`.',
-    verb: 'acquire',
+    path: '/v1/locks/{lock}',
+    tag: 'look',
+    summary: 'See who holds the lock, and what each participant knows',
+    description: 'A participant that does not answer is reported as unreachable; it never fails the call.',
+    verb: 'read',
     parameters: requests.lockPath,
-    query: requests.sessionQuery,
+    query: requests.noQuery,
     body: null,
-    answers: { 101: { description: 'The WebSocket.' } },
+    answers: { 200: { description: 'The views of all participants.', schema: answers.statusAnswer } },
     problems: [],
   },
   history: {
     method: 'get',
     path: '/v1/locks/{lock}/history',
-    summary: 'The recorded events of each participant, for the checker',
+    tag: 'look',
+    summary: 'Read what each participant has recorded',
     description:
-      'In pages: the oldest events that are kept first. Later pages list the participants that had more, or did not answer.',
+      'A checker can judge from it whether the lock kept its promises. The oldest events come first. Later pages list ' +
+      'the participants that had more, or did not answer.',
     verb: 'history',
     parameters: requests.lockPath,
     query: requests.historyQuery,
@@ -228,13 +250,32 @@ export const ROUTES = {
     answers: { 200: { description: 'A page of events, newest last.', schema: answers.historyAnswer } },
     problems: [],
   },
+  configure: {
+    method: 'put',
+    path: '/v1/locks/{lock}',
+    tag: 'operate',
+    summary: 'Configure a lock before its first use',
+    description:
+      'A field that is left out has its default. A lock that exists keeps the configuration that it was created ' +
+      'with: its first acquire, transact or session creates it with the defaults.',
+    verb: 'configure',
+    parameters: requests.lockPath,
+    query: requests.noQuery,
+    body: requests.configureBody,
+    answers: {
+      200: { description: 'The lock had this configuration already.', schema: answers.configurationAnswer },
+      201: { description: 'Created.', schema: answers.configurationAnswer },
+    },
+    problems: ['conflict'],
+  },
   eject: {
     method: 'post',
     path: '/v1/locks/{lock}/eject',
+    tag: 'operate',
     summary: 'Force the present holder out',
     description:
-      'With `fence` only the holder that has it: `409 conflict` if another one does, and nobody is ejected. Without it, a call ' +
-      'that is repeated may force out a second holder.',
+      'With a `fence`, only the holder that has it is ejected: if another one does, the answer is `409 conflict`. ' +
+      'Without a `fence`, a call that is repeated may force out a second holder.',
     verb: 'eject',
     parameters: requests.lockPath,
     query: requests.noQuery,
@@ -245,6 +286,7 @@ export const ROUTES = {
   participants: {
     method: 'post',
     path: '/v1/locks/{lock}/participants',
+    tag: 'operate',
     summary: 'Add, remove or replace a participant',
     verb: 'configure',
     parameters: requests.lockPath,
@@ -253,27 +295,45 @@ export const ROUTES = {
     answers: { 200: { description: 'Changed.', schema: answers.participantsAnswer } },
     problems: ['conflict', 'not_supported'],
   },
-  health: {
+  home: {
     method: 'get',
-    path: '/healthz',
-    summary: 'Whether the router runs',
-    description:
-      'A process that keeps participants of locks behind a `url` says in `ledger` whether it has found out what it lost, and in ' +
-      'how many locks it is not back yet. Before another machine is replaced, all must say `healed` and `unfinishedLocks` 0.',
+    path: '/',
+    tag: 'service',
+    summary: 'See what is here',
+    description: 'A browser gets a page, everybody else a short answer with links.',
     verb: null,
     parameters: requests.noPath,
     query: requests.noQuery,
     body: null,
-    answers: { 200: { description: 'It does.', schema: answers.healthAnswer } },
+    answers: {
+      200: { description: 'What is here.', schema: answers.homeAnswer, mediaType: 'text/html' },
+    },
+    problems: [],
+  },
+  health: {
+    method: 'get',
+    path: '/healthz',
+    tag: 'service',
+    summary: 'Ask whether the service runs',
+    description:
+      'A process that keeps participants behind a `url` says in `ledger` whether it has found out what it lost, and in ' +
+      'how many locks it is not back yet. Before you replace another machine, every process must say `healed: true` ' +
+      'and `unfinishedLocks: 0`.',
+    verb: null,
+    parameters: requests.noPath,
+    query: requests.noQuery,
+    body: null,
+    answers: { 200: { description: 'The router runs.', schema: answers.healthAnswer } },
     problems: [],
   },
   metrics: {
     method: 'get',
     path: '/metrics',
-    summary: 'Counters of this instance of the router and of the participants of some locks, for Prometheus',
+    tag: 'service',
+    summary: 'Scrape the metrics of this router, and of the locks that you name',
     description:
-      'Participants are asked only for the locks that are named: to ask an idle lock would cost something. One that does not ' +
-      'answer has `baton_participant_up` 0 and nothing more.',
+      'Text for Prometheus. Participants are asked only for the locks that are named in `lock`, because asking an idle ' +
+      'lock wakes it. A participant that does not answer has `baton_participant_up` 0 and nothing more.',
     verb: 'metrics',
     parameters: requests.noPath,
     query: requests.metricsQuery,
@@ -284,7 +344,8 @@ export const ROUTES = {
   openapi: {
     method: 'get',
     path: '/openapi.json',
-    summary: 'This description',
+    tag: 'service',
+    summary: 'Read this description as OpenAPI',
     verb: null,
     parameters: requests.noPath,
     query: requests.noQuery,
@@ -295,7 +356,8 @@ export const ROUTES = {
   docs: {
     method: 'get',
     path: '/docs',
-    summary: 'This description for humans',
+    tag: 'service',
+    summary: 'Read this description as a page',
     verb: null,
     parameters: requests.noPath,
     query: requests.noQuery,

@@ -6,6 +6,7 @@ import * as z from 'zod'
 import type { EjectionReason } from '../history/events.ts'
 import type { Json } from '../json.ts'
 import type { NotApplied, OpError, OpResult } from '../resource/key-value.ts'
+import { explainOps } from './explain-ops.ts'
 import { API_LIMITS } from './limits.ts'
 import { findOversized, foreignOps, ops } from './ops.ts'
 import { component, opId, sessionWaitMs, ttlMs } from './primitives.ts'
@@ -17,13 +18,21 @@ const tryMessage = z.strictObject({
   type: z.literal('try'),
   waitMs: sessionWaitMs.optional(),
   ttlMs: ttlMs.optional(),
-  confirm: z.boolean().optional(),
+  confirm: z
+    .boolean()
+    .optional()
+    .describe(
+      'Answer only once a majority knows of the grant, so that what you do outside of Baton is safe at once.',
+    ),
 })
 const issueMessage = z.strictObject({ type: z.literal('issue'), opId, ops })
 const foreignIssueMessage = z.strictObject({ type: z.literal('issue'), opId, ops: foreignOps })
 const exitMessage = z.strictObject({ type: z.literal('exit') })
 /** The service asks whether the client has read everything up to here; the client sends the same back. */
-const probeMessage = z.strictObject({ type: z.literal('probe'), id: z.string().max(64) })
+const probeMessage = z.strictObject({
+  type: z.literal('probe'),
+  id: z.string().max(64).describe('As it came.'),
+})
 
 export const sessionMessage = component(
   'SessionMessage',
@@ -88,7 +97,11 @@ export function parseSessionMessage(
   const oversized = findOversized((parsed as { ops?: unknown } | null)?.ops, isKeyValue)
   if (oversized.length > 0) return refused(summarize(oversized), 'too_large')
   const checked = check(isKeyValue ? sessionMessage : foreignSessionMessage, parsed, 'body')
-  return checked.ok ? { ok: true, message: checked.value } : refused(summarize(checked.errors))
+  if (checked.ok) return { ok: true, message: checked.value }
+  const errors = isKeyValue
+    ? explainOps(checked.errors, (parsed as { ops?: unknown } | null)?.ops)
+    : checked.errors
+  return refused(summarize(errors))
 }
 
 const inBody = (mistake: Omit<FieldError, 'in'>): FieldError => ({ in: 'body', ...mistake })

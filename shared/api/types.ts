@@ -30,4 +30,5 @@ export type ParticipantView = z.output<typeof answers.participantView>
 export type StatusAnswer = z.output<typeof answers.statusAnswer>
 export type HistoryAnswer = z.output<typeof answers.historyAnswer>
 export type EjectAnswer = z.output<typeof answers.ejectAnswer>
+export type HomeAnswer = z.output<typeof answers.homeAnswer>
 export type ParticipantsAnswer = z.output<typeof answers.participantsAnswer>

@@ -55,8 +55,8 @@ function isMissing(issue: Issue): boolean {
 }
 
 /**
- * An op is one of several shapes and has no field that says which. The shape that was meant is the one that knows all the
- * fields that are there, else the one with the least to complain about.
+ * An op is one of several shapes and has no field that says which. The intended shape is the one that knows
+ * all the fields that are there, or else the one with the fewest complaints.
  */
 function describeUnion(issue: Extract<Issue, { code: 'invalid_union' }>, path: Path): Described[] {
   const knowsAll = (issues: readonly Issue[]) => issues.every(({ code }) => code !== 'unrecognized_keys')

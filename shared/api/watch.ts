@@ -15,7 +15,7 @@ export interface WatchEvents {
   readonly holder:
     | { readonly sequence: number; readonly participant: number; readonly fence: number }
     | { readonly sequence: number; readonly participant: null }
-  /** What was asked for is no longer kept: the whole state instead, and events go on from here. */
+  /** The events asked for are no longer kept: the whole state comes instead, and events go on from here. */
   readonly snapshot: {
     readonly sequence: number
     readonly entries: readonly { readonly key: string; readonly value: Json; readonly revision: number }[]

@@ -1,4 +1,7 @@
-/** What follows from the state whatever the input was: the lock is born if somebody wants it, and whoever waits is answered. */
+/**
+ * What follows from the state, whatever the input was: the lock is born if somebody wants it, and whoever
+ * waits is answered.
+ */
 import { askLedger, isStandingKnown } from './entitlement.ts'
 import { beginCore, dropCore } from './lock-core.ts'
 import {
@@ -18,7 +21,10 @@ import type { Unavailable } from './lock-types.ts'
 import * as register from './register.ts'
 import { allowsBallotZero, isMember } from './value.ts'
 
-/** A deployment that begins, or a process that heals, takes a moment: whoever waits is told after so many questions. */
+/**
+ * A deployment that begins, or a process that heals, takes a moment: callers that wait are told after this
+ * many questions.
+ */
 const LEDGER_ATTEMPTS = 8
 
 export function proceed(step: Step): void {
@@ -45,7 +51,7 @@ export function hasReason(step: Step): boolean {
   return hasWish(step) || soft.askers.size > 0 || soft.finishing || isCoreWaiting || isLostAndAwaited
 }
 
-/** A core that acts in ballot 0 needs no choice until somebody refuses to accept it. */
+/** A core that acts in ballot 0 needs no choice until another participant refuses to accept it. */
 function isChoiceAwaited(step: Step): boolean {
   const { birth, soft } = step.state
   const isActive = modeOf(birth) === 'active'
@@ -95,7 +101,7 @@ function askFirst(step: Step): void {
   beginCore(step, { configuration, startEpoch: state.birth.startEpoch }, true)
 }
 
-/** A participant that is no registrar has no vote, so it leaves the proposing to those that have one. */
+/** A participant that is no registrar has no vote, so it leaves proposing to those that have one. */
 function askRegistrars(step: Step): void {
   step.state.soft.isWaitingForFirst = true
   setTimer(step, PROPOSE_TIMER, register.backOff(step))
@@ -166,7 +172,7 @@ const DETAILS: { readonly [reason in Unavailable]: string } = {
 
 function giveUp(step: Step, reason: Unavailable): void {
   const { birth, soft } = step.state
-  // Whoever waits in a core that has only asked is told as well.
+  // Users that wait in a core that has only asked are told as well.
   if (birth.core !== null && birth.accepted === null && birth.chosen === null) {
     soft.tries.clear()
     dropCore(step, 'not-applied')

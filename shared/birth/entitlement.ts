@@ -1,4 +1,7 @@
-/** Rule 1: whether this participant may vote. Where processes have ledgers, its own must have listed the lock before. */
+/**
+ * Rule 1: whether this participant may vote. Where processes have ledgers, its own ledger must have listed
+ * the lock before.
+ */
 import type { ParticipantId } from '../protocols/protocol.ts'
 import { incarnationIn } from './incarnations.ts'
 import type { LedgerAnswer } from './ledger-types.ts'
@@ -13,7 +16,7 @@ import {
 } from './lock-state.ts'
 import type { LockEnvelope } from './messages.ts'
 
-/** Messages that may wait for the ledger; the rest is repeated by their senders. */
+/** Messages that may wait for the ledger; their senders repeat the rest. */
 const MAX_HELD = 32
 
 /** `false` until the ledger has said whether anything was lost here. */
@@ -28,7 +31,9 @@ export function hold(step: Step, from: ParticipantId, message: LockEnvelope): vo
   askLedger(step)
 }
 
-/** The token is durable before the question leaves: an object that finds it after a crash has lost nothing. */
+/**
+ * The token is durable before the question leaves: an object that finds it after a crash has lost nothing.
+ */
 export function askLedger(step: Step): void {
   const { birth, soft } = step.state
   if (soft.isAsking || isStandingKnown(step)) return
@@ -44,7 +49,10 @@ export function askLedger(step: Step): void {
   setTimer(step, LEDGER_TIMER, step.context.birth.silentMs)
 }
 
-/** Returns the messages that waited for the answer. A ledger that is not ready is asked again when the timer ends. */
+/**
+ * Returns the messages that waited for the answer. A ledger that is not ready is asked again when the timer
+ * ends.
+ */
 export function onLedger(step: Step, answer: LedgerAnswer): readonly HeldMessage[] {
   const { birth, soft } = step.state
   const { standing, generation } = birth

@@ -12,7 +12,7 @@ export function armFinishing(step: Step): void {
   if (soft.unfinished.length > 0) setFinishTimer(step, step.context.timing.finishMs)
 }
 
-/** One more, which was lost alone. */
+/** One more lock, whose participant was lost alone. */
 export function finishSoon(step: Step, lock: string): void {
   step.state.soft.unfinished.push(lock)
   if (hasRoom(step)) setFinishTimer(step, step.context.timing.finishMs)

@@ -1,6 +1,6 @@
 /**
- * Founding: nobody votes before all processes were up together once. See ledger.ts for why no process that has begun before is taken
- * for new.
+ * Founding: nobody votes before all processes were up together once. ledger.ts explains why no process that
+ * has begun before is taken for new.
  */
 import type { ParticipantId } from '../protocols/protocol.ts'
 import { heal, takeNumber } from './healing.ts'
@@ -54,14 +54,15 @@ export function foundIfComplete(step: Step): void {
   join(step, { collector: record.nonce, nonces })
 }
 
-/** Collectors that may be wiped one after the other before a founding is joined. */
+/** How many collectors may be wiped one after the other before a founding is joined. */
 const NONCES_KEPT = 8
 
 /**
- * A process that is new joins; one that was wiped meanwhile finds that it is not among those that founded.
+ * A process that is new joins; one that was wiped meanwhile finds that it is not among the founders.
  *
- * A process that has answered a later collector meanwhile joins an earlier founding only if another process has joined that: then the
- * later collector can get no answer from that one, and no second founding can come about.
+ * A process that has answered a later collector meanwhile joins an earlier founding only if another process
+ * has joined that one: then the later collector can get no answer from that process, and there can be no
+ * second founding.
  */
 export function onFounded(
   step: Step,

@@ -9,12 +9,15 @@ export function endGeneration(step: Step, epoch: number, length: number): void {
   if (chosen !== null) adoptGeneration(step, generation + 1, epoch + 2 + Math.floor(length / FENCE_GAP))
 }
 
-/** What is left of the generations before is their tombstone, which is never dropped. */
+/** All that is left of the earlier generations is their tombstone, which is never dropped. */
 export function adoptGeneration(step: Step, generation: number, startEpoch: number): void {
   beginAnew(step, generation, startEpoch, step.state.birth.incarnation)
 }
 
-/** This process is in a later incarnation than the one under which this participant voted: it counts as lost, whatever it has. */
+/**
+ * This process is in a later incarnation than the one under which this participant voted: the participant
+ * counts as lost, whatever it has.
+ */
 export function forgetLife(step: Step, incarnation: number): void {
   const { generation, startEpoch } = step.state.birth
   beginAnew(step, generation, startEpoch, incarnation)

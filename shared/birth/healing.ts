@@ -1,6 +1,7 @@
 /**
- * Healing: a process that was replaced takes the next incarnation, has a majority not counting itself note it, and reads their
- * indices. One in its first incarnation only has itself noted: then, if it is wiped, somebody knows that it had begun.
+ * Healing: a process that was replaced takes the next incarnation, has a majority not counting itself note
+ * it, and reads their indices. A process in its first incarnation only has itself noted: if it is wiped
+ * later, another process knows that it had begun.
  */
 import type { ParticipantId } from '../protocols/protocol.ts'
 import { armFinishing } from './finishing.ts'
@@ -18,7 +19,7 @@ import {
   write,
   writeEntry,
 } from './ledger-state.ts'
-import type { FoundedRecord, LedgerMessage } from './ledger-types.ts'
+import type { FoundedRecord, LedgerEntry, LedgerMessage } from './ledger-types.ts'
 import type { Incarnations } from './messages.ts'
 
 export function takeNumber(step: Step, from: ParticipantId, known: Incarnations): void {
@@ -56,7 +57,7 @@ export function onNote(step: Step, from: ParticipantId, message: LedgerMessage &
   const known = raised(record.known, { [from]: incarnation })
   if (known !== record.known) write(step, { ...record, known })
   send(step, from, { type: 'noted', nonce, incarnation, known })
-  // Now it has joined, and can note this one, too.
+  // Now the sender has joined, and can note this process, too.
   if (!isHealed(step) && !step.state.soft.noted.has(from)) sendNote(step, from)
 }
 
@@ -77,8 +78,8 @@ export function onNoted(step: Step, from: ParticipantId, message: LedgerMessage 
 }
 
 /**
- * A life of this process that was over before it healed may have taken a higher number, which only some know. They would take
- * this life for an older one.
+ * A life of this process that was over before it healed may have taken a higher number, which only some know.
+ * They would take this life for an older one.
  */
 export function surpass(step: Step, incarnation: number): boolean {
   const { record, soft } = step.state
@@ -92,7 +93,7 @@ export function surpass(step: Step, incarnation: number): boolean {
   return true
 }
 
-/** Only a process that has noted the incarnation answers: what it lists later says so in its votes. */
+/** Only a process that has noted the incarnation answers: whatever it lists later says so in its votes. */
 export function onList(step: Step, from: ParticipantId, message: LedgerMessage & { type: 'list' }): void {
   const { record, entries, soft } = step.state
   const { nonce, incarnation, after } = message
@@ -129,12 +130,17 @@ export function onIndex(step: Step, from: ParticipantId, message: LedgerMessage 
   healIfComplete(step)
 }
 
-/** The highest generation that anybody names counts. */
+/**
+ * The highest generation that any process names counts. What was finished in an earlier incarnation must be
+ * finished in this one, too.
+ */
 export function lose(step: Step, lock: string, generation: number): void {
-  const entry = step.state.entries.get(lock) ?? { voted: 0, token: null, lost: 0 }
-  if (entry.lost >= generation) return
-  writeEntry(step, lock, { voted: entry.voted, token: entry.token, lost: generation })
+  const { voted, token, lost, isFinished } = step.state.entries.get(lock) ?? UNKNOWN_LOCK
+  if (lost >= generation && !isFinished) return
+  writeEntry(step, lock, { voted, token, lost: Math.max(lost, generation) })
 }
+
+const UNKNOWN_LOCK: LedgerEntry = { voted: 0, token: null, lost: 0 }
 
 export function healIfComplete(step: Step): void {
   const { record, soft } = step.state

@@ -14,7 +14,7 @@ import type {
 export interface LedgerState {
   record: LedgerRecord | null
   readonly entries: Map<string, LedgerEntry>
-  /** How many of them are; whoever asks for it often need not count 250,000 locks. */
+  /** How many of the entries are unfinished, so that callers that ask often need not count 250,000 locks. */
   unfinishedLocks: number
   soft: Soft
 }
@@ -22,13 +22,13 @@ export interface LedgerState {
 export interface Soft {
   random: string
   nonces: number
-  /** Of those that are new, by participant; only the first registrar collects. */
+  /** The nonces of new processes, by participant; only the first registrar collects. */
   gathered: Map<ParticipantId, string>
-  /** The own incarnation as those know it that are sure, for a process that was replaced. */
+  /** This process's own incarnation as the sure processes know it, for a process that was replaced. */
   numbers: Map<ParticipantId, number>
-  /** How far the index of each that has noted this incarnation was read; `null`: to its end. */
+  /** How far the index of each process that has noted this incarnation was read; `null`: to its end. */
   noted: Map<ParticipantId, string | null>
-  /** The names of all locks in order, while somebody reads the index. */
+  /** The names of all locks in order, while a process reads the index. */
   names: string[]
   unfinished: string[]
   /** Those of the unfinished locks that are on their way. */
@@ -62,7 +62,7 @@ export function blankSoft(random: string): Soft {
   }
 }
 
-/** A majority of the registrars not counting this one, or all others if they are not so many. */
+/** A majority of the registrars not counting this one, or all others if there are not that many. */
 export const needed = ({ registrars }: LedgerContext): number =>
   Math.min(majority(registrars), registrars - 1)
 
@@ -74,7 +74,7 @@ export const isSure = (record: FoundedRecord): boolean => record.isHealed || rec
 export const isHealed = ({ state: { record } }: Step): boolean =>
   record?.status === 'founded' && record.isHealed
 
-/** Not an answer to an earlier life of this process. */
+/** Whether this answers the present life of this process, not an earlier one. */
 export function isMine(
   { state: { record } }: Step,
   message: { nonce: string; incarnation: number },
@@ -132,7 +132,7 @@ export function setRepeatTimer({ context, state, effects }: Step): void {
   effects.push({ type: 'set-timer', timer: 'repeat', afterMs })
 }
 
-/** In words, what this process waits for; empty if it takes part. */
+/** Says in words what this process waits for; empty if it takes part. */
 export function describe({ registrars, self }: LedgerContext, { record, soft }: LedgerState): string {
   if (record?.status === 'founded' && record.isHealed) return ''
   if (record?.status === 'founded') {

@@ -1,6 +1,6 @@
 /**
- * The interface of the ledger: one for each process, where processes can lose their storage one by one. It knows in which locks
- * this process has voted, and so tells a participant that was lost from one that is new.
+ * The interface of the ledger: one for each process, where processes can lose their storage one by one. It
+ * knows in which locks this process has voted, and so tells a participant that was lost from one that is new.
  */
 import type { DurableRecord, ParticipantId } from '../protocols/protocol.ts'
 import type { Incarnations } from './messages.ts'
@@ -13,7 +13,7 @@ export interface LedgerContext {
 }
 
 export interface LedgerLimits {
-  /** Locks that one process may vote in. */
+  /** How many locks one process may vote in. */
   readonly locks: number
   /** Entries of the index in one message. */
   readonly entriesPerPage: number
@@ -22,11 +22,11 @@ export interface LedgerLimits {
 export interface LedgerTiming {
   readonly repeatMs: number
   readonly repeatMaxMs: number
-  /** Between two locks that are finished in the background. */
+  /** The time between two locks that are finished in the background. */
   readonly finishMs: number
-  /** How many may be on their way at a time: each costs all of its participants a few requests. */
+  /** How many locks may be on their way at a time: each costs all of its participants a few requests. */
   readonly finishAtOnce: number
-  /** Before those that could not be finished are tried again, or others in their place. */
+  /** The time before those that could not be finished are tried again, or others in their place. */
   readonly finishAgainMs: number
 }
 
@@ -46,7 +46,10 @@ export interface LedgerQuestion {
   readonly generation: number
   /** Durable in the object before it asks. The ledger lists the lock with it, once. */
   readonly token: string
-  /** The incarnation of this process as others know it: if it is higher than the ledger's own, the ledger heals once more. */
+  /**
+   * The incarnation of this process as others know it: if it is higher than the ledger's own, the ledger
+   * heals once more.
+   */
   readonly incarnation: number
 }
 
@@ -61,7 +64,10 @@ export interface LedgerAnswer {
   readonly known: Incarnations
 }
 
-/** For whoever wants to replace a machine: the next one may be lost once all are healed and have finished. */
+/**
+ * For an operator who wants to replace a machine: the next one may be lost once all are healed and have
+ * finished.
+ */
 export interface LedgerHealth {
   /** The process takes part, and knows what it has lost. */
   readonly healed: boolean
@@ -73,7 +79,10 @@ export interface LedgerHealth {
 
 /** Under the key `ledger`; each lock has a record `lock/<name>` of its own. */
 export type LedgerRecord =
-  /** Not founded. A new nonce is drawn for each collector, so that what an earlier one collected is worth nothing. */
+  /**
+   * Not founded. A new nonce is drawn for each collector, so that what an earlier one collected is worth
+   * nothing.
+   */
   | {
       readonly status: 'blank'
       readonly nonce: string
@@ -89,12 +98,12 @@ export interface FoundedRecord {
   readonly nonce: string
   /** 0: replaced, and its number is not known yet. */
   readonly incarnation: number
-  /** May vote. */
+  /** Whether this process may vote. */
   readonly isHealed: boolean
   readonly known: Incarnations
 }
 
-/** What the first registrar collected: one nonce of every process, in their order. */
+/** What the first registrar collected: one nonce of every process, in order. */
 export interface Founding {
   readonly collector: string
   readonly nonces: readonly string[]
@@ -113,7 +122,7 @@ export interface LedgerEntry {
 // ---------------------------------------------------------------- messages
 
 export type LedgerMessage =
-  /** From the first registrar, not founded: is everybody new? */
+  /** From the first registrar, not founded: are all processes new? */
   | { readonly type: 'gather'; readonly collector: string }
   | { readonly type: 'blank'; readonly collector: string; readonly nonce: string }
   /** A process that is not founded is here. */
@@ -139,7 +148,7 @@ export type LedgerMessage =
       readonly incarnation: number
       readonly known: Incarnations
     }
-  /** The locks after this name that the receiver has voted in or lost. */
+  /** Asks for the locks after this name that the receiver has voted in or lost. */
   | {
       readonly type: 'list'
       readonly nonce: string
@@ -172,7 +181,7 @@ export type LedgerEffect =
   | { readonly type: 'save'; readonly records: readonly DurableRecord[] }
   | { readonly type: 'send'; readonly to: ParticipantId; readonly message: LedgerMessage }
   | { readonly type: 'set-timer'; readonly timer: LedgerTimer; readonly afterMs: number }
-  /** To the object that asked, and only after the save. */
+  /** For the object that asked, and only after the save. */
   | { readonly type: 'answer'; readonly lock: string; readonly answer: LedgerAnswer }
-  /** To the object of this lock: the input `finish`. */
+  /** For the object of this lock: the input `finish`. */
   | { readonly type: 'finish'; readonly lock: string; readonly incarnation: number }

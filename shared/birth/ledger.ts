@@ -1,15 +1,18 @@
 /**
- * The ledger of a process, as a pure state machine: in which locks the process has voted, and whether it remembers that.
+ * The ledger of a process, as a pure state machine: in which locks the process has voted, and whether it
+ * remembers that.
  *
- * Founding. Nobody votes before all processes were up together once. The first registrar collects a nonce of everyone that is new
- * (`gather`, `blank`) and founds with all of them. A process draws a new nonce for each collector, so a founding that an earlier life
- * of the first registrar had begun can no longer be joined by anybody who has answered the present one: there is never more than one
- * that somebody has joined. A process votes once enough others have joined the founding (`note`, `noted`): if it is
- * wiped after that, somebody still has a founding without its new nonce, and it cannot be taken for new.
+ * Founding. Nobody votes before all processes were up together once. The first registrar collects a nonce of
+ * every process that is new (`gather`, `blank`) and founds with all of them. A process draws a new nonce for
+ * each collector. So a founding that an earlier life of the first registrar had begun can no longer be joined
+ * by a process that has answered the present one: there is never more than one founding that anybody has
+ * joined. A process votes once enough others have joined the founding (`note`, `noted`): if it is wiped after
+ * that, another process still has a founding without its new nonce, and it cannot be taken for new.
  *
- * Healing. A process that finds a founding without its nonce was wiped. It takes the next incarnation, has a majority not counting
- * itself note that, and only then gets their indices: all locks that anybody names are lost to it. So either a lock was listed
- * before the new incarnation was noted, or all votes that are given there afterwards say that it was replaced (rule 8).
+ * Healing. A process that finds a founding without its nonce was wiped. It takes the next incarnation, has a
+ * majority not counting itself note that, and only then gets their indices: every lock that any of them names
+ * is lost to it. So either a lock was listed before the new incarnation was noted, or all votes that are
+ * given there afterwards say that it was replaced (rule 8).
  */
 import type { Json } from '../json.ts'
 import type { DurableRecord, ParticipantId } from '../protocols/protocol.ts'
@@ -102,7 +105,7 @@ function onRepeat(step: Step): void {
   pursue(step)
 }
 
-/** Says whatever has not had its effect, again, until this process is healed. */
+/** Repeats whatever has not had its effect, until this process is healed. */
 function pursue(step: Step): void {
   const { record } = step.state
   if (record === null || isHealed(step)) return

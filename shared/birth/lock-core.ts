@@ -1,4 +1,7 @@
-/** The core behind the birth: how it begins, what it is given, what it says to the others, and how it is dropped. */
+/**
+ * The core behind the birth: how it begins, what it is given, what it says to the others, and how it is
+ * dropped.
+ */
 
 import type { OpaqueMessage } from '../protocols/all.ts'
 import { type AnyEnvelope, protocolNamed } from '../protocols/all.ts'
@@ -46,7 +49,10 @@ export function contextOf(context: LockContext, value: LockValue): Context | nul
   }
 }
 
-/** A core with empty storage. `genesis`: it takes part from the start; otherwise it was lost, and asks to be taken back. */
+/**
+ * A core with empty storage. `genesis`: it takes part from the start; otherwise it was lost, and asks to be
+ * taken back.
+ */
 export function beginCore(step: Step, value: LockValue, genesis: boolean): void {
   const { state } = step
   const context = contextOf(step.context, value)
@@ -61,9 +67,9 @@ export function beginCore(step: Step, value: LockValue, genesis: boolean): void 
 }
 
 /**
- * The users of the core learn that it is over, and those that only waited try again where the lock is now. `pending` is what
- * becomes of an operation that is on its way: nobody applies it if another value was chosen; the others may if only this
- * participant has lost its place.
+ * The users of the core learn that it is over, and those that only waited try again where the lock is now.
+ * `pending` is what becomes of an operation that is on its way: nobody applies it if another value was
+ * chosen; the others may apply it if only this participant has lost its place.
  */
 export function dropCore(step: Step, pending: 'not-applied' | 'unknown'): UserInput[] {
   const { core, soft } = step.state
@@ -164,7 +170,10 @@ function perform(step: Step, effect: Effect<OpaqueMessage>): void {
   }
 }
 
-/** The value rides along until the receiver is known to have it, so that the first message of all needs no round trip. */
+/**
+ * The value rides along until the receiver is known to have it, so that the very first message needs no round
+ * trip.
+ */
 function sendCoreMessage(step: Step, to: ParticipantId, message: OpaqueMessage): void {
   const { birth, soft } = step.state
   const value = birth.core!

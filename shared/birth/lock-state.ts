@@ -20,7 +20,7 @@ export interface LockState {
   soft: Soft
 }
 
-/** The core in memory. It is there whenever the birth says so and its resource is registered. */
+/** The core in memory. It exists whenever the birth says so and its resource is registered. */
 export interface RunningCore {
   readonly protocol: AnyProtocol
   readonly context: Context
@@ -31,14 +31,14 @@ export interface RunningCore {
 export interface Soft {
   random: string
   incarnation: number
-  /** Somebody here waits for the lock to be born; `to-try`: somebody who only wants to try. */
+  /** Somebody here waits for the lock to be born; `to-try`: only in order to try. */
   wish: 'none' | 'use' | 'to-try'
   configures: Configure[]
-  /** Participants that asked what the lock is, before this one knew. */
+  /** Participants that asked what the lock is before this one knew. */
   askers: Set<ParticipantId>
-  /** The ledger wants the participant that was lost here to be taken back, and to be told. */
+  /** The ledger wants the participant that was lost here to be taken back, and wants to be told. */
   finishing: boolean
-  /** Somebody has refused to accept the value that this participant acts under (rule 7). */
+  /** Another participant has refused to accept the value that this one acts under (rule 7). */
   isStuck: boolean
   /** The first owner has been asked, and may still answer. */
   isWaitingForFirst: boolean
@@ -54,7 +54,7 @@ export interface Soft {
   unreachable: Set<ParticipantId>
   /** Registrars that act under the value of ballot 0, and in which incarnation. */
   acting: Map<ParticipantId, Vote>
-  /** The incarnation of those whose messages the core has got. */
+  /** The incarnation of each participant whose messages the core has received. */
   counted: Map<ParticipantId, number>
   /** Peers that are known to have the value. */
   informed: Set<ParticipantId>
@@ -72,7 +72,7 @@ export interface Configure {
   readonly configuration: LockValue['configuration']
 }
 
-/** Votes carry the incarnation of their giver and those that it knows of (rule 8). */
+/** Votes carry the incarnation of the voter and those that it knows of (rule 8). */
 export interface Vote {
   readonly incarnation: number
   readonly known: Incarnations
@@ -146,8 +146,9 @@ export function blankSoft(random: string, incarnation: number): Soft {
 // ---------------------------------------------------------------- what follows from the records
 
 /**
- * Rule 3: the core acts if its value is chosen, or accepted in ballot 0. After anything was accepted in another ballot it is silent.
- * A participant that has accepted nothing may ask the first owner (`tentative`), until it has promised another ballot.
+ * Rule 3: the core acts if its value is chosen, or accepted in ballot 0. After anything was accepted in
+ * another ballot it is silent. A participant that has accepted nothing may ask the first owner (`tentative`),
+ * until it has promised another ballot.
  */
 export function modeOf({ core, chosen, accepted, promised }: BirthRecord): CoreMode {
   if (core === null) return 'none'
@@ -156,7 +157,7 @@ export function modeOf({ core, chosen, accepted, promised }: BirthRecord): CoreM
   return promised === 0 ? 'tentative' : 'parked'
 }
 
-/** Only those that are entitled promise, accept, or take part from the start. */
+/** Only entitled participants promise, accept, or take part from the start. */
 export const isEntitled = ({ context, state }: Step): boolean =>
   !context.hasLedger || state.birth.standing.status === 'entitled'
 

@@ -1,6 +1,7 @@
 /**
- * The interface of the machine "lock": the birth of a lock in front of its core. It has the shape of a protocol (`recover`, `step`,
- * `view`, `guarded`; see ../protocols/protocol.ts for the order of effects), and an interpreter runs it in place of one.
+ * The interface of the machine "lock": the birth of a lock in front of its core. It has the shape of a
+ * protocol (`recover`, `step`, `view`, `guarded`; see ../protocols/protocol.ts for the order of effects), and
+ * an interpreter runs it in place of one.
  */
 import type { LockConfiguration, ParticipantPlace } from '../api/configuration.ts'
 import type {
@@ -16,17 +17,20 @@ import type { LedgerAnswer, LedgerQuestion } from './ledger-types.ts'
 import type { AcceptedBallot, Incarnations, LockEnvelope } from './messages.ts'
 import type { LockValue } from './value.ts'
 
-/** What a step needs besides the state and does not change. */
+/** What a step needs besides the state, and does not change. */
 export interface LockContext {
   readonly lock: string
   readonly self: ParticipantId
   /** The default participants of the deployment, numbered 1..n, for the life of the namespace. */
   readonly registrars: readonly ParticipantPlace[]
-  /** What a lock is that nobody configured, as far as this version of the deployment is concerned. */
+  /**
+   * The configuration of a lock that nobody configured, as far as this version of the deployment is
+   * concerned.
+   */
   readonly defaults: LockConfiguration
   /** Processes can lose their storage one by one, so each has a ledger. Without one, blank means new. */
   readonly hasLedger: boolean
-  /** `undefined` if the Worker has registered none of this name. */
+  /** `undefined` if the Worker has not registered a resource of this name. */
   resourceNamed(name: string): Resource | undefined
   readonly timing: Timing
   readonly limits: Limits
@@ -38,7 +42,7 @@ export interface BirthTiming {
   readonly silentMs: number
   /** The longest interval between two ballots. */
   readonly silentMaxMs: number
-  /** After so many ballots without a choice whoever waits is told so. */
+  /** After this many ballots without a choice, callers that wait are told so. */
   readonly attempts: number
 }
 
@@ -49,10 +53,10 @@ export const DEFAULT_BIRTH_TIMING: BirthTiming = { silentMs: 400, silentMaxMs: 5
 /** The one record of the birth, under the key `birth`; all other records are the core's. */
 export interface BirthRecord {
   readonly generation: number
-  /** E_g: the tombstone of all generations before (rule 9). */
+  /** E_g: the tombstone of all earlier generations (rule 9). */
   readonly startEpoch: number
   readonly standing: Standing
-  /** Of this participant's process, when it became entitled. */
+  /** The incarnation of this participant's process when it became entitled. */
   readonly incarnation: number
   readonly known: Incarnations
   readonly promised: number
@@ -86,11 +90,12 @@ export type LockInput =
     }
   | { readonly type: 'timer'; readonly now: number; readonly timer: string }
   | { readonly type: 'unreachable'; readonly now: number; readonly peer: ParticipantId }
-  /** Goes to the core. Refused (`not-a-member`) as long as there is none that acts. */
+  /** Goes to the core. Refused (`not-a-member`) as long as there is no core that acts. */
   | { readonly type: 'user'; readonly now: number; readonly event: UserInput }
   /**
-   * Somebody uses the lock here, and wants it born if it is not: `ready`, `elsewhere` or `unavailable` follows. `toTry` says that it is
-   * for a `try`, which may leave for the first owner before this participant knows what the lock is.
+   * Somebody uses the lock here, and wants it born if it is not: `ready`, `elsewhere` or `unavailable`
+   * follows. `toTry` says that it is for a `try`, which may leave for the first owner before this participant
+   * knows what the lock is.
    */
   | { readonly type: 'use'; readonly now: number; readonly toTry?: boolean }
   | {
@@ -100,7 +105,10 @@ export type LockInput =
       readonly configuration: LockConfiguration
     }
   | { readonly type: 'ledger'; readonly now: number; readonly answer: LedgerAnswer }
-  /** The ledger has healed, and this lock is one of those whose participant here was lost: be taken back. */
+  /**
+   * The ledger has healed, and this lock is one of those whose participant here was lost: it must be taken
+   * back.
+   */
   | { readonly type: 'finish'; readonly now: number; readonly incarnation: number }
   /** The core has decided to end this generation in `epoch`, with a log of this length (rule 9). */
   | { readonly type: 'end'; readonly now: number; readonly epoch: number; readonly length: number }
@@ -117,8 +125,8 @@ export type LockEffect =
   /** The participant that was lost here has been taken back, or was no member. */
   | { readonly type: 'tell-ledger'; readonly lock: string; readonly generation: number }
   /**
-   * The last effect of its step: what the core has in memory must not be used any more. The interpreter forgets the state and all
-   * timers, recovers from storage, and gives `start`.
+   * The last effect of its step: what the core has in memory must not be used any more. The interpreter
+   * forgets the state and all timers, recovers from storage, and gives `start`.
    */
   | { readonly type: 'restart' }
 
@@ -126,7 +134,7 @@ export type LockEffect =
 export type BirthEvent =
   /** The core takes events of users. */
   | { readonly type: 'ready' }
-  /** The lock has a configuration, in which this participant is not. */
+  /** The lock has a configuration that does not include this participant. */
   | { readonly type: 'elsewhere'; readonly configuration: LockConfiguration }
   | {
       readonly type: 'configured'

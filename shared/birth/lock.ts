@@ -1,12 +1,14 @@
 /**
  * One participant of one lock: the birth of the lock in front of its core, as one pure state machine.
  *
- * The registrars (the default participants) choose once for each generation what a lock is. The first owner, whom the lock's name
- * gives, begins alone in ballot 0, and every message of the core carries the value and counts as a vote for it, so that the birth
- * of a lock that nobody configured costs no round trip. Everything else takes a ballot of two.
+ * The registrars (the default participants) choose once for each generation what a lock is. The first owner,
+ * which follows from the lock's name, begins alone in ballot 0. Every message of the core carries the value
+ * and counts as a vote for it, so the birth of a lock that nobody configured costs no round trip. Everything
+ * else takes a ballot of two round trips.
  *
- * Where to look: the rules of the register (register.ts), messages (receive.ts), who wants the lock born and is told (drive.ts), the
- * core (lock-core.ts), and how a participant that lost its storage is told from one that is new (entitlement.ts, ledger.ts).
+ * Where to look: the rules of the register (register.ts), messages (receive.ts), who wants the lock born and
+ * is told (drive.ts), the core (lock-core.ts), and how a participant that lost its storage is told from one
+ * that is new (entitlement.ts, ledger.ts).
  *
  * Nothing is born by looking: only `use`, `configure` and messages of peers begin anything.
  */
@@ -42,7 +44,7 @@ const MAX_CONFIGURES = 64
 
 // ---------------------------------------------------------------- the state
 
-/** The state as a function of storage alone. */
+/** Computes the state from storage alone. */
 function recover(context: LockContext, records: Iterable<readonly [string, Json]>): LockState {
   let birth = blankBirth(1, 0)
   const others: (readonly [string, Json])[] = []
@@ -162,8 +164,8 @@ function startChosenAnd(step: Step, held: ReturnType<typeof onLedger>): void {
 }
 
 /**
- * Whatever an object kept that voted in an earlier incarnation of its process, or was taken back in one, it counts no more: it
- * would lose it as soon as somebody tells it of the present one.
+ * Whatever an object kept that voted in an earlier incarnation of its process, or was taken back in one, no
+ * longer counts: the object would lose it as soon as another participant tells it of the present one.
  */
 function onFinish(step: Step, incarnation: number): void {
   const { birth, soft } = step.state

@@ -1,16 +1,19 @@
-/** What participants of one lock say to each other: the core's messages with the lock's identity, and those of the birth. */
+/**
+ * What participants of one lock say to each other: the core's messages with the lock's identity, and those of
+ * the birth.
+ */
 import type { OpaqueMessage } from '../protocols/all.ts'
 import type { LockValue } from './value.ts'
 
-/** Incarnation by process, for those whose storage was lost and that came back; absent: the first. */
+/** Incarnation by process, for those whose storage was lost and that came back. Default: the first. */
 export type Incarnations = { readonly [participant: string]: number }
 
 export interface LockEnvelope {
   readonly format: number
   readonly generation: number
-  /** E_g, the epoch from which this generation counts; absent: 0. */
+  /** E_g, the epoch from which this generation counts. Default: 0. */
   readonly startEpoch?: number
-  /** The incarnation of the sender's process when the sender became entitled; absent: 1. */
+  /** The incarnation of the sender's process when the sender became entitled. Default: 1. */
   readonly incarnation?: number
   /** The incarnations that the sender knows of (rule 8). */
   readonly known?: Incarnations
@@ -20,12 +23,13 @@ export interface LockEnvelope {
 export type LockMessage = CoreMessage | BirthMessage
 
 /**
- * A message of the core. Whoever sends one has accepted the value in ballot 0, or knows that it is chosen; so it counts as a
- * vote. The exception is `tentative`: a participant that guesses the value of ballot 0 asks the first owner, and nobody else.
+ * A message of the core. Its sender has accepted the value in ballot 0, or knows that it is chosen, so the
+ * message counts as a vote. The exception is `tentative`: a participant that guesses the value of ballot 0
+ * asks the first owner, and nobody else.
  */
 export interface CoreMessage {
   readonly type: 'core'
-  /** Of the value under which the sender acts. */
+  /** The digest of the value under which the sender acts. */
   readonly digest: string
   /** The sender knows that the value is chosen. */
   readonly chosen?: true
@@ -49,12 +53,18 @@ export type BirthMessage =
   | { readonly type: 'promise'; readonly ballot: number; readonly accepted: AcceptedBallot | null }
   | { readonly type: 'accept'; readonly ballot: number; readonly value: LockValue }
   | { readonly type: 'accepted'; readonly ballot: number }
-  /** The sender cannot accept what it was sent: it has promised this ballot. Whoever is stuck proposes a higher one (rule 7). */
+  /**
+   * The sender cannot accept what it was sent: it has promised this ballot. A participant that is stuck
+   * proposes a higher one (rule 7).
+   */
   | { readonly type: 'promised'; readonly promised: number }
   | { readonly type: 'chosen'; readonly value: LockValue }
   /** The sender does not know the value with this digest. */
   | { readonly type: 'what'; readonly digest: string }
   /** The sender has no vote. */
   | { readonly type: 'unable'; readonly reason: 'lost' | 'not-ready' }
-  /** The envelope says it all: what the receiver sent belongs to a generation that has ended (rule 9), or to an earlier life. */
+  /**
+   * The envelope says it all: what the receiver sent belongs to a generation that has ended (rule 9), or to
+   * an earlier life.
+   */
   | { readonly type: 'outdated' }

@@ -1,4 +1,7 @@
-/** What a participant does with the messages of its peers: those of the birth, and those that are for its core. */
+/**
+ * What a participant does with the messages of its peers: those of the birth, and those that are for its
+ * core.
+ */
 import { MESSAGE_FORMAT, type ParticipantId } from '../protocols/protocol.ts'
 import { hold, isStandingKnown } from './entitlement.ts'
 import { adoptGeneration, forgetLife } from './generation.ts'
@@ -30,14 +33,14 @@ function sayOutdated(step: Step, from: ParticipantId, { body }: LockEnvelope): v
   if (body.type !== 'outdated') send(step, from, { type: 'outdated' })
 }
 
-/** It waits for the ledger, unless that has said that it is not ready. */
+/** The message waits for the ledger, unless that has said that it is not ready. */
 function onMessageTooEarly(step: Step, from: ParticipantId, envelope: LockEnvelope): void {
   if (step.state.soft.notReady === null) return hold(step, from, envelope)
   const { type } = envelope.body
   if (type === 'prepare' || type === 'accept') send(step, from, { type: 'unable', reason: 'not-ready' })
 }
 
-/** Rule 8. If the core has counted something of a life that is over, its memory is worth nothing. */
+/** Rule 8. If the core has counted anything of a life that is over, its memory is worth nothing. */
 function meetIncarnations(step: Step, from: ParticipantId, { known, incarnation }: LockEnvelope): void {
   const { context, state } = step
   learnIncarnations(step, known ?? {})
@@ -66,7 +69,7 @@ function onBirthMessage(step: Step, from: ParticipantId, message: BirthMessage, 
     case 'what':
       return onWhat(step, from, message.digest)
   }
-  // Rule 5: whoever knows the choice says it, whatever was asked.
+  // Rule 5: a participant that knows the choice says it, whatever was asked.
   if (chosen !== null) return send(step, from, { type: 'chosen', value: chosen })
   if (message.type === 'wake') {
     state.soft.askers.add(from)
@@ -135,7 +138,7 @@ function onMessageOfChosen(step: Step, from: ParticipantId, body: CoreMessage, v
   giveMessage(step, from, body.message, vote.incarnation)
 }
 
-/** Somebody guesses what this first owner has begun, or begins now. The message is no vote. */
+/** The sender guesses what this first owner has begun, or begins now. The message is no vote. */
 function onTentative(step: Step, from: ParticipantId, body: CoreMessage, vote: Vote): void {
   const { birth, soft } = step.state
   if (register.mayBeginAlone(step)) register.beginAlone(step)
@@ -148,7 +151,7 @@ function onTentative(step: Step, from: ParticipantId, body: CoreMessage, vote: V
   else send(step, from, { type: 'begun', value: accepted.value })
 }
 
-/** Rule 2. Whether this participant acts under the same value in ballot 0, possibly from now on. */
+/** Rule 2. Returns whether this participant acts under the same value in ballot 0, possibly from now on. */
 function onBallotZero(step: Step, from: ParticipantId, value: LockValue, vote: Vote): boolean {
   const { context, state } = step
   const { chosen, accepted } = state.birth

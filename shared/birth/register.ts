@@ -1,6 +1,6 @@
 /**
- * The register of one generation: single-decree Paxos among the registrars (rules 2 to 8). Ballot 0 belongs to the first owner and
- * has no messages of its own; all others have a prepare and an accept.
+ * The register of one generation: single-decree Paxos among the registrars (rules 2 to 8). Ballot 0 belongs
+ * to the first owner and has no messages of its own; all others have a prepare and an accept.
  */
 
 import type { ParticipantId } from '../protocols/protocol.ts'
@@ -28,7 +28,7 @@ import {
 import type { AcceptedBallot } from './messages.ts'
 import { allowsBallotZero, EPOCHS_OF_A_BALLOT, isMember, isSame, isWeak, type LockValue } from './value.ts'
 
-/** Ballots of different proposers differ: the proposer's number is the last digit. */
+/** Ballots of different proposers differ: the last digit is the proposer's number. */
 export const PROPOSERS = 1_024
 
 export const ballotAbove = (highest: number, proposer: ParticipantId): number =>
@@ -36,7 +36,9 @@ export const ballotAbove = (highest: number, proposer: ParticipantId): number =>
 
 // ---------------------------------------------------------------- ballot 0
 
-/** Whether this registrar may still accept in ballot 0, from a first owner that is in its first incarnation. */
+/**
+ * Whether this registrar may still accept in ballot 0, from a first owner that is in its first incarnation.
+ */
 export function isOpenForBallotZero(step: Step): boolean {
   const { promised, accepted, chosen, known } = step.state.birth
   const isNothingDecided = promised === 0 && accepted === null && chosen === null
@@ -66,7 +68,7 @@ export function isOfBallotZero(step: Step, value: LockValue): boolean {
   return value.configuration.firstOwner === firstOwner(context) && value.startEpoch === state.birth.startEpoch
 }
 
-/** Rule 2: what this participant says from now on in the core is its acceptance. */
+/** Rule 2: from now on, whatever this participant says in the core is its acceptance. */
 export function acceptBallotZero(step: Step, value: LockValue): void {
   const { birth } = step.state
   assert(birth.promised === 0 && birth.accepted === null, 'ballot 0 comes before all others')
@@ -89,7 +91,7 @@ export function concludeBallotZero(step: Step): void {
   if (countVotes(votes) >= majority(context.registrars.length)) learnChosen(step, accepted.value)
 }
 
-/** Rule 8: a vote of an incarnation that is older than any counted vote knows is not counted. */
+/** Rule 8: a vote does not count if any counted vote knows of a later incarnation of its voter. */
 export function countVotes(votes: ReadonlyMap<ParticipantId, Vote>): number {
   return validVotes(votes).length
 }
@@ -102,7 +104,7 @@ function validVotes(votes: ReadonlyMap<ParticipantId, Vote>): ParticipantId[] {
 
 // ---------------------------------------------------------------- acceptor
 
-/** The caller has seen to it that this registrar is entitled and knows of no choice. */
+/** The caller has made sure that this registrar is entitled and knows of no choice. */
 export function onPrepare(step: Step, from: ParticipantId, ballot: number): void {
   const { promised, accepted } = step.state.birth
   if (ballot <= promised) return send(step, from, { type: 'promised', promised })
@@ -112,7 +114,10 @@ export function onPrepare(step: Step, from: ParticipantId, ballot: number): void
   step.state.soft.proposal!.promises.set(from, { incarnation, known, accepted })
 }
 
-/** Accepting anything parks a core that acts under ballot 0, even the same value: only the choice says how it goes on (rule 3). */
+/**
+ * Accepting anything, even the same value, parks a core that acts under ballot 0: only the choice says how it
+ * goes on (rule 3).
+ */
 export function onAccept(step: Step, from: ParticipantId, ballot: number, value: LockValue): void {
   const { promised } = step.state.birth
   if (ballot < promised) return send(step, from, { type: 'promised', promised })
@@ -124,7 +129,7 @@ export function onAccept(step: Step, from: ParticipantId, ballot: number, value:
 
 // ---------------------------------------------------------------- proposer
 
-/** The ballot is durable before it is used; the own vote counts if there is one. */
+/** The ballot is durable before it is used; this participant's own vote counts if it has one. */
 export function propose(step: Step): void {
   const { context, state } = step
   const { birth, soft } = state
@@ -139,7 +144,10 @@ export function propose(step: Step): void {
   concludePromises(step)
 }
 
-/** Intervals double, and differ from one proposer to the next, so that two of them do not outbid each other for ever. */
+/**
+ * Intervals double, and differ from one proposer to the next, so that two of them do not outbid each other
+ * forever.
+ */
 export function backOff(step: Step): number {
   const { self, registrars, birth } = step.context
   const { attempts } = step.state.soft
@@ -175,7 +183,10 @@ function concludePromises(step: Step): void {
   concludeAcceptances(step)
 }
 
-/** What may have been chosen already: the value of the highest ballot that anybody of the majority has accepted. */
+/**
+ * What may have been chosen already: the value of the highest ballot that any member of the majority has
+ * accepted.
+ */
 function adopted({ promises }: Proposal, voters: readonly ParticipantId[]): LockValue | null {
   let highest: AcceptedBallot | null = null
   for (const voter of voters) {
@@ -185,7 +196,10 @@ function adopted({ promises }: Proposal, voters: readonly ParticipantId[]): Lock
   return highest?.value ?? null
 }
 
-/** Nobody acts on it before it is chosen, so anybody who has not lost its storage can be the first owner. */
+/**
+ * Nobody acts on it before it is chosen, so any participant that has not lost its storage can be the first
+ * owner.
+ */
 function ownValue(step: Step, proposal: Proposal, voters: readonly ParticipantId[]): LockValue | null {
   const { context, state } = step
   const configure = state.soft.configures[0]
@@ -225,7 +239,10 @@ function concludeAcceptances(step: Step): void {
   for (let peer = 1; peer <= count; peer++) if (peer !== self) send(step, peer, { type: 'chosen', value })
 }
 
-/** Rule 7: whoever is stuck proposes. After a higher ballot it lets the timer run, so that the other one can finish. */
+/**
+ * Rule 7: a participant that is stuck proposes. After a higher ballot it lets the timer run, so that the
+ * other one can finish.
+ */
 export function onPromised(step: Step, promised: number): void {
   const { soft } = step.state
   soft.highestBallot = Math.max(soft.highestBallot, promised)
@@ -238,7 +255,7 @@ export function onPromised(step: Step, promised: number): void {
 
 // ---------------------------------------------------------------- the choice
 
-/** A core of another value is dropped, a parked one of this value goes on as storage has it. */
+/** A core of another value is dropped; a parked core of this value goes on as storage has it. */
 export function learnChosen(step: Step, value: LockValue): void {
   const { birth, soft } = step.state
   if (birth.chosen !== null) return assert(isSame(birth.chosen, value), 'a lock was born twice')

@@ -1,26 +1,36 @@
 /**
  * What is agreed when a lock is born, and what follows from the lock's name and the registrars alone.
  *
- * The registrars are the default participants of the deployment: one list for the life of the namespace, numbered 1..n.
+ * The registrars are the default participants of the deployment: one list for the life of the namespace,
+ * numbered 1..n.
  */
 import type { LockConfiguration, ParticipantPlace } from '../api/configuration.ts'
 import type { Json } from '../json.ts'
 import type { ParticipantId } from '../protocols/protocol.ts'
 import { digest, hashText } from '../resource/canonical.ts'
 
-/** The value that the registrars choose once in each generation of a lock; `configuration.firstOwner` is a part of it. */
+/**
+ * The value that the registrars choose once in each generation of a lock; `configuration.firstOwner` is a
+ * part of it.
+ */
 export interface LockValue {
   readonly configuration: LockConfiguration
-  /** The epoch in which the core begins: E_g for ballot 0, one more for all others, so that no fence is used twice. */
+  /**
+   * The epoch in which the core begins: E_g for ballot 0, one more for all others, so that no fence is used
+   * twice.
+   */
   readonly startEpoch: number
 }
 
-/** The fences of a lock are counted per epoch, so each generation begins in an epoch above all that came before. */
+/**
+ * The fences of a lock are counted per epoch, so each generation begins in an epoch above all that came
+ * before.
+ */
 export const EPOCHS_OF_A_BALLOT = 1
 
 const digests = new WeakMap<LockValue, string>()
 
-/** With the generation it is the identity of the lock, and in every message. */
+/** Together with the generation it is the identity of the lock, and in every message. */
 export function digestOf(value: LockValue): string {
   let known = digests.get(value)
   if (known === undefined) {
@@ -39,11 +49,14 @@ export function firstOwnerOf(lock: string, registrars: number): ParticipantId {
 }
 
 /**
- * Whether a lock with this configuration may be born with ballot 0, where acting in the core is the acceptance of the value. It must
- * have the registrars as its participants, and whoever lets a user in for good must have heard from a majority of them:
- *   - wme-1, wme-2: an operation needs a majority; a grant that nobody else has heard of yet is told apart by its epoch;
+ * Whether a lock with this configuration may be born with ballot 0, where acting in the core is the
+ * acceptance of the value. It must have the registrars as its participants, and a participant that lets a
+ * user in for good must have heard from a majority of them:
+ *   - wme-1, wme-2: an operation needs a majority; a grant that nobody else has heard of yet is told apart by
+ *     its epoch;
  *   - wme-consensus: a grant is a decision, which needs a majority;
- *   - ricart-agrawala: a grant needs a reply of everybody, unless an option makes silence or death a reply;
+ *   - ricart-agrawala: a grant needs a reply of every other participant, unless an option makes silence or
+ *     death a reply;
  *   - maekawa: the sets are smaller than majorities, so such a lock is born with a ballot of two round trips.
  */
 export function allowsBallotZero(configuration: LockConfiguration, registrars: number): boolean {
@@ -53,8 +66,9 @@ export function allowsBallotZero(configuration: LockConfiguration, registrars: n
 }
 
 /**
- * Whether a grant of this protocol may be one that others do not know of. Such a grant ends once its holder hears of the others; the
- * other protocols promise that there is none, so whoever could give one in ballot 0 must know of the lock first.
+ * Whether a grant of this protocol may be one that others do not know of. Such a grant ends once its holder
+ * hears of the others. The other protocols promise that there is none, so a participant that could give one
+ * in ballot 0 must know of the lock first.
  */
 export const isWeak = ({ protocol }: LockConfiguration): boolean =>
   protocol === 'wme-1' || protocol === 'wme-2'
@@ -63,8 +77,9 @@ export const isMember = (value: LockValue, participant: ParticipantId): boolean 
   participant >= 1 && participant <= value.configuration.participants.length
 
 /**
- * Why a lock cannot have this configuration, or `null`. Where processes are apart (a place has a `url`), the number of a participant
- * says in which process it is: a participant with another number would be "here" for every process, a brain for each of them.
+ * Returns why a lock cannot have this configuration, or `null`. Where processes are apart (a place has a
+ * `url`), the number of a participant says in which process it is. A participant with another number would be
+ * "here" for every process: a brain for each of them.
  */
 export function refusalOf(
   configuration: LockConfiguration,

@@ -1,37 +1,37 @@
 /**
- * Mutual exclusion: no two users are inside at the same time, unless both are readers. Only what is certain counts
- * (stays.ts), and two events of the same time are not ordered. The times of all participants must be of one clock, or of
- * clocks that differ by less than the time between two stays.
+ * Mutual exclusion: no two users are inside at the same time, unless both are readers. Only what is certain
+ * counts (critical-sections.ts), and two events of the same time are not ordered. All participants' times
+ * must come from one clock, or from clocks that differ by less than the time between two critical sections.
  */
 import { show } from './compare.ts'
+import type { CriticalSection } from './critical-sections.ts'
 import type { HistoryEvent } from './events.ts'
-import type { Stay } from './stays.ts'
 import { Findings, type PropertyVerdict } from './verdict.ts'
 
 export function checkMutualExclusion(
   events: readonly HistoryEvent[],
-  stays: readonly Stay[],
+  sections: readonly CriticalSection[],
 ): PropertyVerdict {
   const findings = new Findings(events)
-  /** Of those that came in before, who stays longest. */
-  let longest: Stay | null = null
-  let longestWriter: Stay | null = null
-  for (const stay of stays) {
-    if (stay.exitAt === null) continue
-    const other = stay.mode === 'exclusive' ? longest : longestWriter
-    if (other !== null && doOverlap(other, stay)) {
+  /** Among those that came in before, the one that stays longest. */
+  let longest: CriticalSection | null = null
+  let longestWriter: CriticalSection | null = null
+  for (const section of sections) {
+    if (section.exitAt === null) continue
+    const other = section.mode === 'exclusive' ? longest : longestWriter
+    if (other !== null && doOverlap(other, section)) {
       const message = () =>
-        `users ${show(other.user)} (fence ${other.fence}) and ${show(stay.user)} (fence ${stay.fence}) are inside together`
-      findings.violation(message, other.crit, other.exit, stay.crit, stay.exit)
+        `users ${show(other.user)} (fence ${other.fence}) and ${show(section.user)} (fence ${section.fence}) are inside together`
+      findings.violation(message, other.crit, other.exit, section.crit, section.exit)
     }
-    longest = later(longest, stay)
-    if (stay.mode === 'exclusive') longestWriter = later(longestWriter, stay)
+    longest = later(longest, section)
+    if (section.mode === 'exclusive') longestWriter = later(longestWriter, section)
   }
   return findings.safety('mutual exclusion')
 }
 
-const doOverlap = (one: Stay, other: Stay): boolean =>
+const doOverlap = (one: CriticalSection, other: CriticalSection): boolean =>
   one.critAt < other.exitAt! && other.critAt < one.exitAt!
 
-const later = (one: Stay | null, other: Stay): Stay =>
+const later = (one: CriticalSection | null, other: CriticalSection): CriticalSection =>
   one !== null && one.exitAt! >= other.exitAt! ? one : other

@@ -1,8 +1,8 @@
 /**
  * 1CS, one-copy serializability (section 3): all replicas together behave like one copy that applies C.
- *   - Each replica applies C from its beginning, in order, leaving nothing out and repeating nothing. A snapshot is a
- *     jump forward; a wiped replica begins again.
- *   - Each response is the one of a serial replay of C, and so is each state hash.
+ *   - Each replica applies C from its beginning, in order, leaving nothing out and repeating nothing. A
+ *     snapshot is a jump forward; a wiped replica begins again.
+ *   - Each response is that of a serial replay of C, and so is each state hash.
  */
 import { equalJson, show } from './compare.ts'
 import type { HistoryEvent } from './events.ts'
@@ -12,7 +12,7 @@ import { Findings, type PropertyVerdict } from './verdict.ts'
 
 /** Where one replica stands. */
 interface ReplicaTrack {
-  /** How many entries of C it has behind it. */
+  /** How many entries of C it has applied. */
   next: number
   /** The invocation that it has not answered yet. */
   pending: number | null
@@ -26,7 +26,7 @@ interface Check {
   readonly replay: Replay
 }
 
-/** After how many entries of C the history tells a state hash. The replay must know these. */
+/** After how many entries of C the history contains a state hash. The replay must know these places. */
 export function hashPositions(events: readonly HistoryEvent[], order: SerialOrder): Set<number> {
   const positions = new Set<number>()
   for (const event of events) {
@@ -99,7 +99,7 @@ function onResponse(check: Check, track: ReplicaTrack, index: number, event: Eve
     return
   }
   const entry = order.bySequence.get(event.sequence)!
-  // What a replica answers to something that is not in C has been reported with its invocation.
+  // A replica's answer to something that is not in C has been reported with its invocation.
   if (track.pending !== null && order.strangers.has(track.pending)) return
   const expected = replay.results[entry.position]!
   if (!equalJson(event.result, expected)) {
@@ -132,7 +132,7 @@ function onRestore(check: Check, track: ReplicaTrack, index: number, event: Even
   track.next = passed
 }
 
-/** Outcomes are compared with the recorded responses by WME3. Where none is recorded, the replay is what remains. */
+/** WME3 compares outcomes with the recorded responses. Where none is recorded, only the replay remains. */
 function onOutcome(check: Check, index: number, event: EventOf<'outcome'>): void {
   const entry = check.order.bySequence.get(event.sequence)
   if (entry === undefined || entry.response !== null || entry.opId !== event.opId) return

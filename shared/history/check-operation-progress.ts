@@ -1,7 +1,8 @@
 /**
- * Operation progress (section 3): an operation that was issued succeeds or fails, and in the end all succeed. It fails only
- * by an ejection, and the only ejections that the paper knows are those for suspicion: once the failure detectors have
- * settled there are none. (An ejection because the time was over or an operator wanted it is nobody's suspicion.)
+ * Operation progress (section 3): an operation that was issued succeeds or fails, and in the end all succeed.
+ * It fails only by an ejection, and the only ejections that the paper knows are those for suspicion: once the
+ * failure detectors have settled there are none. (An ejection because a grant expired, or because an operator
+ * wanted it, is not a suspicion.)
  */
 import { show } from './compare.ts'
 import type { HistoryEvent } from './events.ts'

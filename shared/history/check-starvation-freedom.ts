@@ -1,9 +1,10 @@
 /**
- * Starvation-freedom (section 3): a user that volunteers gets in, if no other user stays inside for ever. We promise more: it gets
- * in after a bounded number of grants to others (fairness.ts), wherever nothing goes wrong (waits.ts):
+ * Starvation-freedom (section 3): a user that volunteers gets in, if no other user stays inside forever. We
+ * promise more: it gets in after a bounded number of grants to others (fairness.ts), wherever nothing goes
+ * wrong (waits.ts):
  *   - after the healing, within the paper's bound, and before the end;
- *   - in every calm stretch before it, also within the bound that the order of requests gives. Whoever still waits when the calm ends
- *     has not waited too long yet, unless too many went first.
+ *   - in every calm stretch before it, also within the bound that the order of requests gives.
+ * A user that still waits when the calm ends has not waited too long yet, unless too many went first.
  */
 import { show } from './compare.ts'
 import type { HistoryEvent, HistoryHeader } from './events.ts'
@@ -14,7 +15,7 @@ import { collectWaits, type Stretch, type Wait } from './waits.ts'
 
 const NAME = 'starvation-freedom'
 
-/** A history that was healed and brought to its end on purpose: what is owed is there. */
+/** For a history that was healed and brought to its end on purpose: everything owed must be there. */
 export function checkStarvationFreedom(
   events: readonly HistoryEvent[],
   header: HistoryHeader,
@@ -45,7 +46,7 @@ export function checkStarvationFreedom(
   return notJudged(NAME, 'liveness', why, [{ index: since, event: events[since]! }])
 }
 
-/** A history without such an end, for the reason given: only its calm stretches can show a violation. */
+/** For a history without such an end, for the reason given: only its calm stretches can show a violation. */
 export function checkCalmStretches(
   events: readonly HistoryEvent[],
   header: HistoryHeader,

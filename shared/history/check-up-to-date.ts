@@ -1,7 +1,7 @@
 /**
- * Up-to-date entry, which the paper takes for granted and its pseudo-code misses (trap A10): when a user is let in, its
- * own replica has applied the operations of all earlier instances, as far as any replica had applied them by then.
- * Otherwise a local read inside the critical section would see the past.
+ * Up-to-date entry, which the paper takes for granted and its pseudo-code misses (trap A10): when a user is
+ * let in, its own replica has applied the operations of all earlier instances, as far as any replica had
+ * applied them by then. Otherwise a local read inside the critical section would see the past.
  */
 import { show } from './compare.ts'
 import type { HistoryEvent } from './events.ts'
@@ -18,7 +18,8 @@ export function checkUpToDate(events: readonly HistoryEvent[], order: SerialOrde
     )
   }
   const findings = new Findings(events)
-  // How many entries of C some replica had applied before the present time. It only grows: the events are in order.
+  // How many entries of C some replica had applied before the present time. It only grows, because the events
+  // are in order.
   let applied = 0
   visitWithProgress(events, (index, event, reached) => {
     if (event.type !== 'crit') return

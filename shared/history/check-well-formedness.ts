@@ -1,11 +1,12 @@
 /**
  * Well-formedness (section 2): what a user and its stub say to each other is a prefix of
  *     S¹  try crit (issue outcome)* exit rem      or      S²  try crit (issue outcome)* [issue] ejected
- * again and again. Two things are ours: a waiting user may be `withdrawn`, and a `crash` ends the user wherever it was.
- * A retry after a lost answer is no event of its own and does not appear.
+ * again and again. We add two things: a waiting user may be `withdrawn`, and a `crash` ends the user wherever
+ * it was. A retry after a lost answer is not an event of its own and does not appear.
  *
- * A lock that guards no state has no `issue` and `outcome`, and nothing is said to a replica. There an `exit` may be
- * answered with `ejected`: the grant had ended before, so that its user was not inside for as long as it thought.
+ * A lock that guards no state has no `issue` and `outcome`, and nothing is said to a replica. There an `exit`
+ * may be answered with `ejected`: the grant had ended before, so its user was not inside for as long as it
+ * thought.
  */
 import { show } from './compare.ts'
 import type { HistoryEvent, UserStubEvent } from './events.ts'
@@ -52,8 +53,8 @@ function outsider(participant: number): User {
 }
 
 /**
- * Moves the user to where the event leaves it, and says what is wrong with the event. The move happens anyway, so that
- * one misplaced event is one violation and not a row of them.
+ * Moves the user to where the event leaves it, and returns what is wrong with the event. The move happens
+ * anyway, so that one misplaced event is one violation and not a series of them.
  */
 function step(user: User, event: UserStubEvent, phasesBefore: PhasesBefore): string | null {
   const before = user.phase
@@ -104,7 +105,9 @@ function misplaced(user: User, event: UserStubEvent, phasesBefore: PhasesBefore)
   return `\`${event.type}\` while ${user.phase}`
 }
 
-/** The right event at the right time, but about another critical section, another operation or from another stub. */
+/**
+ * The right event at the right time, but about another critical section or operation, or from another stub.
+ */
 function misdirected(user: User, event: UserStubEvent): string | null {
   if (event.type === 'crash') return null
   if (user.phase !== 'outside' && event.participant !== user.participant) {

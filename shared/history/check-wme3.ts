@@ -1,15 +1,16 @@
 /**
- * WME3 (section 3): what users see is what was executed. The paper asks for a one-to-one relation between the operations
- * that users issued successfully and those invoked on the replicas; with n replicas that can only be meant for each
- * replica, so it is read here as a relation with C:
- *   - every operation in C was issued, in its instance, and no more often than it was issued; the order of issue inside
- *     an instance is the order in C;
- *   - every outcome is that of an operation in C, with the replicas' result, and the user's own replica has come so far;
+ * WME3 (section 3): what users see is what was executed. The paper asks for a one-to-one relation between the
+ * operations that users issued successfully and those invoked on the replicas. With n replicas that can only
+ * hold for each replica, so it is read here as a relation with C:
+ *   - every operation in C was issued, in its instance, and no more often than it was issued; the order of
+ *     issue inside an instance is the order in C;
+ *   - every outcome is that of an operation in C, with the replicas' result, and the user's own replica has
+ *     come that far;
  *   - an operation that was reported as not applied is not in C under that fence.
- * The same `opId` may have been applied under an earlier fence. Then the outcome may tell that place and that result.
- * Under a later fence, too, in one case alone: a stub that missed the end of its grant learns from the table of results
- * that its pending operation was issued again under that fence, and applied. What it tells is true, and the last that
- * it tells under the old grant, which is over.
+ * The same `opId` may have been applied under an earlier fence. Then the outcome may tell that place and that
+ * result. Under a later fence, too, in one case alone: a stub that missed the end of its grant learns from
+ * the table of results that its pending operation was issued again under that fence, and applied. What it
+ * tells is true, and the last that it tells under the old grant, which is over.
  */
 import { equalJson, show } from './compare.ts'
 import type { HistoryEvent } from './events.ts'
@@ -37,7 +38,7 @@ export function checkWme3(
   return check.findings.safety('WME3')
 }
 
-/** What is known, while walking along C, of the operations issued under one fence with one `opId`. */
+/** What is known, while walking along C, about the operations issued under one fence with one `opId`. */
 interface Matching {
   readonly issues: readonly number[]
   /** The first of `issues` that no entry has taken yet. */
@@ -56,7 +57,7 @@ function checkIssued({ findings, events, order, instances }: Check): Map<string,
     const latest = latestIssue.get(entry.fence) ?? -1
     const issue = takeIssue(events, matching, entry, latest)
     if (issue === null) {
-      // Operations under a fence that nobody was given are WME1's to report.
+      // WME1 reports operations under a fence that nobody was given.
       if (!instances.byFence.has(entry.fence) && matching.issues.length === 0) continue
       findings.violation(...whyNotIssued(events, matching, entry, latest))
     } else {
@@ -71,8 +72,8 @@ function checkIssued({ findings, events, order, instances }: Check): Map<string,
 }
 
 /**
- * The earliest `issue` of this very operation that is still free and follows the one of the entry before. Those that are
- * passed over were answered without an entry of their own: the result was known.
+ * The earliest `issue` of this very operation that is still free and follows the one of the entry before.
+ * Those that are passed over were answered without an entry of their own, because the result was known.
  */
 function takeIssue(
   events: readonly HistoryEvent[],
@@ -132,7 +133,7 @@ function checkOutcome(check: Check, index: number, event: EventOf<'outcome'>, re
     findings.violation(message, entry?.invoke, index)
     return
   }
-  // The entry may be another instance's. It must be the operation that this user issued all the same.
+  // The entry may belong to another instance. It must be the operation that this user issued all the same.
   const issue = lastBefore(instances.issues.get(issueKey(event.fence, event.opId)) ?? [], index)
   if (issue !== undefined) {
     const { operation } = events[issue] as EventOf<'issue'>
@@ -154,7 +155,10 @@ function checkOutcome(check: Check, index: number, event: EventOf<'outcome'>, re
   }
 }
 
-/** Whether the operation had been issued under the later fence by then, and the user is told that its own grant is over. */
+/**
+ * Whether the operation had been issued under the later fence by then, and the user is told that its own
+ * grant is over.
+ */
 function mayTellLater(
   { events, instances }: Check,
   index: number,
@@ -181,8 +185,8 @@ function lastBefore(places: readonly number[], index: number): number | undefine
 }
 
 /**
- * An ejection says what became of the pending operation. If it says nothing though one is pending, then the `issue` did
- * not reach the stub before the end, and the operation has failed as in the paper.
+ * An ejection says what became of the pending operation. If it says nothing though one is pending, then the
+ * `issue` did not reach the stub before the end, and the operation has failed as in the paper.
  */
 function checkFailed({ findings, events }: Check, matchings: ReadonlyMap<string, Matching>): void {
   const pending = new Map<string, { readonly fence: number; readonly opId: string; readonly issue: number }>()

@@ -1,4 +1,7 @@
-/** Equality of JSON values, and short texts of them for messages. Neither can exhaust the stack: the input may be hostile. */
+/**
+ * Equality of JSON values, and short texts of them for messages. The input may be hostile, so neither can
+ * exhaust the stack.
+ */
 import type { Json } from '../json.ts'
 
 /** Deep equality. The order of an object's keys does not matter. */
@@ -38,7 +41,7 @@ export function show(value: unknown, characters = SHOWN_CHARACTERS): string {
   try {
     text = JSON.stringify(value) ?? 'nothing'
   } catch {
-    // A value that is nested too deeply for JSON.stringify.
+    // The value is nested too deeply for JSON.stringify.
     return 'a deeply nested value'
   }
   return text.length <= characters ? text : `${text.slice(0, characters)}…`

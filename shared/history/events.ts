@@ -1,8 +1,10 @@
 /**
- * A recorded history: what users and stubs said to each other (the paper's seven events, section 2) and what each
- * stub said to its replica (`invoke`, `response`). The checker judges it; the service and the simulator record it.
+ * A recorded history: what users and stubs said to each other (the paper's seven events, section 2) and what
+ * each stub said to its replica (`invoke`, `response`). The service and the simulator record it; the checker
+ * judges it.
  *
- * A history is a header and its events in the order of their time. As a file: one JSON value per line, the header first.
+ * A history is a header and its events in the order of their time. As a file it has one JSON value per line,
+ * the header first.
  */
 import type { Json } from '../json.ts'
 import type { Mode } from '../protocols/protocol.ts'
@@ -12,17 +14,26 @@ export interface HistoryHeader {
   readonly protocol: string
   /** Number of participants. */
   readonly participants: number
-  /** Name of the resource that the operations are for; the checker replays them on it. */
+  /** The resource that the operations are for; the checker replays them on it. */
   readonly resource: string
-  /** How many results a replica remembers: an `opId` invoked again within them is answered, not applied. */
+  /**
+   * How many results a replica remembers: if an `opId` is invoked again within that many, it is answered and
+   * not applied.
+   */
   readonly resultsKept: number
-  /** How many local users may follow each other while others wait. Absent: not known, and nothing is judged by it. */
+  /**
+   * How many local users may follow one another while others wait. Absent: not known, and nothing is judged
+   * by it.
+   */
   readonly localHandoffs?: number
 }
 
-/** One user is one client automaton: it tries, is in, leaves, and may try again. Its name is unique in the history. */
+/**
+ * One user is one client automaton: it tries, is in, leaves, and may try again. Its name is unique in the
+ * history.
+ */
 interface UserEvent {
-  /** Milliseconds, or any other unit that never falls. */
+  /** Milliseconds, or any other unit that never goes back. */
   readonly at: number
   readonly user: string
   /** The participant whose stub the user talks to. */
@@ -30,7 +41,10 @@ interface UserEvent {
 }
 
 export type UserStubEvent =
-  /** `mode`: whether it shares the lock with readers; exclusive if nothing is said, here or at the `try`. */
+  /**
+   * `mode`: whether it shares the lock with readers. Default: exclusive, if neither this event nor the `try`
+   * says.
+   */
   | (UserEvent & { readonly type: 'try'; readonly mode?: Mode })
   | (UserEvent & {
       readonly type: 'crit'
@@ -57,7 +71,10 @@ export type UserStubEvent =
       readonly type: 'ejected'
       readonly fence: number
       readonly reason: EjectionReason
-      /** What became of the operation that was pending, if one was: `not-applied` means nobody ever applies it. */
+      /**
+       * What became of the operation that was pending, if there was one: `not-applied` means that nobody ever
+       * applies it.
+       */
       readonly pending?: { readonly opId: string; readonly outcome: 'not-applied' | 'unknown' }
     })
   /** The waiting user gave up (or its time to wait ended) before `crit`. */
@@ -102,9 +119,15 @@ export type MarkEvent =
   | { readonly at: number; readonly type: 'fault' }
   /** From here on these participants are up and reach each other: progress is owed to their users. */
   | { readonly at: number; readonly type: 'healed'; readonly participants: readonly number[] }
-  /** From here on the failure detectors make no more mistakes about the healed ones: no more ejections for suspicion. */
+  /**
+   * From here on the failure detectors make no more mistakes about the healed ones: there are no more
+   * ejections for suspicion.
+   */
   | { readonly at: number; readonly type: 'settled' }
-  /** The recording was ended on purpose after all had time to finish: what is owed and missing now is a violation. */
+  /**
+   * The recording was ended on purpose after all had time to finish: anything owed and still missing is a
+   * violation.
+   */
   | { readonly at: number; readonly type: 'end' }
 
 export type HistoryEvent = UserStubEvent | StubResourceEvent | MarkEvent

@@ -1,11 +1,12 @@
 /**
- * Whether a JSON object is the header or an event of a history, field by field. Fields that are not known are left alone.
- * The tables name every field of events.ts once; the compiler sees to it that no event type is missing.
+ * Whether a JSON object is the header or an event of a history, field by field. Unknown fields are left
+ * alone. The tables name every field of events.ts once; the compiler makes sure that no event type is
+ * missing.
  */
 import { show } from './compare.ts'
 import type { HistoryEvent, HistoryHeader } from './events.ts'
 
-/** The value, or what is wrong with it. */
+/** The value, or a text that says what is wrong with it. */
 export type CheckedHeader = HistoryHeader | string
 export type CheckedEvent = HistoryEvent | string
 

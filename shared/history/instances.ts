@@ -1,6 +1,6 @@
 /**
- * The critical section instances of a history and the operations that were issued in them, found by their fences. It
- * takes every history, also one that is not well-formed: whether it is, another file judges (check-well-formedness.ts).
+ * The critical section instances of a history and the operations that were issued in them, found by their
+ * fences. It takes every history, even one that is not well-formed; check-well-formedness.ts judges that.
  */
 import type { HistoryEvent } from './events.ts'
 import type { EventOf } from './serial-order.ts'
@@ -20,7 +20,7 @@ export interface Instances {
   readonly byFence: ReadonlyMap<number, Instance>
   /** The `crit` events whose fence another one had before. */
   readonly repeated: readonly number[]
-  /** The `issue` events by `issueKey`, in their order. */
+  /** The `issue` events by `issueKey`, in order. */
   readonly issues: ReadonlyMap<string, readonly number[]>
 }
 

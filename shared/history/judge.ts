@@ -1,10 +1,10 @@
 /**
- * The judge: whether a recorded history keeps the promises of weak mutual exclusion (section 3 of the paper), or, if its
- * protocol guards no state, those of mutual exclusion. Every property has a file of its own, `check-*.ts`. Each takes time
- * that grows like the history, or little faster.
+ * The judge: whether a recorded history keeps the promises of weak mutual exclusion (section 3 of the paper)
+ * or, if its protocol guards no state, those of mutual exclusion. Every property has a file of its own,
+ * `check-*.ts`. The time each takes is linear in the length of the history, or little more.
  *
- * A violation is reported under the property it breaks, not under those that follow from it: which file reports what is said
- * at its top.
+ * A violation is reported under the property that it breaks, not under those that follow from it. The top of
+ * each file says what it reports.
  *
  * @example
  *   const { verdict, properties } = judge(history, keyValue)
@@ -22,12 +22,12 @@ import { checkWellFormedness } from './check-well-formedness.ts'
 import { checkWme1 } from './check-wme1.ts'
 import { checkWme2 } from './check-wme2.ts'
 import { checkWme3 } from './check-wme3.ts'
+import { findCriticalSections } from './critical-sections.ts'
 import type { History, HistoryEvent, HistoryHeader } from './events.ts'
 import { findInstances, type Instances } from './instances.ts'
 import { activeAtEnd, livenessScope } from './liveness.ts'
 import { type Replay, replay } from './replay.ts'
 import { type SerialOrder, serialOrder } from './serial-order.ts'
-import { findStays } from './stays.ts'
 import {
   type HistoryCounts,
   type Judgement,
@@ -45,7 +45,7 @@ export const LIVENESS_PROPERTIES: readonly LivenessProperty[] = [
 
 const LOCK_ONLY: { readonly [name in LockOnlyName]: true } = { 'ricart-agrawala': true, maekawa: true }
 
-/** Whether the lock of this history has a replicated state, and users who change it. */
+/** Whether the lock of this history has a replicated state and users that change it. */
 const guardsState = ({ protocol }: HistoryHeader): boolean => !Object.hasOwn(LOCK_ONLY, protocol)
 
 /** `resource` is the one that the header names: the operations are replayed on it. */
@@ -89,11 +89,11 @@ function judgeReplicatedLock(
 }
 
 function judgeLockOnly(events: readonly HistoryEvent[], instances: Instances): PropertyVerdict[] {
-  const stays = findStays(events, instances)
+  const sections = findCriticalSections(events, instances)
   return [
     checkWellFormedness(events, false),
-    checkMutualExclusion(events, stays),
-    checkIncreasingFences(events, stays, instances),
+    checkMutualExclusion(events, sections),
+    checkIncreasingFences(events, sections, instances),
   ]
 }
 

@@ -1,11 +1,12 @@
 /**
- * What the three liveness properties have in common. A finite history cannot break a promise of the kind "eventually",
- * so they are judged only when whoever recorded it says, with three marks, that eventually has come:
- *   `healed`   from here on a majority is up and reaches each other (of several such marks the last one counts);
+ * What the three liveness properties have in common. A finite history cannot break a promise of the kind
+ * "eventually", so they are judged only when the recorder says, with three marks, that eventually has come:
+ *   `healed`   from here on a majority is up and reaches each other (of several such marks the last one
+ *              counts);
  *   `settled`  from here on nobody suspects a healed participant;
  *   `end`      everything that was owed has had time enough.
- * Users at participants that were not healed are owed nothing, and neither is a user that crashed.
- * (That nobody is overtaken too often is no promise of that kind: it is judged in every calm stretch, see waits.ts.)
+ * Nothing is owed to users at participants that were not healed, nor to a user that crashed. (That nobody is
+ * overtaken too often is not a promise of that kind: it is judged in every calm stretch, see waits.ts.)
  */
 import { majority } from '../protocols/quorum.ts'
 import type { History, HistoryEvent, UserStubEvent } from './events.ts'
@@ -18,7 +19,7 @@ export interface LivenessScope {
   readonly healedParticipants: ReadonlySet<number>
 }
 
-/** The scope, or why there is none. */
+/** Returns the scope, or a text that says why there is none. */
 export function livenessScope({ header, events }: History): LivenessScope | string {
   const healed = events.findLastIndex(event => event.type === 'healed')
   const mark = events[healed]
@@ -42,7 +43,10 @@ export interface ActiveUser {
   readonly participant: number
 }
 
-/** The users that are not outside and have not crashed. Every history is taken, also one that is not well-formed. */
+/**
+ * The users that are not outside and have not crashed. Every history is taken, even one that is not
+ * well-formed.
+ */
 export class ActiveUsers {
   readonly #users = new Map<string, ActiveUser>()
 
@@ -78,7 +82,7 @@ const PHASE_AFTER: { readonly [Type in UserStubEvent['type']]: ActivePhase | nul
   crash: null,
 }
 
-/** Who was where when the recording ended. */
+/** Which users were where when the recording ended. */
 export function activeAtEnd(events: readonly HistoryEvent[], scope: LivenessScope): ActiveUsers {
   const active = new ActiveUsers()
   for (let index = 0; index < scope.end; index++) active.follow(index, events[index]!)

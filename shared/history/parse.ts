@@ -1,13 +1,13 @@
 /**
- * Reads a history from its lines: the header first, then one event per line. Blank lines are passed over. What is wrong
- * with a line comes back as a value that names the line; nothing here throws.
+ * Reads a history from its lines: the header first, then one event per line. Blank lines are skipped. A
+ * problem comes back as a value that names its line; nothing here throws.
  */
 
 import type { History, HistoryEvent, HistoryHeader } from './events.ts'
 import { type CheckedHeader, checkEvent, checkHeader } from './format.ts'
 
 export interface ParseProblem {
-  /** From 1. */
+  /** Counted from 1. */
   readonly line: number
   readonly message: string
 }
@@ -16,7 +16,7 @@ export type ParseResult =
   | { readonly ok: true; readonly history: History }
   | { readonly ok: false; readonly problem: ParseProblem }
 
-/** Takes the lines one by one, for who reads a long file. After a problem the rest is passed over. */
+/** Takes the lines one by one, for callers that read a long file. After a problem it skips the rest. */
 export class HistoryReader {
   #line = 0
   #header: HistoryHeader | null = null
@@ -28,7 +28,7 @@ export class HistoryReader {
     return this.#events.length
   }
 
-  /** Says what is wrong, once something is. */
+  /** Returns what is wrong, once something is. */
   read(text: string): ParseProblem | null {
     this.#line++
     if (this.#problem !== null) return this.#problem

@@ -1,6 +1,6 @@
 /**
- * The serial execution on a single copy that 1CS compares with. It is written apart from the replicas' own code on
- * purpose: a mistake there would otherwise be made here as well and never be seen.
+ * The serial execution on a single copy that 1CS compares with. It deliberately does not use the replicas'
+ * own code: a mistake there would otherwise be repeated here and never be seen.
  */
 import type { Json } from '../json.ts'
 import { OPERATION_CONFLICT, OPERATION_FAILED } from '../resource/replica.ts'
@@ -11,7 +11,7 @@ import type { SerialOrder } from './serial-order.ts'
 export interface Replay {
   /** The result of each entry of C, by position. */
   readonly results: readonly Json[]
-  /** The state hash after so many entries of C, where one was asked for. */
+  /** The state hash after that many entries of C, where one was asked for. */
   readonly hashes: ReadonlyMap<number, string>
   /** Entries that were answered from the remembered results. */
   readonly repeated: number
@@ -23,9 +23,10 @@ interface Remembered {
 }
 
 /**
- * Applies C from the initial state. An `opId` that comes again is answered with the result of its first time as long as
- * that is among the last `resultsKept`; with another operation under the same `opId` the answer is a conflict.
- * Hashing looks at the whole state, so it is done only after as many entries as `hashAfter` names.
+ * Applies C from the initial state. An `opId` that comes again is answered with the result of its first time
+ * as long as that is among the last `resultsKept`; with another operation under the same `opId` the answer is
+ * a conflict. Hashing looks at the whole state, so it is done only after as many entries as `hashAfter`
+ * names.
  */
 export function replay(
   order: SerialOrder,
@@ -71,7 +72,10 @@ function apply(resource: Resource, cells: Readonly<Cells>, operation: Json, sequ
 class Memory {
   readonly #kept: number
   readonly #results = new Map<string, Remembered>()
-  /** All that were ever remembered, oldest first. To ask the map for its oldest key would take longer the more it forgot. */
+  /**
+   * Every `opId` that was ever remembered, oldest first. Asking the map for its oldest key would take longer
+   * the more it forgot.
+   */
   readonly #opIds: string[] = []
   #forgotten = 0
 
@@ -83,7 +87,7 @@ class Memory {
     return this.#results.get(opId)
   }
 
-  /** The `opId` is a new one: what is remembered is never applied again. */
+  /** The `opId` is new: what is remembered is never applied again. */
   remember(opId: string, result: Remembered): void {
     this.#results.set(opId, result)
     this.#opIds.push(opId)

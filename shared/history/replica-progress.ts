@@ -1,6 +1,6 @@
 /**
- * How far the replica next to a user had come when something was said to that user. Events of the same time are not
- * ordered: a replica has reached what it reached at that time, wherever in the list it stands.
+ * How far the replica next to a user had come when something was said to that user. Events of the same time
+ * are not ordered: a replica counts everything that it reached at that time, wherever it stands in the list.
  */
 import type { HistoryEvent } from './events.ts'
 import type { EventOf } from './serial-order.ts'
@@ -10,7 +10,10 @@ export type Told = EventOf<'crit' | 'outcome'>
 /** A sequence below all others: the replica has applied nothing. */
 export const NOTHING = -1
 
-/** Visits every `crit` and `outcome` with the highest sequence that the replica of its participant had reached by then. */
+/**
+ * Visits every `crit` and `outcome` with the highest sequence that the replica of its participant had reached
+ * by then.
+ */
 export function visitWithProgress(
   events: readonly HistoryEvent[],
   visit: (index: number, event: Told, reached: number) => void,

@@ -1,10 +1,11 @@
 /**
- * C, the one serial order of all operations that were applied (properties 1CS, WME1, WME2, WME3): the operations of the
- * replica that applied the most, by their place in the log. Where that replica jumped over some with a snapshot, or was
- * lost before the others went on, the others fill in. Grants take places in the log too, so the numbers have gaps.
+ * C, the one serial order of all operations that were applied (properties 1CS, WME1, WME2, WME3): the
+ * operations of the replica that applied the most, by their place in the log. Where that replica jumped over
+ * some with a snapshot, or was lost before the others went on, the others fill in. Grants take places in the
+ * log too, so the numbers have gaps.
  *
- * Whether the replicas agree with C is for 1CS to judge (check-one-copy.ts). This file only chooses, so that one
- * diverging replica does not make the other properties fail as well.
+ * Whether the replicas agree with C is for 1CS to judge (check-one-copy.ts). This file only chooses, so that
+ * one diverging replica does not make the other properties fail as well.
  */
 import type { Json } from '../json.ts'
 import { equalJson, show } from './compare.ts'
@@ -28,7 +29,7 @@ export interface SerialEntry {
 export interface SerialOrder {
   readonly entries: readonly SerialEntry[]
   readonly bySequence: ReadonlyMap<number, SerialEntry>
-  /** The `invoke` events of something else than what C has at their place. */
+  /** The `invoke` events of anything other than what C has at their place. */
   readonly strangers: ReadonlySet<number>
 }
 
@@ -54,7 +55,7 @@ export function serialOrder(events: readonly HistoryEvent[]): SerialOrder {
   return { entries, bySequence: drafts, strangers }
 }
 
-/** Whether the event invokes this very entry, and not another that some replica has at the same place. */
+/** Whether the event invokes this very entry, and not another one that some replica has at the same place. */
 function invokes(event: EventOf<'invoke'>, entry: SerialEntry): boolean {
   return (
     event.sequence === entry.sequence &&
@@ -127,7 +128,7 @@ function settleDisputes(
   }
 }
 
-/** To compare operations takes time, so it is not done again where all agreed. */
+/** Comparing operations takes time, so it is not done again where all agreed. */
 function findStrangers(
   events: readonly HistoryEvent[],
   drafts: ReadonlyMap<number, Draft>,

@@ -1,10 +1,10 @@
 /** What the judge says: one verdict per property, with the events that prove it. */
 import type { HistoryEvent } from './events.ts'
 
-/** `unknown`: the history does not say enough to judge this property. It is neither praise nor blame. */
+/** `unknown`: the history does not say enough to judge this property. */
 export type Verdict = 'valid' | 'invalid' | 'unknown'
 
-/** The last two are of locks that guard no state. */
+/** The last two are for locks that guard no state. */
 export type SafetyProperty =
   | 'well-formedness'
   | '1CS'
@@ -18,7 +18,7 @@ export type LivenessProperty = 'CS-release progress' | 'operation progress' | 's
 export type PropertyName = SafetyProperty | LivenessProperty
 
 export interface EvidenceEvent {
-  /** Place in `history.events`, from 0. In a file without blank lines it stands on line `index + 2`. */
+  /** Place in `history.events`, from 0. In a file without blank lines the event is on line `index + 2`. */
   readonly index: number
   readonly event: HistoryEvent
 }
@@ -33,7 +33,7 @@ export interface PropertyVerdict {
   readonly name: PropertyName
   readonly kind: 'safety' | 'liveness'
   readonly verdict: Verdict
-  /** All violations that were counted; `evidence` holds the first of them. */
+  /** The number of violations; `evidence` holds the first of them. */
   readonly violations: number
   /** The first violations, or why the verdict is unknown. */
   readonly evidence: readonly Evidence[]
@@ -59,7 +59,7 @@ export interface HistoryCounts {
 }
 
 export interface Judgement {
-  /** The worst of the two below: invalid before unknown before valid. */
+  /** The worse of the two below: invalid before unknown before valid. */
   readonly verdict: Verdict
   readonly safety: Verdict
   readonly liveness: Verdict
@@ -67,10 +67,10 @@ export interface Judgement {
   readonly counts: HistoryCounts
 }
 
-/** More than this proves nothing new, and a history may hold a million violations. */
+/** More evidence proves nothing new, and a history may hold a million violations. */
 export const EVIDENCE_KEPT = 10
 
-/** Collects the violations of one property. A message is only built if it is kept. */
+/** Collects the violations of one property. A message is built only if it is kept. */
 export class Findings {
   readonly #events: readonly HistoryEvent[]
   readonly #evidence: Evidence[] = []

@@ -1,15 +1,16 @@
 /**
- * The waits of a history, as far as fairness is owed: within *stretches* in which nothing goes wrong. A stretch is what lies between
- * the marks `calm` and `fault`, for everybody, and between the marks `healed` and `end`, for those who were healed.
+ * The waits of a history, as far as fairness is owed: within *stretches* in which nothing goes wrong. A
+ * stretch lies between the marks `calm` and `fault`, for all users, or between the marks `healed` and `end`,
+ * for those that were healed.
  *
- * Readers share: while one of them stays long, somebody may wait for it, and other readers come and go. So grants count only
- * from when the readers have left that were inside when the waiting began.
+ * Readers share: while one of them stays long, a user may wait for it, and other readers come and go. So
+ * grants count only after the readers that were inside when the waiting began have left.
  */
 import type { Mode } from '../protocols/protocol.ts'
 import type { HistoryEvent } from './events.ts'
 import { type ActiveUser, ActiveUsers, type LivenessScope } from './liveness.ts'
 
-/** One stay in the waiting room: until `crit`, or until the end of the stretch. */
+/** One wait: until `crit`, or until the end of the stretch. */
 export interface Wait {
   readonly user: string
   readonly participant: number
@@ -21,7 +22,7 @@ export interface Wait {
 export interface Stretch {
   readonly start: number
   readonly end: number
-  /** `null`: everybody. */
+  /** `null`: all participants. */
   readonly participants: ReadonlySet<number> | null
   readonly waits: Wait[]
   /** The most users that were active at once: in all, and by participant. */
@@ -33,7 +34,7 @@ const stretchOf = (start: number, end: number, participants: Stretch['participan
   return { start, end, participants, waits: [], usersAtOnce: 0, usersAt: new Map() }
 }
 
-/** In their order. The last one is that of the scope, if there is one. */
+/** In order. The last one is that of the scope, if there is one. */
 function findStretches(events: readonly HistoryEvent[], scope: LivenessScope | null): Stretch[] {
   const stretches: Stretch[] = []
   let start: number | null = null
@@ -68,7 +69,7 @@ export function collectWaits(events: readonly HistoryEvent[], scope: LivenessSco
   return stretches
 }
 
-/** Who waits, who else is there, and how often others were let in meanwhile. */
+/** The users that wait, those that are active, and how often others were let in meanwhile. */
 class WaitingRoom {
   readonly #active = new ActiveUsers()
   readonly #usersAt = new Map<number, Set<string>>()
@@ -124,7 +125,7 @@ class WaitingRoom {
   }
 }
 
-/** Which readers somebody waits for that were inside when it began to wait. */
+/** The readers that were inside when a user began to wait, and that it still waits for. */
 class Readers {
   readonly #modes = new Map<string, Mode | undefined>()
   readonly #inside = new Set<string>()
@@ -134,7 +135,7 @@ class Readers {
     return this.#awaited.has(user)
   }
 
-  /** Who need not wait for readers any more. */
+  /** Returns the users that need not wait for readers any more. */
   follow(event: HistoryEvent): string[] {
     if (!('user' in event)) return []
     const { user } = event

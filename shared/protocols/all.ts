@@ -1,4 +1,4 @@
-/** Every protocol by its name, for interpreters that run whichever a lock was born with. */
+/** Every protocol by its name, for interpreters that run whichever protocol a lock was born with. */
 import { maekawa } from './maekawa/maekawa.ts'
 import type { Envelope, Protocol, ProtocolName, ProtocolOptions } from './protocol.ts'
 import { checkOptions as checkRicartAgrawala } from './ricart-agrawala/options.ts'
@@ -22,10 +22,22 @@ export const PROTOCOLS = {
 
 export const PROTOCOL_NAMES = Object.keys(PROTOCOLS) as [ProtocolName, ...ProtocolName[]]
 
-/** What a participant is given is what it wrote itself: storage and peers are of the same lock, so of the same protocol. */
+/** The protocols whose locks several readers can hold at once. */
+export const SHARING_PROTOCOLS: readonly ProtocolName[] = ['ricart-agrawala']
+
+/** The protocols whose locks guard state. */
+export const GUARDING_PROTOCOLS: readonly ProtocolName[] = ['wme-1', 'wme-2', 'wme-consensus']
+
+/**
+ * The cast is safe: a participant only ever gets back what it wrote itself, because its storage and its peers
+ * belong to the same lock and therefore to the same protocol.
+ */
 export const protocolNamed = (name: ProtocolName): AnyProtocol => PROTOCOLS[name] as unknown as AnyProtocol
 
-/** A sentence that says which option the protocol does not have, or that does not go with another; or `null`. */
+/**
+ * Returns a sentence that names an option the protocol does not have, or one that conflicts with another
+ * option; `null` if all is well.
+ */
 export function checkOptions(
   protocol: ProtocolName,
   options: ProtocolOptions,

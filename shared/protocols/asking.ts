@@ -1,7 +1,7 @@
 /**
- * Whom a participant that is behind asks for what it misses: one peer at a time, a peer that has just shown that it has
- * more. A peer that does not answer until the next repeat is passed over as long as others speak: it may speak before
- * all of them, and hear nothing.
+ * Which peer a participant that is behind asks for what it misses: one at a time, and one that has just shown
+ * that it has more. A peer that does not answer until the next repeat is passed over as long as others speak:
+ * it may speak before all of them, and hear nothing.
  */
 import type { ParticipantId } from './protocol.ts'
 import { type Incoming, isComing } from './snapshots.ts'
@@ -28,7 +28,10 @@ export function endAsking(soft: Asking): void {
   soft.unanswered = []
 }
 
-/** At each repeat. If nobody was asked since the last one, only peers that had been passed over have spoken. */
+/**
+ * Called at each repeat. If nobody was asked since the last one, only peers that had been passed over have
+ * spoken.
+ */
 export function passOver(soft: Asking): void {
   const { asking, unanswered, incoming } = soft
   // The sender of a snapshot answers with an offer, which is not taken while its pages may still come.

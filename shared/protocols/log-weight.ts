@@ -1,4 +1,7 @@
-/** How much of a log is kept for those who are behind, and how much of it goes into one message: by count and by weight. */
+/**
+ * How much of a log is kept for participants that are behind, and how much of it goes into one message. Both
+ * are limited by count and by weight.
+ */
 import type { Limits } from './protocol.ts'
 
 /** What an entry weighs besides its operation, in the units of `weight` (shared/resource/canonical.ts). */
@@ -7,10 +10,13 @@ export const ENTRY_WEIGHT = 64
 /** Applied entries are dropped in runs of this many, not one at a time. */
 export const truncationRun = (logKept: number): number => Math.max(4, Math.ceil(logKept / 4))
 
-/** A log that weighs this much is made lighter, down to `logWeight`. */
+/** A log that weighs this much is cut down to `logWeight`. */
 export const heaviestLog = (logWeight: number): number => Math.ceil(logWeight * 1.25)
 
-/** How many of the oldest entries are to be dropped, of which the first `committed` may be: 0 unless it is worth it. */
+/**
+ * Returns how many of the oldest entries to drop. Only the first `committed` entries may go; the result is 0
+ * until dropping is worth it.
+ */
 export function excess<Entry>(
   log: readonly Entry[],
   committed: number,
@@ -27,7 +33,7 @@ export function excess<Entry>(
   return dropped
 }
 
-/** The first of these entries, as many as fit one message, and at least one. */
+/** The first of these entries: as many as fit one message, and at least one. */
 export function fittingEntries<Entry>(
   entries: Entry[],
   weightOf: (entry: Entry) => number,

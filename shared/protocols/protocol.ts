@@ -1,12 +1,12 @@
 /**
- * The one interface of all protocols. A protocol is a synchronous step from a participant's state and one input to
- * effects, which are data. It has no clock, no randomness, no I/O and no `await`: the Durable Object, the simulator,
- * the explorer and the browser are short interpreters of the same effects.
+ * The one interface of all protocols. A protocol is a synchronous step from a participant's state and one
+ * input to effects, which are data. It has no clock, no randomness, no I/O and no `await`: the Durable
+ * Object, the simulator, the explorer and the browser are short interpreters of the same effects.
  *
- * An interpreter runs the effects of one step in their order:
- *   1. `save`, at most one and always first: all its records become durable in one transaction, or none;
- *   2. only then `send`, `set-timer`, `cancel-timer` and `emit`, in their order.
- * It may crash between any two of them. What was saved is all that it comes back with.
+ * An interpreter runs the effects of one step in order:
+ *   1. `save`, at most one and always first: all its records become durable in one transaction, or none does;
+ *   2. only then `send`, `set-timer`, `cancel-timer` and `emit`. The interpreter may crash between any two of
+ *      them. It comes back with what was saved and nothing else.
  */
 import type { EjectionReason } from '../history/events.ts'
 import type { Json } from '../json.ts'
@@ -27,25 +27,29 @@ export type ProtocolName = WmeName | 'wme-consensus' | LockOnlyName
 /** Readers share a lock with readers (Ricart and Agrawala, section 6.6). */
 export type Mode = 'exclusive' | 'shared'
 
-/** The format of the messages that this code writes. A message in another format is refused, not guessed at. */
+/**
+ * The format of the messages that this code writes. A message in another format is refused, not guessed at.
+ */
 export const MESSAGE_FORMAT = 1
 
 export interface Envelope<Message> {
   readonly format: number
-  /** The number of the lock's configuration (its member set) that the sender has. */
+  /** The number of the lock's configuration (its set of members) that the sender knows. */
   readonly configuration: number
   readonly body: Message
 }
 
 // ---------------------------------------------------------------- inputs
 
-/** `now` is the participant's own clock in milliseconds. It may differ from everybody else's. */
+/**
+ * `now` is the participant's own clock in milliseconds. It may differ from every other participant's clock.
+ */
 export type Input<Message> =
   /**
-   * The first input after `recover`. `genesis` says that this participant is one of those the lock is born with: only
-   * then may a participant with empty storage take part at once (trap D2, D3). `incarnation` is a number from 1 to 2^48 that
-   * is drawn at random for each start, so that no two starts have the same one: it is no time, and none needs to be higher
-   * than another.
+   * The first input after `recover`. `genesis` says that this participant is one of those the lock is born
+   * with: only then may a participant with empty storage take part at once (traps D2, D3). `incarnation` is a
+   * number from 1 to 2^48, drawn at random for each start so that no two starts share one. It is not a time,
+   * and a later incarnation need not be higher.
    */
   | { readonly type: 'start'; readonly now: number; readonly genesis: boolean; readonly incarnation: number }
   | {
@@ -56,12 +60,12 @@ export type Input<Message> =
     }
   | { readonly type: 'timer'; readonly now: number; readonly timer: string }
   | { readonly type: 'user'; readonly now: number; readonly event: UserInput }
-  /** The transport could not deliver something to this peer. A hint, and possibly wrong. */
+  /** The transport could not deliver something to this peer. This is a hint and may be wrong. */
   | { readonly type: 'unreachable'; readonly now: number; readonly peer: ParticipantId }
 
 /**
- * What users say to their stub. A user's name is unique at its participant; the same event said again (a retry
- * after a lost answer) is answered again and changes nothing.
+ * What users say to their stub. A user's name is unique at its participant. An event that is said again (a
+ * retry after a lost answer) is answered again and changes nothing.
  */
 export type UserInput =
   | {
@@ -69,11 +73,14 @@ export type UserInput =
       readonly user: string
       /** How long the grant lasts without a keep-alive. */
       readonly ttlMs: number
-      /** How long to wait before giving up; absent: until withdrawn. */
+      /** How long to wait before giving up. Default: until the request is withdrawn. */
       readonly waitMs?: number
-      /** `crit` only once a majority holds the grant, so that local reads and outside effects are safe at once. */
+      /**
+       * Send `crit` only once a majority holds the grant, so that local reads and effects outside the lock
+       * are safe at once.
+       */
       readonly confirm?: boolean
-      /** Absent: exclusive. */
+      /** Default: exclusive. */
       readonly mode?: Mode
     }
   | { readonly type: 'withdraw'; readonly user: string }
@@ -90,11 +97,12 @@ export type UserInput =
   | { readonly type: 'read'; readonly request: string }
   | { readonly type: 'cancel-read'; readonly request: string }
   /**
-   * An operator forces the present holder out, wherever it is. `request` names the answer. With a `fence`: only the holder
-   * that has it. (A protocol that guards state may leave it to its interpreter to look at `latestFence` first.)
+   * An operator forces the present holder out, wherever it is. `request` names the answer. With a `fence`,
+   * only the holder that has this fence is forced out. (A protocol that guards state may leave it to its
+   * interpreter to check `latestFence` first.)
    */
   | { readonly type: 'eject'; readonly request: string; readonly fence?: number }
-  /** An operator lets this participant leave the group, or come back. `request` names the answer. */
+  /** An operator makes this participant leave the group or come back. `request` names the answer. */
   | { readonly type: 'membership'; readonly request: string; readonly wish: 'leave' | 'join' }
 
 // ---------------------------------------------------------------- effects
@@ -102,12 +110,15 @@ export type UserInput =
 export type Effect<Message> =
   | { readonly type: 'save'; readonly records: readonly DurableRecord[] }
   | { readonly type: 'send'; readonly to: ParticipantId; readonly message: Envelope<Message> }
-  /** Setting a timer that is set moves it. */
+  /** Setting a timer that is already set moves it. */
   | { readonly type: 'set-timer'; readonly timer: string; readonly afterMs: number }
   | { readonly type: 'cancel-timer'; readonly timer: string }
   | { readonly type: 'emit'; readonly event: Emitted }
 
-/** One increment of the durable state. `null` deletes. Values are immutable: they may be kept by reference. */
+/**
+ * One change of the durable state. A value of `null` deletes the record. Values are immutable, so they may be
+ * kept by reference.
+ */
 export interface DurableRecord {
   readonly key: string
   readonly value: Json | null
@@ -124,7 +135,7 @@ export type UserOutput =
       readonly epoch: number
       readonly sequence: number
       readonly expiresAt: number
-      /** A majority holds the grant already. If not, `confirmed` follows. */
+      /** Whether a majority holds the grant already. If not, `confirmed` follows. */
       readonly confirmed: boolean
     }
   | { readonly type: 'confirmed'; readonly user: string; readonly fence: number }
@@ -151,7 +162,7 @@ export type UserOutput =
       readonly user: string
       readonly event: UserInput['type']
       readonly refusal: Refusal
-      /** Of the operation that was refused, if it was one. */
+      /** The operation that was refused, if the event was one. */
       readonly opId?: string
     }
   | { readonly type: 'eject-done'; readonly request: string; readonly epoch: number }
@@ -160,34 +171,41 @@ export type UserOutput =
 
 export interface PendingOutcome {
   readonly opId: string
-  /** `not-applied`: no participant ever applies it. `unknown`: only if its place in the results table is long gone. */
+  /**
+   * `not-applied`: no participant will ever apply it. `unknown`: the table of results no longer reaches back
+   * that far.
+   */
   readonly outcome: 'not-applied' | 'unknown'
 }
 
 /** Expected refusals are values; only defects throw. */
 export type Refusal =
   /**
-   * The grant is over. `ending` says how it ended, if that is still remembered. `outcome`, of an `issue` alone, says what became
-   * of this `opId` under this grant: it is not in the table of results, so it was not applied, unless it may have been
-   * dropped from the table. "Once" lasts as long as the table remembers, `resultsKept` operations of the lock: after that
-   * an `opId` under a grant that is over is `unknown`, and one under a new grant is a new operation.
+   * The grant is over. `ending` says how it ended, as long as that is remembered. For an `issue`, `outcome`
+   * says what became of this `opId` under this grant. The `opId` is not in the table of results, so it was
+   * not applied, unless its result may have been dropped from the table. "Once" lasts as long as the table
+   * remembers, which is `resultsKept` operations of the lock: after that an `opId` under a grant that is over
+   * is `unknown`, and one under a new grant is a new operation.
    */
   | {
       readonly code: 'grant-over'
       readonly ending: Ending | null
       readonly outcome?: PendingOutcome['outcome']
     }
-  /** Another operation of this grant is pending. */
+  /** Another operation under this grant is pending. */
   | { readonly code: 'busy' }
-  /** The `opId` was used for another operation. */
+  /** The `opId` was already used for a different operation. */
   | { readonly code: 'conflict' }
-  /** The operation is larger or nested deeper than a log entry may be. */
+  /** The operation is larger, or nested deeper, than a log entry may be. */
   | { readonly code: 'too-large' }
   | { readonly code: 'too-many-waiters' }
   | { readonly code: 'not-waiting' }
-  /** This participant is not (or not yet again) a member. */
+  /** This participant is not a member (yet, or again). */
   | { readonly code: 'not-a-member' }
-  /** The protocol has nothing of the kind: operations of a lock that guards no state, readers where all are writers. */
+  /**
+   * The protocol cannot do this: operations on a lock that guards no state, or readers where every user is a
+   * writer.
+   */
   | { readonly code: 'not-supported' }
 
 export interface Ending {
@@ -206,10 +224,10 @@ export type ReplicaOutput =
       readonly opId: string
       readonly operation: Json
       readonly result: Json
-      /** The cells that it changed; none if it was applied before. */
+      /** The cells that it changed; empty if the operation was applied before. */
       readonly changes: readonly CellChange[]
     }
-  /** A grant is committed: from this place in the log on the token belongs to `to`. */
+  /** A grant is committed: from this place in the log on, the token belongs to `to`. */
   | {
       readonly type: 'granted'
       readonly sequence: number
@@ -221,68 +239,87 @@ export type ReplicaOutput =
 // ---------------------------------------------------------------- the protocol
 
 export interface Timing {
-  /** How often somebody who waits asks the owner whether it is there. */
+  /** How often a participant that waits asks the owner whether it is there. */
   readonly heartbeatMs: number
-  /** How long an owner may be silent before it is suspected, at first and at the most. */
+  /** How long an owner may be silent before it is suspected: at first, and at most. */
   readonly timeoutMs: number
   readonly timeoutMaxMs: number
-  /** First and longest interval between repeats of a message whose effect is not known. */
+  /** The first and the longest interval between repeats of a message whose effect is not known. */
   readonly repeatMs: number
   readonly repeatMaxMs: number
-  /** How long to wait for the coordinator of the consensus before trying oneself, at first. */
+  /** How long to wait at first for the coordinator of the consensus before proposing oneself. */
   readonly proposeMs: number
-  /** How long a DOINVOKE may wait for something to ride on (wme-2). */
+  /** How long a DOINVOKE may wait for another message to ride on (wme-2). */
   readonly flushMs: number
-  /** How long a re-entry may wait for something to ride on before it leaves to be confirmed; 0: it leaves at once (wme). */
+  /**
+   * How long a re-entry may wait for another message to ride on before it is sent to be confirmed; 0 sends it
+   * at once (wme).
+   */
   readonly confirmMs: number
 }
 
 /** Everything that grows has a limit. */
 export interface Limits {
-  /** Entries of the log above what is known to be committed; at most `FENCE_GAP`. */
+  /** Log entries above what is known to be committed; at most `FENCE_GAP`. */
   readonly uncommitted: number
-  /** Applied entries that are kept for catch-up; a participant that is further behind gets a snapshot. */
+  /** Applied entries that are kept for catch-up. A participant that is further behind gets a snapshot. */
   readonly logKept: number
-  /** What these entries may weigh together; above a quarter more the oldest are dropped. */
+  /** What these entries may weigh together. If they exceed this by a quarter, the oldest are dropped. */
   readonly logWeight: number
   /** Operations whose results are remembered. */
   readonly resultsKept: number
-  /** Local users that wait, operators' requests and linearizable reads, each. */
+  /** Local users that wait, requests of operators, and linearizable reads: this many of each. */
   readonly waiters: number
   readonly entriesPerMessage: number
-  /** What the entries of a message, or a page of a snapshot, may weigh; something that is heavier by itself goes alone. */
+  /**
+   * What the entries of a message, or a page of a snapshot, may weigh. A single item that is heavier goes
+   * alone.
+   */
   readonly messageWeight: number
-  /** Size of an operation, in units of at most six bytes of JSON: a log entry must fit one row of storage. */
+  /**
+   * The weight of an operation, in units of at most six bytes of JSON: a log entry must fit one row of
+   * storage.
+   */
   readonly operationWeight: number
-  /** Ended grants whose end is remembered. */
+  /** Grants that are over and whose end is remembered. */
   readonly endingsKept: number
-  /** How often something that nobody waits for is repeated before it is left to the next activity. */
+  /** How often to repeat something that nobody waits for before leaving it to the next activity. */
   readonly idleRepeats: number
 }
 
-/** A lock's choice among the variants of its protocol. An absent one is off. */
+/** A lock's choice among the variants of its protocol. An option that is absent is off. */
 export interface ProtocolOptions {
-  /** wme-consensus: two steps and N² messages to decide, or three steps and a multiple of N. Absent: latency. */
+  /**
+   * wme-consensus: decide in two steps with N² messages, or in three steps with a multiple of N. Default:
+   * latency-optimal.
+   */
   readonly consensus?: 'latency-optimal' | 'message-optimal'
   /**
-   * ricart-agrawala 6.1: silence for `roundTripMs` is a REPLY; who does not agree says DEFERRED. Unsafe if a message is lost or
-   * late, or a participant stands still: whoever chooses it says that this does not happen.
+   * ricart-agrawala 6.1: silence for `roundTripMs` counts as a REPLY, and a participant that does not agree
+   * says DEFERRED. This is unsafe if a message is lost or late, or if a participant stands still; choosing
+   * this option asserts that none of that happens.
    */
   readonly implicitReply?: { readonly roundTripMs: number; readonly assumeNothingIsLostOrLate: true }
-  /** ricart-agrawala 6.3: requests travel around a ring, waiting where they are deferred, or marked and copied there. */
+  /**
+   * ricart-agrawala 6.3: requests travel around a ring. A request waits where it is deferred, or is marked
+   * and copied there.
+   */
   readonly ring?: 'waiting' | 'marking'
-  /** ricart-agrawala 6.4: sequence numbers are kept modulo this, at least 2N-1. */
+  /** ricart-agrawala 6.4: sequence numbers are kept modulo this number, which is at least 2N-1. */
   readonly modulus?: number
-  /** ricart-agrawala 6.5: how far a new sequence number goes beyond the highest seen. */
+  /** ricart-agrawala 6.5: how far a new sequence number goes beyond the highest one seen. */
   readonly increment?:
     | { readonly type: 'random'; readonly most: number }
     | { readonly type: 'priority'; readonly by: readonly number[] }
-  /** ricart-agrawala 7.1: what is compared instead of participants' numbers, from the first participant on. */
+  /**
+   * ricart-agrawala 7.1: the numbers to compare instead of the participants' own, starting with the first
+   * participant.
+   */
   readonly names?: readonly number[]
   /**
-   * ricart-agrawala 7.4: who is silent for so long is declared dead. Unsafe when the network splits, or when a participant comes
-   * back while all whom it knew are down: off unless asked for. A participant that restarts ejects its users, since it may have
-   * been declared dead.
+   * ricart-agrawala 7.4: a participant that is silent for this long is declared dead. This is unsafe when the
+   * network splits, or when a participant comes back while all participants that it knew are down; therefore
+   * it is off by default. A participant that restarts ejects its users, since it may have been declared dead.
    */
   readonly declareDeadAfterMs?: number
 }
@@ -292,27 +329,28 @@ export interface ParticipantConfig {
   /** Number of participants. */
   readonly participants: number
   readonly configuration: number
-  /** Who has the token at first; participant 1 unless said otherwise. Equal at all participants. */
+  /** Who has the token at first. Default: participant 1. The same at all participants. */
   readonly firstOwner?: ParticipantId
-  /** The epoch that the lock begins in; 0 unless said otherwise. Equal at all participants. */
+  /** The epoch in which the lock begins. Default: 0. The same at all participants. */
   readonly startEpoch?: number
-  /** How many local users may follow each other while a remote participant waits. */
+  /** How many local users may follow one another while a remote participant waits. */
   readonly localHandoffs: number
-  /** What only some protocols know. Equal at all participants. */
+  /** Options that only some protocols have. The same at all participants. */
   readonly options?: ProtocolOptions
   readonly timing: Timing
   readonly limits: Limits
 }
 
-/** What a step needs besides the state and does not change. */
+/** What a step needs besides the state, and does not change. */
 export interface Context {
   readonly config: ParticipantConfig
   readonly resource: Resource
 }
 
 /**
- * What an interpreter may know of a participant between two steps, the same for every protocol: what its status says, who
- * waits and who is inside here. It is made anew at each call and must not be changed.
+ * What an interpreter may know about a participant between two steps, the same for every protocol: its
+ * status, the users that wait here and those that are inside. A view is made anew at each call and must not
+ * be changed.
  */
 export interface View {
   readonly membership: 'blank' | 'joining' | 'member' | 'left'
@@ -324,10 +362,10 @@ export interface View {
   readonly sequence: number
   /** Everything up to here is on a majority and applied here; 0 in protocols without a log. */
   readonly committed: number
-  /** Who has the token as far as this participant knows; `null` where nobody does, or nobody can know. */
+  /** Who has the token, as far as this participant knows; `null` if nobody has it, or nobody can know. */
   readonly owner: ParticipantId | null
   readonly suspects: readonly ParticipantId[]
-  /** Local users that wait, first come first. */
+  /** Local users that wait, in order of arrival. */
   readonly waiters: readonly WaitingUser[]
   /** Local users that are inside: one, or several readers. */
   readonly holders: readonly HoldingUser[]
@@ -347,27 +385,36 @@ export interface HoldingUser {
   readonly fence: number
   readonly ttlMs: number
   readonly expiresAt: number
-  /** An operation of it is pending: `opId`. */
+  /** Whether an operation under this grant is pending: `opId`. */
   readonly isIssuing: boolean
   readonly opId?: string
 }
 
-/** What a participant has of the state that the lock guards. It is made anew at each call and must not be changed. */
+/**
+ * What a participant has of the state that the lock guards. It is made anew at each call and must not be
+ * changed.
+ */
 export interface GuardedState {
   readonly replica: Replica
   /** Everything up to here is on a majority and applied to the replica. */
   readonly committed: number
-  /** The place in the log of what would be appended next. */
+  /** The place in the log of the next entry to be appended. */
   readonly nextSequence: number
-  /** Operations of the log that are not applied here yet, in their order. */
+  /** Operations in the log that are not applied here yet, in order. */
   onTheWay(): Invocation[]
-  /** The fence of the last grant that this participant knows of; -1 if there was none, `null` if that is forgotten. */
+  /**
+   * The fence of the last grant that this participant knows of; -1 if there was none, `null` if it has been
+   * forgotten.
+   */
   latestFence(): number | null
 }
 
 export interface Protocol<State, Message> {
   readonly name: ProtocolName
-  /** The state as a function of storage alone (invariant I20). `records` are those saved and not deleted since. */
+  /**
+   * Computes the state from storage alone (invariant I20). `records` are those that were saved and not
+   * deleted since.
+   */
   recover(context: Context, records: Iterable<readonly [key: string, value: Json]>): State
   /** Changes `state` in place and returns what the interpreter must do. */
   step(context: Context, state: State, input: Input<Message>): Effect<Message>[]

@@ -1,4 +1,4 @@
-/** Quorum arithmetic, alone so that it can be tested against a deliberately dumb version. */
+/** Quorum arithmetic. It stands alone so that it can be tested against a deliberately naive version. */
 
 /** ⌊N/2⌋ + 1 participants: any two majorities have a participant in common. */
 export const majority = (participants: number): number => Math.floor(participants / 2) + 1

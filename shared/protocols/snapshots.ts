@@ -1,13 +1,14 @@
 /**
- * Snapshots in pages. A participant that is further behind than the kept log reaches is offered a snapshot by a peer, and asks
- * that peer for it page by page. A page that is lost is asked for again; after a crash on either side the whole thing begins
- * anew. What has come so far is soft state: it counts for nothing until the last page is here, and then it is installed
- * in one transaction.
+ * Snapshots in pages. A participant that is further behind than the kept log reaches is offered a snapshot by
+ * a peer, and asks that peer for it page by page. It asks again for a page that is lost; after a crash on
+ * either side the transfer starts over. What has arrived so far is soft state: it counts for nothing until
+ * the last page is here, and then it is installed in one transaction.
  *
- * The sender goes on applying operations meanwhile. It sends each cell as it is then and notes what it has sent; after the
- * last cell it sends those that have changed since, and so on, until one page brings the receiver to the sender's present
- * state. That page says which point of the log it is. So that this comes to an end also while operations go on, each
- * round over what has changed may fill pages twice as heavy as the one before.
+ * The sender goes on applying operations meanwhile. It sends each cell as it is at that moment and notes what
+ * it has sent. After the last cell it sends those that have changed since, and so on, until one page brings
+ * the receiver to the sender's present state. That page says which point of the log the snapshot is of. So
+ * that this ends even while operations go on, each round over the changes may fill pages twice as heavy as
+ * the round before.
  *
  * A sender serves one participant at a time. Another one asks again until it is its turn.
  */
@@ -20,14 +21,14 @@ import { type SetTimers, send, setTimer } from './step.ts'
 
 // ---------------------------------------------------------------- messages
 
-/** `name` is chosen by the receiver, anew each time that it begins. */
+/** The receiver chooses `name` anew each time that it begins. */
 export interface SnapshotRequestMessage {
   readonly type: 'snapshot-request'
   readonly name: string
   readonly number: number
 }
 
-/** `Point` says which point of the log the snapshot is of: it comes with the last page. */
+/** `Point` says which point of the log the snapshot is of. It comes with the last page. */
 export interface SnapshotPageMessage<Point> {
   readonly type: 'snapshot-page'
   readonly name: string
@@ -37,7 +38,7 @@ export interface SnapshotPageMessage<Point> {
   readonly point: Point | null
 }
 
-/** The sender knows nothing of such a snapshot, or is busy with another participant's. */
+/** The sender does not know this snapshot, or is busy with another participant's. */
 export interface SnapshotGoneMessage {
   readonly type: 'snapshot-gone'
   readonly name: string
@@ -50,17 +51,17 @@ export type SnapshotMessage<Point> = SnapshotRequestMessage | SnapshotPageMessag
 /** The snapshot that this participant is sending. */
 export interface Outgoing<Point> {
   readonly to: ParticipantId
-  /** When the receiver has last asked for a page. */
+  /** When the receiver last asked for a page. */
   askedAt: number
   /** What the receiver has of each cell, once it has the last page. */
   sent: Cells
   /** The cells of this round that are still to be sent. */
   queue: string[]
-  /** Rounds over what has changed meanwhile. */
+  /** Rounds over cells that changed meanwhile. */
   rounds: number
   /** The newest result that was sent. */
   resultsThrough: number
-  /** As it was sent: if it is asked for again, it must be the same. */
+  /** The page as it was sent: if the receiver asks for it again, it must be the same. */
   page: SnapshotPageMessage<Point>
 }
 
@@ -68,13 +69,13 @@ export interface Outgoing<Point> {
 export interface Incoming {
   readonly from: ParticipantId
   readonly name: string
-  /** Of the page that is asked for. */
+  /** The number of the page that is being asked for. */
   number: number
   cells: Cells
   results: StoredResult[]
   /** How often that page was asked for. */
   tries: number
-  /** How many others, one after the other, were given up for the next one before this. */
+  /** How many senders in a row were given up for the next one before this. */
   readonly givenUp: number
 }
 
@@ -91,10 +92,13 @@ interface Step<Point> {
 
 // ---------------------------------------------------------------- the sender
 
-/** A participant that has not asked for so long must let another one go first. */
+/** A participant that has not asked for a page for this long must let another one go first. */
 const turnMs = ({ repeatMaxMs }: Timing): number => 4 * repeatMaxMs
 
-/** If no other one wants to, it has much longer to ask for the next page, and some time to ask for the last one again. */
+/**
+ * If no other participant wants a snapshot, the receiver has much longer to ask for the next page, and some
+ * time to ask for the last one again.
+ */
 const servingMs = ({ repeatMaxMs }: Timing, isLast: boolean): number => (isLast ? 1 : 8) * repeatMaxMs
 
 export function onSnapshotRequest<Point>(
@@ -126,7 +130,7 @@ function isBusyWithAnother<Point>({ state, context, now }: Step<Point>, particip
   return now - outgoing.askedAt < turnMs(context.config.timing)
 }
 
-/** Nobody has asked for a page for too long. */
+/** The receiver has not asked for a page for too long. */
 export function onSnapshotTimer<Point>(step: Step<Point>): void {
   step.state.soft.outgoing = null
 }
@@ -203,7 +207,10 @@ function* resultsAfter(replica: Replica, sequence: number): Generator<StoredResu
   for (const opId of replica.order.slice(first)) yield resultOf(replica, opId)!
 }
 
-/** A cell's value is replaced, never changed in place: most are known by identity to be the same. */
+/**
+ * A cell's value is replaced, never changed in place, so for most cells identity shows that they have not
+ * changed.
+ */
 function changedCells(now: Cells, sent: Cells): string[] {
   const changed: string[] = []
   for (const cell of Object.keys(now)) {
@@ -216,37 +223,43 @@ function changedCells(now: Cells, sent: Cells): string[] {
 
 // ---------------------------------------------------------------- the receiver
 
-/** A page that was not answered so often is not asked for again: the sender may be gone, or have forgotten. */
-const MOST_TRIES = 12
+/**
+ * After this many attempts without an answer a page is not asked for again: the sender may be gone, or may
+ * have forgotten the snapshot.
+ */
+const MAX_TRIES = 12
 
-/** More patience than that would exceed `MOST_TRIES`. */
-const MOST_GIVEN_UP = Math.ceil(Math.log2(MOST_TRIES))
+/** More patience than this would exceed `MAX_TRIES`. */
+const MAX_GIVEN_UP = Math.ceil(Math.log2(MAX_TRIES))
 
-/** Before something has come that would be lost with it, a snapshot is given up for another sooner than after. */
+/** A snapshot is given up for another one sooner while nothing has arrived that would be lost with it. */
 const STALLED_TRIES = { first: 1, later: 3 }
 
 /**
- * A snapshot is coming: nothing else need be asked for. One whose sender does not answer keeps nobody from
- * helping. Each one that was given up makes for twice the patience with the next: where all are slow, one of
- * them comes to its end.
+ * Whether a snapshot is coming, so that nothing else need be asked for. A sender that does not answer must
+ * not keep others from helping. Each snapshot that was given up doubles the patience with the next one, so
+ * that where all senders are slow one transfer still comes to its end.
  */
 export function isComing(incoming: Incoming | null): incoming is Incoming {
   if (incoming === null) return false
   const { number, tries, givenUp } = incoming
   const patience = (number === 0 ? STALLED_TRIES.first : STALLED_TRIES.later) * 2 ** givenUp
-  return tries < Math.min(patience, MOST_TRIES)
+  return tries < Math.min(patience, MAX_TRIES)
 }
 
-/** Whether an offer is to be taken. The sender of the one that is coming offers nothing new, unless it forgot. */
+/**
+ * Whether to take an offer. The sender of the snapshot that is coming offers nothing new, unless it has
+ * forgotten.
+ */
 export function isWelcome(incoming: Incoming | null, from: ParticipantId): boolean {
-  if (incoming?.from === from) return incoming.tries >= MOST_TRIES
+  if (incoming?.from === from) return incoming.tries >= MAX_TRIES
   return !isComing(incoming)
 }
 
 /** A peer has offered a snapshot. */
 export function requestSnapshot<Point>(step: Step<Point>, from: ParticipantId, name: string): void {
   const { soft } = step.state
-  const givenUp = soft.incoming === null ? 0 : Math.min(soft.incoming.givenUp + 1, MOST_GIVEN_UP)
+  const givenUp = soft.incoming === null ? 0 : Math.min(soft.incoming.givenUp + 1, MAX_GIVEN_UP)
   soft.incoming = { from, name, number: 0, cells: {}, results: [], tries: 0, givenUp }
   sendRequest(step, soft.incoming)
 }
@@ -255,7 +268,7 @@ function sendRequest<Point>(step: Step<Point>, { from, name, number }: Incoming)
   send(step, from, { type: 'snapshot-request', name, number })
 }
 
-/** Notes what is in the page. The snapshot and its point, if this was the last one. */
+/** Notes what is in the page. Returns the snapshot and its point if this was the last page. */
 export function onSnapshotPage<Point>(
   step: Step<Point>,
   from: ParticipantId,
@@ -268,7 +281,7 @@ export function onSnapshotPage<Point>(
     if (value === null) delete incoming.cells[cell]
     else incoming.cells[cell] = value
   }
-  // Older ones will have been dropped by the point that the snapshot is of.
+  // Older results will have been dropped by the point that the snapshot is of.
   const { resultsKept } = step.context.config.limits
   incoming.results = [...incoming.results, ...page.results].slice(-resultsKept)
   if (page.point !== null) {
@@ -281,22 +294,25 @@ export function onSnapshotPage<Point>(
   return null
 }
 
-/** The repeat timer sees to the rest: to ask anew at once could go on without end. */
+/** The repeat timer does the rest. Asking again at once could go on without end. */
 export function onSnapshotGone<Point>(
   step: Step<Point>,
   from: ParticipantId,
   message: SnapshotGoneMessage,
 ): void {
   const { incoming } = step.state.soft
-  if (incoming?.from === from && incoming.name === message.name) incoming.tries = MOST_TRIES
+  if (incoming?.from === from && incoming.name === message.name) incoming.tries = MAX_TRIES
 }
 
-/** Asks for the page again. Once that is given up it says of whom, who may be asked for another snapshot. */
+/**
+ * Asks for the page again. If the transfer is given up, returns its sender, which may be asked for another
+ * snapshot.
+ */
 export function repeatSnapshotRequest<Point>(step: Step<Point>): ParticipantId | null {
   const { soft } = step.state
   const { incoming } = soft
   if (incoming === null) return null
-  if (incoming.tries >= MOST_TRIES) {
+  if (incoming.tries >= MAX_TRIES) {
     soft.incoming = null
     return incoming.from
   }

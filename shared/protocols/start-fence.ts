@@ -1,7 +1,10 @@
-/** Where the fences of a lock begin, for protocols whose fences do not count epochs: above those of all earlier epochs. */
+/**
+ * Where the fences of a lock begin, for protocols whose fences do not count epochs: above the fences of all
+ * earlier epochs.
+ */
 import type { ParticipantConfig } from './protocol.ts'
 
-/** As many as an epoch of the protocols that have epochs can give away without a majority. */
+/** As many fences as an epoch can give away without a majority, in the protocols that have epochs. */
 const FENCES_PER_EPOCH = 1_024
 
 export const startFence = ({ startEpoch }: ParticipantConfig): number => (startEpoch ?? 0) * FENCES_PER_EPOCH

@@ -1,12 +1,12 @@
 /**
- * One step under way: the effects that it collects. Handlers say what they want done in the order of their paper;
- * `takeEffects` puts the save first, so that everything sent is preceded by everything written.
+ * One step under way, and the effects that it collects. Handlers ask for effects in the order of their paper.
+ * `takeEffects` puts the save first, so that everything written precedes everything sent.
  */
 import type { Json } from '../json.ts'
 import type { Context, DurableRecord, Effect, Emitted, ParticipantId } from './protocol.ts'
 import { MESSAGE_FORMAT } from './protocol.ts'
 
-/** The timers that are set. A part of the soft state: timers are lost with the process. */
+/** The timers that are set. They are soft state: timers are lost with the process. */
 export type SetTimers<TimerName extends string = string> = { [timer in TimerName]?: true }
 
 export interface StepOf<Message, TimerName extends string = string> {
@@ -32,7 +32,10 @@ export function takeEffects<Message>(step: Pick<StepOf<Message>, 'records' | 'ef
   return [{ type: 'save', records }, ...step.effects]
 }
 
-/** Something that no interleaving, loss or crash may bring about: a defect, and the participant stops rather than spread it. */
+/**
+ * Something happened that no interleaving, loss or crash can bring about. It is a defect, and the participant
+ * stops rather than spread it.
+ */
 export class ProtocolDefect extends Error {}
 
 export function assert(condition: boolean, message: string): asserts condition {
@@ -48,7 +51,7 @@ export function save(step: Saving, key: string, value: object | null): void {
   step.records.set(key, value as Json | null)
 }
 
-/** Forgets a record. One that was made in this very step was never stored. */
+/** Forgets a record. A record that was made in this very step was never stored. */
 export function forget(step: Saving, key: string, storedBefore = true): void {
   if (storedBefore) step.records.set(key, null)
   else step.records.delete(key)
@@ -71,7 +74,7 @@ export function broadcast<Message>(step: Sending<Message>, body: Message): void 
   for (let peer = 1; peer <= participants; peer++) if (peer !== self) send(step, peer, body)
 }
 
-/** Effects without a message. */
+/** Effects that carry no message. */
 interface Collecting {
   readonly effects: { push(effect: Effect<never>): unknown }
 }

@@ -1,15 +1,17 @@
 /**
- * JSON values as text that depends on the value alone, and short digests of it. Replicas compare digests to find that
- * they differ, and an `opId` is known again by the digest of its operation. These are not cryptographic: whoever may
- * write to a lock could look for two operations of the same digest, and would only deceive itself.
+ * JSON values as text that depends on the value alone, and short digests of it. Replicas compare digests to
+ * find out whether they differ, and an `opId` is recognised by the digest of its operation. The digests are
+ * not cryptographic: a client that may write to a lock could look for two operations with the same digest,
+ * and would only deceive itself.
  *
  * All of it runs on every operation, so the code below prefers plain loops to short ones.
  */
 import type { Json } from '../json.ts'
 
 /**
- * The text of `JSON.stringify`, with the keys of every object in the order of their UTF-16 code units. Like there, a
- * property that is `undefined` is no property: a value has the same text before and after it went through JSON.
+ * The text of `JSON.stringify`, with the keys of every object in the order of their UTF-16 code units. As
+ * there, a property that is `undefined` does not count: a value has the same text before and after it went
+ * through JSON.
  */
 export function canonical(value: Json): string {
   if (typeof value === 'string') return quote(value)
@@ -39,7 +41,10 @@ function canonicalObject(object: { readonly [key: string]: Json }): string {
   return text === '' ? '{}' : `${text}}`
 }
 
-/** The JSON text of a string. Most are short and need no escape: looking is cheaper than calling `JSON.stringify`. */
+/**
+ * The JSON text of a string. Most strings are short and need no escape: looking is cheaper than calling
+ * `JSON.stringify`.
+ */
 function quote(text: string): string {
   if (text.length > 64) return JSON.stringify(text)
   for (let index = 0; index < text.length; index++) {
@@ -50,7 +55,9 @@ function quote(text: string): string {
   return `"${text}"`
 }
 
-/** Most objects have few keys, in order already or nearly so: then moving them by hand is cheaper than `sort`. */
+/**
+ * Most objects have few keys, in order already or nearly so: then moving them by hand is cheaper than `sort`.
+ */
 function sort(keys: string[]): string[] {
   if (keys.length > 16) return keys.sort()
   for (let index = 1; index < keys.length; index++) {
@@ -62,14 +69,18 @@ function sort(keys: string[]): string[] {
   return keys
 }
 
-/** Equal values have equal digests, whatever the order in which their keys were written: 128 bits in hexadecimal. */
+/**
+ * Equal values have equal digests, whatever the order in which their keys were written: 128 bits in
+ * hexadecimal.
+ */
 export function digest(value: Json): string {
   return hashText(canonical(value))
 }
 
 /**
- * A hash of 128 bits in hexadecimal. It is MurmurHash3 (x86, 128 bits) over the UTF-16 code units of the text, two to
- * a word, except that the last block is filled up with zeros; the length at the end tells such texts apart.
+ * A hash of 128 bits in hexadecimal. It is MurmurHash3 (x86, 128 bits) over the UTF-16 code units of the
+ * text, two to a word, except that the last block is filled up with zeros; the length at the end tells such
+ * texts apart.
  */
 export function hashText(text: string): string {
   const length = text.length
@@ -126,16 +137,16 @@ function hexadecimal(word: number): string {
   return BYTES[word >>> 24]! + BYTES[(word >>> 16) & 255]! + BYTES[(word >>> 8) & 255]! + BYTES[word & 255]!
 }
 
-/** How many lists and objects may be inside each other in a value that `weight` does not refuse. */
+/** How deeply lists and objects may be nested in a value that `weight` accepts. */
 export const MAX_DEPTH = 64
 
 /** The longest text of a number has 25 bytes: `-0.0000010150915623007502`. */
 const SCALAR_WEIGHT = 5
 
 /**
- * How heavy a value is: about the length of its JSON text, and at most six bytes of that text for each unit. Something
- * above `limit` for all that is heavier, and for what is nested deeper than `MAX_DEPTH`: the walk ends there, because
- * running out of stack happens to one replica and not to another.
+ * How heavy a value is: about the length of its JSON text, and at most six bytes of that text for each unit.
+ * The result is something above `limit` for every value that is heavier, or nested deeper than `MAX_DEPTH`.
+ * The walk ends there, because one replica may run out of stack where another does not.
  */
 export function weight(value: Json, limit: number, depth = 0): number {
   if (typeof value === 'string') return value.length + 2

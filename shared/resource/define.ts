@@ -1,11 +1,11 @@
 /**
- * A resource of one's own, as a reducer: a function from the state, which is a map of keys, and one op to its result. All the
- * rest is like the built-in resource: a batch takes effect as a whole or not at all, keys have revisions, and `GET …/state`
- * and `watch` show them.
+ * A resource of one's own, written as a reducer: a function from the state, which is a map of keys, and one
+ * op to its result. Everything else is like the built-in resource: a batch takes effect as a whole or not at
+ * all, keys have revisions, and `GET …/state` and `watch` show them.
  *
- * Every participant runs the reducer on its own copy and must come to the same end, for ever: no clock, no randomness, no
- * memory beside the state. Locks that exist live on under a changed reducer, so it may learn new ops but must not change its
- * mind about old ones.
+ * Every participant runs the reducer on its own copy and must come to the same result, forever: no clock, no
+ * randomness, no memory besides the state. Existing locks live on under a changed reducer, so it may learn
+ * new ops but must not change what old ones do.
  *
  * @example
  * const counter = defineResource<{ readonly add: number }>({
@@ -29,20 +29,25 @@ export type { NotApplied } from './key-value.ts'
 export type { Resource } from './resource.ts'
 
 export interface Reducer<Op> {
-  /** What the configuration of a lock and recorded histories call it. */
+  /** Its name in the configuration of a lock and in recorded histories. */
   readonly name: string
-  /** Whatever it throws, nothing of the batch is applied. Only an `OpRefused` says why; of others the text may differ. */
+  /**
+   * If it throws, nothing of the batch is applied. Only an `OpRefused` says why; the text of any other
+   * exception may differ between participants.
+   */
   apply(state: ReducerState, op: Op): Json
 }
 
-/** What a reducer is given is a copy, and what it sets is copied: nothing but `set` and `delete` changes the state. */
+/**
+ * A reducer is given copies, and what it sets is copied: nothing but `set` and `delete` changes the state.
+ */
 export interface ReducerState {
   get(key: string): Json | undefined
   set(key: string, value: Json): void
   delete(key: string): void
 }
 
-/** The op's result is this, and the others of its batch have `{applied: false}`. */
+/** Becomes the op's result; the others of its batch have `{applied: false}`. */
 export class OpRefused extends Error {
   readonly refusal: { readonly error: string; readonly [member: string]: Json }
 
@@ -52,7 +57,7 @@ export class OpRefused extends Error {
   }
 }
 
-/** What an op has as its result whose reducer threw something else. */
+/** The result of an op whose reducer threw anything else. */
 export type OpFailed = { readonly error: 'operation_failed' }
 
 export function defineResource<Op = Json>(reducer: Reducer<Op>): Resource {
@@ -117,7 +122,7 @@ class Batch implements ReducerState {
     this.#written.set(cellOfKey(key), null)
   }
 
-  /** A key that the batch both made and deleted was never there for anybody else. */
+  /** A key that the batch both made and deleted never existed for anybody else. */
   changes(): CellChange[] {
     return [...this.#written]
       .filter(([cell, value]) => value !== null || this.#cells[cell] !== undefined)
@@ -136,7 +141,10 @@ function reason(error: unknown): Json {
   return copyOf(isTooHeavy ? tooLarge().refusal : refusal)
 }
 
-/** As storage would give it back: what is in memory must not differ from it. Throws for what is no JSON at all. */
+/**
+ * The value as storage would give it back: what is in memory must not differ from it. Throws for anything
+ * that is not JSON.
+ */
 function copyOf(value: Json): Json {
   return JSON.parse(JSON.stringify(value)) as Json
 }

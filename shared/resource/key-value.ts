@@ -1,14 +1,16 @@
 /**
- * The built-in resource: a map of keys to JSON values with revisions. An operation is a batch of ops that takes
- * effect as a whole or not at all; each op sees what those before it in the batch did. A key's revision is the sequence
- * number of the operation that last changed it, and 0 while the key does not exist.
+ * The built-in resource: a map of keys to JSON values with revisions. An operation is a batch of ops that
+ * takes effect as a whole or not at all; each op sees what those before it in the batch did. A key's revision
+ * is the sequence number of the operation that last changed it, and 0 while the key does not exist.
  *
- * A batch fails with its first op that fails. Then all that its result says is true of the state as it stays: the op
- * that failed has an `error`, every other `{applied: false}`, and no result tells of a value that never came to be.
+ * A batch fails with its first op that fails. Then everything that its result says is true of the state as it
+ * stays: the op that failed has an `error`, every other op has `{applied: false}`, and no result mentions a
+ * value that never came to be.
  *
- * Every replica must give the same answer to the same operation, for ever. So nothing here throws, whatever the operation
- * is made of; and what could be saved on no replica (a value or a result too large for one row) is refused here, because
- * only here the outcome is known: a list grows by small appends, a small batch can read much.
+ * Every replica must give the same answer to the same operation, forever. So nothing here throws, whatever
+ * the operation is made of. What could not be saved on any replica (a value or a result too large for one
+ * row) is refused here, because only here the outcome is known: a list grows by small appends, and a small
+ * batch can read much.
  */
 import type { Json } from '../json.ts'
 import { digest, isList, weight } from './canonical.ts'
@@ -38,13 +40,19 @@ export type OpError =
   | { readonly error: 'not_a_list' }
   /** The sum is beyond the safe integers, where adding 1 no longer counts. */
   | { readonly error: 'out_of_range' }
-  /** The key, the value, the list that an append makes, or all that the batch has read, is over its limit. */
+  /**
+   * The key, the value, the list that an append makes, or everything that the batch has read, is over its
+   * limit.
+   */
   | { readonly error: 'too_large' }
   | { readonly error: 'malformed'; readonly detail: string }
-/** Not the op that failed, but in the same batch. */
+/** For an op that did not fail itself, but is in the same batch as one that did. */
 export type NotApplied = { readonly applied: false }
 
-/** One result for each op, in order; only what is not a batch, or too long a batch, has a single one. */
+/**
+ * One result for each op, in order. Only an operation that is not a batch, or too long a batch, has a single
+ * one.
+ */
 export type KeyValueResult =
   | { readonly applied: true; readonly results: readonly OpResult[] }
   | { readonly applied: false; readonly results: readonly (OpError | NotApplied)[] }
@@ -55,7 +63,7 @@ export const KEY_VALUE_LIMITS = {
   /** In UTF-16 code units. */
   keyLength: 512,
   valueWeight: 128 * 1024,
-  /** Of all values together that the `get` ops of one batch answer. */
+  /** The limit for all values together that the `get` ops of one batch return. */
   readWeight: 256 * 1024,
 } as const
 
@@ -75,7 +83,10 @@ const TOO_LARGE: OpError = Object.freeze({ error: 'too_large' })
 const ABSENT: Cell = Object.freeze({ value: null, revision: 0 })
 const LONE_SURROGATE = /\p{Surrogate}/u
 
-/** Cells are named `=` and the key, so that no key, not even `__proto__`, is a name that objects have by themselves. */
+/**
+ * Cells are named `=` and the key, so that no key, not even `__proto__`, is a name that objects have by
+ * themselves.
+ */
 export function cellOfKey(key: string): string {
   return `=${key}`
 }
@@ -120,7 +131,7 @@ function failed(results: readonly (OpError | NotApplied)[]): KeyValueResult {
   return { applied: false, results }
 }
 
-/** A key that the batch both made and deleted was never there for anybody else. */
+/** A key that the batch both made and deleted never existed for anybody else. */
 function changesOf(batch: Batch): CellChange[] {
   const changes: CellChange[] = []
   for (const [cell, value] of batch.written) {
@@ -195,7 +206,9 @@ function read(batch: Batch, key: string): Cell {
   return (batch.cells[cell] as Cell | undefined) ?? ABSENT
 }
 
-/** Writing is a change even if the value is the same as before: the key has a new revision, which is returned. */
+/**
+ * Writing is a change even if the value is the same as before: the key has a new revision, which is returned.
+ */
 function write(batch: Batch, key: string, value: Json): number {
   batch.written.set(cellOfKey(key), { value, revision: batch.sequence })
   return batch.sequence
@@ -209,8 +222,8 @@ function mismatch(batch: Batch, key: string, ifRevision: number | undefined): Op
 // ---------------------------------------------------------------- shape
 
 /**
- * Why the op cannot be run as it is, if so: beside its key it needs the field `required`, may have the number
- * `optional`, and nothing else. A misspelt condition must not be taken for none.
+ * Returns why the op cannot be run as it is, if so. Besides its key it needs the field `required`, may have
+ * the number `optional`, and nothing else: a misspelt condition must not be taken for none.
  */
 function refusal(
   op: Fields,
@@ -220,7 +233,8 @@ function refusal(
 ): OpError | undefined {
   if (typeof key !== 'string') return malformed('a key is a string')
   if (key.length > KEY_VALUE_LIMITS.keyLength) return TOO_LARGE
-  // Storage keeps text as UTF-8, where all lone surrogates become the same character: two keys would become one.
+  // Storage keeps text as UTF-8, where all lone surrogates become the same character: two keys would become
+  // one.
   if (LONE_SURROGATE.test(key)) return malformed('a key is well-formed Unicode')
   let known = 1
   if (required !== undefined) {
@@ -248,7 +262,10 @@ function malformed(detail: string): OpError {
 
 // ---------------------------------------------------------------- snapshots
 
-/** A snapshot comes from a replica like this one: what is not one is a defect, and taking it over would spread it. */
+/**
+ * A snapshot comes from a replica like this one. Anything else is a defect, and taking it over would spread
+ * it.
+ */
 function restore(snapshot: Json): Cells {
   if (typeof snapshot !== 'object' || snapshot === null || isList(snapshot)) throw new Error('not a snapshot')
   const cells: Cells = {}

@@ -1,7 +1,7 @@
 /**
- * A participant's copy of the resource, with the results by operation id that make every operation happen exactly
- * once (trap D4): an `opId` that is invoked again, under whichever grant and in whichever epoch, is answered with the
- * result of the first time. The table is a function of the log alone, so every replica answers alike.
+ * A participant's copy of the resource, with the results by operation id that make every operation happen
+ * exactly once (trap D4): an `opId` that is invoked again, under any grant and in any epoch, is answered with
+ * the result of the first time. The table is a function of the log alone, so every replica answers alike.
  */
 import type { Json } from '../json.ts'
 import { digest } from './canonical.ts'
@@ -10,21 +10,21 @@ import type { CellChange, Cells, Resource } from './resource.ts'
 export interface StoredResult {
   readonly opId: string
   readonly sequence: number
-  /** Of the operation, to notice the same `opId` with another operation. */
+  /** The digest of the operation, to notice the same `opId` with another operation. */
   readonly digest: string
   readonly result: Json
-  /** Of the grant under which it was applied, so that it can be answered again word for word. */
+  /** The fence of the grant under which it was applied, so that it can be answered again word for word. */
   readonly fence?: number
 }
 
-/** Plain JSON. Mutated in place by `invoke` and `restoreReplica` alone. */
+/** Plain JSON. Only `invoke` and `restoreReplica` mutate it. */
 export interface Replica {
   cells: Cells
   /** By `resultKey(opId)`. */
   results: { [key: string]: StoredResult }
   /** The `opId`s in `results`, oldest first. */
   order: string[]
-  /** The sequence of the newest result that was dropped from the table; 0 when none was. */
+  /** The sequence of the newest result that was dropped from the table; 0 if none was. */
   droppedThrough: number
 }
 
@@ -36,20 +36,23 @@ export interface Invocation {
 }
 
 export interface Response {
-  /** The sequence under which the operation was applied: an earlier one when it was invoked before. */
+  /** The sequence under which the operation was applied: an earlier one if it was invoked before. */
   readonly sequence: number
   readonly result: Json
   readonly changes: readonly CellChange[]
-  /** The result to store and the `opId` to drop, when the operation was new. */
+  /** The result to store and the `opId` to drop, if the operation was new. */
   readonly stored: StoredResult | null
   readonly dropped: string | null
 }
 
 export const OPERATION_FAILED: Json = { error: 'operation_failed' }
-/** Never stored: an outcome that is this very object, and not one that looks like it, says that the `opId` was used before. */
+/**
+ * Never stored. An outcome that is this very object, and not one that looks like it, says that the `opId` was
+ * used before.
+ */
 export const OPERATION_CONFLICT: Json = { error: 'conflict' }
 
-/** No `opId` may collide with what every object has. */
+/** The prefix keeps an `opId` from colliding with a property that every object has. */
 export const resultKey = (opId: string): string => `=${opId}`
 
 export function emptyReplica(resource: Resource): Replica {
@@ -84,7 +87,10 @@ function answered(sequence: number, result: Json): Response {
   return { sequence, result, changes: [], stored: null, dropped: null }
 }
 
-/** An operation that throws fails in the same way everywhere: the text of an exception may differ, so it is not kept. */
+/**
+ * An operation that throws fails in the same way everywhere. The text of an exception may differ, so it is
+ * not kept.
+ */
 function applySafely(resource: Resource, cells: Cells, operation: Json, sequence: number) {
   try {
     return resource.apply(cells, operation, sequence)

@@ -1,4 +1,7 @@
-/** What must hold in every run, whatever happens: one choice for each generation, no fence twice, and a history that the judge accepts. */
+/**
+ * What must hold in every run, whatever happens: one choice for each generation, no fence twice, and a
+ * history that the judge accepts.
+ */
 
 import { modeOf } from '../../shared/birth/lock-state.ts'
 import type { BirthEvent } from '../../shared/birth/lock-types.ts'

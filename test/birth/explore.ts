@@ -1,6 +1,7 @@
 /**
- * The register alone, exhaustively in small bounds: every message may arrive at any time, or never. Repeated messages are left to the
- * simulator: a net that keeps everything has too many states. There is no core (its resource is not registered), so ballot 0 is accepted by `begun` alone.
+ * The register alone, exhaustively in small bounds: every message may arrive at any time, or never. Repeated
+ * messages are left to the simulator: a network that keeps everything has too many states. There is no core
+ * (its resource is not registered), so ballot 0 is accepted by `begun` alone.
  */
 import { lock as machine } from '../../shared/birth/lock.ts'
 import type { LockState } from '../../shared/birth/lock-state.ts'
@@ -19,7 +20,7 @@ export interface Bounds {
   /** Participants at which the lock is used, and those that configure it, each once. */
   readonly uses: readonly number[]
   readonly configures: readonly number[]
-  /** Timers that may end, and crashes, in all. */
+  /** Timers that may fire, and crashes, in all. */
   readonly timers: number
   readonly crashes: number
   readonly maxStates: number
@@ -123,7 +124,7 @@ function move(
   states[id] = state
   const net = new Map(position.net)
   for (const effect of machine.step(contexts[id]!, state, input)) {
-    // A choice that is told, or asked of a participant that knows it, can lead to no other one.
+    // Telling a choice, or asking a participant that knows it, can lead to no other choice.
     if (effect.type !== 'send' || effect.message.body.type === 'chosen') continue
     if (states[effect.to]!.birth.chosen !== null) continue
     const letter = { to: effect.to, from: id, message: effect.message }

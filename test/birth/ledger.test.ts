@@ -52,7 +52,7 @@ describe('founding', () => {
     table.wipe(1)
     table.start(1)
     table.deliver(saying('hello', 'gather', 'blank'))
-    // What the earlier life founded can be joined by nobody.
+    // Nobody can join what the earlier life founded.
     hand(table, late.filter(saying('founded')))
     table.settle(3)
     const foundings = new Set(table.ids.map(id => foundedAt(table, id).founding.collector))
@@ -60,7 +60,7 @@ describe('founding', () => {
     expect(healed(table)).toEqual([true, true, true])
   })
 
-  it('is not stuck if the collector is wiped when one has joined, and another one has answered its next life', () => {
+  it('is not stuck if the collector is wiped after one joined and another answered its next life', () => {
     const table = new Table(options())
     for (const id of table.ids) table.start(id)
     table.deliver(saying('hello', 'gather', 'blank'))
@@ -149,7 +149,7 @@ describe('healing', () => {
     }
   })
 
-  it('a life whose number somebody has noted for another one takes a higher one', () => {
+  it('a life whose number is noted for another one takes a higher one', () => {
     const table = Table.founded(options(5))
     const noted = foundedAt(table, 5)
     table.seats[5]!.ledgerStorage.set('ledger', { ...noted, known: { '2': 4 } } as unknown as Json)
@@ -210,7 +210,7 @@ describe('what is left to be finished', () => {
     expect(health(table, 3)).toEqual({ healed: true, unfinishedLocks: 0 })
   })
 
-  it('has a participant that was taken back in an earlier incarnation, until it is taken back in this one', () => {
+  it('has a participant taken back in an earlier incarnation, until it is taken back in this one', () => {
     const table = Table.founded(options())
     table.enter(1, 'a')
     table.deliver()
@@ -236,6 +236,25 @@ describe('what is left to be finished', () => {
     expect([1, 2, 3].map(id => table.valueAt(id))).toEqual([1, 1, 1])
   })
 
+  it('has it again when the process takes a higher incarnation, though nothing was lost', () => {
+    const table = Table.founded(options())
+    table.enter(1, 'a')
+    table.deliver()
+    table.exit(1, 'a')
+    table.deliver()
+    table.wipe(3)
+    table.start(3)
+    table.settle(6)
+    // Somebody knows of a life of this process that was over before it healed.
+    const question = { lock: 'x', generation: 1, token: 't', incarnation: 4 }
+    table.stepLedger(3, { type: 'ask', question })
+    table.settle(8)
+    expect(health(table, 3)).toEqual({ healed: true, unfinishedLocks: 0 })
+    expect(table.birth(3)).toMatchObject({ standing: { status: 'lost' }, incarnation: 5 })
+    expect(table.view(3).membership).toBe('member')
+    expect(table.valueAt(3)).toBe(1)
+  })
+
   it('does not come back with the next generation of a lock', () => {
     const table = Table.founded(options())
     table.seats[2]!.ledgerStorage.set('lock/x', { voted: 1, token: 't', lost: 1, isFinished: true })
@@ -258,6 +277,20 @@ describe('what is left to be finished', () => {
 })
 
 describe('objects', () => {
+  it('take no answer of the ledger that was meant for an earlier life of theirs', () => {
+    const table = Table.founded(options())
+    table.use(3)
+    const { standing } = table.birth(3)
+    table.deafLedgers.add(3)
+    table.wipeParticipant(3)
+    table.use(3)
+    expect(standing).toMatchObject({ status: 'fresh' })
+    const { token } = standing as { readonly token: string }
+    const late = { generation: 1, token, verdict: 'entitled', incarnation: 1, known: {} } as const
+    table.step(3, { type: 'ledger', now: table.now, answer: late })
+    expect(table.birth(3).standing).toMatchObject({ status: 'fresh' })
+  })
+
   it('are refused when the ledger is full, and those that it has go on', () => {
     const table = Table.founded({ ...options(), ledgerLimits: { locks: 1, entriesPerPage: 10 } })
     table.stepLedger(1, {

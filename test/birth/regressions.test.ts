@@ -1,4 +1,4 @@
-/** What went wrong with the birth of locks before it was a machine, point by point. */
+/** What went wrong with the birth of locks before it was a state machine, point by point. */
 import { describe, expect, it } from 'vitest'
 import { configurationOf } from './scenario.ts'
 import { among, both, from, saying, Table, to } from './table.ts'
@@ -154,7 +154,7 @@ describe('regressions of the birth', () => {
     expect(table.letters.filter(both(from(3), saying('prepare')))).toEqual([])
   })
 
-  it('whoever waits in a core that has only asked is told when there is no majority', () => {
+  it('a user that waits in a core that has only asked is told when there is no majority', () => {
     const table = Table.founded({ first: 1 })
     table.stop(1)
     table.stop(3)
@@ -179,7 +179,7 @@ describe('regressions of the birth', () => {
       table.acquire(1, 'a')
       const weak = table.fenceOf(1, 'a')
       table.take()
-      // The first owner is away, and comes back to a lock that is another one.
+      // The first owner is away, and comes back to a different lock.
       table.configure(1, 'put', configurationOf(protocol, 3, 5_000, false))
       table.settle(3)
       expect(table.chosen()).toHaveLength(1)

@@ -14,7 +14,7 @@ describe('what is agreed', () => {
     expect([...owners].sort()).toEqual([1, 2, 3, 4, 5])
   })
 
-  it('ballot 0 is for those whose users hear from a majority: not for maekawa, nor where silence is a reply', () => {
+  it('ballot 0 is for locks whose grants need a majority: not maekawa, nor silence as a reply', () => {
     const plain = configurationOf('ricart-agrawala', 3, 1, false)
     const allowed = (['wme-1', 'wme-2', 'wme-consensus', 'ricart-agrawala', 'maekawa'] as const).map(
       protocol => allowsBallotZero(configurationOf(protocol, 3, 1, false), 3),
@@ -31,6 +31,14 @@ describe('what is agreed', () => {
     expect(bodies.length).toBeGreaterThan(0)
     for (const message of bodies)
       expect(message).toMatchObject({ generation: 1, body: { digest: expect.any(String) } })
+  })
+
+  it('the first owner of a lock has voted: one that is away or was lost would keep all waiting', () => {
+    const table = Table.founded({ first: 1 })
+    table.stop(3)
+    table.configure(2, 'put', { ...wme(3, 5_000), firstOwner: 3 })
+    table.deliver(among(1, 2))
+    expect(table.birth(2).chosen).toMatchObject({ configuration: { ttlMs: 5_000, firstOwner: 2 } })
   })
 
   it('nothing is born by looking', () => {
@@ -173,7 +181,7 @@ describe('rules 2 to 4: ballot 0', () => {
     expect(table.birth(1).chosen).not.toBeNull()
   })
 
-  it('a core is parked by whatever is accepted in another ballot, and goes on when its value is chosen', () => {
+  it('accepting anything in another ballot parks a core, which goes on when its value is chosen', () => {
     const table = Table.founded({ first: 1 })
     table.enter(1, 'a')
     table.take(to(2, 3))
@@ -245,7 +253,7 @@ describe('rule 5: the choice is repeated', () => {
   })
 })
 
-describe('rule 7: whoever is stuck proposes', () => {
+describe('rule 7: a participant that is stuck proposes', () => {
   it('a member that is answered with a promise', () => {
     const table = Table.founded({ first: 1 })
     table.configure(2, 'put', wme(3, 5_000))
@@ -313,7 +321,7 @@ describe('configurations', () => {
     expect(table.chosen()).toEqual([])
   })
 
-  it('a strict lock is configured only once the first owner knows, who could begin a weak one alone', () => {
+  it('a strict lock is configured only once the first owner knows: it could begin a weak one alone', () => {
     const table = Table.founded({ first: 1 })
     table.configure(2, 'put', configurationOf('wme-consensus', 3, 5_000, false))
     const toFirst = table.take(to(1))

@@ -1,4 +1,4 @@
-/** One run: a storm of faults, then calm, in which everything that can be usable must become so. */
+/** One run: a storm of faults, then calm, in which everything that can become usable must do so. */
 import type { FoundedRecord, LedgerEntry } from '../../shared/birth/ledger-types.ts'
 import type { Counts } from './checks.ts'
 import { drawScenario, type Scenario } from './scenario.ts'
@@ -134,7 +134,7 @@ function isWhole(world: World): boolean {
   const founded = world.ledgers
     .slice(1, world.scenario.registrars + 1)
     .map(({ process }) => recordOf(world, process))
-  // What is collected for the founding may be on its way: of a founding, too, a majority must be left.
+  // What is collected for the founding may be on its way: a majority of a founding must be left, too.
   if (founded.some(record => record === null)) return world.checks.counts.wipes === 0
   return founded.every(record => record?.isHealed === true) && world.ledgers.every(isFinished)
 }

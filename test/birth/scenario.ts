@@ -1,4 +1,4 @@
-/** What one simulated run is about, drawn from its seed. */
+/** The parameters of one simulated run, drawn from its seed. */
 import type { LockConfiguration } from '../../shared/api/configuration.ts'
 import { DEFAULT_TIMING, type ProtocolName } from '../../shared/protocols/protocol.ts'
 import { Random } from '../simulator/random.ts'
@@ -8,7 +8,10 @@ export type Wipes = 'none' | 'in-turn' | 'wild'
 export interface Scenario {
   readonly seed: number
   readonly registrars: number
-  /** Processes with a number above the registrars hold participants of configured locks, where there is no ledger. */
+  /**
+   * Processes with a number above the registrars hold participants of configured locks, where there is no
+   * ledger.
+   */
   readonly processes: number
   readonly hasLedger: boolean
   readonly wipes: Wipes
@@ -19,7 +22,7 @@ export interface Scenario {
   readonly loss: number
   readonly duplication: number
   readonly late: number
-  /** Of a step, after its save. */
+  /** The probability of a crash in a step, after its save. */
   readonly crash: number
   /** Mean time between faults of each kind, in ms; 0: none. */
   readonly stopEveryMs: number
@@ -77,7 +80,7 @@ export function drawScenario(seed: number): Scenario {
   const random = new Random(seed, 1)
   const registrars = random.pick([3, 3, 3, 3, 5, 5, 1, 2, 4, 7])
   const hasLedger = random.chance(0.65)
-  // Where two are a lock, what one of them has lost stays lost.
+  // If a lock has two participants, what one of them has lost stays lost.
   const canHeal = registrars >= SMALLEST_THAT_HEALS
   const wipes = !hasLedger
     ? 'none'
@@ -85,7 +88,8 @@ export function drawScenario(seed: number): Scenario {
   const mayBeLost = wipes === 'in-turn'
   const protocols = mayBeLost ? PROTOCOLS.slice(0, 5) : PROTOCOLS
   const first = random.pick(protocols)
-  // What a lock is by default may change from one version to the next, but not from weak to strict: see isWeak.
+  // The default configuration may change from one version to the next, but not from weak to strict: see
+  // isWeak.
   const alike = protocols.filter(protocol => protocol.startsWith('wme-') === first.startsWith('wme-'))
   const second = random.chance(0.3) ? random.pick(alike) : first
   const ttls = random.chance(0.3) ? [3_000, 4_000] : [3_000, 3_000]

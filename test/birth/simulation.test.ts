@@ -1,4 +1,7 @@
-/** Some seeds of the simulator in every run of the suite, and that the interesting things happen in them. */
+/**
+ * Some seeds of the simulator in every run of the suite, with a check that the interesting things happen in
+ * them.
+ */
 import { describe, expect, it } from 'vitest'
 import { runSeed } from './run.ts'
 

@@ -1,4 +1,7 @@
-/** Participants and ledgers around a table: every message is moved by hand, so that a schedule can be told step by step. */
+/**
+ * Participants and ledgers around a table: every message is moved by hand, so that a test can spell out a
+ * schedule step by step.
+ */
 import type { LockConfiguration } from '../../shared/api/configuration.ts'
 import { type LedgerState, ledger } from '../../shared/birth/ledger.ts'
 import {
@@ -35,7 +38,7 @@ export interface TableOptions {
   readonly registrars?: number
   readonly processes?: number
   readonly hasLedger?: boolean
-  /** Who may use ballot 0; the name of the lock is chosen accordingly. */
+  /** Which participant may use ballot 0; the name of the lock is chosen accordingly. */
   readonly first?: number
   readonly defaults?: (process: number) => LockConfiguration
   readonly ledgerLimits?: LedgerLimits
@@ -49,7 +52,7 @@ export type Letter =
 
 export type Filter = (letter: Letter) => boolean
 
-/** The type of what a letter says; for messages of the core, of the core's message. */
+/** The type of what a letter says; for messages of the core, the type of the core's message. */
 export function typeOf(letter: Letter): string {
   if (letter.kind === 'ledger') return letter.message.type
   const { body } = letter.message
@@ -77,7 +80,7 @@ export const both =
   letter =>
     filters.every(filter => filter(letter))
 
-/** A name whose first owner is this one. */
+/** A name whose first owner is this participant. */
 export function nameFor(first: number, registrars: number): string {
   for (let number = 1; ; number++)
     if (firstOwnerOf(`lock-${number}`, registrars) === first) return `lock-${number}`
@@ -221,7 +224,7 @@ export class Table {
     this.try(id, user)
   }
 
-  /** A first operation, too: it leaves for everybody at once, which a grant alone need not. */
+  /** Issues a first operation, too: it leaves for all at once, which a grant alone need not. */
   enter(id: number, user: string): void {
     this.acquire(id, user)
     this.issue(id, user, `first-of-${user}`)
@@ -385,7 +388,7 @@ export class Table {
     return crit?.type === 'crit' ? crit.fence : -1
   }
 
-  /** The values that anybody knows to be chosen, each once. */
+  /** The values that any participant knows to be chosen, each once. */
   chosen(): string[] {
     const values = this.seats
       .slice(1)

@@ -1,6 +1,6 @@
 /**
- * The traps of the design, one by one: each test is the schedule in which a machine without the rule goes wrong. The titles are
- * those of the table of traps.
+ * The traps of the design, one by one: each test is the schedule in which a machine without the rule goes
+ * wrong. The titles are those of the table of traps.
  */
 import { describe, expect, it } from 'vitest'
 import { modeOf } from '../../shared/birth/lock-state.ts'
@@ -132,14 +132,14 @@ describe('the register', () => {
     expect(promise?.message).toMatchObject({ body: { accepted: { ballot: 0 } } })
   })
 
-  it('parking (R = 5): what was acknowledged under ballot 0 is not dropped before the choice is known', () => {
+  it('parking (R = 5): what was acknowledged in ballot 0 is not dropped before the choice is known', () => {
     const table = Table.founded({ first: 1, registrars: 5 })
     table.enter(1, 'a')
     const toThree = table.take(to(3))
     only(table, to(2))
     const acknowledgement = table.take(both(from(2), to(1)))
     table.take()
-    // 2 accepts ballot 0's value once more in a ballot of 4's, who heard of it from 2.
+    // 2 accepts ballot 0's value once more in a ballot of 4, which heard of it from 2.
     table.configure(4, 'put', together(5))
     only(table, both(from(4), to(2, 5), saying('prepare')))
     only(table, both(to(4), saying('promise')))
@@ -416,7 +416,7 @@ describe('lost storage', () => {
     expect(table.birth(2).ballot).toBeGreaterThan(ballot)
   })
 
-  it('joiner has no vote: one that was lost is taken back by the others, and keeps what they acknowledged', () => {
+  it('joiner has no vote: a lost participant is taken back, and keeps what the others acknowledged', () => {
     const table = founded()
     table.enter(1, 'a')
     table.deliver(among(1, 2))

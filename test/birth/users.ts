@@ -1,4 +1,7 @@
-/** Users of the locks: they use, try, change the state, leave. What they live through is the history that the judge gets. */
+/**
+ * Users of the locks: they use, try, change the state, leave. What happens to them is the history that the
+ * judge gets.
+ */
 import type { BirthEvent } from '../../shared/birth/lock-types.ts'
 import type { HistoryEvent } from '../../shared/history/events.ts'
 import type { Json } from '../../shared/json.ts'
@@ -263,7 +266,9 @@ export class Users {
     events.push({ at, participant, type: 'response', sequence, opId, result })
   }
 
-  /** The step is over: only now a snapshot's hash can be taken, together with what was applied to it at once. */
+  /**
+   * The step is over: only now can a snapshot's hash be taken, together with what was applied to it at once.
+   */
   flush(host: LockHost): void {
     if (this.restored === null || host.state === null) return
     const sequence = this.restored

@@ -1,6 +1,6 @@
 /**
- * Processes with their ledgers and the participants of some locks, on a simulated network: the interpreter of both machines' effects,
- * where everything that can go wrong between two effects does.
+ * Processes with their ledgers and the participants of some locks, on a simulated network: the interpreter of
+ * both machines' effects, where everything that can go wrong between two effects does.
  */
 import { type LedgerState, ledger } from '../../shared/birth/ledger.ts'
 import {
@@ -39,7 +39,10 @@ interface SimEvent {
   readonly payload: () => void
 }
 
-/** A storage with a machine in memory: a ledger or a participant. `life` tells what was scheduled for an instance that is gone. */
+/**
+ * A storage with a machine in memory: a ledger or a participant. `life` identifies what was scheduled for an
+ * instance that is gone.
+ */
 export interface Host<State> {
   readonly process: number
   readonly lock: string | null
@@ -287,7 +290,9 @@ export class World {
     })
   }
 
-  /** Lost, late, doubled and reordered, and sometimes the sender learns that it did not arrive. */
+  /**
+   * Messages are lost, late, doubled and reordered, and sometimes the sender learns that one did not arrive.
+   */
   private transmit(from: number, to: number, deliver: (isDelivered: boolean) => void): void {
     const { random, scenario } = this
     const copies = this.isStormy && random.chance(scenario.duplication) ? 2 : 1

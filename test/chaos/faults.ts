@@ -68,9 +68,7 @@ const slow: Fault = async (victim, { machines: { network }, random }) => {
   network.healNode(name)
 }
 
-/**
- * What is asked of the victim is done, but the answers are lost or come when nobody waits for them any more.
- */
+/** What the victim is asked is done, but the answers are lost or come when nobody waits for them any more. */
 const lostAnswers: Fault = async (victim, { machines, random }) => {
   const { network } = machines
   const name = participantName(victim)
@@ -102,7 +100,7 @@ function brokenDisk(kind: 'read-only' | 'full'): Fault {
     // Longer than other faults: an owner that cannot write must have the time to give something away.
     await sleep(random.logUniform(500, 8_000))
     machines.control(victim).breakDisk(null)
-    // What an object opened read-only stays so: whoever mends a disk starts the process again.
+    // What an object opened read-only stays read-only, so mending a disk means starting the process again.
     if (restarts) {
       await machines.kill(name)
       await machines.start(name)
@@ -143,7 +141,7 @@ async function cutOffAndWipe(victim: number, { machines, beforeWipe }: FaultCont
   machines.network.mute(name, LOST)
   machines.network.deafen(name, LOST)
   const cutAt = Date.now()
-  // What was already inside the process is done by then; nothing more can come.
+  // By then, requests that were already inside the process are done, and no more can come.
   await sleep(CUT_OFF_MS)
   await beforeWipe(victim, cutAt)
   await machines.kill(name)

@@ -12,7 +12,7 @@ import type { FinalState } from './record.ts'
 
 export interface LockVerdict extends Verdict {
   readonly lock: string
-  /** Why nobody can use it; `null` if somebody can. */
+  /** Why the lock cannot be used; `null` if it can. */
   readonly bricked: string | null
   /** Participants that cannot be read from, or whose copy differs. */
   readonly stuck: readonly string[]

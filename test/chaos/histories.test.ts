@@ -1,4 +1,7 @@
-/** Who is owed nothing any more, and who still is, when a participant has lost its storage and its record. */
+/**
+ * Which users are owed nothing any more, and which still are, when a participant has lost its storage and its
+ * record.
+ */
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterEach, beforeEach, expect, it } from 'vitest'

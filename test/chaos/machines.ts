@@ -100,10 +100,7 @@ export class Machines {
     machine.running = null
   }
 
-  /**
-   * Asks first. A process that still has connections open then would wait for them: it gets a moment and no
-   * more.
-   */
+  /** Asks first. A process that still has connections open would wait for them, so it gets only a moment. */
   async end(name: string): Promise<void> {
     this.signal(name, 'SIGTERM')
     const { process } = this.machine(name).running!

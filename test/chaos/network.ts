@@ -50,7 +50,7 @@ export class Link {
     return [...this.connections].filter(({ isDamaged }) => isDamaged).length
   }
 
-  /** Whoever waits for an answer on one of them learns at once that none will come. */
+  /** A caller that waits for an answer on one of them learns at once that none will come. */
   resetConnections(): void {
     for (const connection of this.connections) connection.destroy()
   }

@@ -1,6 +1,6 @@
 /**
- * Compiles preload.c with the machine's own compiler, and says why there is no clock or disk to break where
- * there is none.
+ * Compiles preload.c with the machine's own compiler. If there is no compiler, it says why no clock or disk
+ * can be broken.
  */
 import { execFile } from 'node:child_process'
 import { closeSync, openSync, writeSync } from 'node:fs'

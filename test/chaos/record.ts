@@ -53,7 +53,7 @@ export class Recorder implements LockRecord {
   begin(opId: string): OperationRecord {
     const known = this.operations.get(opId)
     if (known !== undefined) return known
-    // Nothing was sent yet. Whoever sends it must say what came of it, so that silence is never taken for a
+    // Nothing was sent yet. The sender must say what came of it, so that silence is never taken for a
     // promise.
     const operation: OperationRecord = { opId, startedAt: Date.now(), told: 'promised', attempts: 0 }
     this.operations.set(opId, operation)

@@ -1,4 +1,4 @@
-/** Whoever uses the client gets the client: no schemas, no protocol, no package. */
+/** A program that uses the client gets only the client: no schemas, no protocol, no package. */
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'

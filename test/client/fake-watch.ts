@@ -29,7 +29,10 @@ export function streamEvents(lock: FakeLock, since: number | undefined, signal: 
   return new Response(stream, { headers: { 'content-type': 'text/event-stream' } })
 }
 
-/** The lock may change hands many times at one sequence: all that happened at that of `since` is told again. */
+/**
+ * The lock may change hands many times at one sequence, so everything that happened at the sequence of
+ * `since` is reported again.
+ */
 function firstAfter(events: readonly FakeEvent[], since: number): number {
   const first = events.findIndex(({ sequence }) => sequence >= since)
   return first === -1 ? events.length : first

@@ -1,4 +1,7 @@
-/** A network that does what it is told to do, between the client and any service: the faults need no help from it. */
+/**
+ * A network that does what it is told to do, between the client and any service: the faults need no help from
+ * it.
+ */
 
 import type { Clock, Fetch } from '../../client/index.ts'
 import { PROBLEM_MEDIA_TYPE, type ProblemCode, problem } from '../../shared/api/problems.ts'
@@ -12,7 +15,10 @@ export type Fault =
   | 'cut-answer'
   /** Nothing arrives, and nobody is told. */
   | 'hang'
-  /** The answer is a stream of events that breaks off after so many blocks, each of which ends with an empty line. */
+  /**
+   * The answer is a stream of events that breaks off after this many blocks, each of which ends with an empty
+   * line.
+   */
   | { readonly cutAfterBlocks: number }
   /** The service refuses. */
   | { readonly refuse: ProblemCode; readonly retryAfterSeconds?: number }

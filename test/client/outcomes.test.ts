@@ -40,6 +40,13 @@ function refused(
 const lockAt = (fetch: Fetch) => createBaton({ fetch, retry: { firstPauseMs: 1 } }).lock('test')
 
 describe('after a lost answer', () => {
+  it('a doubt lasts through all the waits of a transact', async () => {
+    const locked = () => refused('locked', 'not-applied')
+    const answers = ['lost', locked(), locked(), refused('forbidden')] as const
+    const transacted = lockAt(service(/transact$/, ...answers)).transact(ops, { waitMs: 60_000 })
+    expect(await failure(transacted)).toMatchObject({ code: 'forbidden', outcome: 'unknown' })
+  })
+
   it.each(['released', 'expired', 'ejected'] as const)(
     '410 %s does not say that an operation was not applied',
     async code => {

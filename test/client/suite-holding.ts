@@ -56,7 +56,7 @@ export function describeHolding(bench: GetBench): void {
       expect(network.of('DELETE grants')).toHaveLength(1)
     })
 
-    it('what the callback returns is what run returns, also if the lock is lost or cannot be given back', async () => {
+    it('run returns what the callback returns, even if the lock is lost or cannot be released', async () => {
       const { lock, network } = bench()
       network.inject('DELETE grants', { refuse: 'internal' })
       expect(await lock.run({ ttlMs: 1_000 }, () => 'kept')).toBe('kept')

@@ -1,4 +1,7 @@
-/** The heart of it: whatever the network does, no operation is applied twice, and what the client says of it is true. */
+/**
+ * The heart of it: whatever the network does, no operation is applied twice, and what the client says about
+ * it is true.
+ */
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { BatonError, type Outcome } from '../../client/index.ts'

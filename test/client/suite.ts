@@ -1,6 +1,6 @@
 /**
- * What the client promises, whatever service it talks to: the same tests run against the service in memory and against
- * the real one. Faults are made between the two, so they need nothing from the service.
+ * What the client promises, whatever service it talks to: the same tests run against the service in memory
+ * and against the real one. Faults are made between the two, so they need nothing from the service.
  */
 import { afterAll, beforeAll, beforeEach, describe } from 'vitest'
 import {
@@ -25,7 +25,7 @@ export interface ServiceUnderTest {
   /** Where it is, if its `fetch` has to know. */
   readonly url?: string
   readonly key?: string
-  /** The real one unless it says. */
+  /** Default: the real one. */
   readonly clock?: Clock
   stop?(): Promise<void>
 }

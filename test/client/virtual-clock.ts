@@ -1,6 +1,6 @@
 /**
- * A clock that jumps to the next moment at which somebody wants to be woken, as soon as nobody has anything left to do.
- * Hours of waiting take milliseconds, and always in the same order.
+ * A clock that jumps to the next moment at which something wants to be woken, as soon as nothing else is left
+ * to do. Hours of waiting take milliseconds, and always in the same order.
  */
 import type { Clock } from '../../client/index.ts'
 
@@ -9,7 +9,9 @@ interface Sleeper {
   readonly wake: () => void
 }
 
-/** Work that goes on without the clock (promises, streams) is done after so many turns of the event loop. */
+/**
+ * Work that goes on without the clock (promises, streams) is done after this many turns of the event loop.
+ */
 const IDLE_TURNS = 5
 
 export class VirtualClock implements Clock {

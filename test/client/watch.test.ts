@@ -2,7 +2,9 @@ import { describe, expect, it } from 'vitest'
 import { createBaton, type WatchEvent } from '../../client/index.ts'
 import { VirtualClock } from './virtual-clock.ts'
 
-/** A service whose n-th answer to `watch` is the n-th of these; `null` at the end: it stays open and silent. */
+/**
+ * A service whose n-th answer to `watch` is the n-th of these; `null` at the end: it stays open and silent.
+ */
 function serviceOf(...answers: (string | null)[][]) {
   const clock = new VirtualClock()
   const requests: { since: string | null; at: number }[] = []

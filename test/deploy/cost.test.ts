@@ -1,4 +1,7 @@
-/** docs/deploy.md tells what a lock cycle costs: its counts are held against the runtime, its dollars against its counts. */
+/**
+ * docs/deploy.md says what a lock cycle costs: its counts are checked against the runtime, its dollars
+ * against its counts.
+ */
 import { describe, expect, it } from 'vitest'
 import { billOfMonth, fullPrice, usageOfMillion } from '../../bench/prices.ts'
 import { pageAt } from '../readme/markdown.ts'

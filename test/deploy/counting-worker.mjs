@@ -1,6 +1,7 @@
 /**
- * The service, counting what Cloudflare would bill: requests to the router, requests to objects and by what they are, alarms,
- * rows written and read, by participant. `GET /counts` tells. JavaScript, so that no project of types has to know of it.
+ * The service, counting what Cloudflare would bill: requests to the router, requests to objects and by what
+ * they are, alarms, rows written and read, by participant. `GET /counts` tells. JavaScript, so that no
+ * project of types has to know of it.
  */
 import router, { BatonParticipant as Participant } from '../../worker/index.ts'
 

@@ -1,7 +1,7 @@
 /**
- * The steps from nothing to a lock in README.md, run as they stand there. What would go to Cloudflare goes to stand-ins for `npx`
- * and `npm` instead: they write down what they were asked, and the secret that was put. The bundle that would have been uploaded
- * then runs with that secret.
+ * The steps from nothing to a lock in README.md, run as they are written. What would go to Cloudflare goes to
+ * stand-ins for `npx` and `npm` instead: they write down what they were asked, and the secret that was put.
+ * The bundle that would have been uploaded then runs with that secret.
  */
 import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -1,4 +1,6 @@
-/** `npm run deploy -- --dry-run`: what wrangler would upload, made without an account and without a network. */
+/**
+ * `npm run deploy -- --dry-run`: what wrangler would upload, made without an account and without a network.
+ */
 import { spawnSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -1,4 +1,4 @@
-/** A bank account as a resource: the balance is never negative, whoever withdraws wherever. */
+/** A bank account as a resource: the balance is never negative, whichever client withdraws wherever. */
 import { defineResource, type NotApplied, type OpFailed, OpRefused } from '../../shared/resource/define.ts'
 
 export type AccountOp = { readonly deposit: number } | { readonly withdraw: number }

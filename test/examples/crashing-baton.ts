@@ -6,7 +6,8 @@ const baton = defineBaton()
 
 export class BatonParticipant extends baton.Participant {
   override async fetch(request: Request): Promise<Response> {
-    // All that is in memory is gone, whoever waits gets an error, and the next request finds a new instance.
+    // Everything in memory is gone, callers that wait get an error, and the next request finds a new
+    // instance.
     if (new URL(request.url).pathname === '/crash') this.ctx.abort('crashed by a test')
     return super.fetch(request)
   }

@@ -11,7 +11,7 @@ export interface RecordedHistory {
   readonly protocol: string
   readonly resource: string
   readonly participants: readonly number[]
-  /** By time; what one participant recorded stays in its order. */
+  /** By time; what one participant recorded stays in order. */
   readonly events: readonly HistoryEvent[]
 }
 
@@ -26,7 +26,10 @@ export async function historyOf<Types extends ResourceTypes>(lock: Lock<Types>):
   return { protocol, resource, participants: participants.map(({ id }) => id), events }
 }
 
-/** Whoever waited at a participant that was killed meanwhile still waits there, or holds the lock, until its time is over. */
+/**
+ * A user that waited at a participant that was killed meanwhile still waits there, or holds the lock, until
+ * its time is over.
+ */
 async function untilQuiet<Types extends ResourceTypes>(lock: Lock<Types>): Promise<void> {
   const unrest = async () => {
     const { holder, participants } = await lock.status()
@@ -35,7 +38,10 @@ async function untilQuiet<Types extends ResourceTypes>(lock: Lock<Types>): Promi
   await expect.poll(unrest, { timeout: 60_000 }).toEqual({ holder: null, queues: [] })
 }
 
-/** All are up, and nobody is owed anything: whoever still waits was forgotten, which the last three marks tell the judge. */
+/**
+ * All are up, and nothing is owed to anybody: a user that still waits was forgotten, which the last three
+ * marks tell the judge.
+ */
 export async function violationsIn<Types extends ResourceTypes>(
   lock: Lock<Types>,
   guarded: Resource = keyValue,

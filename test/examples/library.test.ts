@@ -160,9 +160,9 @@ describe('participants behind a URL', () => {
 
 /** Inside of this project its own files are imported by their paths. */
 const PACKAGE_PATHS = {
-  'baton/resource': '../../shared/resource/define.ts',
-  'baton/client': '../../client/index.ts',
-  baton: '../../worker/library.ts',
+  '@baton-lock/baton/resource': '../../shared/resource/define.ts',
+  '@baton-lock/baton/client': '../../client/index.ts',
+  '@baton-lock/baton': '../../worker/library.ts',
 }
 
 describe('docs/library.md', () => {

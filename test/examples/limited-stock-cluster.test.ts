@@ -1,7 +1,7 @@
 /**
- * The shop's logic against real partial failure: each participant is a process of its own. The one through which a ticket is
- * being sold is killed between the decision and the write; and while the others go on, the one that has the token is killed
- * and started again.
+ * The shop's logic against real partial failure: each participant is a process of its own. The one through
+ * which a ticket is being sold is killed between the decision and the write; and while the others go on, the
+ * one that has the token is killed and started again.
  */
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { BatonError, createBaton, type Lock } from '../../client/index.ts'
@@ -63,7 +63,8 @@ it('sells every ticket once, though the process that holds the token is killed i
   expect(sold.map(buyer => ticketOf.get(buyer)?.ticket)).toEqual(sold.map((_, index) => index + 1))
   expect(sales.filter(sale => sale !== null)).toHaveLength(STOCK)
 
-  // It comes back, and so does the shop that had decided: it is told that it is too late, and the buyer that all are sold.
+  // It comes back, and so does the shop that had decided: it learns that it is too late, and the buyer that
+  // all are sold.
   await cluster.restart(VICTIM)
   survive()
   expect(await lateSale).toMatchObject({ name: 'EjectedError', outcome: 'not-applied' })
@@ -74,7 +75,7 @@ it('sells every ticket once, though the process that holds the token is killed i
   expect(await violationsIn(stock)).toEqual([])
 })
 
-/** Asks again until there is an answer, after the first time wherever there is somebody. */
+/** Asks again until there is an answer; after the first time, any participant that is up will do. */
 async function buyUntilTold(buyer: string, near: { readonly at?: number }): Promise<Sale | null> {
   try {
     return await buy(stock, buyer, undefined, { waitMs: 5_000, ...near })

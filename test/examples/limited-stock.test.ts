@@ -22,7 +22,8 @@ it('sells every ticket once, whatever happens to those who hold the lock', async
   await putOnSale(stock, STOCK)
   expect(await market.left()).toBe(STOCK)
 
-  // A shop that takes the lock, looks at the stock, decides to sell, and is killed: it says nothing ever again.
+  // A shop that takes the lock, looks at the stock, decides to sell, and is killed: it never says anything
+  // again.
   const killed = await stock.acquire({ at: 2, ttlMs: 2_000, keepAlive: false })
   expect((await killed.get('left')).value).toBe(STOCK)
 
@@ -46,7 +47,7 @@ it('sells every ticket once, whatever happens to those who hold the lock', async
   const outcomes = await sales
   const tickets = new Map<string, Sale | null>()
   for (const { buyer, sale } of outcomes) {
-    // Who clicked twice was told the same twice, except that a ticket may have come in between.
+    // A buyer that clicked twice was told the same twice, except that a ticket may have come in between.
     const before = tickets.get(buyer)
     if (before && sale) expect(sale.ticket).toBe(before.ticket)
     tickets.set(buyer, before ?? sale)

@@ -1,4 +1,7 @@
-/** The shop of examples/limited-stock and Baton as two Workers of one Miniflare, and buyers in several regions. */
+/**
+ * The shop of examples/limited-stock and Baton as two Workers of one Miniflare, and buyers in several
+ * regions.
+ */
 import { createHash } from 'node:crypto'
 import { convertV4MiniflareOptions, Miniflare } from 'miniflare'
 import { type Baton, createBaton } from '../../client/index.ts'

@@ -1,4 +1,4 @@
-/** A Worker of one's own: the locks are below one of its paths, and it uses them itself. */
+/** Another Worker with Baton in it: the locks are below one of its paths, and it uses them itself. */
 import { createBaton } from '../../client/index.ts'
 import { type BatonEnvironment, defineBaton } from '../../worker/library.ts'
 import { type Account, account } from './account.ts'

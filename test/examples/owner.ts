@@ -1,4 +1,6 @@
-/** Who has the token. Of the participants that are reachable, the one that has come furthest knows best. */
+/**
+ * Who has the token. Among the participants that are reachable, the one that has come furthest knows best.
+ */
 import type { Lock } from '../../client/index.ts'
 
 export async function presentOwner(lock: Lock): Promise<number> {

@@ -1,26 +1,37 @@
-/** How far a search goes: what users do, how messages travel, and how much goes wrong. Everything within is explored. */
+/**
+ * How far a search goes: what users do, how messages travel, and how much goes wrong. Everything within the
+ * bound is explored.
+ */
 
 export interface Bound {
   readonly participants: number
   /** The participants that have a user each. */
   readonly users: readonly number[]
-  /** Those of them whose user is a reader, where the protocol has readers. */
+  /** Those of them whose user is a reader, if the protocol has readers. */
   readonly readers: readonly number[]
   /** How often each user tries. */
   readonly tries: number
   /** Operations of all users together. */
   readonly operations: number
-  /** `link`: messages from one participant to another arrive in the order in which they were sent. `none`: in any order. */
+  /**
+   * `link`: messages from one participant to another arrive in the order in which they were sent. `none`: in
+   * any order.
+   */
   readonly order: 'link' | 'none'
   /** How many messages may wait on one link before a step that sends more has to wait, too; 0: any number. */
   readonly lag: number
-  /** In how many rounds of ballots of one epoch a proposer tries again free of charge; then only for a hurry. */
+  /**
+   * In how many rounds of ballots of one epoch a proposer tries again for free; after that each try costs a
+   * hurry.
+   */
   readonly ballots: number
-  /** Crashes, each between any two steps or inside any step; the participant may come back at any time after. */
+  /**
+   * Crashes, each between any two steps or inside any step. The participant may come back at any time after.
+   */
   readonly crashes: number
   /**
-   * Suspicions that nobody else asked for. A participant that is asked whether it hears the owner (pre-vote) may then suspect it
-   * free of charge, but the detector of each participant suspects at most this often in all.
+   * Suspicions that nobody else asked for. A participant that is asked whether it hears the owner (pre-vote)
+   * may then suspect it for free, but the detector of each participant suspects at most this often in all.
    */
   readonly suspicions: number
   readonly losses: number
@@ -30,15 +41,15 @@ export interface Bound {
   readonly stragglers: number
   /** Timers that fire though messages are still in flight: early repeats, duelling proposers, heartbeats. */
   readonly hurries: number
-  /** Grants whose time ends. */
+  /** Grants that expire. */
   readonly expiries: number
-  /** Users who give up waiting. */
+  /** Users that give up waiting. */
   readonly withdrawals: number
   /** How many of all these faults may come together in one run. */
   readonly faults: number
 }
 
-/** The bound of the issue. */
+/** The bound that is searched by default. */
 export const DEFAULT_BOUND: Bound = {
   participants: 3,
   users: [1, 2],
@@ -81,12 +92,15 @@ export const budgetOf = (name: BudgetName): number => BUDGETS.indexOf(name)
 
 const FIRST_DOUBT = BUDGETS.length
 
-/** What is left of a bound's budgets, numbered: a world carries one number for all of them. */
+/** What is left of a bound's budgets, numbered, so that a world carries one number for all of them. */
 export class Budgets {
   readonly initial: number
   private readonly left: (readonly number[])[] = []
   private readonly numbers = new Map<string, number>()
-  /** By number and budget: the number after spending one of it, -1 if that is not possible, undefined if not known yet. */
+  /**
+   * By number and budget: the number after spending one of it, -1 if that is not possible, undefined if not
+   * known yet.
+   */
   private readonly spent: number[][] = []
   private readonly faults: number[] = []
   private readonly bound: Bound

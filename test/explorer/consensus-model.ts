@@ -1,12 +1,14 @@
 /**
- * The replicated state machine (wme-consensus) as the explorer sees it. *Always*: what is decided is the same everywhere and stays;
- * what counts as durable is stored; messages say nothing that is not durable; outcomes hold at every replica; fences are
- * unique; each user is told what its automaton allows (user.ts); from every quiet world all users come through (settle.ts).
+ * The replicated state machine (wme-consensus) as the explorer sees it. Invariants: what is decided is the
+ * same everywhere and stays; what counts as durable is stored; messages say nothing that is not durable;
+ * outcomes hold at every replica; fences are unique; each user is told what its automaton allows (user.ts);
+ * from every quiet world all users get through (settle.ts).
  *
- * All of it can be told from what each participant holds for good: a decided instance never leaves the log within these bounds. So
- * not every world need be visited (movers.ts).
+ * All of it can be told from what each participant holds for good: a decided instance never leaves the log
+ * within these bounds. So not every world need be visited (movers.ts).
  *
- * Time stands still, so nobody falls silent by itself: a suspicion is that the transport could not reach a watched peer.
+ * Time stands still, so no participant falls silent by itself: a suspicion means that the transport could not
+ * reach a watched peer.
  */
 import type { Context, Effect, Input, Protocol, ProtocolOptions } from '../../shared/protocols/protocol.ts'
 import type { ConsensusMessage } from '../../shared/protocols/wme-consensus/messages.ts'
@@ -25,7 +27,7 @@ export type ConsensusProtocol = Protocol<ConsensusState, ConsensusMessage>
 type ConsensusSeat = Seat<ConsensusState>
 type Effects = readonly Effect<ConsensusMessage>[]
 
-export const CONSENSUS_SOMETIMES = [
+export const CONSENSUS_COVERAGE_GOALS = [
   'a user in the critical section',
   'an operation applied',
   'a suspicion passed on to the one that is suspected',
@@ -36,12 +38,12 @@ export const CONSENSUS_SOMETIMES = [
   'recovered in the critical section',
 ] as const
 
-export type ConsensusSometimes = (typeof CONSENSUS_SOMETIMES)[number]
+export type ConsensusSometimes = (typeof CONSENSUS_COVERAGE_GOALS)[number]
 
 /**
  * The two forms differ in what a suspicion can meet. With three participants and in the latency-optimal form
- * an acceptor has a majority with the coordinator as soon as it accepts: it has nothing undecided to tell a
- * new coordinator. In the message-optimal form it has, until the coordinator says what is decided.
+ * an acceptor has a majority with the coordinator as soon as it accepts, so it has nothing undecided to tell
+ * a new coordinator. In the message-optimal form it has, until the coordinator says what is decided.
  */
 export type ConsensusForm = NonNullable<ProtocolOptions['consensus']>
 
@@ -52,7 +54,7 @@ export const consensusModel = (
   protocol,
   options: { consensus },
   mayReduce: true,
-  sometimes: CONSENSUS_SOMETIMES,
+  coverageGoals: CONSENSUS_COVERAGE_GOALS,
   recorded: record => record,
   normalise,
   checkStep,
@@ -63,8 +65,9 @@ export const consensusModel = (
 })
 
 /**
- * As for wme (normalise.ts): both counters only say how long to wait, or when to fall silent. As 0 it never does, and the search has
- * every run of the original and those in which it repeats longer. The detector's patience is an interval, too.
+ * As for wme (normalise.ts): both counters only say how long to wait, or when to fall silent. Fixed at 0 it
+ * never falls silent, and the search has every run of the original and those in which it repeats longer. The
+ * detector's patience is an interval, too.
  */
 function normalise({ config }: Context, { soft }: ConsensusState): void {
   soft.repeatAttempts = 0
@@ -196,11 +199,11 @@ function checkMachines(
   const textIn = ({ durable }: ConsensusState) => textOf([durable.machine, durable.replica])
   if (textIn(one) !== textIn(other)) {
     const detail = `${textIn(one)} and ${textIn(other)}`
-    findings.violate('who has applied as much has the same state (I6, I7)', detail)
+    findings.violate('participants that have applied as much have the same state (I6, I7)', detail)
   }
 }
 
-/** I8, I9: what a user was told of its operation holds at every replica. */
+/** I8, I9: what a user was told about its operation holds at every replica. */
 function checkOutcomes(findings: Findings, { user }: ConsensusSeat, { state }: ConsensusSeat): void {
   for (const { opId, outcome, sequence } of user?.operations ?? []) {
     const stored = resultOf(state.durable.replica, opId)

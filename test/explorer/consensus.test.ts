@@ -1,11 +1,11 @@
-/** The replicated state machine: all runs within small bounds, and bugs that are put in and must be found. */
+/** The replicated state machine: all runs within small bounds, and seeded bugs that must be found. */
 import { describe, expect, it } from 'vitest'
 import type { Effect } from '../../shared/protocols/protocol.ts'
 import type { ConsensusMessage } from '../../shared/protocols/wme-consensus/messages.ts'
 import { wmeConsensus } from '../../shared/protocols/wme-consensus/wme-consensus.ts'
 import type { Bound } from './bound.ts'
 import {
-  CONSENSUS_SOMETIMES,
+  CONSENSUS_COVERAGE_GOALS,
   type ConsensusForm,
   type ConsensusProtocol,
   consensusModel,
@@ -48,7 +48,7 @@ describe('all runs of wme-consensus', () => {
   )
 
   it('have seen what there is to see', () => {
-    expect([...reached].sort()).toEqual([...CONSENSUS_SOMETIMES].sort())
+    expect([...reached].sort()).toEqual([...CONSENSUS_COVERAGE_GOALS].sort())
   })
 })
 
@@ -123,7 +123,7 @@ describe('the explorer finds', () => {
     expect(violation?.trace.some(step => step.includes('promise'))).toBe(true)
   })
 
-  it('that nobody repeats what was lost', () => {
+  it('that nothing repeats what was lost', () => {
     const mute: ConsensusProtocol = {
       ...wmeConsensus,
       step: (context, state, input) => {

@@ -1,4 +1,4 @@
-/** What a search has found: the first violation, and which of the *sometimes* properties were reached. */
+/** What a search has found: the first violation of an invariant, and which coverage goals were reached. */
 
 export interface Violation {
   readonly property: string
@@ -9,12 +9,12 @@ export class Findings {
   violation: Violation | null = null
   readonly reached = new Set<string>()
 
-  /** *always*: reports that a property does not hold. The first report counts; the search ends with it. */
+  /** Reports that an invariant does not hold. The first report counts; the search ends with it. */
   violate(property: string, detail: string): void {
     this.violation ??= { property, detail }
   }
 
-  /** *sometimes*: reports that this has happened. */
+  /** Reports that a coverage goal was reached. */
   reach(name: string): void {
     this.reached.add(name)
   }

@@ -1,7 +1,7 @@
 /**
- * Worlds as fingerprints of 63 bits: the sum of random numbers, one for each number of the world. Two different worlds have the
- * same one with a probability of about 2⁻⁶³, so among n worlds some world is taken for another, and not looked at, with a
- * probability of at most n²/2⁶⁴: for a hundred million worlds 0.0005.
+ * Worlds as fingerprints of 63 bits: the sum of random numbers, one for each number of the world. Two
+ * different worlds have the same one with a probability of about 2⁻⁶³. So among n worlds some world is taken
+ * for another, and not looked at, with a probability of at most n²/2⁶⁴: for a hundred million worlds 0.0005.
  */
 import type { Worlds } from './worlds.ts'
 
@@ -18,7 +18,7 @@ export class Fingerprinter {
     this.participants = worlds.participants
   }
 
-  /** Of the world that begins at this place; the result is in `high` and `low`. */
+  /** Computes the fingerprint of the world that begins at this place; the result is in `high` and `low`. */
   compute(numbers: Int32Array, at: number): void {
     const { participants, seats, inboxes, budgets } = this
     let high = 0

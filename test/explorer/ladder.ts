@@ -1,6 +1,7 @@
 /**
- * The bound of the issue has far more worlds than ten minutes can visit. The rungs below it have not: each leaves out some of it so
- * that the rest can be searched to its end, and every two faults come together in one of them.
+ * The default bound has far more worlds than ten minutes can visit. The rungs below it do not: each leaves
+ * out some of it so that the rest can be searched to its end, and every two faults come together in one of
+ * them.
  */
 import type { Bound } from './bound.ts'
 import { boundOf } from './options.ts'
@@ -8,7 +9,7 @@ import { boundOf } from './options.ts'
 export interface Rung {
   readonly name: string
   readonly bound: Bound
-  /** A rung of the whole bound, but for the number of faults that may come together. */
+  /** A rung of the whole bound, except for the number of faults that may come together. */
   readonly isWhole: boolean
 }
 
@@ -38,7 +39,7 @@ export const LADDER: readonly Rung[] = [
 
 // ---------------------------------------------------------------- locks that guard no state
 
-/** The same bound for a lock without operations, which suspects nobody. */
+/** The same bound for a lock without operations, in which nobody is suspected. */
 export function lockBoundOf(bound: Bound): Bound {
   return boundOf({ ...bound, operations: 0, suspicions: 0 })
 }
@@ -58,7 +59,7 @@ export const LOCK_LADDER: readonly Rung[] = [
   lockRung('three, loss', { users: [1, 2, 3], losses: 1 }),
   lockRung('three, duplicate', { users: [1, 2, 3], duplicates: 1 }),
   lockRung('three, crash', { users: [1, 2, 3], crashes: 1 }),
-  // From four on Maekawa's sets are such that INQUIRE and RELINQUISH are needed.
+  // From four participants on, Maekawa's sets are such that INQUIRE and RELINQUISH are needed.
   lockRung('four', { participants: 4, users: [1, 2, 3] }),
   lockRung('four, loss', { participants: 4, users: [1, 2, 3], losses: 1 }),
 ]

@@ -1,7 +1,8 @@
 /**
- * A protocol that guards no state as the explorer sees it: its three parts and its view, nothing else. *Always*: mutual
- * exclusion and increasing fences, of any two participants, unless both have readers; what counts as durable is stored; each user is told what its automaton
- * allows (user.ts); from every quiet world all users come through (settle.ts).
+ * A protocol that guards no state as the explorer sees it: its three parts and its view, nothing else.
+ * Invariants: mutual exclusion and increasing fences, of any two participants, unless both have readers; what
+ * counts as durable is stored; each user is told what its automaton allows (user.ts); from every quiet world
+ * all users get through (settle.ts).
  *
  * Who is inside at the same time is a matter of the whole world, so every world is visited.
  */
@@ -23,16 +24,16 @@ export interface LockState {
   soft: { repeatAttempts: number; timers: { readonly [timer: string]: true | undefined } }
 }
 
-export const LOCK_SOMETIMES = [
+export const LOCK_COVERAGE_GOALS = [
   'a user in the critical section',
-  'somebody waits while another is inside',
+  'a user waits while another is inside',
   'a message that changes nothing',
-  'somebody asks again',
+  'a node asks again',
   'a crash between a save and what is sent',
   'recovered in the critical section',
 ] as const
 
-export type LockSometimes = (typeof LOCK_SOMETIMES)[number]
+export type LockSometimes = (typeof LOCK_COVERAGE_GOALS)[number]
 
 /** Only where there are readers. */
 export const READERS_TOGETHER = 'readers are inside together'
@@ -46,7 +47,7 @@ export function lockModel<State extends LockState, Message extends AnyMessage>(
   protocol: Protocol<State, Message>,
   options?: ProtocolOptions,
 ): Model<State, Message> {
-  /** A view depends on the context only by what is the same in all of them, and is asked for often. */
+  /** A view depends only on what all contexts have in common, and is asked for often. */
   const contexts = new Map<number, Context>()
   const viewOf = ({ participant, state }: Seat<State>) => protocol.view(contexts.get(participant)!, state)
 
@@ -64,10 +65,10 @@ export function lockModel<State extends LockState, Message extends AnyMessage>(
     }
     const waits = (seat: Seat<State>) => viewOf(seat).waiters.length > 0
     if (inside.length > 0 && (waits(one) || waits(other)))
-      findings.reach('somebody waits while another is inside')
+      findings.reach('a user waits while another is inside')
   }
 
-  /** Whoever else was let in, was let in before who is inside now. */
+  /** Every other user that was let in was let in before the one that is inside now. */
   function checkFences(findings: Findings, one: Seat<State>, other: Seat<State>): void {
     for (const { fence, user } of viewOf(one).holders) {
       const later = other.user?.fences.find(given => given >= fence)
@@ -99,7 +100,7 @@ export function lockModel<State extends LockState, Message extends AnyMessage>(
     if (holders.length > 0) findings.reach('a user in the critical section')
     if (holders.length > 0 && input.type === 'start') findings.reach('recovered in the critical section')
     if (input.type === 'timer' && effects.some(({ type }) => type === 'send'))
-      findings.reach('somebody asks again')
+      findings.reach('a node asks again')
     const isSame = input.type === 'message' && effects.length === 0
     if (isSame && textOf(seat.state) === textOf(state)) findings.reach('a message that changes nothing')
   }
@@ -108,9 +109,10 @@ export function lockModel<State extends LockState, Message extends AnyMessage>(
     protocol,
     ...(options && { options }),
     mayReduce: false,
-    sometimes: LOCK_SOMETIMES,
+    coverageGoals: LOCK_COVERAGE_GOALS,
     recorded: record => record,
-    // It is read only to compute the interval of a timer, and here a timer may fire whenever the search allows it.
+    // It is read only to compute the interval of a timer, and here a timer may fire whenever the search
+    // allows it.
     normalise: (_context, { soft }) => {
       soft.repeatAttempts = 0
     },

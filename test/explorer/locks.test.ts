@@ -1,11 +1,11 @@
-/** Locks that guard no state: all runs within small bounds, and bugs that are put in and must be found. */
+/** Locks that guard no state: all runs within small bounds, and seeded bugs that must be found. */
 import { describe, expect, it } from 'vitest'
 import { maekawa } from '../../shared/protocols/maekawa/maekawa.ts'
 import type { Effect, Input, Protocol } from '../../shared/protocols/protocol.ts'
 import { ricartAgrawala } from '../../shared/protocols/ricart-agrawala/ricart-agrawala.ts'
 import type { Bound } from './bound.ts'
 import { LOCK_LADDER } from './ladder.ts'
-import { LOCK_SOMETIMES, type LockState, lockModel, READERS_TOGETHER } from './lock-model.ts'
+import { LOCK_COVERAGE_GOALS, type LockState, lockModel, READERS_TOGETHER } from './lock-model.ts'
 import type { AnyMessage } from './mail.ts'
 import { explore } from './models.ts'
 import { boundOf } from './options.ts'
@@ -38,7 +38,7 @@ describe.each(['ricart-agrawala', 'maekawa'] as const)('all runs of %s', name =>
   )
 
   it('have seen what there is to see', () => {
-    expect([...reached].sort()).toEqual([...LOCK_SOMETIMES].sort())
+    expect([...reached].sort()).toEqual([...LOCK_COVERAGE_GOALS].sort())
   })
 })
 
@@ -68,7 +68,7 @@ it('all runs of ricart-agrawala with two readers and a writer', () => {
 
 // ---------------------------------------------------------------- seeded bugs
 
-/** The same protocol, whose inputs and effects are changed. */
+/** The same protocol with changed inputs and effects. */
 function changed<State extends LockState, Message extends AnyMessage>(
   protocol: Protocol<State, Message>,
   {
@@ -92,7 +92,7 @@ describe('the explorer finds', () => {
     const counting = changed(ricartAgrawala, {
       input: (input, { soft, durable }) => {
         if (input.type !== 'message' || input.message.body.type !== 'reply') return input
-        // As printed, replies are counted: whose it is does not matter.
+        // As printed, replies are counted: it does not matter whose they are.
         const missing = durable.own.asked.filter(peer => !soft.replies[peer])
         return soft.replies[input.from] && missing[0] !== undefined ? { ...input, from: missing[0] } : input
       },
@@ -119,7 +119,7 @@ describe('the explorer finds', () => {
     expect(violation?.detail).toBe('u1 is waiting u2 is waiting u3 is waiting ')
   })
 
-  it('an arbiter that forgets whom it is locked for', () => {
+  it('an arbiter that forgets its locker', () => {
     const forgetful = changed(maekawa, {
       effects: effects =>
         effects.map(effect =>
@@ -131,7 +131,7 @@ describe('the explorer finds', () => {
     expect(search(forgetful, {}).violation?.property).toBe('what counts as durable is stored (I20)')
   })
 
-  it('that nobody repeats what was lost', () => {
+  it('that nothing repeats what was lost', () => {
     for (const protocol of [ricartAgrawala, maekawa]) {
       const mute = changed(protocol as Protocol<LockState, AnyMessage>, {
         effects: (effects, input) =>

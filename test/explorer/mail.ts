@@ -1,13 +1,13 @@
 /**
- * Messages in flight. A message is numbered by its sender and content. An inbox is what is in flight to one participant,
- * numbered too: the messages of each sender in their order, and *strays*, which have left their order and may arrive at any
- * time. If links keep no order, every message is a stray.
+ * Messages in flight. A message is numbered by its sender and content. An inbox is what is in flight to one
+ * participant, numbered too: the messages of each sender in order, and *strays*, which have left their order
+ * and may arrive at any time. If links keep no order, every message is a stray.
  */
 import type { Envelope } from '../../shared/protocols/protocol.ts'
 import { PairTable } from './tables.ts'
 import { freeze, Numbering, textOf } from './values.ts'
 
-/** Of a protocol that the explorer need not know: every message has a type. */
+/** A message of any protocol; all that the explorer needs to know is that it has a type. */
 export type AnyMessage = { readonly type: string }
 
 export interface Mail<Message = AnyMessage> {
@@ -56,7 +56,7 @@ export class Inboxes {
     this.areLinksOrdered = areLinksOrdered
   }
 
-  /** Inboxes of different receivers have different numbers, so that a world is told by its numbers alone. */
+  /** Inboxes of different receivers have different numbers, so that the numbers alone tell worlds apart. */
   empty(receiver: number, participants: number): number {
     return this.number(receiver, [], new Array(participants + 1).fill([]))
   }
@@ -102,7 +102,10 @@ export class Inboxes {
     return number
   }
 
-  /** All inboxes that are left if the last messages of each queue are lost, any number of them; this one is the first. */
+  /**
+   * All inboxes that are left if any number of the last messages of each queue are lost; this one is the
+   * first.
+   */
   prefixesOf(inbox: number): readonly number[] {
     const known = this.prefixes[inbox]
     if (known !== undefined) return known

@@ -2,10 +2,10 @@ import { execFileSync, spawnSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import { DEFAULT_BOUND } from './bound.ts'
+import { COVERAGE_GOALS } from './coverage-goals.ts'
 import { LADDER, LOCK_LADDER } from './ladder.ts'
-import { LOCK_SOMETIMES } from './lock-model.ts'
+import { LOCK_COVERAGE_GOALS } from './lock-model.ts'
 import { parseOptions } from './options.ts'
-import { SOMETIMES } from './sometimes.ts'
 
 const MAIN = fileURLToPath(new URL('./main.ts', import.meta.url))
 const SMALL = '--tries 1 --operations 0 --crashes 0 --suspicions 0 --losses 0 --duplicates 0'.split(' ')
@@ -59,7 +59,7 @@ describe('npm run explore', () => {
       expect(report.states).toBeGreaterThan(100)
       expect(report.seconds).toBeGreaterThan(0)
       expect(report.bound).toMatchObject({ tries: 1, operations: 0, faults: 0 })
-      expect(Object.keys(report.sometimes)).toEqual([...SOMETIMES])
+      expect(Object.keys(report.coverageGoals)).toEqual([...COVERAGE_GOALS])
     }
   })
 
@@ -75,7 +75,7 @@ describe('npm run explore', () => {
     for (const report of reports) {
       expect(report).toMatchObject({ complete: true, violations: 0 })
       expect(report.states).toBeGreaterThan(20)
-      expect(Object.keys(report.sometimes)).toEqual([...LOCK_SOMETIMES])
+      expect(Object.keys(report.coverageGoals)).toEqual([...LOCK_COVERAGE_GOALS])
     }
   })
 

@@ -1,6 +1,6 @@
 /**
- * `npm run explore`: exhaustive search of the shipped core up to a bound, protocols side by side. Progress goes to standard
- * error. Exit status 1 if a property is violated, 2 if the options make no sense.
+ * `npm run explore`: exhaustive search of the shipped core up to a bound, protocols side by side. Progress
+ * goes to standard error. Exit status 1 if a property is violated, 2 if the options make no sense.
  */
 import { Worker } from 'node:worker_threads'
 import { LADDER, LOCK_LADDER, lockBoundOf, type Rung, wholeRungs } from './ladder.ts'
@@ -17,7 +17,7 @@ import {
 import type { WorkerMessage, WorkerTask } from './worker.ts'
 
 const GIGABYTE = 2 ** 30
-/** Of tables and queues, for each protocol; the heap comes on top. */
+/** The limit for tables and queues, for each protocol; the heap comes on top. */
 const TABLE_BYTES = 6 * GIGABYTE
 const HEAP_MEGABYTES = 4_096
 

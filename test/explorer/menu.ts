@@ -8,9 +8,9 @@ export interface Menu {
   readonly isUp: boolean
   readonly user: readonly UserItem[]
   readonly canFlush: boolean
-  /** The inputs by which its detector suspects somebody. */
+  /** The inputs by which its detector suspects a peer. */
   readonly suspicions: readonly number[]
-  /** Somebody asked this participant whether it hears the owner. */
+  /** Another participant asked this one whether it hears the owner. */
   readonly isAsked: boolean
   readonly canExpire: boolean
   readonly canRepeat: boolean

@@ -1,6 +1,7 @@
 /**
- * Makes a run that breaks a property shorter: leaves out one step or several as long as the same property still breaks. The search
- * finds runs with few faults, but its reduction lets those who have messages read them first, whether it matters or not.
+ * Makes a run that breaks a property shorter: leaves out one step or several as long as the same property
+ * still breaks. The search finds runs with few faults, but its reduction lets participants that have messages
+ * read them first, whether it matters or not.
  */
 import type { Bound } from './bound.ts'
 import { Findings } from './findings.ts'
@@ -10,7 +11,7 @@ import { Seats } from './seats.ts'
 import { doStep, tell } from './trace.ts'
 import { Worlds } from './worlds.ts'
 
-/** The steps, given in words, in words with what they send. */
+/** Takes the steps in words, and returns them with what they send. */
 export function minimise<State, Message extends AnyMessage>(
   model: Model<State, Message>,
   bound: Bound,
@@ -31,7 +32,7 @@ export function minimise<State, Message extends AnyMessage>(
   return tell(worldsOf(model, bound, new Findings()), best)
 }
 
-/** Does these steps, leaving out what is not possible, and says which property the last one breaks. */
+/** Does these steps, leaving out what is not possible, and returns which property the last one breaks. */
 function breaksWith<State, Message extends AnyMessage>(
   model: Model<State, Message>,
   bound: Bound,

@@ -1,6 +1,6 @@
 /**
- * What the explorer must know of a protocol: how a state of its is looked at. The search itself sees numbers only; who they stand
- * for, what must hold of them and what they may do is here.
+ * What the explorer must know about a protocol: how to look at one of its states. The search itself sees only
+ * numbers; what they stand for, what must hold for them and what they may do is here.
  */
 import type { Context, Effect, Input, Protocol, ProtocolOptions } from '../../shared/protocols/protocol.ts'
 import type { Findings } from './findings.ts'
@@ -10,13 +10,16 @@ import type { Record, Seat } from './seat.ts'
 export interface Model<State, Message> {
   readonly protocol: Protocol<State, Message>
   readonly options?: ProtocolOptions
-  /** Whether the properties can be told from what each participant once held, so that not every world need be visited (movers.ts). */
+  /**
+   * Whether the properties can be told from what each participant once held, so that not every world need be
+   * visited (movers.ts).
+   */
   readonly mayReduce: boolean
   /** What a search must have reached to be worth anything. */
-  readonly sometimes: readonly string[]
-  /** What of a step must not be forgotten, for the properties. */
+  readonly coverageGoals: readonly string[]
+  /** What must be remembered of a step, for the properties. */
   recorded(record: Record, before: State, after: State): Record
-  /** Makes states one that differ in nothing but in how long they wait. */
+  /** Makes states that differ only in how long they wait the same. */
   normalise(context: Context, state: State): void
   checkStep(
     findings: Findings,

@@ -5,10 +5,10 @@ import { ricartAgrawala } from '../../shared/protocols/ricart-agrawala/ricart-ag
 import { wme1, wme2 } from '../../shared/protocols/wme/wme.ts'
 import { wmeConsensus } from '../../shared/protocols/wme-consensus/wme-consensus.ts'
 import type { Bound } from './bound.ts'
-import { CONSENSUS_SOMETIMES, consensusModel } from './consensus-model.ts'
-import { LOCK_SOMETIMES, lockModel } from './lock-model.ts'
+import { CONSENSUS_COVERAGE_GOALS, consensusModel } from './consensus-model.ts'
+import { COVERAGE_GOALS } from './coverage-goals.ts'
+import { LOCK_COVERAGE_GOALS, lockModel } from './lock-model.ts'
 import { Search, type SearchOptions, type SearchResult } from './search.ts'
-import { SOMETIMES } from './sometimes.ts'
 import { wmeModel } from './wme-model.ts'
 
 export type ExploredName = ProtocolName
@@ -18,9 +18,9 @@ export const LOCK_ONLY_NAMES: readonly ExploredName[] = ['ricart-agrawala', 'mae
 
 export const isLockOnly = (name: ExploredName): boolean => LOCK_ONLY_NAMES.includes(name)
 
-export function sometimesOf(name: ExploredName): readonly string[] {
-  if (isLockOnly(name)) return LOCK_SOMETIMES
-  return name === 'wme-consensus' ? CONSENSUS_SOMETIMES : SOMETIMES
+export function coverageGoalsOf(name: ExploredName): readonly string[] {
+  if (isLockOnly(name)) return LOCK_COVERAGE_GOALS
+  return name === 'wme-consensus' ? CONSENSUS_COVERAGE_GOALS : COVERAGE_GOALS
 }
 
 export function explore(name: ExploredName, bound: Bound, options: SearchOptions): SearchResult {

@@ -1,15 +1,17 @@
 /**
- * Numbers in the soft state that only say how long to wait, or that nobody reads any more. All worlds stand still at time 0 and a
- * timer may fire whenever the search allows it, so two states that differ in nothing else behave alike, and are made one:
+ * Numbers in the soft state that only say how long to wait, or that are no longer read. All worlds stand
+ * still at time 0 and a timer may fire whenever the search allows it, so two states that differ in nothing
+ * else behave alike, and are made one:
  *   - `repeatAttempts` and the detector's `timeoutMs` are read only to compute the interval of a timer.
  *   - `proposeAttempts` beyond 1: `proposeOnceCollected` asks whether it is 0, all else is an interval.
- *   - `idleRepeats` is read to fall silent after some repeats that nobody waits for. As 0 it never does: the search has every
- *     run of the original and those in which it repeats longer, which loss and delay may bring about anyhow. (That a
- *     lock falls silent is a matter of the simulator.)
- *   - `told` is written by both protocols but read by `flush` of wme-2 alone (figure-4-acknowledgement.ts).
- *   - `acknowledged` of a sealed epoch: nothing is concluded, repeated or acknowledged in it any more, and the next epoch
- *     begins with zeros.
- * Ballots, rounds, request numbers and acknowledged lengths are compared with those in messages, and stay as they are.
+ *   - `idleRepeats` is read to fall silent after some repeats that nobody waits for. Fixed at 0 it never
+ *     falls silent: the search has every run of the original and those in which it repeats longer, which loss
+ *     and delay may bring about anyhow. (The simulator checks that a lock falls silent.)
+ *   - `told` is written by both protocols but read only by `flush` of wme-2 (figure-4-acknowledgement.ts).
+ *   - `acknowledged` of a sealed epoch: nothing is concluded, repeated or acknowledged in it any more, and
+ *     the next epoch begins with zeros.
+ * Ballots, rounds, request numbers and acknowledged lengths are compared with those in messages, and stay as
+ * they are.
  */
 import type { Context, ProtocolName } from '../../shared/protocols/protocol.ts'
 import type { WmeState } from '../../shared/protocols/wme/state.ts'

@@ -8,11 +8,11 @@ export interface Options {
   readonly bound: Bound
   readonly minutes: number
   readonly json: boolean
-  /** Smaller bounds first. */
+  /** Search smaller bounds first. */
   readonly ladder: boolean
-  /** Fewer faults of the bound first. */
+  /** Search fewer faults of the bound first. */
   readonly rising: boolean
-  /** Only this rung of the ladder. */
+  /** Search only this rung of the ladder. */
   readonly rung: string | null
   readonly help: boolean
 }
@@ -98,7 +98,7 @@ function takeBound(take: (name: string) => string | undefined): Bound {
   return boundOf(changes as Partial<Bound>)
 }
 
-/** The default bound with these changes. All faults may come together unless something else is said. */
+/** The default bound with these changes. By default all faults may come together. */
 export function boundOf(changes: Partial<Bound>): Bound {
   const bound = { ...DEFAULT_BOUND, ...changes }
   const faults = FAULTS.reduce((sum, name) => sum + bound[name], 0)

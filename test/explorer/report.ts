@@ -1,7 +1,7 @@
 /** What a search says when it is over: as JSON, and as text. */
 import { type Bound, FAULTS } from './bound.ts'
 import type { Rung } from './ladder.ts'
-import { type ExploredName, sometimesOf } from './models.ts'
+import { coverageGoalsOf, type ExploredName } from './models.ts'
 import { BOUNDS, REDUCTIONS } from './reductions.ts'
 import type { SearchResult } from './search.ts'
 
@@ -35,7 +35,7 @@ export interface ProtocolReport {
   readonly seconds: number
   /** The probability that some world was taken for another and not looked at. */
   readonly collisionProbability: number
-  readonly sometimes: { readonly [name: string]: boolean }
+  readonly coverageGoals: { readonly [name: string]: boolean }
   readonly reductions: readonly string[]
   readonly ladder: readonly RungReport[]
 }
@@ -95,7 +95,7 @@ export function reportOf(
     violation: broken === undefined ? null : { ...broken.violation!, rung: broken.report.name },
     seconds: round(outcomes.reduce((sum, { report }) => sum + report.seconds, 0)),
     collisionProbability: largest ** 2 / 2 ** 64,
-    sometimes: Object.fromEntries(sometimesOf(protocol).map(name => [name, reached.has(name)])),
+    coverageGoals: Object.fromEntries(coverageGoalsOf(protocol).map(name => [name, reached.has(name)])),
     reductions: [...REDUCTIONS, ...BOUNDS],
     ladder: outcomes.map(({ report }) => report).filter(report => report !== whole),
   }
@@ -131,8 +131,8 @@ export function describeRung(protocol: ExploredName, report: RungReport): string
 
 export function describeReport(report: ProtocolReport): string {
   const lines = [`${report.protocol}: ${report.violations} violations, ${report.seconds} s`]
-  for (const [name, isReached] of Object.entries(report.sometimes)) {
-    lines.push(`  sometimes ${isReached ? 'yes' : 'NO '} ${name}`)
+  for (const [name, isReached] of Object.entries(report.coverageGoals)) {
+    lines.push(`  reached ${isReached ? 'yes' : 'NO '} ${name}`)
   }
   if (report.violation !== null) {
     const { property, detail, trace, rung } = report.violation

@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest'
 import { wme1, wme2 } from '../../shared/protocols/wme/wme.ts'
 import type { Bound } from './bound.ts'
+import type { CoverageGoal } from './coverage-goals.ts'
 import { boundOf } from './options.ts'
 import { Search, type SearchResult } from './search.ts'
-import type { Sometimes } from './sometimes.ts'
 import { textOf } from './values.ts'
 import { type WmeProtocol, wmeModel } from './wme-model.ts'
 
 const SMALL = { tries: 1, operations: 1, crashes: 0, suspicions: 0, losses: 0, duplicates: 0 } as const
-/** The searches take seconds; on a machine that does a lot else, too, they take longer. */
+/** The searches take seconds; on a busy machine they take longer. */
 const LIMITS = { seconds: 280, bytes: 2 ** 30 } as const
 const TIMEOUT_MS = 300_000
 
@@ -16,10 +16,10 @@ function explore(protocol: WmeProtocol, changes: Partial<Bound>): SearchResult {
   return new Search(wmeModel(protocol), boundOf({ ...SMALL, ...changes })).run(LIMITS)
 }
 
-function expectHolds(result: SearchResult, sometimes: readonly Sometimes[]): void {
+function expectHolds(result: SearchResult, goals: readonly CoverageGoal[]): void {
   expect(result.violation).toBeNull()
   expect(result.complete).toBe(true)
-  for (const name of sometimes) expect(result.reached, name).toContain(name)
+  for (const name of goals) expect(result.reached, name).toContain(name)
 }
 
 describe.each([wme1, wme2])('all runs of $name with two users, one try each, one operation', protocol => {
@@ -55,7 +55,7 @@ describe.each([wme1, wme2])('all runs of $name with two users, one try each, one
     TIMEOUT_MS,
   )
 
-  // Repeats to the one that was down piled up, in every number and order: the search never came to its end.
+  // Repeats to the participant that was down piled up, in every number and order: the search never ended.
   it(
     'with one crash and one suspicion together, of one user',
     () => {
@@ -67,7 +67,8 @@ describe.each([wme1, wme2])('all runs of $name with two users, one try each, one
     TIMEOUT_MS,
   )
 
-  // A proposer whose question was lost tried ever higher ballots: with all three faults the worlds were without end.
+  // A proposer whose question was lost tried ever higher ballots: with all three faults there were infinitely
+  // many worlds.
   it(
     'with one crash, one suspicion and one lost message together, of one user without operation',
     () => {

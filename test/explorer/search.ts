@@ -1,7 +1,8 @@
 /**
- * Search through all worlds within a bound, each visited once: first all in which nothing goes wrong, then all with one fault, then
- * with two, and so on; breadth-first among those with the same number of faults. So a search that runs out of time still
- * says for how many faults it is complete, and a violation comes with a short run with few faults.
+ * Searches all worlds within a bound and visits each once: first all in which nothing goes wrong, then all
+ * with one fault, then with two, and so on; breadth-first among those with the same number of faults. So a
+ * search that runs out of time still says for how many faults it is complete, and a violation comes with a
+ * short run with few faults.
  */
 import type { Bound } from './bound.ts'
 import { Findings, type Violation } from './findings.ts'
@@ -19,7 +20,7 @@ import { Worlds } from './worlds.ts'
 export interface SearchOptions {
   readonly seconds: number
   readonly bytes: number
-  /** Off: every world is visited, for comparison. Absent: as the model allows. */
+  /** If false, every world is visited, for comparison. Default: as the model allows. */
   readonly reduction?: boolean
   readonly onProgress?: (progress: SearchProgress) => void
 }
@@ -45,10 +46,10 @@ export interface SearchResult {
   readonly violation: (Violation & { readonly trace: readonly string[] }) | null
   readonly seconds: number
   readonly reached: ReadonlySet<string>
-  /** Different states of one participant, and how often the core was asked for a step. */
+  /** The number of different states of one participant, and how often the core was asked for a step. */
   readonly seats: number
   readonly steps: number
-  /** Worlds from which it was tried that all users come through. */
+  /** The number of worlds from which a fair run was tried to see whether all users get through. */
   readonly settled: number
 }
 
@@ -62,7 +63,10 @@ export class Search<State, Message extends AnyMessage> {
   private readonly visited = new FingerprintSet()
   /** By number of faults: the worlds to be expanded, each preceded by its number. */
   private readonly queues: ChunkedInts[]
-  /** By world, in the order of discovery: the world from which it was reached, and as which successor for which movers. */
+  /**
+   * By world, in the order of discovery: the world from which it was reached, and as which successor for
+   * which movers.
+   */
   private readonly parents = new ChunkedInts(2 ** 16)
   private readonly ordinals = new ChunkedInts(2 ** 16)
   private readonly pairs = new PairTable(12)
@@ -143,7 +147,7 @@ export class Search<State, Message extends AnyMessage> {
     return this.visited.size
   }
 
-  /** Without the heap, which holds seats, messages and inboxes. */
+  /** The size without the heap, which holds seats, messages and inboxes. */
   get bytes(): number {
     let bytes = this.visited.bytes + this.parents.bytes + this.ordinals.bytes + this.pairs.bytes
     for (const queue of this.queues) bytes += queue.bytes
@@ -173,7 +177,7 @@ export class Search<State, Message extends AnyMessage> {
     if (this.findings.violation !== null) this.tracePath(from, null)
   }
 
-  /** Visits what `expand` has found. Whether some of it was not expanded before. */
+  /** Visits what `expand` has found. Returns whether some of it was not expanded before. */
   private take(from: number, movers: number): boolean {
     const { worlds, fingerprint, findings, visited } = this
     const { width, count, successors, steps } = worlds
@@ -208,7 +212,7 @@ export class Search<State, Message extends AnyMessage> {
     this.ordinals.push(ordinal)
   }
 
-  /** The properties of pairs, for the seat that has changed and each other. */
+  /** Checks the properties of pairs, for the seat that has changed with each other one. */
   private checkPairsOf(numbers: Int32Array, at: number, index: number): void {
     const { participants, seats } = this.worlds
     const changed = numbers[at + index]!

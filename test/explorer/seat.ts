@@ -1,7 +1,8 @@
 /**
- * A seat: one participant with all that belongs to it alone: its protocol's state (or none while it is down), its storage, its
- * user, and a record of what it once held, which only the properties look at. Seats are immutable and numbered: in a
- * search the same seat occurs in many thousand worlds, and what it does with a given input is computed once.
+ * A seat is one participant with everything that belongs to it alone: its protocol's state (or none while it
+ * is down), its storage, its user, and a record of what it once held, which only the properties look at.
+ * Seats are immutable and numbered: in a search the same seat occurs in many thousand worlds, and what it
+ * does with a given input is computed once.
  */
 import type { Json } from '../../shared/json.ts'
 import type { Effect } from '../../shared/protocols/protocol.ts'

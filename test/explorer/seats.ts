@@ -1,6 +1,7 @@
 /**
- * What each seat does with each input, computed once by the shipped core: the interpreter of its effects. A crash is an
- * input, too, and may come in the middle of a step: after the save, and after any part of what the step sends and says.
+ * What each seat does with each input, computed once by the shipped core: the interpreter of its effects. A
+ * crash is an input, too, and may come in the middle of a step: after the save, and after any part of what
+ * the step sends and says.
  */
 import {
   type Context,
@@ -24,15 +25,18 @@ import { copy, freeze, Numbering } from './values.ts'
 export const TIMERS = ['repeat', 'heartbeat', 'suspect', 'propose', 'flush', 'ttl'] as const
 export const USER_ACTIONS = ['try', 'issue', 'exit', 'withdraw', 'repeat'] as const
 
-const MOST_PARTICIPANTS = 9
+const MAX_PARTICIPANTS = 9
 
-/** Inputs are numbered: timers, user actions, crash, recovery, peers that cannot be reached, and then the messages. */
+/**
+ * Inputs are numbered: timers, user actions, crash, recovery, peers that cannot be reached, and then the
+ * messages.
+ */
 export const inputOfTimer = (timer: (typeof TIMERS)[number]): number => TIMERS.indexOf(timer)
 export const inputOfAction = (action: UserAction): number => TIMERS.length + USER_ACTIONS.indexOf(action)
 export const CRASH = TIMERS.length + USER_ACTIONS.length
 export const RECOVER = CRASH + 1
 export const inputOfUnreachable = (peer: number): number => RECOVER + peer
-export const FIRST_MESSAGE = RECOVER + MOST_PARTICIPANTS + 1
+export const FIRST_MESSAGE = RECOVER + MAX_PARTICIPANTS + 1
 
 /** What a seat becomes, and what it sends: receivers and messages in turn. */
 export interface Result {
@@ -42,7 +46,7 @@ export interface Result {
 
 const NOTHING: readonly number[] = []
 
-/** One step under way: the user and the state change, the effects are what the core wants done. */
+/** One step under way: the user and the state change, and the effects are what the core wants done. */
 interface Run<State, Message> {
   readonly seat: Seat<State>
   readonly user: User | null
@@ -51,7 +55,10 @@ interface Run<State, Message> {
   readonly effects: readonly Effect<Message>[]
 }
 
-/** What the search knows of seats, whatever their protocol is: their numbers, and what leads from one to the other. */
+/**
+ * What the search knows about seats, whatever their protocol: their numbers, and what leads from one to the
+ * other.
+ */
 export interface SeatTable {
   readonly seats: readonly Seat<unknown>[]
   readonly results: readonly Result[]
@@ -248,7 +255,7 @@ function contextOf(self: number, bound: Bound, options: ProtocolOptions | undefi
       participants: bound.participants,
       configuration: 1,
       localHandoffs: 1,
-      // A re-entry that leaves later is a message that is delivered later: that is explored in any case.
+      // A re-entry that leaves later is a message that is delivered later, which is explored in any case.
       timing: { ...DEFAULT_TIMING, confirmMs: 0 },
       limits: DEFAULT_LIMITS,
       ...(options && { options }),

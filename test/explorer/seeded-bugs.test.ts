@@ -1,4 +1,4 @@
-/** The core with a bug put in from outside, so that it is known that the explorer finds what it looks for. */
+/** The core with a bug put in from outside, to show that the explorer finds what it looks for. */
 import { describe, expect, it } from 'vitest'
 import type { Effect } from '../../shared/protocols/protocol.ts'
 import type { WmeMessage } from '../../shared/protocols/wme/messages.ts'
@@ -18,7 +18,7 @@ function violationOf(protocol: WmeProtocol, changes: Partial<Bound>) {
 
 type Effects = Effect<WmeMessage>[]
 
-/** The same protocol, whose effects are changed. */
+/** The same protocol with changed effects. */
 const withEffects = (protocol: WmeProtocol, change: (effects: Effects) => Effects): WmeProtocol => ({
   ...protocol,
   step: (context, state, input) => change(protocol.step(context, state, input)),
@@ -79,7 +79,7 @@ describe('the explorer finds', () => {
     }
     const violation = violationOf(hasty, { suspicions: 1, lag: 2 })
     expect(violation?.property).toBe('what is committed is in every later log, and the same (I5, I6)')
-    // Somebody must suspect, a majority must agree and decide, and nothing else matters.
+    // A participant must suspect, a majority must agree and decide, and nothing else matters.
     expect(violation?.trace.some(step => step.includes("'suspect' fires"))).toBe(true)
     expect(violation?.trace.length).toBeLessThan(30)
   })
@@ -98,7 +98,7 @@ describe('the explorer finds', () => {
     expect(violation?.property).toBe('each user is told what its automaton allows')
   })
 
-  it('that nobody repeats what was lost', () => {
+  it('that nothing repeats what was lost', () => {
     const silent = withEffects(wme1, effects => effects)
     const mute: WmeProtocol = {
       ...silent,

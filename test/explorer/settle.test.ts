@@ -1,4 +1,4 @@
-/** Progress is tried by a run that ends by itself: through, known, or in a circle. */
+/** Progress is tried by a run that ends by itself: all users through, a known world, or a cycle. */
 import { describe, expect, it } from 'vitest'
 import type { Effect, Input } from '../../shared/protocols/protocol.ts'
 import type { WmeMessage } from '../../shared/protocols/wme/messages.ts'
@@ -25,7 +25,7 @@ const search = (protocol: WmeProtocol, changes: Partial<Bound> = {}) =>
 
 const isRepeat = (input: Input<WmeMessage>): boolean => input.type === 'timer' && input.timer === 'repeat'
 
-/** What its user's `try` should send is sent only by the repeat timer, and by that only every so many times. */
+/** What a user's `try` should send is sent only by the repeat timer, and only every `sendsEvery` times. */
 function lazy(sendsEvery: number): WmeProtocol {
   return {
     ...wme1,
@@ -40,7 +40,7 @@ function lazy(sendsEvery: number): WmeProtocol {
 }
 
 describe('a fair run', () => {
-  // The limit was 2,000 steps, and a run that was longer counted as one that leads nowhere.
+  // The limit was 2,000 steps, and a longer run counted as one that leads nowhere.
   it('may be long: thousands of steps that lead on are no violation', () => {
     const { worlds, findings } = new Search(wmeModel(lazy(2_500)), boundOf(SMALL))
     const settler = new Settler(worlds, findings)

@@ -1,12 +1,12 @@
 /**
- * Progress: from every quiet world, if nothing more goes wrong, all users come through. This is tried by one fair run: who is down
- * comes back, messages are delivered, users go in and out as soon as they can, and when nothing else is left to do, the
- * timers fire in turn. Nobody suspects anybody.
+ * Progress: from every quiet world, if nothing more goes wrong, all users get through. This is tried by one
+ * fair run: participants that are down come back, messages are delivered, users go in and out as soon as they
+ * can, and when nothing else is left to do, the timers fire in turn. Nobody suspects anybody.
  *
- * The run ends when all users are through; when it meets a quiet world from which an earlier run came through; or when it comes to a
- * world for the second time with the same timers next in turn: then it goes around in a circle for ever, and that is a
- * violation. There is no limit to its length but the time of the search. That one fair run succeeds does not prove that all do, but a world from which
- * nothing leads on is found.
+ * The run ends when all users are through; when it meets a quiet world from which an earlier run got through;
+ * or when it comes to a world for the second time with the same timers next in turn. Then it would go around
+ * in a cycle forever, and that is a violation. There is no limit to its length but the time of the search.
+ * That one fair run succeeds does not prove that all do, but a world from which nothing leads on is found.
  */
 import type { Findings } from './findings.ts'
 import { Fingerprinter } from './fingerprint.ts'
@@ -15,7 +15,7 @@ import { FingerprintSet } from './tables.ts'
 import { describeStep } from './trace.ts'
 import { NORMAL, type Worlds } from './worlds.ts'
 
-const MOST_TOLD = 60
+const MAX_TOLD = 60
 /** A step is three numbers of the run. */
 const LOOK_AT_CLOCK_EVERY = 3 * 4_096
 
@@ -26,7 +26,7 @@ const TIMERS: readonly number[] = [inputOfTimer('repeat'), inputOfTimer('propose
 export class Settler {
   /** Worlds that were tried. */
   count = 0
-  /** The time was over before a run had come to its end: it says nothing. */
+  /** The time was over before a run had come to its end, so the run says nothing. */
   isTimeOver = false
   /** The run that did not succeed. */
   trace: readonly string[] = []
@@ -41,7 +41,7 @@ export class Settler {
     this.fingerprint = new Fingerprinter(worlds)
   }
 
-  /** Tries it from this quiet world. What is met on the way to success need not be tried again. */
+  /** Tries a run from this quiet world. Worlds met on the way to success need not be tried again. */
   settle(start: Int32Array, isTimeOver: () => boolean): void {
     const { worlds, findings } = this
     const world = start.slice()
@@ -88,7 +88,7 @@ export class Settler {
 
   private describe(run: readonly number[]): void {
     const steps: string[] = []
-    for (let at = 0; at < Math.min(run.length, 3 * MOST_TOLD); at += 3) {
+    for (let at = 0; at < Math.min(run.length, 3 * MAX_TOLD); at += 3) {
       steps.push(describeStep(this.worlds, run[at]!, run[at + 1]!, run[at + 2]!))
     }
     this.trace = ['then, without a fault:', ...steps, `(${run.length / 3} steps)`]
@@ -126,14 +126,14 @@ export class Settler {
   }
 }
 
-/** Messages first, then users, then timers: the one first that has waited longest for its turn. */
+/** Messages first, then users, then timers: the timer that has waited longest for its turn comes first. */
 function rankOf(turns: Turns, participant: number, input: number): number {
   if (input >= FIRST_MESSAGE || URGENT.includes(input)) return 0
   if (USER.includes(input)) return 1
   return TIMERS.includes(input) ? 2 + turns.placeOf(participant, input) : Number.POSITIVE_INFINITY
 }
 
-/** In which order the timers have fired last: whoever has not fired yet comes first. */
+/** The order in which the timers have last fired: a timer that has not fired yet comes first. */
 class Turns {
   private fired: string[] = []
 

@@ -1,6 +1,6 @@
 /**
- * Hash tables over typed arrays. A search holds a hundred million numbers, which as JavaScript objects would neither fit
- * the memory nor be found in time.
+ * Hash tables over typed arrays. A search holds a hundred million numbers, which as JavaScript objects would
+ * neither fit the memory nor be found in time.
  */
 
 const GROW_AT = 0.6
@@ -12,7 +12,9 @@ function mix(a: number, b: number): number {
   return h ^ (h >>> 15)
 }
 
-/** A map from two numbers (not negative, below 2³¹) to one of the same kind. Open addressing, linear probing. */
+/**
+ * A map from two numbers (not negative, below 2³¹) to one of the same kind. Open addressing, linear probing.
+ */
 export class PairTable {
   size = 0
   private mask: number
@@ -68,7 +70,10 @@ export class PairTable {
 /** A fingerprint that is new, known but not yet marked, or marked. */
 export type Known = 0 | 1 | 2
 
-/** A set of fingerprints of 63 bits, each with a mark: the lowest bit of `low`, which must be 0 in what is passed. */
+/**
+ * A set of fingerprints of 63 bits, each with a mark: the lowest bit of `low`, which must be 0 in the
+ * arguments.
+ */
 export class FingerprintSet {
   size = 0
   private mask: number
@@ -129,14 +134,17 @@ export class FingerprintSet {
   }
 }
 
-/** Numbers by index, added one by one, in chunks, so that growing copies nothing and what was read can be let go. */
+/**
+ * Numbers by index, added one by one, in chunks, so that growing copies nothing and what was read can be
+ * freed.
+ */
 export class ChunkedInts {
   length = 0
   private readonly chunks: (Int32Array | null)[] = []
   private readonly chunkSize: number
   private held = 0
 
-  /** `chunkSize` is a multiple of what is read at once. */
+  /** `chunkSize` is a multiple of how many numbers are read at once. */
   constructor(chunkSize: number) {
     this.chunkSize = chunkSize
   }
@@ -166,7 +174,7 @@ export class ChunkedInts {
     for (let i = 0; i < into.length; i++) into[i] = chunk[at + i]!
   }
 
-  /** Lets go of the whole chunks below `index`. */
+  /** Frees the whole chunks below `index`. */
   forgetBelow(index: number): void {
     const chunk = Math.floor(index / this.chunkSize) - 1
     if (chunk < 0 || this.chunks[chunk] === null) return

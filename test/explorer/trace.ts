@@ -4,7 +4,7 @@ import { CRASH, FIRST_MESSAGE, RECOVER, TIMERS, USER_ACTIONS } from './seats.ts'
 import { textOf } from './values.ts'
 import { KEPT, LOST, STRAYED, WAY_TO_LOSE, type Worlds } from './worlds.ts'
 
-/** The words name a step also in another search, where all numbers are different. */
+/** The words name the same step in another search, where all numbers are different. */
 export function describeStep(worlds: Worlds, participant: number, input: number, how: number): string {
   const who = `participant ${participant}`
   if (input === CRASH) return `${who} crashes${lossOf(how)}`
@@ -33,7 +33,7 @@ function describeMail({ from, message }: Mail): string {
   return `${type} ${textOf(rest)} from ${from}`
 }
 
-/** Does the step that has these words. The world after it, or null if it is not possible. */
+/** Does the step that has these words. Returns the world after it, or null if it is not possible. */
 export function doStep(worlds: Worlds, world: Int32Array, step: string): Int32Array | null {
   worlds.expandOnly(
     world,

@@ -1,8 +1,10 @@
 /**
- * The users: one automaton each (the paper's section 2), as the user knows it. It tries, is in, issues, leaves, and tries again.
+ * The users: one automaton each (the paper's section 2), as the user knows it. It tries, is in, issues,
+ * leaves, and tries again.
  *
- * When its participant crashes, a user may miss answers. It then is in `doubt`: what it still waits for it asks for again, once
- * the participant is back, and it may learn of an end that it was not told of. Out of doubt it must be told everything.
+ * When its participant crashes, a user may miss answers. Then it is in `doubt`: it asks again for what it
+ * still waits for, once the participant is back, and it may learn of an end that it was not told of. A user
+ * that is not in doubt must be told everything.
  */
 import type { Emitted, Mode, UserInput, UserOutput } from '../../shared/protocols/protocol.ts'
 
@@ -11,9 +13,9 @@ export interface User {
   readonly mode: Mode
   readonly phase: 'out' | 'waiting' | 'in' | 'issuing' | 'leaving'
   readonly triesLeft: number
-  /** Of the grant that the user has; 0 when it has none. */
+  /** The fence of the grant that the user has; 0 if it has none. */
   readonly fence: number
-  /** All fences that the user was ever given, in their order. */
+  /** All fences that the user was ever given, in order. */
   readonly fences: readonly number[]
   readonly operations: readonly UserOperation[]
   readonly doubt: boolean
@@ -58,7 +60,7 @@ export function actionsOf(user: User): UserAction[] {
   }
 }
 
-/** The user after it spoke, and what it says. */
+/** Returns the user after it spoke, and what it says. */
 export function speak(user: User, action: UserAction): { user: User; event: UserInput } {
   const { name, fence, operations } = user
   switch (action) {
@@ -85,7 +87,10 @@ export function speak(user: User, action: UserAction): { user: User; event: User
   }
 }
 
-/** A time to live of 0 ends at the instant at which all worlds stand still: the `ttl` timer may fire at any moment. */
+/**
+ * A time to live of 0 ends at the instant at which all worlds stand still: the `ttl` timer may fire at any
+ * moment.
+ */
 const tryOf = ({ name, mode }: User): UserInput => ({
   type: 'try',
   user: name,
@@ -109,7 +114,7 @@ export function crash(user: User): User {
 
 // ---------------------------------------------------------------- hearing
 
-/** The user after it heard this, or why it must not hear it. */
+/** Returns the user after it heard this, or why it must not hear it. */
 export function hear(user: User, event: Emitted): User | string {
   switch (event.type) {
     case 'crit':
@@ -146,12 +151,12 @@ function hearOutcome(user: User, event: Heard<'outcome'>): User | string {
   const pending = user.operations.at(-1)
   if (user.phase !== 'issuing' || event.fence !== user.fence) return `outcome in phase ${user.phase}`
   if (pending?.opId !== event.opId) return `an outcome of ${event.opId}, which is not pending`
-  // Who is in doubt stays so: the answer may come from the results table, and the grant be over.
+  // A user in doubt stays in doubt: the answer may come from the results table, and the grant may be over.
   return { ...settle(user, 'applied', event.sequence), mustRepeat: false, phase: 'in' }
 }
 
 function hearEjected(user: User, event: Heard<'ejected'>): User | string {
-  // A user that missed its crit is told the end of a grant that it knows nothing of.
+  // A user that missed its crit is told the end of a grant that it does not know.
   if (user.phase === 'waiting' && user.doubt) return leave(user)
   if (user.fence !== event.fence) return `ejected in phase ${user.phase} from ${event.fence}`
   return leaveForced(user, event.pending)
@@ -161,7 +166,8 @@ function hearRefused(user: User, { event, refusal }: Heard<'refused'>): User | s
   if (!user.doubt || refusal.code !== 'grant-over') return `${event} refused: ${refusal.code}`
   if (refusal.ending === null) return 'the end of a grant was forgotten'
   if (refusal.ending.reason === 'released') return `${event} refused after the release`
-  // An operation that is refused is not in the results table, so nobody has applied it, and its grant is over.
+  // An operation that is refused is not in the results table, so nobody has applied it, and its grant is
+  // over.
   if (event === 'issue') return leave(settle(user, refusal.ending.pending?.outcome ?? 'not-applied', 0))
   return leaveForced(user, refusal.ending.pending)
 }

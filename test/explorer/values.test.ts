@@ -42,7 +42,7 @@ describe('copy', () => {
     expect(original).toEqual({ log: [entry], soft: { agreed: [true, false], voters: { 2: 1 } } })
   })
 
-  /** Walks through worlds; `structuredClone` shares nothing, so it cannot go wrong where `copy` could. */
+  /** Walks through worlds. `structuredClone` shares nothing, so it cannot go wrong where `copy` could. */
   it.each([wme1, wme2])('does for states of $name what structuredClone does', protocol => {
     const bound = boundOf({ tries: 1, operations: 1, losses: 0, duplicates: 0 })
     const findings = new Findings()
@@ -78,7 +78,9 @@ describe('copy', () => {
   })
 })
 
-/** A message may meet a state that it never meets in a run: then the core may find a defect, in both copies. */
+/**
+ * A message may meet a state that it never meets in a run: then the core may find a defect, in both copies.
+ */
 function stepOrDefect(step: () => unknown): unknown {
   try {
     return step()

@@ -1,9 +1,10 @@
 /**
  * Copying, freezing and writing down plain values, as fast as a search needs it.
  *
- * What was saved or sent is immutable by contract. The explorer freezes it, so that breaking the contract throws, and a copy
- * shares everything frozen with its original. So a state is copied by what a step can change in it, and the copier knows
- * nothing of the state's fields: a field that is added to the core is copied, compared and written down like all others.
+ * What was saved or sent is immutable by contract. The explorer freezes it, so that breaking the contract
+ * throws, and a copy shares everything frozen with its original. So a copy holds only what a step can change,
+ * and the copier knows nothing about the state's fields: a field that is added to the core is copied,
+ * compared and written down like all others.
  */
 import { hashText } from '../../shared/resource/canonical.ts'
 
@@ -35,8 +36,8 @@ export function copy<T>(value: T): T {
 }
 
 /**
- * The text of a value, the same for equal values and for no others. Unlike JSON it tells `undefined` in a list (no answer)
- * from `null` (an empty answer), which for the promises of Paxos is all the difference.
+ * The text of a value, the same for equal values and for no others. Unlike JSON it tells `undefined` in a
+ * list (no answer) from `null` (an empty answer), which makes all the difference for the promises of Paxos.
  */
 export function textOf(value: unknown): string {
   if (typeof value === 'string') return `"${value}"`

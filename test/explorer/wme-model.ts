@@ -2,21 +2,21 @@
 import type { Protocol } from '../../shared/protocols/protocol.ts'
 import type { WmeMessage } from '../../shared/protocols/wme/messages.ts'
 import type { WmeState } from '../../shared/protocols/wme/state.ts'
-import { checkPair } from './always-pair.ts'
-import { checkSeat } from './always-seat.ts'
-import { checkStep } from './always-step.ts'
+import { COVERAGE_GOALS, noteStep } from './coverage-goals.ts'
+import { checkPair } from './invariants-pair.ts'
+import { checkSeat } from './invariants-seat.ts'
+import { checkStep } from './invariants-step.ts'
 import { menuOf } from './menu.ts'
 import type { Model } from './model.ts'
 import { normalise } from './normalise.ts'
 import { recorded } from './seat.ts'
-import { noteStep, SOMETIMES } from './sometimes.ts'
 
 export type WmeProtocol = Protocol<WmeState, WmeMessage>
 
 export const wmeModel = (protocol: WmeProtocol): Model<WmeState, WmeMessage> => ({
   protocol,
   mayReduce: true,
-  sometimes: SOMETIMES,
+  coverageGoals: COVERAGE_GOALS,
   recorded,
   normalise: (context, state) => normalise(protocol.name, context, state),
   checkStep,

@@ -1,4 +1,4 @@
-/** Searches for one protocol, on a thread of its own: one rung of the ladder after the other. */
+/** Searches for one protocol, on a thread of its own, one rung of the ladder after the other. */
 import { parentPort, workerData } from 'node:worker_threads'
 import type { Rung } from './ladder.ts'
 import { type ExploredName, explore } from './models.ts'

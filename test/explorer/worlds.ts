@@ -1,31 +1,37 @@
 /**
- * A world is a row of numbers: the seat of each participant, the inbox of each participant, and what is left of the budgets.
- * `expand` finds the worlds that are one step away.
+ * A world is a row of numbers: the seat of each participant, the inbox of each participant, and what is left
+ * of the budgets. `expand` finds the worlds that are one step away.
  *
  * Which steps there are:
- *   - the first message of each link to a participant that is up, and any stray, may be delivered; or delivered and kept (a
- *     duplicate); or lost; or become a stray;
+ *   - the first message of each link to a participant that is up, and any stray, may be delivered; or
+ *     delivered and kept (a duplicate); or lost; or become a stray;
  *   - any user may do what its automaton allows;
  *   - any participant may crash, between two steps or in the middle of one; one that is down may come back;
- *   - a detector suspects whenever it may, within the budgets (bound.ts): `suspect` fires, where a protocol has that timer (what the
- *     transport reports as unreachable has exactly the same effect there), or else a watched peer cannot be reached;
+ *   - a detector suspects whenever it may, within the budgets (bound.ts): `suspect` fires, where a protocol
+ *     has that timer (a transport that reports a peer as unreachable has exactly the same effect there), or
+ *     else a watched peer cannot be reached;
  *   - `flush` fires whenever it is set: it sends the DOINVOKE of wme-2;
- *   - `propose` fires in a *quiet* world, where no link holds a message to anybody who is up, and begins a bounded number of rounds
- *     of ballots in each epoch: a proposer that is behind and whose question was lost would otherwise try ever higher ones;
- *   - `repeat` fires in a quiet world, if something was lost or somebody crashed, or if no user can do anything;
+ *   - `propose` fires in a *quiet* world, where no link holds a message to a participant that is up, and
+ *     begins a bounded number of rounds of ballots in each epoch: a proposer that is behind and whose
+ *     question was lost would otherwise try ever higher ones;
+ *   - `repeat` fires in a quiet world, if something was lost or a participant crashed, or if no user can do
+ *     anything;
  *   - `repeat`, `propose` and `heartbeat` fire in any world for one of the budget of hurries.
  *
- * What the conditions on `repeat` and `propose` give up, beyond the hurries: repeats that cross what is still in flight (one more
- * copy of it, which the budget of duplicates stands for, or one with newer content) and proposers that duel without a
- * loss or a crash. Where nothing was lost, a repeat says nothing that has not arrived. Without the conditions repeats
- * would fill the network without end; for the same reason a repeat adds no message that is waiting already.
+ * What the conditions on `repeat` and `propose` give up, beyond the hurries: repeats that cross what is still
+ * in flight (one more copy of it, which the budget of duplicates stands for, or one with newer content) and
+ * proposers that duel without a loss or a crash. Where nothing was lost, a repeat says nothing that has not
+ * arrived. Without the conditions repeats would fill the network without end; for the same reason a repeat
+ * adds no message that is waiting already.
  *
- * What is sent to a participant *while it is down* is lost, as it is where nobody listens; of what was in flight when it crashed,
- * the last messages of each link may be lost with it, and the others still arrive. So repeats to the dead do not pile up. A run in which such a message arrives after the recovery is, up to the
- * conditions above, one in which the participant recovers before the message is sent, and is slow: to recover depends on
- * its storage alone, and what it sends then may be delivered later. Given up are messages that others sent because they had
- * waited in vain (a repeat, a ballot), that are out of date when it comes back, and that it reads all the same; the budgets of
- * duplicates and stragglers bring such messages about.
+ * What is sent to a participant *while it is down* is lost, because nobody listens. Of what was in flight
+ * when it crashed, the last messages of each link may be lost with it, and the others still arrive. So
+ * repeats to a participant that is down do not pile up. A run in which such a message arrives after the
+ * recovery is, up to the conditions above, one in which the participant recovers before the message is sent,
+ * and is slow: its recovery depends on its storage alone, and what it sends then may be delivered later. What
+ * is given up are messages that others sent because they had waited in vain (a repeat, a ballot), that are
+ * out of date when the participant comes back, and that it reads all the same; the budgets of duplicates and
+ * stragglers bring such messages about.
  */
 import { type Bound, Budgets, budgetOf } from './bound.ts'
 import type { Findings } from './findings.ts'
@@ -35,8 +41,8 @@ import { everybodyOf } from './movers.ts'
 import { CRASH, FIRST_MESSAGE, inputOfTimer, RECOVER, type Result, type SeatTable } from './seats.ts'
 
 /**
- * How a step goes. From 0 on: with a crash before this many of what is sent and said; a crash may lose some of what is on its way to
- * the participant, and each way to lose counts as so many more.
+ * How a step goes. From 0 on: with a crash before this many of the messages and events. A crash may lose some
+ * of what is on its way to the participant, and each way to lose it counts as that many more.
  */
 export const NORMAL = -1
 export const WAY_TO_LOSE = 1_000
@@ -63,7 +69,7 @@ const EXPIRIES = budgetOf('expiries')
 
 const NOTHING: readonly number[] = []
 
-/** Whether a step, by participant, input and how it goes, is to be looked at. */
+/** Whether to look at a step, given by participant, input and how it goes. */
 export type StepFilter = (participant: number, input: number, how: number) => boolean
 
 export class Worlds {
@@ -74,11 +80,17 @@ export class Worlds {
   readonly areLinksOrdered: boolean
   /** Numbers in a world. */
   readonly width: number
-  /** The worlds that the last `expand` found, one after the other, and how each was reached: participant, input, how. */
+  /**
+   * The worlds that the last `expand` found, one after the other, and how each was reached: participant,
+   * input, how.
+   */
   count = 0
   successors = new Int32Array(1024)
   steps = new Int32Array(1024)
-  /** A bit for each participant that must read its messages first, because a step would make a link to it too long. */
+  /**
+   * A bit for each participant that must read its messages first, because a step would make a link to it too
+   * long.
+   */
   blockers = 0
   isQuiet = false
   private world: Int32Array = new Int32Array(0)
@@ -140,7 +152,7 @@ export class Worlds {
     }
   }
 
-  /** All steps of everybody, also those that make a link longer than the bound allows. */
+  /** All steps of all participants, including those that make a link longer than the bound allows. */
   expandFreely(world: Int32Array): void {
     this.isLagFree = true
     this.expand(world, everybodyOf(this.participants))
@@ -187,7 +199,7 @@ export class Worlds {
       const left = this.inboxes.takeStray(number, message)
       this.stepWith(index, input, NORMAL, left, budgets)
       if (afterCopy !== -1) this.stepWith(index, input, KEPT, number, afterCopy)
-      // A stray of an ordered link may arrive never: losing it is nothing new.
+      // A stray of an ordered link may never arrive, so losing it is nothing new.
       if (afterLoss !== -1 && !this.areLinksOrdered)
         this.arrive(index, input, LOST, seat, left, afterLoss, NOTHING)
     }
@@ -237,7 +249,7 @@ export class Worlds {
     for (let cut = 0; cut < cuts.length; cut++) this.crash(index, input, cut, cuts[cut]!, inbox, afterCrash)
   }
 
-  /** What was sent last to the one that crashes may be lost with it. */
+  /** What was sent last to the participant that crashes may be lost with it. */
   private crash(
     index: number,
     input: number,
@@ -274,7 +286,7 @@ export class Worlds {
     const isRepeat = this.isQuiet && (input === REPEAT || input === PROPOSE)
     for (let at = 0; at < sends.length; at += 2) {
       const place = to + participants + sends[at]! - 1
-      // Nobody is there to receive it. (That there is no such participant at all is found elsewhere.)
+      // Nobody is there to receive it. (Another check finds receivers that do not exist at all.)
       const isThere = sends[at]! > participants || this.menuOf(world[sends[at]! - 1]!).isUp
       if (!isThere) continue
       if (isRepeat && this.inboxes.has(successors[place]!, sends[at + 1]!)) continue
@@ -287,10 +299,13 @@ export class Worlds {
     this.count++
   }
 
-  /** Whether a link gets longer than allowed. What is sent at once fits an empty link, and who is down holds up nobody. */
+  /**
+   * Whether a link gets longer than allowed. Messages sent at once fit an empty link, and a participant that
+   * is down holds up nobody.
+   */
   private isTooLong(index: number, to: number): boolean {
     const { participants, world, successors, inboxes } = this
-    // A step that has broken a property must be there to be told of.
+    // A step that has broken a property must be there to be reported.
     if (this.lag === 0 || this.isLagFree || this.findings.violation !== null) return false
     let isTooLong = false
     for (let receiver = 0; receiver < participants; receiver++) {

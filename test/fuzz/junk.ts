@@ -80,7 +80,7 @@ export const ODD_ENCODINGS = [
   '@',
 ]
 
-/** JSON that is none, or that has a surprise inside. */
+/** Text that only looks like JSON, or JSON with a surprise inside. */
 export function oddJson(random: Random): string {
   const deep = random.between(60, 20_000)
   return random.pick([

@@ -1,7 +1,7 @@
 /**
- * The memory of workerd processes. An isolate collects its garbage when it needs room, not when it is idle:
- * what a process holds at some moment says little about what it needs. So each is made to collect first, and
- * two figures are taken: the heap that is in use then, which goes back to where it was unless something is
+ * The memory of workerd processes. An isolate collects its garbage when it needs room, not when it is idle,
+ * so what a process holds at some moment says little about what it needs. Therefore each is made to collect
+ * first, and two figures are taken: the heap in use then, which goes back to where it was unless something is
  * kept, and the resident set, which also has what V8 and SQLite keep for the next time.
  */
 import { once } from 'node:events'
@@ -38,12 +38,12 @@ interface HeapUsage {
   readonly backingStorageSize: number
 }
 
-/** Of the isolate that all objects of a process share, after a collection. */
+/** The heap of the isolate that all objects of a process share, after a collection. */
 async function heapBytes(inspectorPort: number): Promise<number> {
   const inspector = new Inspector(new WebSocket(`ws://127.0.0.1:${inspectorPort}/main`))
   try {
     const contextId = await inspector.context()
-    // What the first collection finalises, the second one frees.
+    // The second collection frees what the first one finalises.
     for (let round = 1; round <= 2; round++)
       await inspector.ask('Runtime.evaluate', { expression: 'gc()', contextId })
     const usage = (await inspector.ask('Runtime.getHeapUsage', {})) as HeapUsage

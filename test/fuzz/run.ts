@@ -62,10 +62,10 @@ const WARM_UP = 0.25
 const COOLING_MS = 15_000
 const LONGEST_COOLING_MS = 60_000
 /**
- * Memory counts as returned within this. The heap is what is in use after a collection: a quarter and 4 MB more
- * are for code that is compiled later and for what the good client's lock keeps; a leak of 1 KB for each
- * request is beyond it. In the resident set a third is for what V8 and SQLite keep for the next time, and 16 MB
- * for each of the four processes, which is one more page of young objects.
+ * Memory counts as returned within this. The heap is what is in use after a collection: a quarter and 4 MB
+ * more are for code that is compiled later and for what the good client's lock keeps; a leak of 1 KB for each
+ * request is beyond it. In the resident set a third is for what V8 and SQLite keep for the next time, and 16
+ * MB for each of the four processes, which is one more page of young objects.
  */
 const tolerated = ({ heapMB, rssMB }: Memory): Memory => ({
   heapMB: Math.round(heapMB * 1.25) + 4,

@@ -1,7 +1,4 @@
-/**
- * Sends bytes to a port and waits for the head of an answer: all that matters is its status, and that it
- * comes.
- */
+/** Sends bytes to a port and waits for the head of an answer: only its status matters, and that it comes. */
 import { createConnection } from 'node:net'
 
 export interface Sent {
@@ -51,7 +48,7 @@ export function send({ port, bytes, frames, isComplete }: SendOptions): Promise<
   })
 }
 
-/** Of the last head that is not a mere `100 Continue`. */
+/** The status of the last head that is not a mere `100 Continue`. */
 function statusOf(text: string): number | null {
   const heads = [...text.matchAll(/HTTP\/1\.[01] (\d{3})/g)].map(([, status]) => Number(status))
   return heads.findLast(status => status !== 100) ?? null

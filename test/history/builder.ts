@@ -1,4 +1,4 @@
-/** Writes small histories by hand. Time goes on by one with each event unless `at` says otherwise. */
+/** Writes small histories by hand. Time goes on by one with each event, unless `at` is called. */
 import type { EjectionReason, History, HistoryEvent, HistoryHeader } from '../../shared/history/events.ts'
 import { judge } from '../../shared/history/judge.ts'
 import type { Judgement, PropertyName } from '../../shared/history/verdict.ts'

@@ -123,7 +123,7 @@ describe('what is not a history ends with status 2 and one plain message', () =>
     })
   })
 
-  test('help is no mistake', () => {
+  test('help is not a mistake', () => {
     expect(checkHistory('--help')).toMatchObject({ status: 0, stdout: expect.stringMatching(/^usage:/) })
   })
 })

@@ -7,7 +7,7 @@ import { build, HEADER, type HistoryBuilder, judged, messages, violations } from
 
 const PROTOCOLS: readonly ProtocolName[] = ['wme-1', 'wme-2', 'wme-consensus', 'ricart-agrawala', 'maekawa']
 
-/** Three participants with one user each: `a` waits, `b` and `c` come and go in turn so many times. */
+/** Three participants with one user each: `a` waits, `b` and `c` come and go in turn this many times. */
 function busy(builder: HistoryBuilder, times: number, firstFence = 1): HistoryBuilder {
   for (let time = 0; time < times; time++) {
     const [user, participant] = time % 2 === 0 ? (['b', 2] as const) : (['c', 3] as const)
@@ -19,7 +19,10 @@ function busy(builder: HistoryBuilder, times: number, firstFence = 1): HistoryBu
 const calm = (header: Partial<HistoryHeader> = {}) => build(header).push({ type: 'calm' })
 const fault = (builder: HistoryBuilder) => builder.push({ type: 'fault' })
 const healedAndEnded = (builder: HistoryBuilder) => builder.healed(1, 2, 3).settled().end()
-/** Two turns of each other, and two more of each while the request is on its way; maekawa has two requests for each. */
+/**
+ * Two turns of each other participant, and two more of each while the request is on its way; maekawa has two
+ * requests for each.
+ */
 const boundOf = (protocol: string) => (protocol === 'maekawa' ? 2 * 2 : 2) + 2 * 2
 
 describe.each(PROTOCOLS)('a calm stretch of %s', protocol => {
@@ -63,7 +66,7 @@ describe('outside of calm stretches', () => {
     expect(violations(healedAndEnded(builder))).toEqual([])
   })
 
-  test('who still waits when the calm ends is owed nothing', () => {
+  test('a user that still waits when the calm ends is owed nothing', () => {
     const builder = fault(calm(header).try('a')).withdrawn('a')
     expect(violations(healedAndEnded(builder))).toEqual([])
   })
@@ -73,7 +76,7 @@ describe('the bound', () => {
   const header: HistoryHeader = { ...HEADER, participants: 3, localHandoffs: 3 }
   const users = (...counts: number[]) => new Map(counts.map((count, index) => [index + 1, count]))
 
-  test('grows with the users at one participant, who need a turn each', () => {
+  test('grows with the users at one participant, which need a turn each', () => {
     expect(orderBound(header, 1, users(1, 1, 1))).toBe(2 + 4)
     expect(orderBound(header, 1, users(3, 1, 1))).toBe(3 * 2 + 2 + 4)
   })
@@ -83,10 +86,10 @@ describe('the bound', () => {
     expect(orderBound({ ...header, localHandoffs: 0 }, 1, users(1, 2, 1))).toBe(1 + 1 + 6)
   })
 
-  test('is not known of a history that does not say how many follow each other, or of another protocol', () => {
+  test('is not known if a history does not say how many follow one another, or for another protocol', () => {
     expect(orderBound({ ...HEADER }, 1, users(1, 1))).toBeNull()
     expect(orderBound({ ...header, protocol: 'bakery' }, 1, users(1, 1))).toBeNull()
-    // Then the paper's bound is left: nine grants with three participants.
+    // Then only the paper's bound is left: nine grants with three participants.
     const waited = (times: number) => busy(calm().try('a'), times).crit('a', 90).leave('a', 90)
     expect(violations(healedAndEnded(waited(9)))).toEqual([])
     expect(violations(healedAndEnded(waited(10)))).toEqual(['starvation-freedom'])

@@ -1,7 +1,8 @@
 /**
- * Random histories that are valid by construction: users, one token, one log. It is not a protocol but an oracle that knows
- * everything, so it can take every turn that the properties allow: users that are ejected, give up, crash, and send
- * operations again; second tokens whose operations never make it into the log; replicas that lag, jump and are wiped.
+ * Random histories that are valid by construction: users, one token, one log. The generator is not a protocol
+ * but an oracle that knows everything, so it can take every turn that the properties allow: users that are
+ * ejected, give up, crash, and send operations again; second tokens whose operations never make it into the
+ * log; replicas that lag, jump and are wiped.
  */
 import type { History, HistoryEvent } from '../../shared/history/events.ts'
 import type { Json } from '../../shared/json.ts'
@@ -11,7 +12,7 @@ import { Random } from './random.ts'
 
 export interface GeneratorOptions {
   readonly seed: number
-  /** The history is ended soon after it has so many events. */
+  /** The history is ended soon after it has this many events. */
   readonly events: number
   readonly participants: number
   readonly users: number
@@ -36,7 +37,7 @@ interface User {
   readonly participant: number
   phase: 'outside' | 'trying' | 'inside' | 'issuing' | 'leaving'
   fence: number
-  /** Its token is a second one: nothing that it issues is ever in the log. */
+  /** Its token is a second one: nothing that it issues ever gets into the log. */
   ghost: boolean
   pending: { readonly opId: string; readonly operation: Json; entry: LogEntry | null } | null
 }
@@ -70,7 +71,7 @@ class Model {
     else this.#userStep(this.#random.pick(this.#users)!)
   }
 
-  /** A majority is healed, what is owed to its users is done, and everything comes to its end. */
+  /** A majority is healed, everything owed to its users is done, and the history comes to its end. */
   finish(): void {
     const size = this.#random.below(2) === 0 ? this.#participants : Math.floor(this.#participants / 2) + 1
     const all = Array.from({ length: this.#participants }, (_, index) => index + 1)
@@ -167,7 +168,9 @@ class Model {
     if (!user.ghost && this.#random.chance(0.8)) this.#log(user)
   }
 
-  /** Mostly something new; sometimes one of the last operations of another instance again, or only its name. */
+  /**
+   * Mostly a new operation; sometimes one of the last operations of another instance again, or only its name.
+   */
   #chooseOperation(user: User): { opId: string; operation: Json } {
     const earlier = this.#replicas.log.at(-1 - this.#random.below(20))
     if (earlier !== undefined && earlier.fence < user.fence && this.#random.chance(0.15)) {
@@ -212,7 +215,10 @@ class Model {
     return this.#replicas.log.findLast(entry => entry.sequence === sequence)?.operation ?? null
   }
 
-  /** The own replica had the entry already, or jumped over it: the result is known only if it is remembered. */
+  /**
+   * The user's own replica had the entry already, or jumped over it: the result is known only if it is
+   * remembered.
+   */
   #settleFromResults(user: User): { sequence: number; result: Json } | null {
     const { opId, operation } = user.pending!
     const stored = this.#replicas.remembered(user.participant, opId)

@@ -108,7 +108,7 @@ describe('operation progress is broken', () => {
 })
 
 describe('starvation-freedom', () => {
-  /** User b comes and goes so many times, with these fences. */
+  /** User b comes and goes this many times, with these fences. */
   function busy(builder: HistoryBuilder, times: number, firstFence: number): HistoryBuilder {
     for (let time = 0; time < times; time++)
       builder.enter('b', firstFence + time, 2).leave('b', firstFence + time, 2)
@@ -142,7 +142,7 @@ describe('starvation-freedom', () => {
     expect(messages(judged(builder), 'starvation-freedom')[0]).toMatch(/let in 10 times, not 9/)
   })
 
-  test('too many grants to others count also while somebody is inside at the end', () => {
+  test('too many grants to others count even if a user is inside at the end', () => {
     const builder = busy(marked().try('a'), 10, 1).enter('b', 20, 2).end()
     expect(violations(builder)).toEqual(['starvation-freedom'])
   })
@@ -172,7 +172,7 @@ describe('starvation-freedom', () => {
     expect(violations(builder)).toEqual(['starvation-freedom'])
   })
 
-  test('who waits at a participant that was not healed may be passed by for ever', () => {
+  test('a user that waits at a participant that was not healed may be passed by forever', () => {
     expect(violations(busy(marked().try('a', 3), 50, 1).end())).toEqual([])
   })
 })

@@ -1,6 +1,7 @@
 /**
- * Random histories of a lock that guards no state, valid by construction: one writer or several readers are inside, and
- * what they hear takes its time. So a user may hear of its ejection, or even of its grant, when somebody else is inside.
+ * Random histories of a lock that guards no state, valid by construction: one writer or several readers are
+ * inside, and news takes its time to reach them. So a user may hear of its ejection, or even of its grant,
+ * when another one is inside.
  */
 import type { EjectionReason, History, HistoryEvent } from '../../shared/history/events.ts'
 import type { Mode } from '../../shared/protocols/protocol.ts'
@@ -12,7 +13,7 @@ interface User {
   readonly participant: number
   mode: Mode
   phase: 'outside' | 'trying' | 'inside' | 'leaving' | 'gone'
-  /** Has been let in: 0 when it has not. It may not know yet. */
+  /** The fence of the user that has been let in, which it may not know yet; 0 if it has not. */
   fence: number
   /** The grant is over, and the user does not know. */
   ending: 'released' | EjectionReason | null
@@ -57,7 +58,7 @@ class Model {
     }
   }
 
-  /** Everybody is healed, and everybody who has begun something finishes it. */
+  /** All participants are healed, and every user that has begun something finishes it. */
   finish(): void {
     const participants = Array.from({ length: this.#participants }, (_, index) => index + 1)
     this.#record({ type: 'healed', participants })
@@ -121,7 +122,7 @@ class Model {
     Object.assign(user, { phase: 'outside', fence: 0, ending: null })
   }
 
-  /** Its grant goes on until its time is over; another user takes its place. */
+  /** Its grant goes on until it expires; another user takes its place. */
   #crash(user: User): void {
     this.#record({ type: 'crash', ...this.#who(user) })
     this.#users[this.#users.indexOf(user)] = this.#newUser()

@@ -54,7 +54,7 @@ describe('mutual exclusion', () => {
     expect(violations(builder)).toEqual(['mutual exclusion'])
   })
 
-  test('who was ejected, crashed or was never let go need not have been inside', () => {
+  test('a user that was ejected, crashed or was never let go need not have been inside', () => {
     const ejected = lock()
       .enter('a', 1)
       .enter('b', 2, 2)
@@ -86,7 +86,7 @@ describe('fences', () => {
     expect(violations(waiting)).toEqual(['increasing fences'])
   })
 
-  test('increase after an ejected writer for whoever tried when it was in', () => {
+  test('increase after an ejected writer for a user that tried when it was in', () => {
     const builder = lock().enter('a', 2).enter('b', 1, 2).ejected('a', 2).leave('b', 1, 2)
     expect(violations(builder)).toEqual(['increasing fences'])
     const unknown = lock().try('a').try('b', 2).crit('a', 2).crit('b', 1, 2).ejected('a', 2).leave('b', 1, 2)
@@ -120,7 +120,9 @@ describe('fences', () => {
 })
 
 describe('starvation-freedom', () => {
-  /** A reader stays long, a writer waits for it, and other readers come and go; then again without the first. */
+  /**
+   * A reader stays long, a writer waits for it, and other readers come and go; then again without the first.
+   */
   const history = (after: number) => {
     const builder = lock().try('r', 1, 'shared').crit('r', 1).try('w', 2).healed(1, 2, 3).settled()
     let fence = 1
@@ -191,7 +193,7 @@ test('valid histories are found valid', () => {
 
 describe('a broken history is caught', () => {
   const SEEDS = 60
-  // What happens after the failure detectors have settled is no matter of a lock without them.
+  // A lock without failure detectors has nothing to do with what happens after they have settled.
   const shared = livenessMutations.filter(({ breaks }) => breaks !== 'operation progress')
   for (const mutation of [...lockOnlyMutations, ...shared]) {
     test(`${mutation.name}: ${mutation.breaks}`, () => {

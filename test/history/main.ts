@@ -86,7 +86,10 @@ function progressTo(size: number): (lines: number, bytes: number) => void {
   }
 }
 
-/** The pieces of a line are joined only once its end is there: a line without end costs no more than its length. */
+/**
+ * The pieces of a line are joined only once its end is there: a line without end costs no more than its
+ * length.
+ */
 async function* linesOf(chunks: AsyncIterable<string>): AsyncGenerator<string> {
   let open: string[] = []
   for await (const chunk of chunks) {

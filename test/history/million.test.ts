@@ -5,10 +5,12 @@ import { randomHistory } from './generator.ts'
 import { tally } from './tally.ts'
 
 const MILLION = 1_000_000
-/** Much more than it takes, for machines that have other things to do. */
+/** Much more than it takes, for busy machines. */
 const TIMEOUT_MS = 600_000
 
-/** Prints how long it takes, on the clock and of the processor. A machine may be busy, so neither is asserted. */
+/**
+ * Prints how long it takes, in wall-clock and processor time. A machine may be busy, so neither is asserted.
+ */
 function timed<Result>(what: string, run: () => Result): Result {
   const start = performance.now()
   const processorBefore = process.cpuUsage()

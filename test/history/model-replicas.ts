@@ -1,6 +1,7 @@
 /**
- * The replicated half of the model that generates histories: one log, and for each participant a replica that has applied
- * a part of it. The replicas are the real ones, so a generated history also compares them with the judge's replay.
+ * The replicated half of the model that generates histories: one log, and for each participant a replica that
+ * has applied a part of it. The replicas are the real ones, so a generated history also compares them with
+ * the judge's replay.
  */
 import type { HistoryEvent } from '../../shared/history/events.ts'
 import type { Json } from '../../shared/json.ts'
@@ -89,14 +90,14 @@ export class ModelReplicas {
     return { sequence: answer.sequence, result: answer.result }
   }
 
-  /** The replica gets a snapshot of the one that has come furthest. */
+  /** The replica gets a snapshot of the replica that has come furthest. */
   restore(participant: number): void {
     const own = this.#replicas[participant - 1]!
     const furthest = this.#replicas.reduce((best, other) => (other.applied > best.applied ? other : best))
     if (furthest.applied <= own.applied) return
     own.replica = restoreReplica(tally, snapshotReplica(tally, furthest.replica))
     own.applied = furthest.applied
-    // A snapshot may be told with the place of a grant that follows the last operation.
+    // A snapshot may be reported with the place of a grant that follows the last operation.
     const last = this.log[own.applied - 1]!.sequence
     const next = this.log[own.applied]?.sequence ?? this.sequence + 1
     const sequence = last + this.#random.below(next - last)

@@ -40,7 +40,7 @@ export const appliedElsewhere = (
     event => event.type === 'invoke' && event.participant !== participant && event.sequence === sequence,
   )
 
-/** The next thing that the replica does after this answer is to apply the next operation. */
+/** Whether the next thing that the replica does after this answer is to apply the next operation. */
 export function goesOn(events: readonly HistoryEvent[], index: number, participant: number): number | null {
   const own = (event: HistoryEvent) =>
     'participant' in event && !('user' in event) && event.participant === participant

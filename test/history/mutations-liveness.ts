@@ -3,7 +3,9 @@ import type { HistoryEvent } from '../../shared/history/events.ts'
 import type { Mutation } from './mutation-tools.ts'
 import type { Random } from './random.ts'
 
-/** The last event of each user, if it is of this type and before the end, at a participant that was healed. */
+/**
+ * The last event of each user, if it is of this type and before the end, at a participant that was healed.
+ */
 function lastOfUsers(events: readonly HistoryEvent[], type: HistoryEvent['type']): number[] {
   const healed = events.findLast(event => event.type === 'healed')!.participants
   const settled = events.findLastIndex(event => event.type === 'settled')
@@ -19,7 +21,10 @@ function lastOfUsers(events: readonly HistoryEvent[], type: HistoryEvent['type']
 
 const isOf = (event: HistoryEvent, user: string) => 'user' in event && event.user === user
 
-/** Cuts off what happened to one user from the last event of this type on, provided that nothing else depends on it. */
+/**
+ * Cuts off what happened to one user from the last event of this type on, provided that nothing else depends
+ * on it.
+ */
 function cutOff(
   events: readonly HistoryEvent[],
   random: Random,

@@ -1,18 +1,19 @@
 /** Ways to break a valid history of a lock that guards no state. */
+
+import { type CriticalSection, findCriticalSections } from '../../shared/history/critical-sections.ts'
 import type { HistoryEvent } from '../../shared/history/events.ts'
 import { findInstances } from '../../shared/history/instances.ts'
-import { findStays, type Stay } from '../../shared/history/stays.ts'
 import { choose, type Mutation, removed, replaced, withFence } from './mutation-tools.ts'
 import type { Random } from './random.ts'
 
-/** Two stays that are certain, one after the other, not both of readers. */
+/** Two certain critical sections, one after the other, not both of readers. */
 function neighbours(
   events: readonly HistoryEvent[],
   random: Random,
-  areFit: (first: Stay, second: Stay) => boolean = () => true,
-): readonly [first: Stay, second: Stay] | null {
-  const stays = findStays(events, findInstances(events)).filter(({ exitAt }) => exitAt !== null)
-  const pairs = stays.slice(1).map((stay, index) => [stays[index]!, stay] as const)
+  areFit: (first: CriticalSection, second: CriticalSection) => boolean = () => true,
+): readonly [first: CriticalSection, second: CriticalSection] | null {
+  const sections = findCriticalSections(events, findInstances(events)).filter(({ exitAt }) => exitAt !== null)
+  const pairs = sections.slice(1).map((section, index) => [sections[index]!, section] as const)
   const fit = pairs.filter(
     ([first, second]) =>
       (first.mode === 'exclusive' || second.mode === 'exclusive') &&
@@ -43,13 +44,17 @@ export const lockOnlyMutations: readonly Mutation[] = [
     name: 'a reader and a writer are let in together',
     breaks: 'mutual exclusion',
     mutate(events, random) {
-      const stays = findStays(events, findInstances(events)).filter(({ exitAt }) => exitAt !== null)
-      const inside = stays.filter(stay =>
-        stays.some(other => other !== stay && other.critAt < stay.exitAt! && stay.critAt < other.exitAt!),
+      const sections = findCriticalSections(events, findInstances(events)).filter(
+        ({ exitAt }) => exitAt !== null,
       )
-      const stay = random.pick(inside)
-      const asked = stay?.init === undefined || stay.init === null ? undefined : events[stay.init]
-      return asked?.type === 'try' ? replaced(events, stay!.init!, { ...asked, mode: 'exclusive' }) : null
+      const inside = sections.filter(section =>
+        sections.some(
+          other => other !== section && other.critAt < section.exitAt! && section.critAt < other.exitAt!,
+        ),
+      )
+      const section = random.pick(inside)
+      const asked = section?.init === undefined || section.init === null ? undefined : events[section.init]
+      return asked?.type === 'try' ? replaced(events, section!.init!, { ...asked, mode: 'exclusive' }) : null
     },
   },
   {

@@ -74,8 +74,8 @@ export const orderMutations: readonly Mutation[] = [
 ]
 
 /**
- * A new user asks for the lock at the very end, and its operation turns up on every replica just before that of an instance
- * that is long over. The operation fails, so that no other result changes.
+ * A new user asks for the lock at the very end, and its operation turns up on every replica just before that
+ * of an instance that is long over. The operation fails, so that no other result changes.
  */
 function insertIntoThePast(events: readonly HistoryEvent[], random: Random): HistoryEvent[] | null {
   const fences = new Set(events.filter(event => event.type === 'crit').map(event => event.fence))
@@ -123,7 +123,7 @@ function letInEarly(events: readonly HistoryEvent[], random: Random): HistoryEve
   const { index, event } = chosen
   const [invoke, response] = events.slice(index - 2, index) as [HistoryEvent, HistoryEvent]
   const early = { ...event, at: invoke.at }
-  // The application must be later in time, not only in the list; so everything from here on is one later.
+  // The application must be later in time, not only in the list, so everything from here on is one later.
   const later = [invoke, response, ...events.slice(index + 1)].map(other => ({ ...other, at: other.at + 1 }))
   return [...events.slice(0, index - 2), early, ...later]
 }

@@ -1,6 +1,6 @@
 /**
- * Ways to break a valid history. Each says which property must notice; others may notice too, since much of what is wrong
- * is wrong in several ways. A mutation that finds nothing to break in a history returns `null`.
+ * Ways to break a valid history. Each says which property must notice; others may notice too, since much of
+ * what is wrong is wrong in several ways. A mutation that finds nothing to break in a history returns `null`.
  */
 import type { History } from '../../shared/history/events.ts'
 import type { Mutation } from './mutation-tools.ts'

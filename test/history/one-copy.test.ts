@@ -155,7 +155,7 @@ describe('1CS is broken', () => {
     expect(messages(judged(builder), '1CS')).toHaveLength(1)
   })
 
-  test('where replicas differ, C is the longest, whoever was first', () => {
+  test('where replicas differ, C is the longest, whichever was first', () => {
     const builder = build()
       .enter('a', 1)
       .issue('a', x)

@@ -46,7 +46,7 @@ describe('a file is read', () => {
   })
 })
 
-describe('what is wrong is said with its line', () => {
+describe('problems are reported with their line', () => {
   test('an empty file', () => {
     expect(problemOf('')).toEqual({ line: 1, message: 'the header is missing' })
     expect(problemOf()).toEqual({ line: 1, message: 'the header is missing' })

@@ -1,6 +1,6 @@
 /**
- * A tiny resource for the judge's own tests: a running total. `{ add: n }` answers the new total and how many were added
- * so far, so that both an operation left out and two that changed places show in the results.
+ * A tiny resource for the judge's own tests: a running total. `{ add: n }` answers the new total and how many
+ * were added so far, so that both an operation left out and two that changed places show in the results.
  */
 import type { Json } from '../../shared/json.ts'
 import type { Applied, Cells, Resource } from '../../shared/resource/resource.ts'

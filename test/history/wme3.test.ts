@@ -112,7 +112,10 @@ describe('WME3 holds for an operation that was issued again under a later fence,
   const again = operation(5, 4, 'x', 5)
   const toldLater = { ...x, sequence: 5 }
 
-  /** The replica of `a` hears of nothing until it gets a snapshot. `issued`: what `b` issues under the later fence. */
+  /**
+   * The replica of `a` hears of nothing until it gets a snapshot. `issued`: what `b` issues under the later
+   * fence.
+   */
   function missed(issued: Operation | null = again): HistoryBuilder {
     const builder = build().enter('a', 1).issue('a', x).enter('b', 4, 2)
     if (issued !== null) builder.issue('b', issued, 2)

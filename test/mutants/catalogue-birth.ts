@@ -54,7 +54,7 @@ const register: Mutant[] = [
   {
     id: 'birth-lowest-accepted-adopted',
     trap: 'one ballot',
-    title: 'of two accepted values the one of the lower ballot is proposed again',
+    title: 'of two accepted values, that of the lower ballot is proposed again',
     file: BIRTH.register,
     find: 'accepted.ballot > highest.ballot)) highest = accepted',
     replace: 'accepted.ballot < highest.ballot)) highest = accepted',
@@ -125,7 +125,7 @@ const register: Mutant[] = [
   {
     id: 'birth-acts-before-chosen',
     trap: 'waiting for chosen at ≥ 1',
-    title: 'whoever accepts in a later ballot begins its core at once',
+    title: 'a participant that accepts in a later ballot begins its core at once',
     file: BIRTH.register,
     find: "  if (from !== step.context.self) return send(step, from, { type: 'accepted', ballot })",
     replace: lines(
@@ -156,7 +156,7 @@ const register: Mutant[] = [
   {
     id: 'birth-known-choice-not-answered',
     trap: 'known choice answered',
-    title: 'whoever knows the choice answers a prepare like everybody else',
+    title: 'a participant that knows the choice answers a prepare like any other',
     file: BIRTH.receive,
     find: "  if (chosen !== null) return send(step, from, { type: 'chosen', value: chosen })\n  if (message.type === 'wake') {",
     replace: "  if (message.type === 'wake') {",
@@ -172,7 +172,7 @@ const register: Mutant[] = [
   {
     id: 'birth-value-not-told',
     trap: 'repeating chosen',
-    title: 'whoever asks for the value of a digest is not answered',
+    title: 'a participant that asks for the value of a digest is not answered',
     file: BIRTH.receive,
     find: '      return onWhat(step, from, message.digest)',
     replace: '      return',
@@ -180,7 +180,7 @@ const register: Mutant[] = [
   {
     id: 'birth-stuck-does-not-propose',
     trap: 'rule 7',
-    title: 'whoever is answered with a promise goes on waiting',
+    title: 'a participant that is answered with a promise goes on waiting',
     file: BIRTH.register,
     find: '  soft.isStuck = true\n',
     replace: '',
@@ -271,10 +271,10 @@ const storage: Mutant[] = [
   {
     id: 'birth-first-index-counts',
     trap: 'highest index counts',
-    title: 'what the first index does not name is not lost',
+    title: 'a lock that the first index does not name is not lost',
     file: BIRTH.healing,
-    find: '  if (entry.lost >= generation) return\n',
-    replace: '  if (entry.lost >= generation || step.state.soft.noted.size > 1) return\n',
+    find: '  if (lost >= generation && !isFinished) return\n',
+    replace: '  if ((lost >= generation && !isFinished) || step.state.soft.noted.size > 1) return\n',
   },
   {
     id: 'birth-lost-is-not-named',
@@ -356,7 +356,7 @@ const storage: Mutant[] = [
   {
     id: 'birth-not-finished',
     trap: 'finishing',
-    title: 'what was lost is not finished in the background',
+    title: 'a lost participant is not finished in the background',
     file: BIRTH.finishing,
     find: '  if (soft.unfinished.length > 0) setFinishTimer(step, step.context.timing.finishMs)\n',
     replace: '',

@@ -22,7 +22,7 @@ export const bytesMutants: Mutant[] = [
   {
     id: 'on-the-way-is-nothing',
     trap: 'results first',
-    title: 'what is on its way in the log is tried again',
+    title: 'an operation that is on its way in the log is tried again',
     file: PARTICIPANT.once,
     find: '    if (entry === undefined) return null\n',
     replace: '    if (entry !== null) return null\n',
@@ -30,7 +30,7 @@ export const bytesMutants: Mutant[] = [
   {
     id: 'on-the-way-for-ever',
     trap: 'results first',
-    title: 'what was rolled back is waited for until the time is over',
+    title: 'an operation that was rolled back is waited for until the time is over',
     file: PARTICIPANT.once,
     find: 'Math.min(until, now + LOOK_AGAIN_MS)',
     replace: 'until',
@@ -88,8 +88,8 @@ export const bytesMutants: Mutant[] = [
     trap: 'places',
     title: 'the session of a key has no share to keep to',
     file: PARTICIPANT.sessions,
-    find: '    if (client !== undefined) socket?.attach({ ...NOTHING_KNOWN, client })\n',
-    replace: '',
+    find: '...(client !== undefined && { client }), caller })',
+    replace: 'caller })',
   },
   {
     id: 'watchers-without-total',
@@ -120,8 +120,8 @@ export const bytesMutants: Mutant[] = [
     trap: 'bytes',
     title: 'each page of changes begins with the last one of the page before',
     file: PARTICIPANT.eventLog,
-    find: '      next.afterId = row.id\n',
-    replace: '      next.afterId = row.id - 1\n      next.since = row.sequence - 1\n',
+    find: '      next.afterStep = number\n',
+    replace: '      next.afterStep = number - 1\n      next.since = highestOf(found) - 1\n',
   },
   {
     id: 'state-at-once',
@@ -174,7 +174,7 @@ export const bytesMutants: Mutant[] = [
   {
     id: 'silent-peer-without-limit',
     trap: 'bytes',
-    title: 'what a silent peer does not answer piles up',
+    title: 'messages that a silent peer does not answer pile up',
     file: PARTICIPANT.exchange,
     find: '        if (own > 0 && own + parcel.weight > share) continue\n',
     replace: '',

@@ -1,4 +1,7 @@
-/** The running digest, weights, snapshots in pages, lives of a participant, a deaf owner, results that were forgotten. */
+/**
+ * The running digest, weights, snapshots in pages, lives of a participant, a deaf owner, results that were
+ * forgotten.
+ */
 import type { Mutant } from './catalogue.ts'
 import { CONSENSUS, SHARED, WME } from './sources.ts'
 
@@ -70,7 +73,7 @@ const digests: Mutant[] = [
   {
     id: 'consensus-digest-of-older-ballot',
     trap: 'digest',
-    title: 'what was accepted in an older ballot keeps the digest of the commands that were replaced',
+    title: 'a command accepted in an older ballot keeps the digest of the commands that were replaced',
     file: CONSENSUS.log,
     find: '  followAfter(step, position)\n',
     replace: '',
@@ -113,7 +116,7 @@ const weights: Mutant[] = [
   {
     id: 'consensus-weight-dropped',
     trap: 'weight',
-    title: 'what was dropped counts as weight of the log for ever',
+    title: 'dropped entries count as weight of the log forever',
     file: CONSENSUS.log,
     find: '    soft.logWeight -= weightOf(entry)\n',
     replace: '',
@@ -140,7 +143,7 @@ const pages: Mutant[] = [
   {
     id: 'pages-without-changes',
     trap: 'pages',
-    title: 'what has changed meanwhile is not in the snapshot',
+    title: 'cells that have changed meanwhile are not in the snapshot',
     file: SHARED.snapshots,
     find: '    outgoing.queue = changedCells(replica.cells, outgoing.sent)\n',
     replace: '    outgoing.queue = []\n',
@@ -148,7 +151,7 @@ const pages: Mutant[] = [
   {
     id: 'pages-without-deletions',
     trap: 'pages',
-    title: 'what was deleted meanwhile is in the snapshot',
+    title: 'cells that were deleted meanwhile are in the snapshot',
     file: SHARED.snapshots,
     find: '  for (const cell of Object.keys(sent)) if (now[cell] === undefined) changed.push(cell)\n',
     replace: '',
@@ -198,7 +201,7 @@ const pages: Mutant[] = [
     trap: 'pages',
     title: 'a sender that does not answer keeps all others from helping',
     file: SHARED.snapshots,
-    find: '  return tries < Math.min(patience, MOST_TRIES)',
+    find: '  return tries < Math.min(patience, MAX_TRIES)',
     replace: '  return tries >= 0 && patience > 0',
   },
   {
@@ -212,7 +215,7 @@ const pages: Mutant[] = [
   {
     id: 'pages-no-patience',
     trap: 'pages',
-    title: 'senders that are slow, but alive, are replaced by one another for ever',
+    title: 'senders that are slow, but alive, are replaced by one another forever',
     file: SHARED.snapshots,
     find: ' * 2 ** givenUp',
     replace: ' * 2 ** (0 * givenUp)',
@@ -222,7 +225,7 @@ const pages: Mutant[] = [
     trap: 'pages',
     title: 'a sender that offers again what it is sending makes its receiver start over',
     file: SHARED.snapshots,
-    find: '  if (incoming?.from === from) return incoming.tries >= MOST_TRIES\n',
+    find: '  if (incoming?.from === from) return incoming.tries >= MAX_TRIES\n',
     replace: '',
   },
   {
@@ -255,7 +258,7 @@ const others: Mutant[] = [
   {
     id: 'incarnation-earlier-life',
     trap: 'incarnation',
-    title: 'what an earlier life asked for is never over',
+    title: 'a request of an earlier life is never over',
     file: WME.soft,
     find: 'durable.epoch.incarnations[participant] !== before[participant]',
     replace: 'durable.epoch.incarnations[participant] === soft.joins[participant]',

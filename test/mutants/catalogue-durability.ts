@@ -25,7 +25,7 @@ export const durabilityMutants: Mutant[] = [
     title: 'a participant whose storage is gone begins as if nothing had happened',
     file: WME.wme,
     find: '    else membership.startJoining(step, incarnation)',
-    replace: '    else membership.bearMember(step)',
+    replace: '    else membership.initializeMember(step)',
   },
   {
     id: 'd2-any-incarnation',
@@ -38,7 +38,7 @@ export const durabilityMutants: Mutant[] = [
   {
     id: 'd3-born-again',
     trap: 'D3',
-    title: 'who is started as one of the first is born again at each start',
+    title: 'a participant of the first group is born again at each start',
     file: WME.wme,
     find: "  if (status === 'blank') {",
     replace: "  if (status === 'blank' || genesis) {",
@@ -54,7 +54,7 @@ export const durabilityMutants: Mutant[] = [
   {
     id: 'durable-save-last',
     trap: 'durable: save before send',
-    title: 'what is said rests on what is not yet written',
+    title: 'a message says what is not yet written',
     file: WME.step,
     find: "  return [{ type: 'save', records }, ...step.effects]",
     replace: "  return [...step.effects, { type: 'save', records }]",
@@ -220,7 +220,7 @@ export const durabilityMutants: Mutant[] = [
   {
     id: 'durable-cells',
     trap: 'durable: outcome',
-    title: 'what an operation changed is not stored',
+    title: 'the changes of an operation are not stored',
     file: WME.commit,
     find: '  for (const change of response.changes) {',
     replace: '  for (const change of response.changes.slice(0, 0)) {',

@@ -76,7 +76,7 @@ export const livenessMutants: Mutant[] = [
   {
     id: 'b4-new-owner-waits',
     trap: 'B4',
-    title: 'who becomes the owner by a decision does not pass the token on',
+    title: 'a participant that becomes the owner by a decision does not pass the token on',
     file: WME.wme,
     find: '    normal.proceed(step)\n',
     replace: "    if (!step.records.has('epoch')) normal.proceed(step)\n",
@@ -108,7 +108,7 @@ export const livenessMutants: Mutant[] = [
   {
     id: 'b8-absent-owner',
     trap: 'B8',
-    title: 'somebody whose NEWEP was not collected may become the owner',
+    title: 'a participant whose NEWEP was not collected may become the owner',
     file: WME.termination,
     find: 'soft.newEpochs[participant] != null && ',
     replace: '',
@@ -124,7 +124,7 @@ export const livenessMutants: Mutant[] = [
   {
     id: 'b10-no-pre-vote',
     trap: 'B10',
-    title: 'who hears nothing from the owner seals without asking anybody',
+    title: 'a participant that hears nothing from the owner seals without asking the others',
     file: WME.preVote,
     find: '  if (needsOwner(step)) startPreVote(step)\n',
     replace: '  if (needsOwner(step)) seal(step)\n',
@@ -156,7 +156,7 @@ export const livenessMutants: Mutant[] = [
   {
     id: 'b11-no-ttl',
     trap: 'B11',
-    title: 'a grant lasts for ever',
+    title: 'a grant lasts forever',
     file: WME.grants,
     find: "  setTimer(step, 'ttl', grant.ttlMs)\n",
     replace: '',
@@ -164,7 +164,7 @@ export const livenessMutants: Mutant[] = [
   {
     id: 'b11-ttl-forgotten',
     trap: 'B11',
-    title: 'a grant lasts for ever after a restart',
+    title: 'a grant lasts forever after a restart',
     file: WME.wme,
     find: '  users.resumeGrant(step)\n',
     replace: '',
@@ -204,7 +204,7 @@ export const livenessMutants: Mutant[] = [
   {
     id: 'quiet-repeats',
     trap: 'quiescence',
-    title: 'what nobody waits for is repeated to a dead participant for ever',
+    title: 'messages that nobody waits for are repeated to a dead participant forever',
     file: WME.repeat,
     find: 'soft.idleRepeats < step.context.config.limits.idleRepeats',
     replace: 'soft.idleRepeats <= step.context.config.limits.idleRepeats',

@@ -14,7 +14,7 @@ export const lossMutants: Mutant[] = [
   {
     id: 'c1-no-backoff',
     trap: 'C1',
-    title: 'repeats come at the same interval for ever',
+    title: 'repeats come at the same interval forever',
     file: WME.repeat,
     find: 'repeatMs * 2 ** step.state.soft.repeatAttempts',
     replace: 'repeatMs',
@@ -22,7 +22,7 @@ export const lossMutants: Mutant[] = [
   {
     id: 'c2-grant-once',
     trap: 'C2',
-    title: 'who has given the token away does not see to it that it arrives',
+    title: 'a participant that gave the token away does not make sure that it arrives',
     file: WME.repeat,
     find: '    return isMine && isBehind(derived.owner) ? [derived.owner] : []',
     replace: '    return isMine && isBehind(-1) ? [derived.owner] : []',
@@ -46,7 +46,7 @@ export const lossMutants: Mutant[] = [
   {
     id: 'c3-not-acknowledged-again',
     trap: 'C3',
-    title: 'what is held already is not acknowledged again',
+    title: 'entries that are held already are not acknowledged again',
     file: WME.normal,
     find: '  step.variant.acknowledge(step, from, fresh)\n',
     replace: '  if (fresh.length > 0) step.variant.acknowledge(step, from, fresh)\n',
@@ -70,7 +70,7 @@ export const lossMutants: Mutant[] = [
   {
     id: 'c5-old-epoch-ignored',
     trap: 'C5',
-    title: 'who speaks of an old epoch is not told that it is over',
+    title: 'a participant in an old epoch is not told that it is over',
     file: WME.wme,
     find: '  if (message.epoch < epoch) return preVote.sendAlive(step, from)',
     replace: '  if (message.epoch < epoch) return',
@@ -86,7 +86,7 @@ export const lossMutants: Mutant[] = [
   {
     id: 'c6-not-ejected',
     trap: 'C6',
-    title: 'who has lost the token stays in the critical section if its grant was decided',
+    title: 'a user that has lost the token stays in the critical section if its grant was decided',
     file: WME.termination,
     find: 'isNext && next.owner === step.context.config.self &&',
     replace: 'isNext &&',
@@ -134,7 +134,7 @@ export const lossMutants: Mutant[] = [
   {
     id: 'c9-answer-to-the-owner',
     trap: 'C9',
-    title: 'who speaks of an old epoch is not answered, but somebody else is',
+    title: 'a participant in an old epoch is not answered, but another one is',
     file: WME.wme,
     find: '  if (message.epoch < epoch) return preVote.sendAlive(step, from)',
     replace: '  if (message.epoch < epoch) return preVote.sendAlive(step, (from % 2) + 1)',
@@ -142,7 +142,7 @@ export const lossMutants: Mutant[] = [
   {
     id: 'c9-granter-not-answered-1',
     trap: 'C9',
-    title: 'WME-1: who repeats a grant is not answered',
+    title: 'WME-1: a participant that repeats a grant is not answered',
     file: WME.distributed,
     find: '    if (sender !== derived.owner && sender !== self) send(step, sender, ack)\n',
     replace: '',
@@ -150,7 +150,7 @@ export const lossMutants: Mutant[] = [
   {
     id: 'c9-granter-not-answered-2',
     trap: 'C9',
-    title: 'WME-2: who repeats a grant is not answered',
+    title: 'WME-2: a participant that repeats a grant is not answered',
     file: WME.centralised,
     find: '    if (sender !== derived.owner && sender !== self) send(step, sender, ack)\n',
     replace: '',
@@ -166,7 +166,7 @@ export const lossMutants: Mutant[] = [
   {
     id: 'figure-4-no-flush',
     trap: 'Figure 4',
-    title: 'WME-2: a DOINVOKE waits for ever for something to ride on',
+    title: 'WME-2: a DOINVOKE waits forever for something to ride on',
     file: WME.centralised,
     find: "    broadcast(step, { type: 'do-invoke', epoch: durable.epoch.epoch, committed, digest })\n",
     replace: '',

@@ -1,4 +1,7 @@
-/** Maekawa: the printed algorithm without each of its corrections (section 6 of protocol.md), its sets, its memory. */
+/**
+ * Maekawa: the printed algorithm without each of its corrections (section 6 of protocol.md), its sets, its
+ * memory.
+ */
 import type { Mutant } from './catalogue.ts'
 import { lines, MAEKAWA } from './sources.ts'
 
@@ -14,7 +17,7 @@ const corrections: Mutant[] = [
   {
     id: 'maekawa-second-not-told',
     trap: 'FAILED to every displaced waiter',
-    title: 'who precedes the locker but not the first that waits is told nothing',
+    title: 'a request that precedes the locker but not the first waiting one is told nothing',
     file: MAEKAWA.arbiter,
     find: '  if (!isSame(waiting[0]!, request) || precedes(locker, request)) return sendFailed(step, request)',
     replace: lines(
@@ -108,9 +111,9 @@ const corrections: Mutant[] = [
   {
     id: 'maekawa-relinquish-inside',
     trap: 'stale messages',
-    title: 'who is inside gives locks back',
+    title: 'a node that is inside gives locks back',
     file: MAEKAWA.requester,
-    find: "phase === 'requesting' ? onInquire(step, from, message) : noteThatSomebodyWaits(step)",
+    find: "phase === 'requesting' ? onInquire(step, from, message) : noteWaitingNode(step)",
     replace: 'onInquire(step, from, message)',
   },
   {
@@ -171,9 +174,9 @@ const lossMutants: Mutant[] = [
     file: MAEKAWA.requester,
     find: lines(
       '  if (round <= (durable.own.relinquished[member] ?? 0)) return sendRelinquish(step, member, round)',
-      '  // Also',
+      '  // This holds',
     ),
-    replace: lines('  if (round <= (durable.own.relinquished[member] ?? 0)) return', '  // Also'),
+    replace: lines('  if (round <= (durable.own.relinquished[member] ?? 0)) return', '  // This holds'),
   },
   {
     id: 'maekawa-release-once',
@@ -213,7 +216,7 @@ const durabilityMutants: Mutant[] = [
   {
     id: 'maekawa-queue-not-durable',
     trap: 'locker and queue durable',
-    title: 'who waits is forgotten by a restart',
+    title: 'a request that waits is forgotten by a restart',
     file: MAEKAWA.arbiter,
     find: '  save(step, waitingKey(request.node), request)\n',
     replace: '',
@@ -221,7 +224,7 @@ const durabilityMutants: Mutant[] = [
   {
     id: 'maekawa-queue-not-deleted',
     trap: 'locker and queue durable',
-    title: 'who waits no longer waits again after a restart',
+    title: 'a request that no longer waits does so again after a restart',
     file: MAEKAWA.arbiter,
     find: '  forget(step, waitingKey(request.node))\n',
     replace: '',
@@ -264,7 +267,7 @@ const durabilityMutants: Mutant[] = [
   {
     id: 'maekawa-relinquish-not-durable',
     trap: 'durable: RELINQUISH',
-    title: 'what was given back counts after a restart if its LOCKED comes again',
+    title: 'a lock that was given back counts after a restart if its LOCKED comes again',
     file: MAEKAWA.requester,
     find: '  changeOwn(step, { relinquished: { ...durable.own.relinquished, [member]: round } })',
     replace:
@@ -313,7 +316,7 @@ const durabilityMutants: Mutant[] = [
   {
     id: 'maekawa-highest-not-remembered',
     trap: 'the highest number seen',
-    title: 'what a message says of the highest number is not heard',
+    title: 'the highest number in a message is ignored',
     file: MAEKAWA.main,
     find: '  observe(step, message)\n',
     replace: '',

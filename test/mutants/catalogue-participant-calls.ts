@@ -1,5 +1,5 @@
 /**
- * The participant's calls, records, streams and ledgers: mostly the simulator of the whole service is the
+ * The participant's calls, records, streams and ledgers. Mostly the simulator of the whole service is the
  * judge.
  */
 import type { Mutant } from './catalogue.ts'
@@ -39,7 +39,7 @@ export const participantCallMutants: Mutant[] = [
   {
     id: 'answers-of-peers-unheard',
     trap: 'peers',
-    title: 'what a peer answers in its response is not taken up',
+    title: "messages in a peer's response are not taken up",
     file: PARTICIPANT.exchange,
     find: '      for (const message of answers) this.host.receive(peer, message)\n',
     replace: '',
@@ -79,10 +79,10 @@ export const participantCallMutants: Mutant[] = [
   {
     id: 'events-unwritten',
     trap: 'history',
-    title: 'what a turn did is not recorded',
+    title: 'a turn is not recorded',
     file: PARTICIPANT.storage,
-    find: '      this.events.write()\n',
-    replace: '',
+    find: '    lines.push(...events.take())\n',
+    replace: '    events.take()\n',
   },
   {
     id: 'core-not-cleared',
@@ -135,7 +135,7 @@ export const participantCallMutants: Mutant[] = [
   {
     id: 'clock-goes-back',
     trap: 'time',
-    title: 'what was to come in a second comes in an hour after the clock was set back',
+    title: 'a timer of a second fires in an hour after the clock was set back',
     file: PARTICIPANT.clock,
     find: ' || now < this.lastNow - TOLERANCE_MS',
     replace: '',
@@ -143,7 +143,7 @@ export const participantCallMutants: Mutant[] = [
   {
     id: 'clock-never-right',
     trap: 'time',
-    title: 'where the clocks always differ, every instance ends at once',
+    title: 'if the clocks always differ, every instance ends at once',
     file: PARTICIPANT.clock,
     find: '(this.isComparable && isAhead)',
     replace: 'isAhead',

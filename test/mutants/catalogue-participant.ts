@@ -1,4 +1,6 @@
-/** The participant around the protocol: turns, storage, conversations, sessions. Its suites are the judges. */
+/**
+ * The participant around the protocol: turns, storage, conversations, sessions. Its suites are the judges.
+ */
 import type { Mutant } from './catalogue.ts'
 import { lines, PARTICIPANT } from './sources.ts'
 
@@ -6,7 +8,7 @@ export const participantMutants: Mutant[] = [
   {
     id: 'turn-sends-before-it-writes',
     trap: 'fail-stop',
-    title: 'what a turn sends leaves before what it changed is written',
+    title: 'the messages of a turn leave before its changes are written',
     file: PARTICIPANT.turns,
     find: lines('    this.storage.commit()', '    this.isRunning = false', '    return result'),
     replace: lines(
@@ -61,15 +63,16 @@ export const participantMutants: Mutant[] = [
     trap: 'one transaction',
     title: 'the writes of a turn are no transaction',
     file: PARTICIPANT.storage,
-    find: '    this.rows.transaction(() => {\n',
-    replace: '    const inOrder = (run: () => void) => run()\n    inOrder(() => {\n',
+    find: '    this.rows.transaction(() => {\n      if (!this.isBegun) this.begin()\n',
+    replace:
+      '    const inOrder = (run: () => void) => run()\n    inOrder(() => {\n      if (!this.isBegun) this.begin()\n',
   },
   {
     id: 'commit-twice',
     trap: 'one transaction',
-    title: 'what was committed is written again with each turn',
+    title: 'committed records are written again with each turn',
     file: PARTICIPANT.storage,
-    find: '    this.staged.clear()\n',
+    find: '    staged.clear()\n',
     replace: '',
   },
   {
@@ -77,8 +80,8 @@ export const participantMutants: Mutant[] = [
     trap: 'one transaction',
     title: 'a record that this turn has deleted stays in storage',
     file: PARTICIPANT.storage,
-    find: '      if (deleted.length > 0) this.rows.records.delete(deleted)\n',
-    replace: '',
+    find: 'const text = value === null ? null : JSON.stringify(value)',
+    replace: "const text = JSON.stringify(value ?? '')",
   },
   {
     id: 'no-proof-of-writing',
@@ -93,8 +96,8 @@ export const participantMutants: Mutant[] = [
     trap: 'history',
     title: 'a page begins behind the event that the cursor names',
     file: PARTICIPANT.eventLog,
-    find: 'row.id === firstId ? firstIndex : 0',
-    replace: 'row.id === firstId ? firstIndex + 1 : 0',
+    find: 'number === firstStep ? firstIndex : 0',
+    replace: 'number === firstStep ? firstIndex + 1 : 0',
   },
   {
     id: 'page-without-weight',
@@ -173,7 +176,31 @@ export const participantMutants: Mutant[] = [
     trap: 'timers',
     title: 'an alarm that is set is never moved to an earlier time',
     file: PARTICIPANT.timers,
-    find: 'this.alarmAt > now && this.alarmAt <= first',
+    find: 'this.alarmAt > now && this.alarmAt <= at',
     replace: 'this.alarmAt > now',
+  },
+  {
+    id: 'timeout-comes-late',
+    trap: 'timers',
+    title: 'a timeout that is set is never moved to an earlier time',
+    file: PARTICIPANT.timers,
+    find: 'this.timeoutAt !== null && this.timeoutAt <= at',
+    replace: 'this.timeoutAt !== null',
+  },
+  {
+    id: 'no-alarm-behind-timeouts',
+    trap: 'timers',
+    title: 'a timer that is left to a timeout is lost with the instance, however old it is',
+    file: PARTICIPANT.timers,
+    find: '      else alarmAt = Math.min(alarmAt, isNear ? at + BEHIND_MS : at)\n',
+    replace: '      else if (!isNear) alarmAt = Math.min(alarmAt, at)\n',
+  },
+  {
+    id: 'alarm-for-everything',
+    trap: 'timers',
+    title: 'every timer is a write to disk',
+    file: PARTICIPANT.timers,
+    find: 'if (now - setAt < ALARM_AFTER_MS) timeoutAt',
+    replace: 'if (now < setAt) timeoutAt',
   },
 ]

@@ -24,8 +24,8 @@ export const ricartAgrawalaGroupMutants: Mutant[] = [
     trap: 'D2',
     title: 'a node that has lost its storage takes part as if nothing had happened',
     file: RA.main,
-    find: '    if (genesis) insertion.bearMember(step)\n    else insertion',
-    replace: '    if (genesis || incarnation >= 0) insertion.bearMember(step)\n    else insertion',
+    find: '    if (genesis) insertion.initializeMember(step)\n    else insertion',
+    replace: '    if (genesis || incarnation >= 0) insertion.initializeMember(step)\n    else insertion',
   },
   {
     id: 'ra-incarnation-ignored',
@@ -46,7 +46,7 @@ export const ricartAgrawalaGroupMutants: Mutant[] = [
   {
     id: 'ra-incarnation-again',
     trap: '7.2.1: incarnations',
-    title: 'who is told that its life is over tries to come in with the same one again',
+    title: 'a node that is told that its life is over tries to come in with the same one again',
     file: RA.insertion,
     find: 'Math.max(membership.incarnation, message.known) + 1',
     replace: 'membership.incarnation',
@@ -54,7 +54,7 @@ export const ricartAgrawalaGroupMutants: Mutant[] = [
   {
     id: 'ra-leaver-lets-the-dead-pass',
     trap: '7.4: the special message',
-    title: 'who is out and was asked by somebody who was declared dead does not say so',
+    title: 'a node that is out does not tell a node that was declared dead',
     file: RA.rule,
     find: '  const last = group.gone[maker] ?? -1',
     replace: '  const last = -1',
@@ -62,7 +62,7 @@ export const ricartAgrawalaGroupMutants: Mutant[] = [
   {
     id: 'ra-not-a-member-not-told',
     trap: '7.4: the special message',
-    title: 'who is not in the group is not told so when it asks',
+    title: 'a node that is not in the group is not told so when it asks',
     file: RA.rule,
     find: "  if (known < incarnation) send(step, maker, { type: 'not-a-member', incarnation, known })\n",
     replace: '',
@@ -222,7 +222,7 @@ export const ricartAgrawalaGroupMutants: Mutant[] = [
   {
     id: 'ra-last-one-leaves',
     trap: '7.3',
-    title: 'those who leave at the same time all leave',
+    title: 'nodes that leave at the same time all leave',
     file: RA.main,
     find: '    removal.stayIfAlone(step)\n',
     replace: '',
@@ -270,7 +270,7 @@ export const ricartAgrawalaGroupMutants: Mutant[] = [
   {
     id: 'ra-dead-of-an-earlier-membership',
     trap: '7.4: declared dead',
-    title: 'who comes back into the group still counts somebody as dead',
+    title: 'a node that comes back into the group still counts another one as dead',
     file: RA.group,
     find: '  step.state.soft.dead = {}\n',
     replace: '',
@@ -278,7 +278,7 @@ export const ricartAgrawalaGroupMutants: Mutant[] = [
   {
     id: 'ra-new-life-dead',
     trap: '7.4: declared dead',
-    title: 'who comes back with a new life is still dead for those who declared the earlier one dead',
+    title: 'a node with a new life is still dead for those that declared the earlier one dead',
     file: RA.group,
     find: '    delete soft.dead[peer]\n',
     replace: '    if (!isMember(step, Number(peer))) delete soft.dead[peer]\n',
@@ -304,7 +304,7 @@ export const ricartAgrawalaGroupMutants: Mutant[] = [
     trap: '7.4: it should restart itself',
     title: 'the users inside a node that was declared dead are not told',
     file: RA.insertion,
-    find: "  for (const holder of [...step.desk.holders]) eject(step, holder, 'suspected')\n",
+    find: "  for (const holder of [...step.localQueue.holders]) eject(step, holder, 'suspected')\n",
     replace: '',
   },
 ]

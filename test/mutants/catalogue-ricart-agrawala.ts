@@ -1,4 +1,7 @@
-/** Ricart and Agrawala, sections 2 and 6: the rule, its numbers, its memory, and the forms with fewer messages. */
+/**
+ * Ricart and Agrawala, sections 2 and 6: the rule, its numbers, its memory, and the forms with fewer
+ * messages.
+ */
 import type { Mutant } from './catalogue.ts'
 import { lines, RICART_AGRAWALA as RA } from './sources.ts'
 
@@ -49,7 +52,7 @@ const rule: Mutant[] = [
   {
     id: 'ra-tie-reversed',
     trap: '2.2: the decision',
-    title: 'of two requests with the same number the higher name goes first, with the lower fence',
+    title: 'of two requests with the same number, the higher name goes first, with the lower fence',
     file: RA.rule,
     find: '  return group.members[step.self]!.name < group.members[from]!.name',
     replace: '  return group.members[step.self]!.name > group.members[from]!.name',
@@ -73,7 +76,7 @@ const rule: Mutant[] = [
   {
     id: 'ra-deferral-not-answered',
     trap: '2.2: the deferral is one step',
-    title: 'who was deferred gets no REPLY when this node leaves',
+    title: 'a node that was deferred gets no REPLY when this node leaves',
     file: RA.algorithm,
     find: '    if (note.passed === null) sendReply(step, Number(peer), note)\n    else goOn',
     replace: '    if (note.passed !== null) goOn',
@@ -105,7 +108,7 @@ const rule: Mutant[] = [
   {
     id: 'ra-withdrawn-owes',
     trap: '2.2: withdrawn',
-    title: 'who was deferred by a request that was given up waits for ever',
+    title: 'a node that was deferred by a request that was given up waits forever',
     file: RA.proceed,
     find: '      if (mayGiveUp(step) && !isOfUse(step)) leave(step)\n',
     replace: "      if (mayGiveUp(step) && !isOfUse(step)) changeOwn(step, { phase: 'idle', asked: [] })\n",
@@ -240,7 +243,7 @@ const forms: Mutant[] = [
   {
     id: 'ra-implicit-deferred-ignored',
     trap: '6.1',
-    title: 'who has sent DEFERRED has replied when the time is over',
+    title: 'a node that has sent DEFERRED counts as having replied when the time is over',
     file: RA.implicit,
     find: '  if (isOwn(step, message)) step.state.soft.explicit[from] = true\n',
     replace: '',
@@ -248,7 +251,7 @@ const forms: Mutant[] = [
   {
     id: 'ra-implicit-deferred-not-said',
     trap: '6.1',
-    title: 'who defers does not say so',
+    title: 'a node that defers does not say so',
     file: RA.algorithm,
     find: '  sendDeferred(step, from, message)\n',
     replace: '',
@@ -264,7 +267,7 @@ const forms: Mutant[] = [
   {
     id: 'ra-ring-mark-is-a-pass',
     trap: '6.3',
-    title: 'marking: who defers lets it pass',
+    title: 'marking: a node that defers lets it pass',
     file: RA.ring,
     find: '  pass(step, message, { deferredBy: [...message.deferredBy, step.self] })',
     replace: '  pass(step, message, { passed: [...message.passed, step.self] })',

@@ -6,7 +6,7 @@ export const safetyMutants: Mutant[] = [
   {
     id: 'a1-owner-survives-epoch',
     trap: 'A1',
-    title: 'who owned the token before the decision owns it after it',
+    title: 'the owner of the token before the decision owns it after it',
     file: WME.termination,
     find: lines('  resetForNewEpoch(step, incarnations)', '  derive(step.state)'),
     replace: '  resetForNewEpoch(step, incarnations)',
@@ -14,7 +14,7 @@ export const safetyMutants: Mutant[] = [
   {
     id: 'a2-set-difference',
     trap: 'A2',
-    title: 'what was held here before the decision counts as applied',
+    title: 'entries that were held here before the decision count as applied',
     file: WME.termination,
     find: '  alignLog(step, next.start, entries)\n',
     replace: lines(
@@ -163,7 +163,7 @@ export const safetyMutants: Mutant[] = [
   {
     id: 'a11-self-does-not-acknowledge',
     trap: 'A11',
-    title: 'one does not count oneself among those who hold an entry',
+    title: 'a participant does not count itself among those that hold an entry',
     file: WME.commit,
     find: '  soft.acknowledged[step.context.config.self] = lengthOf(durable)\n',
     replace: '',

@@ -27,7 +27,7 @@ const outcomes: Mutant[] = [
   {
     id: 'router-doubt-ends-with-the-answer',
     trap: 'outcomes',
-    title: 'whoever is asked next knows what the one before did',
+    title: 'the participant that is asked next is taken to know what the one before did',
     file: `${ROUTER}/routing.ts`,
     find: '      } else return isInDoubt ? withDoubt(plan, result) : result\n',
     replace: '      } else return result\n',
@@ -43,7 +43,7 @@ const outcomes: Mutant[] = [
   {
     id: 'router-transact-settled',
     trap: 'outcomes',
-    title: 'what is settled under one grant is settled under all',
+    title: 'an operation that is settled under one grant is settled under all',
     file: `${ROUTER}/routing.ts`,
     find: "if (plan.atStake === 'operation' && settled === true) return answer",
     replace: 'if (settled === true) return answer',
@@ -59,7 +59,7 @@ const outcomes: Mutant[] = [
   {
     id: 'router-applied-in-doubt',
     trap: 'outcomes',
-    title: 'what was applied is in doubt',
+    title: 'an operation that was applied is in doubt',
     file: `${ROUTER}/routing.ts`,
     find: " || answer.outcome === 'applied') return answer",
     replace: ') return answer',
@@ -99,7 +99,7 @@ const outcomes: Mutant[] = [
   {
     id: 'router-tries-without-end',
     trap: 'waiting',
-    title: 'whoever has too much to do is asked again',
+    title: 'a participant that is overloaded is asked again',
     file: `${ROUTER}/participants.ts`,
     find: "      if (isOverloaded(error)) return { type: 'overloaded' }\n",
     replace: '',
@@ -241,9 +241,9 @@ const signatures: Mutant[] = [
   {
     id: 'signature-of-any-age',
     trap: 'strangers',
-    title: 'a request is of use for ever',
+    title: 'a request is of use forever',
     file: 'worker/signature.ts',
-    find: ' && Math.abs(now - Number(time)) <= MOST_AGE_MS',
+    find: ' && Math.abs(now - Number(time)) <= MAX_AGE_MS',
     replace: ' && now > 0',
   },
   {
@@ -251,8 +251,8 @@ const signatures: Mutant[] = [
     trap: 'strangers',
     title: 'a request of a time to come is of use until then',
     file: 'worker/signature.ts',
-    find: 'Math.abs(now - Number(time)) <= MOST_AGE_MS',
-    replace: 'now - Number(time) <= MOST_AGE_MS',
+    find: 'Math.abs(now - Number(time)) <= MAX_AGE_MS',
+    replace: 'now - Number(time) <= MAX_AGE_MS',
   },
   {
     id: 'signature-without-body',
@@ -399,7 +399,7 @@ const deployments: Mutant[] = [
     trap: 'strangers',
     title: 'an open service serves whatever name it is called by',
     file: 'worker/same-machine.ts',
-    find: '  if (address !== BOUND && !LOOPBACK.test(hostname)) {',
+    find: '  if (address !== BOUND && !isLoopbackHost(hostname)) {',
     replace: '  if (address !== BOUND && hostname === undefined) {',
   },
   {
@@ -407,14 +407,14 @@ const deployments: Mutant[] = [
     trap: 'strangers',
     title: 'an open service serves pages of other sites',
     file: 'worker/same-machine.ts',
-    find: "  return refusal('This service is open, and serves no pages of other sites.')",
-    replace: '  return null',
+    find: 'if (origin === null || isAllowed(allowed, origin)) return null',
+    replace: 'if (origin !== undefined || isAllowed(allowed, origin)) return null',
   },
   {
     id: 'open-to-names-that-look-like-it',
     trap: 'strangers',
     title: 'a host whose name begins like this machine is this machine',
-    file: 'worker/same-machine.ts',
+    file: 'worker/loopback.ts',
     find: '|\\[::1\\])$/',
     replace: '|\\[::1\\])/',
   },
@@ -469,7 +469,7 @@ const deployments: Mutant[] = [
   {
     id: 'history-without-end',
     trap: 'history',
-    title: 'the client asks for ever for what nobody answers',
+    title: 'the client asks forever for what nobody answers',
     file: `${CLIENT}/history.ts`,
     find: 'page.participants.some(({ reachable }) => reachable) ? page.cursor : null',
     replace: 'page.cursor ?? null',

@@ -1,4 +1,4 @@
-/** The earlier algorithm: multi-Paxos, the state machine that its decisions drive, and those who use it. */
+/** The earlier algorithm: multi-Paxos, the state machine that its decisions drive, and its users. */
 import type { Mutant } from './catalogue.ts'
 import { CONSENSUS, lines, SHARED } from './sources.ts'
 
@@ -53,7 +53,7 @@ const paxos: Mutant[] = [
   {
     id: 'consensus-lowest-ballot',
     trap: 'Paxos',
-    title: 'of two accepted commands the one of the lower ballot is proposed again',
+    title: 'of two accepted commands, that of the lower ballot is proposed again',
     file: CONSENSUS.ballots,
     find: '    if (other === undefined || other.ballot < entry.ballot) accepted',
     replace: '    if (other === undefined || other.ballot > entry.ballot) accepted',
@@ -85,7 +85,7 @@ const paxos: Mutant[] = [
   {
     id: 'consensus-decided-alone',
     trap: 'outcome before the decision',
-    title: 'what one participant has accepted is decided',
+    title: 'a command that one participant has accepted is decided',
     file: CONSENSUS.instances,
     find: '  applyThrough(step, Math.min(own, reachedByMajority(through)))',
     replace: '  applyThrough(step, own)',
@@ -101,7 +101,7 @@ const paxos: Mutant[] = [
   {
     id: 'consensus-old-acknowledgements-count',
     trap: 'Paxos',
-    title: 'what was acknowledged in an earlier ballot counts in the next',
+    title: 'an acknowledgement of an earlier ballot counts in the next',
     file: CONSENSUS.instances,
     find: lines('    acknowledged.ballot = ballot', '    acknowledged.through.fill(0)'),
     replace: '    acknowledged.ballot = ballot',
@@ -109,7 +109,7 @@ const paxos: Mutant[] = [
   {
     id: 'consensus-acknowledges-other-ballots',
     trap: 'Paxos',
-    title: 'what was accepted in another ballot is acknowledged in this one',
+    title: 'a command accepted in another ballot is acknowledged in this one',
     file: CONSENSUS.log,
     find: '  while (entryAt(durable, position + 1)?.ballot === ballot) position++',
     replace: '  while (entryAt(durable, position + 1) !== undefined && ballot >= 0) position++',
@@ -125,7 +125,7 @@ const paxos: Mutant[] = [
   {
     id: 'consensus-proposal-of-another-ballot',
     trap: 'applied in order',
-    title: 'what a proposal says is decided applies what was accepted in another ballot',
+    title: 'a proposal that says what is decided applies what was accepted in another ballot',
     file: CONSENSUS.instances,
     find: '  applyThrough(step, Math.min(decided, through))',
     replace: '  applyThrough(step, Math.min(decided, lengthOf(durable)))',
@@ -152,7 +152,7 @@ const paxos: Mutant[] = [
     title: 'a participant that has lost its storage votes',
     file: CONSENSUS.main,
     find: "    else changeMembership(step, { status: 'excluded' })",
-    replace: '    else bearMember(step)',
+    replace: '    else initializeMember(step)',
   },
 ]
 
@@ -208,7 +208,7 @@ const machine: Mutant[] = [
   {
     id: 'consensus-eject-not-decided',
     trap: 'eject through the log',
-    title: 'who suspects the holder takes it out of its own copy, without a decision',
+    title: 'a participant that suspects the holder takes it out of its own copy, without a decision',
     file: CONSENSUS.suspicion,
     find: "    submitEjection(step, { kind: 'eject', fence: machine.holder.fence, reason: 'suspected' })",
     replace: '    durable.machine = { ...machine, holder: null }',
@@ -299,7 +299,7 @@ const durability: Mutant[] = [
   {
     id: 'consensus-machine-not-durable',
     trap: 'durable: outcome',
-    title: 'what was applied is applied again after a restart',
+    title: 'an operation that was applied is applied again after a restart',
     file: CONSENSUS.machine,
     find: "  save(step, 'machine', durable.machine)\n",
     replace: '',
@@ -382,7 +382,7 @@ const others: Mutant[] = [
   {
     id: 'consensus-catch-up-without-ballot',
     trap: 'C5',
-    title: 'who is told what was decided in a ballot does not promise that ballot',
+    title: 'a participant that is told what was decided in a ballot does not promise that ballot',
     file: CONSENSUS.catchUp,
     find: '  promise(step, ballot)\n  if (previous',
     replace: '  if (previous',
@@ -390,7 +390,7 @@ const others: Mutant[] = [
   {
     id: 'consensus-no-catch-up',
     trap: 'B5',
-    title: 'who missed a decision does not ask for it',
+    title: 'a participant that missed a decision does not ask for it',
     file: CONSENSUS.step,
     find: "  send(step, peer, { type: 'catch-up-request', decided: durable.machine.applied })\n",
     replace: '',
@@ -430,7 +430,7 @@ const others: Mutant[] = [
   {
     id: 'consensus-agrees-about-another',
     trap: 'B10',
-    title: 'who has applied less agrees about a holder that is another one by now',
+    title: 'a participant that has applied less agrees about a holder that is another one by now',
     file: CONSENSUS.suspicion,
     find: '  if (message.ballot < own.ballot || message.decided < own.decided) return sendAlive(step, from)\n',
     replace: '',
@@ -503,9 +503,9 @@ const others: Mutant[] = [
   {
     id: 'consensus-decision-not-asked-for',
     trap: 'C4',
-    title: 'who has accepted something does not ask whether it was decided',
+    title: 'a participant that has accepted something does not ask whether it was decided',
     file: CONSENSUS.repeat,
-    find: '  if (isUncertain(step)) askSomebody(step)\n',
+    find: '  if (isUncertain(step)) askAnyPeer(step)\n',
     replace: '',
   },
   {
@@ -546,7 +546,7 @@ const requests: Mutant[] = [
   {
     id: 'consensus-older-replaces-newer',
     trap: 'fairness',
-    title: 'what somebody passes on late replaces what its requester has wanted since',
+    title: 'a request passed on late replaces what its requester has wanted since',
     file: CONSENSUS.requests,
     find: ' || isOutdated(command, known)',
     replace: '',
@@ -562,7 +562,7 @@ const requests: Mutant[] = [
   {
     id: 'consensus-old-claims-compared',
     trap: 'digest',
-    title: 'what was accepted in an old ballot is compared with what a later one decided',
+    title: 'a command accepted in an old ballot is compared with what a later one decided',
     file: CONSENSUS.instances,
     find: '  if (durable.acceptor.promised > ballot) return\n',
     replace: '',

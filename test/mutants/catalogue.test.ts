@@ -1,4 +1,7 @@
-/** The catalogue does not rot: each mutant still has its place in the source, and each trap still has its mutant. */
+/**
+ * The catalogue stays up to date: each mutant still has its place in the source, and each trap still has its
+ * mutant.
+ */
 import { describe, expect, it } from 'vitest'
 import { mutants, type Subject, subjectOf } from './catalogue.ts'
 import { mutate, readSource } from './copy.ts'
@@ -27,7 +30,10 @@ const DURABLE = [
   'outcome',
 ]
 
-/** What protocol.md adds to the printed algorithms (sections 5 and 6), and what a baseline by consensus must not do. */
+/**
+ * What protocol.md adds to the printed algorithms (sections 5 and 6), and what a baseline by consensus must
+ * not do.
+ */
 const CORRECTIONS: readonly (readonly [Subject, readonly string[]])[] = [
   [
     'maekawa',
@@ -127,7 +133,10 @@ const CORRECTIONS: readonly (readonly [Subject, readonly string[]])[] = [
     ],
   ],
   ['service', ['outcomes', 'numbers', 'strangers', 'environment', 'waiting', 'malformed', 'history']],
-  ['lock-only', ['desk: durable', 'desk: TTL', 'desk: waiting', 'desk: inside', 'operator']],
+  [
+    'lock-only',
+    ['local queue: durable', 'local queue: TTL', 'local queue: waiting', 'local queue: inside', 'operator'],
+  ],
 ]
 
 const trapsOf = (subject: Subject): string[] =>

@@ -1,11 +1,13 @@
 /**
- * The catalogue of mutants: for each trap of a protocol, and each line of its durability table, at least one small edit of the
- * source that takes the correction away. Whoever changes a line that a mutant names changes the mutant, too.
+ * The catalogue of mutants: for each trap of a protocol, and each line of its durability table, at least one
+ * small edit of the source that takes the correction away. A change to a line that a mutant names must change
+ * the mutant, too.
  */
 import { birthMutants } from './catalogue-birth.ts'
 import { bytesMutants } from './catalogue-bytes.ts'
 import { coreMutants } from './catalogue-core.ts'
 import { durabilityMutants } from './catalogue-durability.ts'
+import { journalMutants } from './catalogue-journal.ts'
 import { livenessMutants } from './catalogue-liveness.ts'
 import { lockOnlyMutants } from './catalogue-lock-only.ts'
 import { lossMutants } from './catalogue-loss.ts'
@@ -16,13 +18,14 @@ import { ricartAgrawalaMutants } from './catalogue-ricart-agrawala.ts'
 import { ricartAgrawalaGroupMutants } from './catalogue-ricart-agrawala-group.ts'
 import { safetyMutants } from './catalogue-safety.ts'
 import { serviceMutants } from './catalogue-service.ts'
+import { toldMutants } from './catalogue-told.ts'
 import { wmeConsensusMutants } from './catalogue-wme-consensus.ts'
 
 export interface Mutant {
   readonly id: string
   /**
-   * The trap that it leads into, like `A4`, the line of the durability table, like `durable: NEWEP`, the section of the paper
-   * or the correction to it, or the subject, like `fence`.
+   * The trap that it leads into, like `A4`; the line of the durability table, like `durable: NEWEP`; the
+   * section of the paper or the correction to it; or the subject, like `fence`.
    */
   readonly trap: string
   readonly title: string
@@ -30,7 +33,7 @@ export interface Mutant {
   /** Occurs exactly once in the file. */
   readonly find: string
   readonly replace: string
-  /** Why nobody can notice, if that is so. */
+  /** Why nothing can notice the mutant, if that is so. */
   readonly equivalent?: string
 }
 
@@ -46,12 +49,12 @@ export const SUBJECTS = [
 ] as const
 
 /**
- * Whose source it is: `lock-only` is the desk that two protocols share, `participant` what is around a
- * protocol, `service` what stands in front of the participants.
+ * Whose source it is: `lock-only` is the local queue that two protocols share, `participant` what is around a
+ * protocol, `service` what is in front of the participants.
  */
 export type Subject = (typeof SUBJECTS)[number]
 
-/** What is common to all protocols is mutated for the sake of the first. */
+/** Code that all protocols share is mutated for the sake of the first one. */
 export const subjectOf = ({ file }: Mutant): Subject => {
   if (file.startsWith('shared/birth/')) return 'birth'
   if (file.startsWith('worker/participant/')) return 'participant'
@@ -73,8 +76,10 @@ export const mutants: Mutant[] = [
   ...maekawaMutants,
   ...lockOnlyMutants,
   ...birthMutants,
+  ...journalMutants,
   ...participantMutants,
   ...participantCallMutants,
   ...bytesMutants,
   ...serviceMutants,
+  ...toldMutants,
 ]

@@ -1,4 +1,7 @@
-/** Who may kill a mutant, cheapest first. Each runs in a copy of the project, in a process of its own, with a time limit. */
+/**
+ * The killers of mutants, cheapest first. Each runs in a copy of the project, in a process of its own, with a
+ * time limit.
+ */
 import { spawn } from 'node:child_process'
 import type { Subject } from './catalogue.ts'
 
@@ -18,7 +21,7 @@ const KEPT_OUTPUT = 4_000
 
 interface Judges {
   readonly suites: readonly string[]
-  /** Paths that the suites' folders contain, and that say nothing about the subject. */
+  /** Paths in the suites' folders that say nothing about the subject. */
   readonly without?: string
   /** As the simulator names them. */
   readonly protocols: string
@@ -50,7 +53,7 @@ const JUDGES: { readonly [subject in Subject]: Judges } = {
     participants: [3, 5],
     explorer: LOCKS,
   },
-  // With 13 nodes about one run in eight of the printed algorithm ends in a deadlock; with 3 hardly any.
+  // With 13 nodes about one run in eight of the printed algorithm ends in a deadlock; with 3 hardly any does.
   maekawa: {
     suites: ['test/protocols/maekawa'],
     protocols: 'maekawa',
@@ -127,7 +130,10 @@ export function killersOf(subject: Subject, seeds: number): Killer[] {
   ]
 }
 
-/** A killer that fails has killed; one that runs into the time limit has, too: the mutant made it run without end. */
+/**
+ * A killer that fails has killed the mutant. So has one that runs into the time limit: the mutant made it run
+ * without end.
+ */
 export function runKiller(folder: string, killer: Killer): Promise<Verdict> {
   return new Promise(resolve => {
     const began = performance.now()

@@ -1,6 +1,7 @@
 /**
- * `npm run mutants`: for each trap one small edit of the source that brings the bug back. The simulator, the explorer or the
- * suites must notice each of them. Without a mutant they must all be content, or their verdicts mean nothing.
+ * `npm run mutants`: each mutant is one small edit of the source that brings a bug back, at least one for
+ * each trap. The simulator, the explorer or the suites must notice each of them. Without a mutant they must
+ * all pass, or their verdicts mean nothing.
  */
 import { parseArgs } from 'node:util'
 import { type Mutant, mutants, SUBJECTS, type Subject, subjectOf } from './catalogue.ts'

@@ -89,7 +89,7 @@ export const MAEKAWA = {
 const lockOnly = 'shared/protocols/lock-only'
 
 export const LOCK_ONLY = {
-  desk: `${lockOnly}/desk.ts`,
+  localQueue: `${lockOnly}/local-queue.ts`,
   operators: `${lockOnly}/operators.ts`,
   users: `${lockOnly}/users.ts`,
 } as const
@@ -115,9 +115,11 @@ export const BIRTH = {
 const participant = 'worker/participant'
 
 export const PARTICIPANT = {
+  checkpoint: `${participant}/core/checkpoint.ts`,
   engine: `${participant}/core/engine.ts`,
   eventLog: `${participant}/core/event-log.ts`,
   exchange: `${participant}/peers/exchange.ts`,
+  journal: `${participant}/core/journal.ts`,
   keeper: `${participant}/ledger/keeper.ts`,
   ledgerCalls: `${participant}/ledger/calls.ts`,
   lock: `${participant}/lock/lock.ts`,
@@ -129,6 +131,7 @@ export const PARTICIPANT = {
   once: `${participant}/calls/once.ts`,
   places: `${participant}/core/places.ts`,
   replay: `${participant}/streams/replay.ts`,
+  segments: `${participant}/core/segments.ts`,
   sessions: `${participant}/streams/sessions.ts`,
   storage: `${participant}/core/storage.ts`,
   clock: `${participant}/core/clock.ts`,

@@ -53,7 +53,7 @@ describe('a participant of a lock, after its clock was an hour ahead and is righ
     expect(await transact('meanwhile')).toMatchObject({ type: 'done' })
     platform.now -= AN_HOUR_MS
     const since = platform.now
-    // Whoever asks first finds an instance that is over, and asks again as after any reset.
+    // The first caller finds an instance that is over, and asks again as after any reset.
     await expect(transact('after')).rejects.toThrow('set back')
     expect(await transact('after')).toMatchObject({ type: 'done' })
     expect(platform.now - since).toBeLessThan(AN_HOUR_MS / 2)

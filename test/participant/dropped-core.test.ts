@@ -1,6 +1,6 @@
 /**
- * A first owner that began a lock alone, and finds that the others have agreed on another one, of which it is no
- * part: whoever asked it meanwhile is told, and the instance goes on.
+ * A first owner that began a lock alone finds that the others have agreed on another one, without it: callers
+ * that asked it meanwhile are told, and the instance goes on.
  */
 import { beforeEach, describe, expect, it } from 'vitest'
 import { firstOwnerOf } from '../../shared/birth/value.ts'

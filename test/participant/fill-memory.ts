@@ -1,7 +1,7 @@
 /**
- * Fills one participant to its limits and prints what it holds in memory, above an empty one: run by
- * memory.test.ts in a process of its own, with `--expose-gc`. Its storage is a file, as on the platform; what
- * watchers and sessions have not read is kept here as the platform would keep it.
+ * Fills one participant to its limits and prints how much more memory it holds than an empty one.
+ * memory.test.ts runs it in a process of its own, with `--expose-gc`. Its storage is a file, as on the
+ * platform; what watchers and sessions have not read is kept here as the platform would keep it.
  */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -47,7 +47,7 @@ function sqlDatabase(file: string): SqlDatabase {
   return { sql: { exec }, transactionSync } as never as SqlDatabase
 }
 
-/** Of all that is reachable; the least of several looks. */
+/** The size of everything reachable; the least of several measurements. */
 async function held(): Promise<number> {
   const looks: number[] = []
   for (let look = 0; look < 5; look++) {
@@ -65,7 +65,7 @@ const node = platform.node(1)
 Object.assign(node, { rows: new SqlRows(sqlDatabase(join(folder, 'storage.sqlite'))) })
 
 let operations = 0
-/** As they come: read from a request of their own. */
+/** As they come: each read from a request of its own. */
 const transact = (ops: object[], waitMs = 0) => {
   const opId = `op-${++operations}`
   return node.call({ type: 'transact', user: opId, opId, ops: JSON.parse(JSON.stringify(ops)), waitMs })
@@ -97,14 +97,14 @@ for (let index = 0; index < API_LIMITS.watchersPerParticipant; index++) {
   sinks.push(sink)
   await node.watch(sink, index % 2 === 0 ? null : 1)
 }
-// All of the state changes while watchers still read it as it was.
+// The whole state changes while watchers still read it as it was.
 for (let index = 0; index < VALUES; index++) await transact([{ put: `key-${index}`, value: LONG }])
 
-// The results that are remembered are full: what a session reads again and again is one of them.
+// The table of results is full: what a session reads again and again is one of them.
 const reading = { opId: `op-${VALUES + 2}`, ops: [{ get: 'key-0' }, { get: 'key-1' }] }
 for (let index = 0; index < API_LIMITS.sessionsPerParticipant; index++) {
   const socket = await node.session(`session-${index}`)
-  // A queue of text, which goes when the socket is closed.
+  // A queue of text, which is dropped when the socket is closed.
   const texts: string[] = []
   Object.assign(socket, {
     send: (text: string) => texts.push(text.slice(0, -1) + text.slice(-1)),

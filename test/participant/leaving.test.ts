@@ -1,4 +1,6 @@
-/** Users whose connection is gone, with their client or with the instance that had it: they keep nobody waiting. */
+/**
+ * Users whose connection is gone, with their client or with the instance that had it, keep nobody waiting.
+ */
 import { beforeEach, describe, expect, it } from 'vitest'
 import type { ParticipantAnswer, ParticipantCall, ParticipantStatus } from '../../worker/participant/calls.ts'
 import { type MemoryNode, MemoryPlatform } from './memory-platform.ts'
@@ -81,6 +83,18 @@ describe('a client that goes away', () => {
     gone.abort()
     await platform.during(node.call(calls[name]!, gone.signal))
     expect(await status()).toMatchObject({ queue: 0, holder: null })
+  })
+
+  it('with its session leaves at once, inside or waiting', async () => {
+    const [inside, waiting] = [await node.session('inside'), await node.session('waiting')]
+    for (const socket of [inside, waiting]) node.say(socket, { type: 'try' })
+    await platform.settle()
+    expect(inside.sent.at(-1)).toMatchObject({ type: 'crit' })
+    expect((await status()).queue).toBe(1)
+    node.close(waiting)
+    expect((await status()).queue).toBe(0)
+    node.close(inside)
+    expect((await status()).holder).toBeNull()
   })
 
   it('while its operation is on its way leaves when that is settled', async () => {

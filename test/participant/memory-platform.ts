@@ -1,12 +1,13 @@
 /**
  * Participants of one lock in this process, with storage in memory, a clock that the test moves, and a
- * journal of everything that leaves an instance. An instance that aborts is dead: whoever waits for it gets
- * an error, and the next request finds a new one.
+ * journal of everything that leaves an instance. An instance that aborts is dead: callers that wait for it
+ * get an error, and the next request finds a new one.
  */
 import type { LockConfiguration } from '../../shared/api/configuration.ts'
 import { DEFAULT_TIMING } from '../../shared/protocols/protocol.ts'
 import { keyValue } from '../../shared/resource/key-value.ts'
 import type { ParticipantAnswer, ParticipantCall } from '../../worker/participant/calls.ts'
+import { Storage } from '../../worker/participant/core/storage.ts'
 import { Participant } from '../../worker/participant/participant.ts'
 import type { PeerAnswer, PeerRequest } from '../../worker/participant/peers/requests.ts'
 import type { Runtime, Sink, Socket, SocketAttachment } from '../../worker/participant/runtime.ts'
@@ -32,16 +33,15 @@ export class MemoryPlatform {
     for (let round = 0; round < 50; round++) await new Promise(resolve => setImmediate(resolve))
   }
 
-  /** Alarms come when it is their time. */
+  /** Alarms and timeouts come when it is their time. */
   async advance(ms: number): Promise<void> {
     const end = this.now + ms
     await this.settle()
     for (;;) {
-      const due = this.nodes.filter(({ alarmAt }) => alarmAt !== null && alarmAt <= end)
-      if (due.length === 0) break
-      const next = due.reduce((first, node) => (node.alarmAt! < first.alarmAt! ? node : first))
-      this.now = Math.max(this.now, next.alarmAt!)
-      next.fireAlarm()
+      const [first] = this.nodes.toSorted((a, b) => a.wakesAt - b.wakesAt)
+      if (first === undefined || first.wakesAt > end) break
+      this.now = Math.max(this.now, first.wakesAt)
+      first.wake()
       await this.settle()
     }
     this.now = end
@@ -87,6 +87,7 @@ export class MemoryNode {
   isAway = false
   aborts = 0
   alarmAt: number | null = null
+  timeout: { readonly at: number; readonly run: () => void } | null = null
   private readonly platform: MemoryPlatform
   private instance: Instance | null = null
 
@@ -119,10 +120,17 @@ export class MemoryNode {
   /** What is in memory is lost; the next request finds a new instance. */
   restart(): void {
     this.instance = null
+    this.timeout = null
   }
 
   say(socket: MemorySocket, message: object): void {
     this.awake().participant.socketMessage(socket, JSON.stringify(message))
+  }
+
+  /** The client has closed it. */
+  close(socket: MemorySocket): void {
+    this.sockets.splice(this.sockets.indexOf(socket), 1)
+    this.awake().participant.socketClose(socket)
   }
 
   watch(sink: Sink, since: number | null = null): Promise<ParticipantAnswer | null> {
@@ -133,12 +141,24 @@ export class MemoryNode {
     this.awake().participant.drained(sink)
   }
 
-  fireAlarm(): void {
+  /** When something comes of itself. */
+  get wakesAt(): number {
+    return Math.min(this.alarmAt ?? Number.POSITIVE_INFINITY, this.timeout?.at ?? Number.POSITIVE_INFINITY)
+  }
+
+  wake(): void {
+    const { timeout } = this
+    if (timeout === null || timeout.at > this.wakesAt) return this.fireAlarm()
+    this.timeout = null
+    timeout.run()
+  }
+
+  private fireAlarm(): void {
     this.alarmAt = null
     try {
       this.awake().participant.alarm()
     } catch {
-      // The platform tries an alarm again that failed.
+      // The platform repeats an alarm that failed.
       this.alarmAt = this.platform.now + 2_000
     }
   }
@@ -167,13 +187,17 @@ export class MemoryNode {
       life.isOver = true
       this.aborts++
       this.instance = null
+      this.timeout = null
       die(new Error(reason))
     })
-    const participant = new Participant(runtime, {
-      eventsKept: 1_000,
-      defaults: ({ id }) => this.platform.defaults(id),
-      resourceNamed: () => keyValue,
-    })
+    const participant = new Participant(
+      runtime,
+      new Storage(this.rows, { eventsKept: 1_000, journalRows: 1 }),
+      {
+        defaults: ({ id }) => this.platform.defaults(id),
+        resourceNamed: () => keyValue,
+      },
+    )
     return { participant, death }
   }
 
@@ -187,6 +211,11 @@ export class MemoryNode {
     }
     return {
       rows: this.rows,
+      timeout: {
+        set: (afterMs, run) => {
+          if (!life.isOver) this.timeout = { at: now() + afterMs, run }
+        },
+      },
       alarm: {
         set: at => {
           journal.push('alarm')

@@ -1,7 +1,7 @@
 /**
- * One participant at all its limits stays below 100 MB. What is measured is what its heap retains, after a
- * collection: the resident size of a process also has what V8 keeps for later and what the platform itself
- * needs, and what lies in the kernel's buffers of 2,000 connections is no matter of the participant.
+ * One participant at all its limits stays below 100 MB. The test measures what the heap retains after a
+ * collection. The resident size of a process also includes what V8 keeps for later and what the platform
+ * itself needs, and the kernel's buffers of 2,000 connections do not belong to the participant.
  */
 import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
@@ -34,7 +34,7 @@ it('a participant that is filled to its limits holds less than 100 MB', { timeou
   expect(filled.watchers).toBe(API_LIMITS.watchersPerParticipant)
   expect(filled.sessions).toBe(API_LIMITS.sessionsPerParticipant)
   expect(filled.waiting! * 100_000).toBeGreaterThan(0.9 * API_LIMITS.callsWeight)
-  // It is full indeed: state, results and log alone are more than a third of it.
+  // It is really full: state, results and log alone are more than a third of it.
   expect(filled.bytes).toBeGreaterThan(MEMORY_LIMIT_BYTES / 3)
   expect(filled.bytes).toBeLessThan(MEMORY_LIMIT_BYTES)
 })

@@ -1,4 +1,4 @@
-/** What became of an operation: its result is looked for before anything is tried. */
+/** What became of an operation: its result is looked up before anything is tried. */
 import { beforeEach, describe, expect, it } from 'vitest'
 import { API_LIMITS } from '../../shared/api/limits.ts'
 import { notApplied } from '../../worker/participant/calls/grant.ts'
@@ -125,6 +125,20 @@ describe('an opId that is on its way in the log', () => {
     expect(platform.now - began).toBeLessThan(waitMs)
     expect(await platform.during(pending)).toMatchObject({ outcome: 'not-applied' })
     expect(await valueAt(first)).toBe(2)
+  })
+})
+
+describe('an opId that another participant has applied, and this one has not heard of', () => {
+  it('is answered as the first time, with the fence of the first time', async () => {
+    const third = platform.node(3)
+    third.isAway = true
+    const before = await platform.during(transact(first, 'once', ADD, 5_000))
+    await platform.during(transact(first, 'another', ADD, 5_000))
+    third.isAway = false
+    const again = transact(third, 'once', ADD, 5_000)
+    await platform.settle()
+    expect(await platform.during(again)).toEqual(before)
+    expect(await valueAt(third)).toBe(2)
   })
 })
 

@@ -53,7 +53,7 @@ describe('places for waiting', () => {
     expect(await transact('greedy')).toMatchObject({ code: 'too_many', outcome: 'not-applied' })
   })
 
-  it('are kept by those who ask again, and free when they leave', async () => {
+  it('are kept by users that ask again, and free when they leave', async () => {
     await acquire('greedy', 'mine')
     await fill('greedy')
     expect(await acquire('greedy', 'mine')).toMatchObject({ status: 202 })

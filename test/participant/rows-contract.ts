@@ -1,7 +1,7 @@
 /**
- * What every implementation of `Rows` keeps (worker/participant/runtime.ts). Plain functions that throw, so
- * that they also run inside of workerd, on the real SQLite. Each case begins with empty rows; `reopen` gives
- * what the next instance finds.
+ * What every implementation of `Rows` keeps (worker/participant/runtime.ts). These are plain functions that
+ * throw, so that they also run inside workerd, on the real SQLite. Each case begins with empty rows; `reopen`
+ * gives what the next instance finds.
  */
 import type { Rows } from '../../worker/participant/runtime.ts'
 
@@ -24,196 +24,158 @@ function throws(run: () => void): void {
   throw new Error('it did not throw')
 }
 
-const all = (rows: Rows) => [...rows.records.range('')]
-const bodies = (rows: Rows) => rows.events.page(0, -1, 1_000).map(({ sequence, body }) => [sequence, body])
 const A_MINUTE_MS = 60_000
-/** More than one statement can bind. */
-const MANY = 250
-const many = Array.from(
-  { length: MANY },
-  (_, index) => [`k${String(index).padStart(3, '0')}`, `${index}`] as const,
-)
+/** More than a page of SQLite holds, and letters of one to four bytes. */
+const LONG = 'é😀a\uffee'.repeat(5_000)
+const ODD = '"\\\n\u0000\t \' ; DROP TABLE journal; -- é😀\uffee'
+
+const block = (first: number, steps: number, sequence: number, body = `${first}`) => ({
+  first,
+  steps,
+  sequence,
+  body,
+})
+
+function everythingIn(rows: Rows): unknown {
+  return {
+    journal: [0, 1, 2].map(place => rows.journal.get(place) ?? null),
+    segments: [0, 1, 2].map(id => rows.segments.get(id) ?? null),
+    steps: rows.steps.page(0, -1, 100),
+    older: [rows.older.isThere(), [...rows.older.records()], [...rows.older.events()]],
+  }
+}
 
 export const ROWS_CONTRACT: readonly RowsCase[] = [
   {
-    name: 'a record is what was put last',
+    name: 'a row of the journal is what was put at its place last',
     run(rows, reopen) {
-      same(rows.records.get('a'), undefined)
-      rows.records.put([['a', '1']])
-      rows.records.put([
-        ['a', '2'],
-        ['b', ''],
-      ])
-      same(rows.records.get('a'), '2')
-      same(rows.records.get('b'), '')
-      same(all(reopen()), [
-        ['a', '2'],
-        ['b', ''],
-      ])
+      same(rows.journal.get(0) ?? null, null)
+      rows.journal.put(0, 1, 'one')
+      rows.journal.put(1, 2, '')
+      rows.journal.put(0, 3, LONG)
+      same(rows.journal.get(0), { number: 3, body: LONG })
+      rows.journal.put(0, 4, 'short again')
+      same(reopen().journal.get(0), { number: 4, body: 'short again' })
+      same(reopen().journal.get(1), { number: 2, body: '' })
+      same(reopen().journal.get(2) ?? null, null)
     },
   },
   {
-    name: 'a record that was deleted is gone, and one that was never there may be deleted',
+    name: 'a segment is what was put last, until it is deleted, and one that was never there may be deleted',
     run(rows, reopen) {
-      rows.records.put([
-        ['a', '1'],
-        ['b', '2'],
-      ])
-      rows.records.delete(['a', 'never'])
-      same(rows.records.get('a'), undefined)
-      same(all(reopen()), [['b', '2']])
-    },
-  },
-  {
-    name: 'records come in the order of their keys, by bytes of UTF-8, however they were written',
-    run(rows) {
-      const keys = ['b', 'a/2', '😀', 'a', 'é', 'Z', 'a/10', '.x', '\uffee']
-      for (const key of keys) rows.records.put([[key, key]])
-      rows.records.put([['b', 'b']])
-      same(
-        all(rows).map(([key]) => key),
-        ['.x', 'Z', 'a', 'a/10', 'a/2', 'b', 'é', '\uffee', '😀'],
-      )
-    },
-  },
-  {
-    name: 'a range has what begins with the prefix, and nothing else',
-    run(rows) {
-      for (const key of ['a', 'a/', 'a/1', 'a/é', 'a/\uffee😀', 'a0', 'b/1', 'A/1'])
-        rows.records.put([[key, key]])
-      same(
-        [...rows.records.range('a/')].map(([key]) => key),
-        ['a/', 'a/1', 'a/é', 'a/\uffee😀'],
-      )
-      same([...rows.records.range('c')], [])
-    },
-  },
-  {
-    name: 'many records at once, more than a statement binds',
-    run(rows, reopen) {
-      rows.records.put(many)
-      same(all(reopen()), many)
-      rows.records.delete(many.slice(1).map(([key]) => key))
-      same(all(rows), many.slice(0, 1))
+      rows.segments.put(0, 'a')
+      rows.segments.put(7, LONG)
+      rows.segments.put(0, 'b')
+      same(rows.segments.get(0), 'b')
+      same(reopen().segments.get(7), LONG)
+      rows.segments.delete([7, 9])
+      rows.segments.delete([])
+      same(reopen().segments.get(7) ?? null, null)
+      same(reopen().segments.get(0), 'b')
     },
   },
   {
     name: 'text of any characters comes back as it was',
     run(rows) {
-      const text = '"\\\n\u0000 \' ; DROP TABLE records; -- é😀\uffee'
-      rows.records.put([['text', text]])
-      rows.events.append(1, text)
-      same(rows.records.get('text'), text)
-      same(bodies(rows), [[1, text]])
+      rows.journal.put(5, 5, ODD)
+      rows.segments.put(5, ODD)
+      rows.steps.append(block(1, 1, 1, ODD))
+      same(rows.journal.get(5), { number: 5, body: ODD })
+      same(rows.segments.get(5), ODD)
+      same(rows.steps.page(1, -1, 1), [block(1, 1, 1, ODD)])
     },
   },
   {
-    name: 'events come in the order in which they were appended, in pages',
+    name: 'blocks come in their order, from the one that holds a step, in pages',
     run(rows, reopen) {
-      for (const sequence of [3, 0, 5, 4]) rows.events.append(sequence, `body ${sequence}`)
-      const page = rows.events.page(0, -1, 3)
-      same(
-        page.map(({ sequence, body }) => [sequence, body]),
-        [
-          [3, 'body 3'],
-          [0, 'body 0'],
-          [5, 'body 5'],
-        ],
-      )
-      const next = reopen().events.page(page.at(-1)!.id, -1, 3)
-      same(
-        next.map(({ sequence }) => sequence),
-        [4],
-      )
-      same(
-        rows.events.page(0, 3, 10).map(({ sequence }) => sequence),
-        [5, 4],
-      )
-      same(rows.events.page(next[0]!.id, -1, 10), [])
+      const blocks = [block(1, 3, 5), block(4, 1, 0), block(5, 10, 9), block(15, 2, 9)]
+      for (const one of blocks) rows.steps.append(one)
+      same(reopen().steps.page(1, -1, 100), blocks)
+      same(rows.steps.page(0, -1, 2), blocks.slice(0, 2))
+      same(rows.steps.page(3, -1, 100), blocks)
+      same(rows.steps.page(4, -1, 100), blocks.slice(1))
+      same(rows.steps.page(14, -1, 1), [blocks[2]])
+      same(rows.steps.page(17, -1, 100), [blocks[3]])
     },
   },
   {
-    name: 'the size of the events is that of their bodies, as UTF-8',
-    run(rows, reopen) {
-      same(rows.events.size(), { rows: 0, bytes: 0 })
-      rows.events.append(1, 'abc')
-      rows.events.append(2, 'é😀')
-      same(rows.events.size(), { rows: 2, bytes: 9 })
-      same(
-        [...reopen().events.newestFirst()].map(({ sequence, bytes }) => [sequence, bytes]),
-        [
-          [2, 6],
-          [1, 3],
-        ],
-      )
+    name: 'blocks that tell of nothing above a sequence are left out',
+    run(rows) {
+      const blocks = [block(1, 3, 5), block(4, 1, 0), block(5, 10, 9), block(15, 2, 9)]
+      for (const one of blocks) rows.steps.append(one)
+      same(rows.steps.page(1, 4, 100), [blocks[0], blocks[2], blocks[3]])
+      same(rows.steps.page(1, 5, 1), [blocks[2]])
+      same(rows.steps.page(1, 9, 100), [])
+      same(rows.steps.highestSequence(), 9)
     },
   },
   {
-    name: 'events are forgotten through an id, and tell the highest sequence among them',
+    name: 'the oldest block is told with its bytes, and goes first',
     run(rows, reopen) {
-      for (const sequence of [7, 2, 9]) rows.events.append(sequence, 'x')
-      const [, second] = rows.events.page(0, -1, 3)
-      same(rows.events.forgetThrough(second!.id), 7)
-      same(bodies(reopen()), [[9, 'x']])
-      same(rows.events.forgetThrough(second!.id), 0)
+      same(rows.steps.oldest() ?? null, null)
+      same(rows.steps.highestSequence(), 0)
+      rows.steps.append(block(1, 2, 3, 'é😀'))
+      rows.steps.append(block(3, 1, 4, 'abc'))
+      same(reopen().steps.oldest(), { first: 1, steps: 2, sequence: 3, bytes: 6 })
+      rows.steps.delete(1)
+      rows.steps.delete(1)
+      same(reopen().steps.oldest(), { first: 3, steps: 1, sequence: 4, bytes: 3 })
+      same(rows.steps.page(1, -1, 100), [block(3, 1, 4, 'abc')])
     },
   },
   {
-    name: 'ids grow',
+    name: 'what replaces the first layout is all that is left of it',
     run(rows, reopen) {
-      rows.events.append(1, 'x')
-      rows.events.append(1, 'x')
-      const [first, second] = rows.events.page(0, -1, 2)
-      rows.events.forgetThrough(first!.id)
-      reopen().events.append(1, 'x')
-      const ids = reopen()
-        .events.page(0, -1, 3)
-        .map(({ id }) => id)
-      same(ids.length, 2)
-      same(ids[0], second!.id)
-      same(ids[1]! > second!.id, true)
+      same(rows.older.isThere(), false)
+      rows.older.replaceBy('.key', ODD)
+      rows.older.replaceBy('.key', 'value')
+      same(reopen().older.isThere(), true)
+      same([...reopen().older.records()], [['.key', 'value']])
+      same([...reopen().older.events()], [])
     },
   },
   {
     name: 'a transaction that throws leaves nothing of itself, and what was before',
     run(rows, reopen) {
-      rows.records.put([['a', '1']])
-      rows.events.append(1, 'before')
+      rows.journal.put(0, 1, 'before')
+      rows.segments.put(0, 'before')
+      rows.steps.append(block(1, 1, 1, 'before'))
+      const before = everythingIn(rows)
       throws(() =>
         rows.transaction(() => {
-          rows.records.put([
-            ['a', '2'],
-            ['b', '2'],
-          ])
-          rows.records.delete(['a'])
-          rows.events.append(2, 'inside')
-          rows.events.forgetThrough(1_000)
+          rows.journal.put(0, 2, 'inside')
+          rows.journal.put(1, 3, 'inside')
+          rows.segments.put(1, 'inside')
+          rows.segments.delete([0])
+          rows.steps.append(block(2, 1, 2, 'inside'))
+          rows.steps.delete(1)
+          rows.older.replaceBy('a', 'inside')
           throw new Error('a defect')
         }),
       )
-      same(all(rows), [['a', '1']])
-      same(bodies(rows), [[1, 'before']])
-      same(all(reopen()), [['a', '1']])
+      same(everythingIn(rows), before)
+      same(everythingIn(reopen()), before)
     },
   },
   {
     name: 'a transaction sees what it writes, and keeps it when it ends',
     run(rows, reopen) {
       rows.transaction(() => {
-        rows.records.put([['a', '1']])
-        rows.events.append(1, 'x')
-        same(rows.records.get('a'), '1')
-        same(rows.events.size(), { rows: 1, bytes: 1 })
+        rows.journal.put(0, 1, 'x')
+        rows.segments.put(1, 'y')
+        same(rows.journal.get(0), { number: 1, body: 'x' })
+        same(rows.segments.get(1), 'y')
       })
-      same(all(reopen()), [['a', '1']])
-      same(bodies(reopen()), [[1, 'x']])
+      same(reopen().journal.get(0), { number: 1, body: 'x' })
+      same(reopen().segments.get(1), 'y')
     },
   },
   {
     name: 'a touch changes nothing, and tells the time in milliseconds',
     run(rows) {
+      const before = everythingIn(rows)
       const offMs = Math.abs(rows.touch() - Date.now())
-      same(all(rows), [])
+      same(everythingIn(rows), before)
       if (!(offMs < A_MINUTE_MS)) throw new Error(`it is off by ${offMs} ms`)
     },
   },

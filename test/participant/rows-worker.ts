@@ -1,4 +1,4 @@
-/** Runs the cases of the contract of `Rows` in Durable Objects, each in one of its own: `GET /{case}`. */
+/** Runs the cases of the contract of `Rows` in Durable Objects, each in its own object: `GET /{case}`. */
 import { DurableObject } from 'cloudflare:workers'
 import { SqlRows } from '../../worker/participant/sql-rows.ts'
 import { ROWS_CONTRACT } from './rows-contract.ts'

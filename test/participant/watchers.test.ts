@@ -1,4 +1,4 @@
-/** Watchers: what they have not read is bounded together, and whoever is behind reads page by page. */
+/** Watchers: what they have not read is bounded together, and a watcher that is behind reads page by page. */
 import { beforeEach, describe, expect, it } from 'vitest'
 import { API_LIMITS } from '../../shared/api/limits.ts'
 import { bytesOf } from '../../worker/participant/core/bytes.ts'
@@ -29,7 +29,7 @@ class MemorySink implements Sink {
   }
 
   write(text: string): void {
-    // As a stream does that is over.
+    // Like a stream that is over.
     if (this.isFailed) throw new Error('Unable to enqueue')
     this.unread.push(text)
     this.bytes += bytesOf(text)
@@ -98,7 +98,7 @@ async function watchers(count: number, since: number | null = null): Promise<Mem
 
 const unreadBytes = (sinks: readonly MemorySink[]) => sinks.reduce((sum, sink) => sum + sink.unreadBytes(), 0)
 
-/** The keys that a watcher knows of, when it has applied all that it was told. */
+/** The keys that a watcher knows of after it has applied everything that it was told. */
 function keysOf(events: readonly Event[]): Set<string> {
   const keys = new Set<string>()
   for (const { data } of events) for (const { key } of data.entries ?? data.changes ?? []) keys.add(key)

@@ -1,4 +1,6 @@
-/** Catching up: gaps, epochs that were missed, snapshots, and what is kept for those who are behind. */
+/**
+ * Catching up: gaps, epochs that were missed, snapshots, and what is kept for participants that are behind.
+ */
 import { describe, expect, it } from 'vitest'
 import { truncationRun } from '../../shared/protocols/log-weight.ts'
 import { Cluster, type ClusterOptions } from './cluster.ts'
@@ -60,7 +62,9 @@ describe.each(protocols)('catch-up %s', (_name, protocol) => {
     expectSameAs(cluster, 3, 1)
   })
 
-  /** Participant 5, which has missed the first epoch's end, hears from this one that there is a second epoch. */
+  /**
+   * Participant 5, which has missed the first epoch's end, hears from this one that there is a second epoch.
+   */
   function speak(cluster: Cluster, peer: number): void {
     const said = cluster.sent.find(from(peer))!
     const body = { type: 'alive' as const, epoch: 1, length: logAt(cluster, 2).length }
@@ -116,7 +120,7 @@ describe.each(protocols)('catch-up %s', (_name, protocol) => {
     expect(logAt(cluster, 3)).toEqual(logAt(cluster, 1))
   })
 
-  it('who is behind what is kept gets a snapshot', () => {
+  it('a participant that is behind the kept log gets a snapshot', () => {
     const cluster = createCluster({ limits: { logKept: 3, resultsKept: 5 } })
     const by = enter(cluster, 1, 'a')
     cluster.isolate(3)
@@ -127,7 +131,7 @@ describe.each(protocols)('catch-up %s', (_name, protocol) => {
     expect(eventsOf(cluster, 3, 'restored')).toHaveLength(1)
     cluster.run(100)
     expectSameAs(cluster, 3, 1)
-    // It answers what it never applied itself, and what it applies next.
+    // It answers for what it never applied itself, and for what it applies next.
     exit(cluster, by)
     const next = enter(cluster, 3, 'b')
     expect(issue(cluster, next, 'op 12')).toMatchObject([{ type: 'outcome' }])
@@ -186,7 +190,7 @@ describe.each(protocols)('catch-up %s', (_name, protocol) => {
     expectSameAs(cluster, 1, 3)
   })
 
-  it('a proposer that lacks what it has decided asks somebody else for it', () => {
+  it('a proposer that lacks what it has decided asks another participant for it', () => {
     const cluster = createCluster({ participants: 5 })
     const by = enter(cluster, 5, 'a')
     cluster.isolate(1)
@@ -244,7 +248,8 @@ describe.each(protocols)('catch-up %s', (_name, protocol) => {
     exit(cluster, by)
     const next = enter(cluster, 1, 'b')
     cluster.reconnect(3)
-    // It asks for a snapshot, the last page of which is late; it starts anew and gets it from another, in time.
+    // It asks for a snapshot whose last page is late; it starts anew and gets it from another participant, in
+    // time.
     const ask = (peer: number) => {
       const body = { type: 'alive', epoch: 0, length: 13 } as const
       cluster.hand({ from: peer, to: 3, message: { format: 1, configuration: 1, body } })

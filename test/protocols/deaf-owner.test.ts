@@ -1,4 +1,4 @@
-/** An owner that sends but hears nobody is of no use: what it says is no sign that it hears. */
+/** An owner that sends but hears nobody is of no use: what it says does not show that it hears. */
 import { describe, expect, it } from 'vitest'
 import { Cluster, type ClusterOptions } from './cluster.ts'
 import { all, from, ofType, to } from './matchers.ts'
@@ -12,7 +12,7 @@ describe.each(protocols)('a deaf owner %s', (_name, protocol) => {
     const cluster = createCluster()
     const by = enter(cluster, 1, 'a', { ttlMs: 600_000 })
     cluster.lose(to(1))
-    // It waits for acknowledgements that it does not hear, and says so for ever.
+    // It waits for acknowledgements that it does not hear, and repeats its message forever.
     issue(cluster, by, 'x')
     cluster.try(2, 'b')
     cluster.run(TERMINATION_MS)
@@ -65,7 +65,7 @@ describe.each(protocols)('a deaf owner %s', (_name, protocol) => {
     expect(isIn(cluster, 1, 'a')).toBe(true)
   })
 
-  it('a suspicion of an earlier watch is not said to somebody who asks now', () => {
+  it('a suspicion of an earlier watch is not reported to a participant that asks now', () => {
     const cluster = createCluster()
     enter(cluster, 1, 'a', { ttlMs: 600_000 })
     cluster.try(3, 'c', { waitMs: 3_000 })

@@ -30,7 +30,7 @@ describe('detector', () => {
     expect(detector).toEqual(createDetector(3, DEFAULT_TIMING))
   })
 
-  it('eventual accuracy: whatever the bound on delays, a peer that is up is wrongly suspected only so often', () => {
+  it('eventual accuracy: with bounded delays, wrong suspicions of a peer that is up come to an end', () => {
     const delays = fc.integer({ min: 1, max: DEFAULT_TIMING.timeoutMaxMs })
     fc.assert(
       fc.property(delays, boundMs => {
@@ -61,7 +61,7 @@ describe('detector', () => {
 })
 
 describe('detector in use', () => {
-  it('completeness: a crashed owner is suspected by whoever needs it, and replaced', () => {
+  it('completeness: a crashed owner is suspected by those that need it, and replaced', () => {
     const cluster = new Cluster(wme1, { participants: 3 })
     enter(cluster, 1, 'a')
     cluster.crash(1)

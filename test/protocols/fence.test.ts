@@ -9,8 +9,8 @@ import { enter, eventsOf, exit, holder, protocols, replaceOwner } from './scenes
 
 describe('fence', () => {
   /**
-   * One epoch of the argument in fence.ts: so many entries are committed, an owner appends at most FENCE_GAP grants above
-   * that, and the decision keeps some of them.
+   * One epoch of the argument in fence.ts: a number of entries are committed, an owner appends at most
+   * FENCE_GAP grants above that, and the decision keeps some of them.
    */
   const epochs = fc.array(
     fc.record({
@@ -53,7 +53,7 @@ describe('fence', () => {
 })
 
 describe.each(protocols)('fence %s', (_name, protocol) => {
-  it('an owner that is cut off runs ahead only so far', () => {
+  it('an owner that is cut off cannot run ahead without limit', () => {
     const cluster = new Cluster(protocol, { participants: 3, limits: { uncommitted: 5 } })
     cluster.isolate(1)
     for (let i = 1; i <= 5; i++) exit(cluster, enter(cluster, 1, `u${i}`))

@@ -223,7 +223,7 @@ describe.each(protocols)('Figure 1 %s', (name, protocol) => {
     const others = participants - 1
     cluster.try(2, 'a')
     const entering = cluster.deliver()
-    // A grant alone is acknowledged to the new owner, and to the old one, who would repeat it otherwise.
+    // A grant alone is acknowledged to the new owner, and to the old one, which would otherwise repeat it.
     expect(countByType(entering)).toEqual({
       request: others,
       invoke: others,

@@ -47,7 +47,7 @@ describe.each(protocols)('Figure 2 %s', (_name, protocol) => {
       expect(countByType(cluster.network)['new-epoch']).toBe(4)
     })
 
-    it('whoever hears a NEWEP seals and says so to all, once', () => {
+    it('a stub that hears a NEWEP seals and tells all, once', () => {
       const cluster = createCluster()
       cluster.try(2, 'b')
       suspectOwner(cluster, 2, [3, 4])
@@ -69,19 +69,19 @@ describe.each(protocols)('Figure 2 %s', (_name, protocol) => {
       expect(bodies(cluster.network, 'prepare')).toEqual([])
       cluster.deliver(all(ofType('new-epoch'), among(2, 3, 4)))
       expect(bodies(cluster.network.filter(from(2)), 'prepare')).toHaveLength(4)
-      // The first of those who are there proposes; the others give it time.
+      // The first participant that is there proposes; the others give it time.
       expect(bodies(cluster.network.filter(from(3, 4)), 'prepare')).toEqual([])
       expect(cluster.hasTimer(3, 'propose')).toBe(true)
     })
 
-    it('the longest log is proposed, whoever has it', () => {
+    it('the longest log is proposed, whichever participant has it', () => {
       const cluster = createCluster()
       const old = enter(cluster, 1, 'a')
       issue(cluster, old, 'x')
       cluster.deliver(all(ofType('invoke'), to(5)))
       cluster.take(ofType('invoke', 'invoke-ack'))
       cluster.try(2, 'b')
-      // Those who agree have equal logs; the one that has more hears of it by a NEWEP.
+      // Participants that agree have equal logs; the one that has more learns of it through a NEWEP.
       suspectOwner(cluster, 2, [3, 4])
       cluster.deliver(among(2, 3, 5))
       const [decision] = bodies(cluster.network, 'decision')
@@ -202,14 +202,15 @@ describe.each(protocols)('Figure 2 %s', (_name, protocol) => {
       ])
     })
 
-    it('IDLE and owner: grants to the first who waits', () => {
+    it('IDLE and owner: grants to the first that waits', () => {
       const cluster = createCluster()
       enter(cluster, 1, 'a')
       cluster.try(5, 'c')
       cluster.deliver(among(2, 3, 4, 5))
       cluster.try(2, 'b')
       suspectOwner(cluster, 2, [3, 4])
-      // The user that caused it all gives up; its stub may still become the owner, and then passes the token on.
+      // The user that caused it all gives up; its stub may still become the owner, and then passes the token
+      // on.
       withdraw(cluster, 2, 'b')
       cluster.deliver(among(2, 3, 4))
       expect(ownerAt(cluster, 2)).toBe(5)
@@ -248,7 +249,7 @@ describe.each(protocols)('Figure 2 %s', (_name, protocol) => {
     })
   })
 
-  it('while blocked nothing of the normal phase happens, and whoever speaks gets a NEWEP', () => {
+  it('while blocked nothing of the normal phase happens, and every message is answered with a NEWEP', () => {
     const cluster = createCluster()
     const old = enter(cluster, 1, 'a')
     cluster.try(2, 'b')

@@ -1,4 +1,7 @@
-/** Figure 4: WME-2 acknowledges to the owner alone, who tells all to invoke. WME-1 stands beside it for comparison. */
+/**
+ * Figure 4: WME-2 acknowledges to the owner alone, which tells all to invoke. WME-1 is tested alongside for
+ * comparison.
+ */
 import { describe, expect, it } from 'vitest'
 import { wme1, wme2 } from '../../shared/protocols/wme/wme.ts'
 import { Cluster } from './cluster.ts'
@@ -42,7 +45,8 @@ describe('Figure 4', () => {
     expect(deliverStep(cluster)).toHaveLength(participants - 1)
     expect(deliverStep(cluster)).toHaveLength(participants - 1)
     expect(appliedAt(cluster, 1)).toEqual(['x'])
-    // Not even the owner's word that it holds the operation is enough: only the owner counts.
+    // Not even the owner's word that it holds the operation is enough: only the owner counts
+    // acknowledgements.
     for (let id = 2; id <= participants; id++) expect(appliedAt(cluster, id)).toEqual([])
     cluster.fire(1, 'flush')
     expect(countByType(cluster.network)).toEqual({ 'do-invoke': participants - 1 })
@@ -132,7 +136,7 @@ describe('Figure 4', () => {
     expect(logAt(cluster, 3)).toHaveLength(2)
   })
 
-  it('whoever holds the token next is not told before it has invoked what came before', () => {
+  it('the next holder of the token is not told before it has invoked what came before', () => {
     const cluster = new Cluster(wme2, { participants: 5 })
     const by = enter(cluster, 1, 'a')
     issue(cluster, by, 'x')

@@ -1,4 +1,4 @@
-/** Which messages in flight a test means. */
+/** Matchers that select messages in flight. */
 import type { WmeMessage } from '../../shared/protocols/wme/messages.ts'
 import type { Sent } from './cluster.ts'
 
@@ -29,7 +29,7 @@ export const not =
   sent =>
     !matcher(sent)
 
-/** Messages that travel among these participants alone. */
+/** Messages that travel only among these participants. */
 export const among = (...participants: number[]): Matcher => all(from(...participants), to(...participants))
 
 /** The bodies of the messages of one type, typed. */

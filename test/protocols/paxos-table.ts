@@ -1,7 +1,7 @@
 /**
- * Paxos alone: a few acceptors and proposers of one sealed epoch, whose messages a test delivers, loses, doubles and reorders, and
- * which crash and come back with their `paxos` record alone. Every proposal is a value of its own, so that two that are
- * chosen would be seen.
+ * Paxos alone: a few acceptors and proposers of one sealed epoch, whose messages a test delivers, loses,
+ * doubles and reorders, and which crash and come back with only their `paxos` record. Every proposal has a
+ * value of its own, so that two chosen values would be seen.
  */
 import type { Json } from '../../shared/json.ts'
 import { type Context, DEFAULT_LIMITS, DEFAULT_TIMING, type Effect } from '../../shared/protocols/protocol.ts'
@@ -28,9 +28,9 @@ interface Seat {
 export class PaxosTable {
   readonly participants: number
   network: Packet[] = []
-  /** Values that some participant has concluded to be chosen, by it, also if it crashed in that very step. */
+  /** Values that a participant has concluded to be chosen, even if it crashed in that very step. */
   readonly decided: Decision[] = []
-  /** By ballot: its value and who has accepted it, ever. */
+  /** By ballot: its value, and everybody that has ever accepted it. */
   private readonly accepted = new Map<number, { value: Decision; by: Set<number> }>()
   private readonly seats: Seat[] = []
   private proposals = 0
@@ -64,7 +64,7 @@ export class PaxosTable {
     this.step(participant, step => paxos.startBallot(step, () => this.compose(participant)))
   }
 
-  /** Delivers the message at this place. It stays in flight if `again`: the network doubles it. */
+  /** Delivers the message at this place. With `again` it stays in flight: the network doubles it. */
   deliver(place: number, again: boolean): void {
     const packet = this.network[place % this.network.length]
     if (packet === undefined) return
@@ -98,13 +98,13 @@ export class PaxosTable {
     seat.state = recover(seat.context, seat.storage)
   }
 
-  /** The value is unlike all others: `base` numbers the proposals. */
+  /** No two values are alike: `base` numbers the proposals. */
   private compose(owner: number): Decision {
     this.proposals++
     return { owner, base: this.proposals, digest: '', entries: [], incarnations: {} }
   }
 
-  // biome-ignore lint/suspicious/noConfusingVoidType: a handler of an acceptor returns nothing, one of a proposer may decide.
+  // biome-ignore lint/suspicious/noConfusingVoidType: an acceptor returns nothing.
   private step(participant: number, handle: (step: Step) => Decision | null | void): void {
     const seat = this.seats[participant - 1]!
     const step = beginStep(seat.context, distributedAcknowledgement, seat.state!, 0)

@@ -1,4 +1,7 @@
-/** Paxos: at most one value is ever chosen, whatever the network and the crashes do; and one is when messages flow (A13). */
+/**
+ * Paxos: at most one value is ever chosen, whatever the network and the crashes do, and one is chosen when
+ * messages flow (A13).
+ */
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { EpochRecord } from '../../shared/protocols/wme/state.ts'
@@ -11,7 +14,7 @@ type Action =
   | { readonly type: 'propose' | 'restart'; readonly who: number }
   | { readonly type: 'deliver' | 'double' | 'lose'; readonly which: number }
 
-/** Fixed, so that a run of the suite is like the last one; it is the simulator that looks for what is new. */
+/** Fixed, so that every run of the suite is the same; looking for new cases is the simulator's task. */
 const SEED = 20_090
 
 const who = fc.nat(4)
@@ -125,7 +128,7 @@ describe.each(protocols)('the decision of an epoch %s', (_name, protocol) => {
 
   const outcomeOf = (record: EpochRecord) => JSON.stringify([record.owner, record.start])
 
-  it('A13 is the same for all who ever entered the next one, and is entered by all in the end', () => {
+  it('A13 is the same for all that ever entered the next one, and is entered by all in the end', () => {
     fc.assert(
       fc.property(schedules, schedule => {
         const cluster = aboutToEnd()

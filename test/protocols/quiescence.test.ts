@@ -17,7 +17,7 @@ import {
   withdraw,
 } from './scenes.ts'
 
-/** Longer than everything that is repeated for a while, shorter than a grant. */
+/** Longer than anything that is repeated only for a while, shorter than a grant. */
 const SETTLING_MS = 10_000
 
 describe.each(protocols)('quiescence %s', (_name, protocol) => {
@@ -25,14 +25,17 @@ describe.each(protocols)('quiescence %s', (_name, protocol) => {
 
   const timersOf = (cluster: Cluster) => upAt(cluster).flatMap(id => cluster.timers(id))
 
-  /** Without a timer and a message in flight nothing can ever happen again. `expected`: timers that must be left. */
+  /**
+   * Without a timer and a message in flight nothing can ever happen again. `expected`: timers that must be
+   * left.
+   */
   function expectQuiet(cluster: Cluster, expected: string[] = []): void {
     cluster.run(SETTLING_MS)
     expect(timersOf(cluster)).toEqual(expected)
     expect(cluster.network.filter(sent => cluster.isUp(sent.to))).toEqual([])
   }
 
-  it('the check can fail: who waits for an owner that is there asks it for signs of life', () => {
+  it('the check can fail: a user that waits for a live owner makes its stub ask for signs of life', () => {
     const cluster = createCluster()
     enter(cluster, 1, 'a')
     cluster.try(2, 'b')
@@ -141,7 +144,7 @@ describe.each(protocols)('quiescence %s', (_name, protocol) => {
     expect(timersOf(cluster)).toEqual([])
   })
 
-  it('after an epoch that nobody who started it needs any more', () => {
+  it('after an epoch that nobody needs any more', () => {
     const cluster = createCluster()
     cluster.crash(1)
     cluster.try(2, 'b')
@@ -157,7 +160,7 @@ describe.each(protocols)('quiescence %s', (_name, protocol) => {
     cluster.try(2, 'b')
     cluster.run(SETTLING_MS)
     withdraw(cluster, 2, 'b')
-    // Its request was granted although it did not hear of it: the granter tells it for a while.
+    // Its request was granted although it did not hear of it, so the granter tells it for a while.
     expectQuiet(cluster)
   })
 

@@ -10,7 +10,7 @@ function subsets(participants: number): number[][] {
   return all
 }
 
-/** The best that any set of more than half of the participants has reached together. */
+/** The most that any set of more than half of the participants has reached together. */
 function reachedByDumbMajority(reached: readonly number[]): number {
   const participants = reached.length - 1
   let best = 0
@@ -57,7 +57,7 @@ describe('reachedByMajority', () => {
     )
   })
 
-  it('never falls when somebody reaches more', () => {
+  it('never falls when a participant reaches more', () => {
     const numbers = fc.array(fc.nat(12), { minLength: 1, maxLength: 7 })
     fc.assert(
       fc.property(numbers, fc.nat(), fc.nat(5), (reached, who, more) => {

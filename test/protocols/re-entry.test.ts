@@ -1,4 +1,7 @@
-/** Taking the lock again where the token is costs no message: its entry rides on what goes out anyway, or leaves after a while. */
+/**
+ * Taking the lock again where the token is costs no message: its entry rides on what is sent anyway, or
+ * leaves after a while.
+ */
 import { describe, expect, it } from 'vitest'
 import { Cluster } from './cluster.ts'
 import { countByType, ofType } from './matchers.ts'
@@ -18,7 +21,7 @@ import {
 const timing = { confirmMs: 20 }
 
 describe.each(protocols)('re-entry %s', (_name, protocol) => {
-  /** Participant 1 has the token and everybody knows the log. */
+  /** Participant 1 has the token, and all know the log. */
   function settled(participants = 3): Cluster {
     const cluster = new Cluster(protocol, { participants, timing })
     exit(cluster, enter(cluster, 1, 'first'))
@@ -57,7 +60,7 @@ describe.each(protocols)('re-entry %s', (_name, protocol) => {
     expect(logAt(cluster, 2)).toEqual(logAt(cluster, 1))
   })
 
-  it('rides on the grant to somebody else', () => {
+  it('rides on the grant to another participant', () => {
     const cluster = settled()
     cluster.try(1, 'a')
     cluster.try(2, 'b')
@@ -115,7 +118,7 @@ describe.each(protocols)('re-entry %s', (_name, protocol) => {
     expect(logAt(cluster, 2)).toEqual(logAt(cluster, 1))
   })
 
-  it('regression: an operator elsewhere forces out a holder of whose re-entry nobody has heard, and nobody after it', () => {
+  it('regression: an operator forces out a holder whose re-entry is not known, and nobody later', () => {
     const cluster = settled()
     cluster.try(1, 'a')
     ejectHolder(cluster, 2, 'e')
@@ -134,7 +137,7 @@ describe.each(protocols)('re-entry %s', (_name, protocol) => {
     expect(isIn(cluster, 1, 'b')).toBe(true)
   })
 
-  it('an operator whose answer was lost, and who asks again, forces nobody out that came in since', () => {
+  it('an operator that asks again after a lost answer forces nobody out that came in since', () => {
     const cluster = settled()
     cluster.try(1, 'a')
     ejectHolder(cluster, 2, 'e')
@@ -151,7 +154,7 @@ describe.each(protocols)('re-entry %s', (_name, protocol) => {
     expect(isIn(cluster, 1, 'b')).toBe(true)
   })
 
-  it('regression: the token came with a snapshot, so the log does not have what was sent to everybody', () => {
+  it('regression: the token came with a snapshot, so the log lacks what was sent to everybody', () => {
     const cluster = new Cluster(protocol, { participants: 3, timing, limits: { logKept: 2 } })
     const by = enter(cluster, 1, 'first')
     cluster.try(2, 'b')

@@ -1,4 +1,7 @@
-/** A participant whose storage is gone: it is nobody until the others, without it, have taken it back (trap D2). */
+/**
+ * A participant whose storage is gone does not count until the others, without it, have taken it back (trap
+ * D2).
+ */
 import { describe, expect, it } from 'vitest'
 import type { WmeMessage } from '../../shared/protocols/wme/messages.ts'
 import { keyValue } from '../../shared/resource/key-value.ts'

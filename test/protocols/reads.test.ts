@@ -1,4 +1,7 @@
-/** Linearizable reads without the token: a replica answers once it has all that was committed before the read began. */
+/**
+ * Linearizable reads without the token: a replica answers once it has everything that was committed before
+ * the read began.
+ */
 import { describe, expect, it } from 'vitest'
 import { Cluster, type ClusterOptions } from './cluster.ts'
 import { all, among, bodies, from, ofType, to } from './matchers.ts'

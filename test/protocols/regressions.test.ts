@@ -1,4 +1,4 @@
-/** Defects that the simulator or a test found in the core, each told by hand so that it stays found. */
+/** Defects that the simulator or a test found in the core, each reproduced by hand so that it stays found. */
 import { describe, expect, it } from 'vitest'
 import { lengthOf } from '../../shared/protocols/wme/log.ts'
 import { Cluster } from './cluster.ts'
@@ -34,7 +34,7 @@ describe.each(protocols)('regressions %s', (_, protocol) => {
     cluster.take(to(1))
     cluster.deliver()
     for (const peer of [3, 4]) cluster.unreachable(peer, 5)
-    // Now 2 seals, 1 hears of it, and being the first of those who are there it proposes.
+    // Now 2 seals, and 1 hears of it. As the first participant that is there, it proposes.
     const sent = cluster.deliver()
     expect(sent.some(({ from, message }) => from === 1 && message.body.type === 'prepare')).toBe(true)
     expect(sent.filter(message => message.from === message.to)).toEqual([])
@@ -49,7 +49,7 @@ describe.each(protocols)('regressions %s', (_, protocol) => {
     const cluster = new Cluster(protocol, { participants: 5 })
     cluster.try(2, 'two', { confirm: true })
     cluster.deliver(ofType('request'))
-    // The grant reaches everybody, but its acknowledgements do not reach the new owner.
+    // The grant reaches all, but its acknowledgements do not reach the new owner.
     cluster.deliver(ofType('invoke'))
     cluster.take(to(2))
     expect(cluster.state(2).durable.stub.phase).toBe('entering')
@@ -78,8 +78,9 @@ describe.each(protocols)('regressions %s', (_, protocol) => {
     }
     exit(cluster, holder)
     cluster.deliver()
-    // Three grants leave before the first of them is acknowledged: participant 5 holds all and knows of none that it is
-    // committed, while the owner learns it of the first. Its snapshot and the one entry that fits end before the third.
+    // Three grants leave before the first of them is acknowledged. Participant 5 holds all three and does not
+    // know that any is committed; the owner learns it of the first. Its snapshot and the one entry that fits
+    // end before the third.
     const enterAndExit = (user: string) => {
       cluster.try(1, user)
       exit(cluster, { ...holder, user, fence: cluster.state(1).durable.stub.grant!.fence })
@@ -104,7 +105,7 @@ describe.each(protocols)('regressions %s', (_, protocol) => {
     const [offer] = cluster.take(all(from(1), to(5), ofType('snapshot-offer')))
     cluster.hand(offer!)
     expect(cluster.state(5).soft.incoming).toBeNull()
-    // The offer came in time, the snapshot late.
+    // The offer came in time, but the snapshot late.
     const name = 'asked for earlier'
     cluster.state(5).soft.incoming = {
       from: 1,
@@ -127,7 +128,7 @@ describe.each(protocols)('regressions %s', (_, protocol) => {
     const cluster = new Cluster(protocol, { participants: 5 })
     cluster.try(2, 'two', { confirm: true })
     cluster.deliver(ofType('request'))
-    // The grant reaches all but its grantee, who hears their acknowledgements first.
+    // The grant reaches all but its grantee, which hears their acknowledgements first.
     const lost = cluster.take(all(ofType('invoke'), to(2)))
     expect(lost).toHaveLength(1)
     cluster.deliver(ofType('invoke'))
@@ -149,7 +150,8 @@ describe.each(protocols)('regressions %s', (_, protocol) => {
     cluster.deliver(ofType('invoke'))
     cluster.take(() => true)
     expect(phaseAt(cluster, 2)).toBe('entering')
-    // The epoch ends, the grantee stays the owner, and it misses the decision. The others keep nothing of the log.
+    // The epoch ends, the grantee stays the owner, and it misses the decision. The others keep nothing of the
+    // log.
     cluster.try(3, 'three')
     suspectOwner(cluster, 3, [1, 4])
     cluster.lose(all(ofType('decision'), to(2)))

@@ -1,6 +1,7 @@
 /**
- * Two logs that differ are noticed when they meet, by whoever meets the other's first, before anything is acknowledged or
- * committed. Here storage gives back something else than was written: what no protocol can prevent, and each must notice.
+ * Two logs that differ are noticed when they meet, by the participant that first meets the other's, before
+ * anything is acknowledged or committed. Here storage gives back something else than was written, which no
+ * protocol can prevent and each must notice.
  */
 import { describe, expect, it } from 'vitest'
 import { ProtocolDefect } from '../../shared/protocols/step.ts'
@@ -13,7 +14,10 @@ describe.each(protocols)('the running digest %s', (name, protocol) => {
   const createCluster = (options: Partial<ClusterOptions> = {}) =>
     new Cluster(protocol, { participants: 3, checkRecovery: true, ...options })
 
-  /** The participant restarts with a log in which everything from this entry on is another, consistent with itself. */
+  /**
+   * The participant restarts with a log in which everything from this entry on is different, but consistent
+   * with itself.
+   */
   function corrupt(cluster: Cluster, participant: number, sequence: number): void {
     const storage = cluster.storage(participant)
     for (const [key, value] of storage) {
@@ -36,7 +40,7 @@ describe.each(protocols)('the running digest %s', (name, protocol) => {
     expect(eventsOf(cluster, 1, 'outcome')).toEqual([])
   })
 
-  /** Participant 2 holds as much as the owner, and something else. */
+  /** Participant 2 holds as many entries as the owner, but different ones. */
   function acknowledgementsOfAnotherLog(cluster: Cluster) {
     const sent = cluster.take(all(ofType('invoke'), to(2)))
     const length = logAt(cluster, 1).at(-1)!.sequence
@@ -80,7 +84,7 @@ describe.each(protocols)('the running digest %s', (name, protocol) => {
     expect(eventsOf(cluster, 3, 'applied')).toEqual([])
   })
 
-  it('two ends of an epoch that differ stop whoever collects them', () => {
+  it('two ends of an epoch that differ stop the participant that collects them', () => {
     const cluster = createCluster({ participants: 5 })
     const by = enter(cluster, 1, 'a')
     issue(cluster, by, 'x')

@@ -83,7 +83,7 @@ export function eventsOf<Type extends Emitted['type']>(
   return found
 }
 
-/** The types of what this participant emitted, in order, but for the notes that a grant is committed. */
+/** The types of what this participant emitted, in order, except the notes that a grant is committed. */
 export const eventTypes = (cluster: Cluster, participant: number): string[] =>
   cluster.emitted
     .filter(({ participant: by, event }) => by === participant && event.type !== 'granted')
@@ -110,7 +110,7 @@ export const phaseAt = (cluster: Cluster, participant: number): string =>
 export const isSealed = (cluster: Cluster, participant: number): boolean =>
   cluster.state(participant).durable.epoch.sealed
 
-/** Those who are up. */
+/** The participants that are up. */
 export function upAt(cluster: Cluster): number[] {
   const up: number[] = []
   for (let id = 1; id <= cluster.participants; id++) if (cluster.isUp(id)) up.push(id)
@@ -122,7 +122,7 @@ export function upAt(cluster: Cluster): number[] {
 /** Long enough for a suspicion, for the others to share it, and for the decision; shorter than a grant. */
 export const TERMINATION_MS = 12_000
 
-/** `by` tries while `absent` are cut off; those who remain replace the owner, and the new user is in. */
+/** `by` tries while `absent` are cut off; those that remain replace the owner, and the new user is in. */
 export function replaceOwner(cluster: Cluster, absent: number[], by: number, user: string): Holder {
   cluster.isolate(...absent)
   cluster.try(by, user)
@@ -131,8 +131,9 @@ export function replaceOwner(cluster: Cluster, absent: number[], by: number, use
 }
 
 /**
- * `by` waits for the token, hears nothing from the owner, and the `agreeing` hear nothing either: if they are a majority,
- * `by` seals. Their logs must be equal: who is behind would catch up first.
+ * `by` waits for the token, hears nothing from the owner, and the `agreeing` hear nothing either: if they are
+ * a majority, `by` seals. Their logs must be equal, because a participant that is behind would catch up
+ * first.
  */
 export function suspectOwner(cluster: Cluster, by: number, agreeing: readonly number[]): void {
   const owner = ownerAt(cluster, by)
@@ -146,7 +147,7 @@ export function suspectOwner(cluster: Cluster, by: number, agreeing: readonly nu
 }
 
 /**
- * The same by hand and without the passage of time for anybody else: `by` and the `agreeing` replace the owner among
+ * The same by hand, while no time passes for anybody else: `by` and the `agreeing` replace the owner among
  * themselves. What they send to the others stays in flight.
  */
 export function replaceOwnerByHand(cluster: Cluster, by: number, agreeing: number[], user: string): void {
@@ -155,7 +156,7 @@ export function replaceOwnerByHand(cluster: Cluster, by: number, agreeing: numbe
   cluster.deliver(among(by, ...agreeing))
 }
 
-/** One communication step: all that is in flight arrives, and nothing of what it causes. Returns what arrived. */
+/** One communication step: everything in flight arrives, but nothing that it causes. Returns what arrived. */
 export function deliverStep(cluster: Cluster): Sent[] {
   const inFlight = cluster.take(() => true)
   for (const sent of inFlight) cluster.hand(sent)

@@ -1,4 +1,7 @@
-/** Snapshots travel in pages: bounded, resumable, of one point of the log, installed at once or not at all. */
+/**
+ * Snapshots travel in pages: bounded, resumable, of one point of the log, and installed at once or not at
+ * all.
+ */
 import { describe, expect, it } from 'vitest'
 import type { Json } from '../../shared/json.ts'
 import { DEFAULT_TIMING, MESSAGE_FORMAT } from '../../shared/protocols/protocol.ts'
@@ -45,7 +48,7 @@ describe.each(protocols)('snapshots %s', (_name, protocol) => {
   const isSame = (cluster: Cluster, participant: number, model: number) =>
     expect(cluster.state(participant).durable.replica).toEqual(cluster.state(model).durable.replica)
 
-  /** It finds out that it is behind; all is delivered until a page of this number is in flight. */
+  /** It finds out that it is behind; everything is delivered until a page of this number is in flight. */
   function untilPage(cluster: Cluster, number: number): void {
     for (let round = 0; round < 500; round++) {
       const found = cluster.network.find(
@@ -102,7 +105,7 @@ describe.each(protocols)('snapshots %s', (_name, protocol) => {
     cluster.hand(again!)
     cluster.deliver(all(ofType('snapshot-request'), to(1)))
     cluster.take(ofType('snapshot-page'))
-    // The first one comes after all: it is not taken for the next, which is lost.
+    // The first one arrives after all. It is not taken for the next one, which is lost.
     cluster.hand(lost!)
     cluster.run(1_000)
     expect(eventsOf(cluster, 3, 'restored')).toHaveLength(1)
@@ -209,7 +212,7 @@ describe.each(protocols)('snapshots %s', (_name, protocol) => {
     const { cluster, by } = behind({ participants: 5 })
     issue(cluster, by, 'last')
     untilPage(cluster, 0)
-    // The owner is deaf for participant 3 from now on; the others are not.
+    // From now on the owner hears nothing from participant 3; the others do.
     cluster.lose(sent => sent.from === 3 && sent.to === 1)
     cluster.take(ofType('snapshot-page'))
     cluster.user(3, { type: 'read', request: 'r' })
@@ -218,7 +221,7 @@ describe.each(protocols)('snapshots %s', (_name, protocol) => {
     expect(pagesSent(cluster).length).toBeGreaterThan(4)
   })
 
-  /** Until so many repeats have been in vain: each interval is twice as long as the one before. */
+  /** The time until this many repeats have been in vain: each interval is twice as long as the one before. */
   const vainMs = (repeats: number) => DEFAULT_TIMING.repeatMs * (2 ** repeats - 1)
 
   it('a sender that is gone in the middle is replaced by another after a few repeats', () => {
@@ -234,7 +237,10 @@ describe.each(protocols)('snapshots %s', (_name, protocol) => {
     isSame(cluster, 3, 1)
   })
 
-  /** Pages come late, and these offer snapshots all the time. How many were begun until one was complete. */
+  /**
+   * Pages come late, and these participants keep offering snapshots. Returns how many were begun until one
+   * was complete.
+   */
   function begunSlowly(offeredBy: readonly number[]): number | null {
     const { cluster, by } = behind({ participants: 5, checkRecovery: false })
     const slowMs = vainMs(3) + DEFAULT_TIMING.repeatMs
@@ -266,13 +272,13 @@ describe.each(protocols)('snapshots %s', (_name, protocol) => {
     expect(begunSlowly([1])).toBe(1)
   })
 
-  it('senders that are alive, but slower than a few repeats, are not replaced by one another for ever', () => {
+  it('senders that are alive but slower than a few repeats do not replace one another forever', () => {
     expect(begunSlowly([1, 2, 4, 5])).toBeGreaterThan(1)
   })
 
   const isRestored = (cluster: Cluster) => eventsOf(cluster, 3, 'restored').length > 0
 
-  /** As many as hold all cells of participant 1. */
+  /** The number of pages that hold all cells of participant 1. */
   function pagesNeeded(cluster: Cluster): number {
     const { cells } = cluster.state(1).durable.replica
     const total = Object.values(cells).reduce<number>((sum, value) => sum + weight(value, 1e9), 0)

@@ -1,9 +1,11 @@
 /**
- * A few participants on a table: the test delivers each message, fires each timer and crashes whom it likes, by hand. The
- * scenarios of the papers and the traps of the protocols are told with it; the simulator is for what nobody thought of.
+ * A few participants on a table: the test delivers each message, fires each timer and crashes participants by
+ * hand. The scenarios of the papers and the traps of the protocols are told with it; the simulator is for
+ * what nobody thought of.
  *
- * What every interpreter may rely on is asserted along the way: the save comes first, records never change after they were
- * saved, nobody writes to itself over the network, storage alone gives the state back (I20).
+ * What every interpreter may rely on is asserted along the way: the save comes first, records never change
+ * after they were saved, no participant writes to itself over the network, and storage alone gives the state
+ * back (I20).
  */
 import { isDeepStrictEqual } from 'node:util'
 import type { Json } from '../../shared/json.ts'
@@ -38,7 +40,7 @@ interface Seat<State> {
   /** `null` while it is down. */
   state: State | null
   readonly timers: Map<string, number>
-  /** After so many effects of its next step it crashes; `null`: it does not. */
+  /** After this many effects of its next step it crashes; `null`: it does not. */
   crashAfter: number | null
 }
 
@@ -53,13 +55,13 @@ export interface TableSettings {
   /** What differs from the defaults. */
   readonly config?: Partial<Omit<ParticipantConfig, 'self' | 'participants'>>
   readonly resource?: Resource
-  /** After every so many steps storage is asked for the state; 0: never. */
+  /** How many steps pass between two comparisons of the state with storage; 0: never compared. */
   readonly recoverEvery?: number
 }
 
 export class Table<State extends { durable: unknown }, Message> {
   readonly protocol: Protocol<State, Message>
-  /** In flight, in the order in which it was sent. */
+  /** Messages in flight, in the order in which they were sent. */
   network: Sent<Message>[] = []
   /** Everything that was ever sent. */
   readonly sent: Sent<Message>[] = []
@@ -79,7 +81,7 @@ export class Table<State extends { durable: unknown }, Message> {
     for (let self = 1; self <= settings.participants; self++) this.seats.push(this.createSeat(self))
   }
 
-  /** The lock is born. A class of its own calls it when it is ready to hear of it. */
+  /** The lock is born. A subclass calls this when it is ready to hear of it. */
   protected bear(): void {
     for (const participant of this.everybody) this.start(participant, true)
   }
@@ -111,7 +113,7 @@ export class Table<State extends { durable: unknown }, Message> {
     return this.seats.map((_, index) => index + 1)
   }
 
-  /** One that the lock was not born with. */
+  /** A participant that the lock was not born with. */
   add(): number {
     const self = this.seats.length + 1
     this.seats.push(this.createSeat(self))
@@ -165,7 +167,10 @@ export class Table<State extends { durable: unknown }, Message> {
     this.seat(participant).storage.clear()
   }
 
-  /** Its next step is cut short: only the first `effects` of it happen. The save, if there is one, is the first. */
+  /**
+   * Its next step is cut short: only the first `effects` of it happen. The save, if there is one, is the
+   * first.
+   */
   crashDuringNextStep(participant: number, effects: number): void {
     this.seat(participant).crashAfter = effects
   }
@@ -203,7 +208,10 @@ export class Table<State extends { durable: unknown }, Message> {
 
   // ---- the network
 
-  /** Delivers what is in flight and matches, and what follows from it, until nothing matches. Returns what was delivered. */
+  /**
+   * Delivers what is in flight and matches, and what follows from it, until nothing matches. Returns what was
+   * delivered.
+   */
   deliver(matches: Matcher<Message> = () => true): Sent<Message>[] {
     const delivered: Sent<Message>[] = []
     for (;;) {
@@ -221,14 +229,16 @@ export class Table<State extends { durable: unknown }, Message> {
     this.hand(sent!)
   }
 
-  /** One communication step: all that is in flight arrives, and nothing of what it causes. Returns what arrived. */
+  /**
+   * One communication step: everything in flight arrives, but nothing that it causes. Returns what arrived.
+   */
   deliverStep(): Sent<Message>[] {
     const inFlight = this.take(() => true)
     for (const sent of inFlight) this.hand(sent)
     return inFlight
   }
 
-  /** Gives a message to its receiver, also one that was taken from the network before (a duplicate). */
+  /** Gives a message to its receiver; it may have been taken from the network before (a duplicate). */
   hand({ from, to, message }: Sent<Message>): Emitted[] {
     return this.step(to, { type: 'message', now: this.now, from, message })
   }
@@ -240,7 +250,10 @@ export class Table<State extends { durable: unknown }, Message> {
     return taken
   }
 
-  /** All that is in flight from or to these is lost, and all that follows, until they are reconnected. */
+  /**
+   * Everything in flight from or to these participants is lost, and everything that follows, until they are
+   * reconnected.
+   */
   isolate(...participants: number[]): void {
     for (const participant of participants) this.isolated.add(participant)
     this.take(sent => this.isLost(sent))
@@ -250,7 +263,7 @@ export class Table<State extends { durable: unknown }, Message> {
     for (const participant of participants) this.isolated.delete(participant)
   }
 
-  /** From now on the network loses what matches, and nothing else if called again. */
+  /** From now on the network loses what matches. A second call replaces the first. */
   lose(matches: Matcher<Message>): void {
     this.loses = matches
     this.take(sent => this.isLost(sent))
@@ -260,7 +273,10 @@ export class Table<State extends { durable: unknown }, Message> {
     return this.isolated.has(sent.from) || this.isolated.has(sent.to) || this.loses(sent)
   }
 
-  /** Delivers and fires whatever is due, for so many virtual milliseconds. What is sent to somebody who is down is lost. */
+  /**
+   * Delivers and fires whatever is due, for this many virtual milliseconds. Messages to a participant that is
+   * down are lost.
+   */
   run(durationMs: number): void {
     const end = this.now + durationMs
     for (;;) {

@@ -76,7 +76,7 @@ describe.each(protocols)('traps B %s', (_name, protocol) => {
     cluster.take(ofType('request'))
     cluster.fire(3, 'suspect')
     suspectOwner(cluster, 1, [3])
-    // Owner and proposer keep the owner among themselves; participant 3 hears of it by the decision alone.
+    // Owner and proposer keep the owner among themselves; participant 3 learns of it only from the decision.
     cluster.take(all(ofType('new-epoch'), to(3)))
     const consensus = ofType('new-epoch', 'prepare', 'promise', 'accept', 'accepted', 'decision')
     cluster.deliver(all(among(1, 2), consensus))
@@ -109,7 +109,7 @@ describe.each(protocols)('traps B %s', (_name, protocol) => {
     expect(isIn(cluster, 2, 'b')).toBe(true)
   })
 
-  it('B4 whoever becomes the owner and is idle passes the token on in that very step', () => {
+  it('B4 a stub that becomes the owner and is idle passes the token on in that very step', () => {
     const cluster = createCluster()
     enter(cluster, 1, 'a')
     cluster.try(5, 'c')
@@ -175,7 +175,7 @@ describe.each(protocols)('traps B %s', (_name, protocol) => {
     cluster.try(1, 'a')
     cluster.take(() => true)
     issue(cluster, holder(cluster, 1, 'a'), 'x')
-    // Nobody but 1 and 5 has the grant and the operation, and the decision brings both.
+    // Only 1 and 5 have the grant and the operation, and the decision brings both.
     cluster.fire(1, 'repeat')
     cluster.deliver(all(ofType('invoke'), to(5)))
     cluster.take(ofType('invoke', 'invoke-ack'))
@@ -187,7 +187,7 @@ describe.each(protocols)('traps B %s', (_name, protocol) => {
     for (let id = 1; id <= 5; id++) expect(valueAt(cluster, id)).toBe(1)
   })
 
-  it('B8 the new owner is among those whose NEWEP was collected, also if nobody here suspects the old one', () => {
+  it('B8 the new owner is among those whose NEWEP was collected, even if nobody suspects the old one', () => {
     const cluster = createCluster()
     exit(cluster, enter(cluster, 5, 'a'))
     cluster.crash(5)

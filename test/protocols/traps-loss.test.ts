@@ -23,7 +23,10 @@ import {
   withdraw,
 } from './scenes.ts'
 
-/** Everything is lost while the participant repeats so many times; returns what it said each time and after how long. */
+/**
+ * Everything is lost while the participant repeats this many times. Returns what it said each time, and after
+ * how long.
+ */
 function repeatInVain(cluster: Cluster, participant: number, times: number) {
   const attempts: { afterMs: number; counts: { [type: string]: number } }[] = []
   for (let i = 0; i < times; i++) {
@@ -64,7 +67,7 @@ describe.each(protocols)('traps C %s', (_name, protocol) => {
     cluster.try(2, 'b')
     cluster.deliver(ofType('request'))
     const attempts = repeatInVain(cluster, 1, 3)
-    // Everybody else hears of it from the new owner.
+    // The others hear of it from the new owner.
     for (const { counts } of attempts) expect(counts).toEqual({ invoke: 1 })
     expect(cluster.network.every(to(2))).toBe(true)
     cluster.deliver(among(1, 2))
@@ -73,11 +76,11 @@ describe.each(protocols)('traps C %s', (_name, protocol) => {
     expect(cluster.hasTimer(2, 'repeat')).toBe(true)
   })
 
-  it('C3 log entries are repeated until acknowledged, to those who have not acknowledged', () => {
+  it('C3 log entries are repeated until acknowledged, to those that have not acknowledged', () => {
     const cluster = createCluster()
     const by = enter(cluster, 1, 'a', { ttlMs: 600_000 })
     issue(cluster, by, 'x')
-    // Somebody waits for the outcome, so it is repeated for as long as it takes.
+    // A user waits for the outcome, so it is repeated for as long as it takes.
     const attempts = repeatInVain(cluster, 1, 20)
     for (const { counts } of attempts) expect(counts).toEqual({ invoke: 2 })
     cluster.deliver()
@@ -135,7 +138,7 @@ describe.each(protocols)('traps C %s', (_name, protocol) => {
     for (const { counts } of repeatInVain(cluster, 2, 3)) expect(counts['pre-vote']).toBe(2)
   })
 
-  it('C5 who missed a decision gets it from anyone who has it', () => {
+  it('C5 a participant that missed a decision gets it from any that has it', () => {
     const cluster = createCluster(5)
     cluster.try(2, 'b')
     suspectOwner(cluster, 2, [3, 4])
@@ -183,7 +186,7 @@ describe.each(protocols)('traps C %s', (_name, protocol) => {
     missTwoEpochs(cluster, 9)
     expect(eventsOf(cluster, 1, 'restored')).toHaveLength(logKept === 2 ? 1 : 0)
     const said = eventTypes(cluster, 1).filter(type => type !== 'applied' && type !== 'restored')
-    // One ejection, and nobody is let in between, though somebody waits.
+    // There is one ejection, and nobody is let in between, though a user waits.
     expect(said).toEqual(['crit', 'confirmed', 'outcome', 'ejected'])
     expect(eventsOf(cluster, 1, 'outcome')).toMatchObject([{ opId: 'x', sequence: 2 }])
     expect(eventsOf(cluster, 1, 'ejected')[0]).not.toHaveProperty('pending')
@@ -191,7 +194,7 @@ describe.each(protocols)('traps C %s', (_name, protocol) => {
     expect(phaseAt(cluster, 1)).toBe('requesting')
   })
 
-  it('C9 who speaks of an old epoch is answered with the present one', () => {
+  it('C9 a participant in an old epoch is answered with the present one', () => {
     const cluster = createCluster()
     cluster.try(1, 'a')
     const old = cluster.take(all(ofType('invoke'), to(3)))
@@ -205,7 +208,7 @@ describe.each(protocols)('traps C %s', (_name, protocol) => {
     expect(epochOf(cluster, 1)).toBe(1)
   })
 
-  it('C9 who repeats a grant is answered, although it is no longer the owner', () => {
+  it('C9 a participant that repeats a grant is answered, although it is no longer the owner', () => {
     const cluster = createCluster()
     cluster.try(2, 'b')
     cluster.deliver(ofType('request'))

@@ -1,6 +1,6 @@
 /**
- * The durability table: what must be written before what is said. A participant stops at any effect of a step and comes back
- * with only what it wrote.
+ * The durability table: what must be written before what is said. A participant stops at any effect of a step
+ * and comes back with only what it wrote.
  */
 import { describe, expect, it } from 'vitest'
 import type { StubRecord } from '../../shared/protocols/wme/state.ts'
@@ -156,7 +156,9 @@ describe.each(protocols)('durable %s', (_name, protocol) => {
     expect(second).toBeGreaterThan(first)
   })
 
-  /** 2 is about to decide, with an operation of 1 that 5 holds. Returns the user at 1 that will be ejected. */
+  /**
+   * 2 is about to decide, with an operation of 1 that 5 holds. Returns the user at 1 that will be ejected.
+   */
   function aboutToDecide(cluster: Cluster): Holder {
     const by = enter(cluster, 1, 'a')
     cluster.try(2, 'b')

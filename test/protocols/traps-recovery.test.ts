@@ -1,6 +1,6 @@
 /**
- * Traps D1-D4 and D6: a participant comes back with what it wrote. (D5 is about the Durable Object.) The durability table is in
- * traps-recovery-durable.test.ts.
+ * Traps D1-D4 and D6: a participant comes back with what it wrote. (D5 is about the Durable Object.) The
+ * durability table is in traps-recovery-durable.test.ts.
  */
 import { describe, expect, it } from 'vitest'
 import { Cluster } from './cluster.ts'
@@ -67,7 +67,8 @@ describe.each(protocols)('traps D %s', (_name, protocol) => {
     cluster.crash(1)
     cluster.try(2, 'b')
     cluster.run(60_000)
-    // With 3 as if it had never acknowledged anything, 2 and 3 would decide that there was no operation.
+    // If 3 behaved as if it had never acknowledged anything, 2 and 3 would decide that there was no
+    // operation.
     expect(epochOf(cluster, 2)).toBe(0)
     cluster.start(1)
     cluster.run(60_000)
@@ -75,14 +76,14 @@ describe.each(protocols)('traps D %s', (_name, protocol) => {
     expect(eventsOf(cluster, 2, 'crit')).toHaveLength(1)
   })
 
-  it('D3 who has the first token is written once', () => {
+  it('D3 the first owner of the token is written once', () => {
     const cluster = createCluster()
     exit(cluster, enter(cluster, 1, 'a'))
     replaceOwnerByHand(cluster, 2, [3], 'b')
     cluster.deliver()
     cluster.crash(1)
     const before = new Map(cluster.storage(1))
-    // Whoever starts it may say for ever that the lock is born with it.
+    // Whoever starts it may keep saying that the lock is born with it.
     cluster.start(1, true)
     expect(cluster.storage(1)).toEqual(before)
     expect([epochOf(cluster, 1), ownerAt(cluster, 1)]).toEqual([1, 2])

@@ -1,4 +1,4 @@
-/** Traps A8-A13: who enters, who may write, and what everybody who decides agrees on. */
+/** Traps A8-A13: who enters, who may write, and what all that decide agree on. */
 import { describe, expect, it } from 'vitest'
 import { MESSAGE_FORMAT } from '../../shared/protocols/protocol.ts'
 import { digestOf } from '../../shared/protocols/wme/log.ts'
@@ -29,7 +29,7 @@ describe.each(protocols)('traps A8-A13 %s', (_name, protocol) => {
   const createCluster = (participants = 5) => new Cluster(protocol, { participants })
 
   describe('A8', () => {
-    it('A8 a token that comes for a user who gave up is passed on', () => {
+    it('A8 a token that comes for a user that gave up is passed on', () => {
       const cluster = createCluster(3)
       const first = enter(cluster, 1, 'a')
       cluster.try(2, 'b')
@@ -71,7 +71,7 @@ describe.each(protocols)('traps A8-A13 %s', (_name, protocol) => {
       expect([1, 2, 3].map(id => cluster.state(id).soft.requests)).toEqual([[], [], []])
     })
 
-    it('A8 a user who entered through consensus has no request left in any queue', () => {
+    it('A8 a user that entered through consensus has no request left in any queue', () => {
       const cluster = createCluster()
       enter(cluster, 1, 'a')
       cluster.try(2, 'b')
@@ -125,7 +125,7 @@ describe.each(protocols)('traps A8-A13 %s', (_name, protocol) => {
       return { from: sender, to: 2, message: { format: MESSAGE_FORMAT, configuration: 1, body } }
     }
 
-    it('A9 a grant by somebody who is not the owner stops the receiver', () => {
+    it('A9 a grant by a participant that is not the owner stops the receiver', () => {
       const cluster = createCluster(3)
       enter(cluster, 1, 'a')
       const before = logAt(cluster, 2).at(-1)!
@@ -133,7 +133,7 @@ describe.each(protocols)('traps A8-A13 %s', (_name, protocol) => {
       expect(() => cluster.hand(invokeBy(3, before, following(cluster, forged)))).toThrow('only the owner')
     })
 
-    it('A9 an operation by somebody who has passed the token on stops the receiver', () => {
+    it('A9 an operation by a participant that has passed the token on stops the receiver', () => {
       const cluster = createCluster(3)
       exit(cluster, enter(cluster, 1, 'a'))
       enter(cluster, 3, 'b')
@@ -150,7 +150,7 @@ describe.each(protocols)('traps A8-A13 %s', (_name, protocol) => {
       } as const
       const before = logAt(cluster, 2).at(-1)!
       expect(() => cluster.hand(invokeBy(1, before, following(cluster, late)))).toThrow('only the owner')
-      // The same entry is welcome from whoever repeats it, if the owner wrote it.
+      // The same entry is welcome from any participant that repeats it, if the owner wrote it.
       const good = following(cluster, { ...late, by: 3, fence: holder(cluster, 3, 'b').fence })
       expect(() => cluster.hand(invokeBy(1, before, good))).not.toThrow()
       expect(logAt(cluster, 2).at(-1)).toEqual(good)
@@ -187,7 +187,7 @@ describe.each(protocols)('traps A8-A13 %s', (_name, protocol) => {
     expect(eventTypes(cluster, 2).slice(0, 2)).toEqual(['applied', 'crit'])
   })
 
-  it('A11 what is said to oneself is handled in the same step', () => {
+  it('A11 a message to oneself is handled in the same step', () => {
     const alone = new Cluster(protocol, { participants: 1 })
     expect(alone.try(1, 'a').map(event => event.type)).toEqual(['crit', 'granted', 'confirmed'])
     const types = issue(alone, holder(alone, 1, 'a'), 'x').map(event => event.type)
@@ -203,7 +203,7 @@ describe.each(protocols)('traps A8-A13 %s', (_name, protocol) => {
     expect(eventsOf(cluster, 1, 'outcome')).toHaveLength(1)
   })
 
-  it('A12 what was applied, pruned from the log and forgotten by the results is not applied again', () => {
+  it('A12 an operation that was applied, pruned and forgotten by the results is not applied again', () => {
     const cluster = new Cluster(protocol, { participants: 5, limits: { logKept: 2, resultsKept: 1 } })
     const by = enter(cluster, 1, 'a')
     for (let i = 1; i <= 9; i++) {
@@ -230,7 +230,7 @@ describe.each(protocols)('traps A8-A13 %s', (_name, protocol) => {
     cluster.crash(5)
     cluster.try(2, 'b')
     suspectOwner(cluster, 2, [3, 4])
-    // Participant 1, who alone has the operation, decides with 2 and 3, and crashes in that step.
+    // Participant 1, which alone has the operation, decides with 2 and 3, and crashes in that step.
     cluster.deliver(all(ofType('new-epoch'), from(2), to(1, 3)))
     cluster.deliver(all(ofType('new-epoch'), from(3), to(1)))
     cluster.deliver(all(ofType('prepare', 'promise', 'accept'), among(1, 2, 3)))
@@ -240,7 +240,7 @@ describe.each(protocols)('traps A8-A13 %s', (_name, protocol) => {
     expect(cluster.isUp(1)).toBe(false)
     const decided = cluster.storage(1).get('epoch') as unknown as EpochRecord
     expect(decided.epoch).toBe(1)
-    // The others, to whom its NEWEP was lost, would compose another decision among themselves.
+    // The others, which did not get its NEWEP, would compose another decision among themselves.
     cluster.take(from(1))
     cluster.deliver(among(2, 3, 4))
     expect(bodies(cluster.network, 'decision')).not.toEqual([])

@@ -71,7 +71,7 @@ describe.each(protocols)('traps A1-A7 %s', (_name, protocol) => {
     expect(ownerAt(cluster, 1)).toBe(2)
   })
 
-  it('A2 an operation that was acknowledged here but not yet invoked here is applied with the decision', () => {
+  it('A2 an operation that was acknowledged but not yet invoked here is applied with the decision', () => {
     const cluster = createCluster()
     pendingAt1And5(cluster)
     endEpochWith5(cluster)
@@ -158,7 +158,8 @@ describe.each(protocols)('traps A1-A7 %s', (_name, protocol) => {
     const [invoke] = cluster.take(to(4))
     const { message } = invoke!
     if (message.body.type !== 'invoke') throw new Error('the entry comes in an invoke')
-    // Not even what rides along is needed: an owner that has just restarted may know less than its log proves.
+    // Not even what rides along is needed: an owner that has just restarted may know less than its log
+    // proves.
     cluster.hand({ ...invoke!, message: { ...message, body: { ...message.body, committed: 0 } } })
     expect(appliedAt(cluster, 4)).toEqual(['x'])
   })
@@ -222,7 +223,7 @@ describe.each(protocols)('traps A1-A7 %s', (_name, protocol) => {
     cluster.deliver()
     expect(isIn(cluster, 1, 'next')).toBe(true)
     expect(appliedAt(cluster, 1)).toEqual([])
-    // Nor does the new user get in with the old fence.
+    // Nor can the new user get in with the old fence.
     expect(exit(cluster, { ...next, fence: old.fence })).toMatchObject([{ type: 'refused' }])
     expect(issue(cluster, { ...next, fence: old.fence }, 'y')).toMatchObject([{ type: 'refused' }])
     expect(phaseAt(cluster, 1)).toBe('cs-idle')

@@ -1,4 +1,7 @@
-/** What happens to a user that is in, or about to be: its time runs out, an operator wants it out, its grant is confirmed. */
+/**
+ * What happens to a user that is in, or about to be: its time runs out, an operator forces it out, its grant
+ * is confirmed.
+ */
 import { describe, expect, it } from 'vitest'
 import { Cluster, type ClusterOptions } from './cluster.ts'
 import { all, among, from, ofType, to } from './matchers.ts'
@@ -137,7 +140,7 @@ describe.each(protocols)('users inside %s', (_name, protocol) => {
       expect(enter(cluster, 1, 'a').sequence).toBe(1)
     })
 
-    it('eject: whoever is in when the owner hears of it is meant, and nobody after that', () => {
+    it('eject: it means the user that is in when the owner hears of it, and nobody after that', () => {
       const cluster = createCluster()
       const first = enter(cluster, 1, 'a')
       ejectHolder(cluster, 3, 'now')

@@ -66,7 +66,7 @@ describe.each(protocols)('users again %s', (_name, protocol) => {
       expect(cluster.state(1).durable.log).toHaveLength(2)
     })
 
-    it('exit: rem again, also after somebody else is in', () => {
+    it('exit: rem again, even after another user is in', () => {
       const cluster = createCluster()
       const by = enter(cluster, 1, 'a')
       const rem = [{ type: 'rem', user: 'a', fence: by.fence }]
@@ -256,7 +256,10 @@ describe.each(protocols)('users again %s', (_name, protocol) => {
       expect(issue(cluster, by, 'op 5', INCREMENT)).toMatchObject([{ type: 'outcome' }])
     })
 
-    /** An operation was applied, its answer lost, the grant released; since then so many others were applied. */
+    /**
+     * An operation was applied, its answer lost, the grant released; since then this many others were
+     * applied.
+     */
     function retriedAfter(count: number) {
       const cluster = createCluster({ limits: { resultsKept: 3 } })
       const by = enter(cluster, 1, 'a')
@@ -286,7 +289,7 @@ describe.each(protocols)('users again %s', (_name, protocol) => {
       expect(issue(cluster, by, 'x')).toMatchObject([{ refusal: { outcome: 'unknown' } }])
     })
 
-    it('one that was never issued under a grant that is over is not applied, as long as that can be known', () => {
+    it('an operation never issued under a grant that is over is not applied, as far as can be known', () => {
       const { cluster, by } = retriedAfter(2)
       expect(issue(cluster, by, 'y')).toMatchObject([
         { refusal: { code: 'grant-over', outcome: 'not-applied' } },
@@ -311,7 +314,7 @@ describe.each(protocols)('users again %s', (_name, protocol) => {
       ])
     })
 
-    it('one that was sent again under a later grant, and applied there, is told to the old one, which is over', () => {
+    it('an operation repeated under a later grant, and applied there, is reported to the old one', () => {
       const cluster = createCluster({ participants: 5 })
       const first = enter(cluster, 1, 'a', { ttlMs: 600_000 })
       issue(cluster, first, 'x')
@@ -343,7 +346,7 @@ describe.each(protocols)('users again %s', (_name, protocol) => {
       ])
     })
 
-    it('what became of an operation that is older than the table is unknown, and said to be', () => {
+    it('the fate of an operation that is older than the table is unknown, and reported so', () => {
       const cluster = createCluster({ participants: 5, limits: { resultsKept: 1 } })
       issue(cluster, enter(cluster, 1, 'a', { ttlMs: 600_000 }), 'x')
       cluster.take(() => true)

@@ -19,7 +19,7 @@ describe.each(protocols)('users %s', (_name, protocol) => {
   const createCluster = (options: Partial<ClusterOptions> = {}) =>
     new Cluster(protocol, { participants: 3, ...options })
 
-  /** Users enter and leave until nobody waits; who was in, in order. */
+  /** Users enter and leave until nobody waits. Returns who was in, in order. */
   function enterInTurn(cluster: Cluster, users: { [user: string]: number }): string[] {
     const order: string[] = []
     for (;;) {
@@ -83,7 +83,7 @@ describe.each(protocols)('users %s', (_name, protocol) => {
   })
 
   describe('giving up', () => {
-    it('withdraw: one who is not the first leaves the queue, and nothing else changes', () => {
+    it('withdraw: a user that is not the first leaves the queue, and nothing else changes', () => {
       const cluster = createCluster()
       for (const user of ['a', 'b', 'c']) cluster.try(2, user)
       expect(withdraw(cluster, 2, 'b')).toEqual([{ type: 'withdrawn', user: 'b', reason: 'asked' }])
@@ -149,7 +149,7 @@ describe.each(protocols)('users %s', (_name, protocol) => {
       expect(eventsOf(cluster, 1, 'withdrawn')).toHaveLength(1)
     })
 
-    it('waitMs: who asks again may wait longer, and keeps its place', () => {
+    it('waitMs: a user that asks again may wait longer, and keeps its place', () => {
       const cluster = createCluster()
       const first = enter(cluster, 1, 'a')
       cluster.try(1, 'b', { waitMs: 1_000 })

@@ -1,17 +1,19 @@
-/** The commands that the README and `npm start` tell people to try are run as they stand there. */
+/** The commands of all pages, and those that `npm start` prints, are run as they stand there. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { blocksOf, type Command, commandsOf, differencesOfShape, pageAt } from './markdown.ts'
+import { allPages, blocksOf, type Command, commandsOf, differencesOfShape } from './markdown.ts'
+import { keptCommandsOf, LOCAL, runnable } from './registry.ts'
 import { type Ran, runCommands } from './shell.ts'
 import { StartedService } from './started.ts'
 
-const LOCAL = 'http://127.0.0.1:8787'
-const readme = pageAt('README.md')
-
-/** Blocks for the service on this machine. The one for a deployed service is run by test/deploy. */
-const documented = blocksOf(readme.text)
-  .filter(({ language, text }) => language === 'sh' && text.includes('curl'))
-  .filter(({ text }) => !text.includes('workers.dev'))
-  .flatMap(commandsOf)
+const pages = allPages()
+  .map(page => ({
+    path: page.path,
+    commands: blocksOf(page.text)
+      .filter(({ language }) => language === 'sh')
+      .flatMap(block => keptCommandsOf(page, block))
+      .filter(({ keeper }) => keeper === 'run'),
+  }))
+  .filter(({ commands }) => commands.length > 0)
 
 /** On a machine that has other things to do. */
 const READY_MS = 120_000
@@ -25,12 +27,18 @@ afterAll(async () => {
   expect(await service?.stop()).toBe(0)
 })
 
-const runHere = (commands: readonly Command[]): Promise<Ran[]> =>
-  runCommands(commands.map(({ command }) => command.replaceAll(LOCAL, service.url)))
+/** Each page has locks of its own, so that no page finds what another one left. */
+function runHere(commands: readonly Command[], page = ''): Promise<Ran[]> {
+  const prefix = page === '' ? '' : `${page.replaceAll('/', '.')}.`
+  const here = ({ command }: Command): string =>
+    runnable(command).replaceAll(LOCAL, service.url).replaceAll('/v1/locks/', `/v1/locks/${prefix}`)
+  return runCommands(commands.map(here), { BATON_URL: service.url })
+}
 
 /** What is wrong with what a command did, in words. */
-function mistakesOf({ answer }: Command, { status, output, errors }: Ran): string[] {
+function mistakesOf({ command, answer }: Command, { status, output, errors }: Ran): string[] {
   if (status !== 0) return [`ended with status ${status}: ${errors}`]
+  if (!command.startsWith('curl')) return output === '' ? ['printed nothing'] : []
   const actual = parse(output)
   if (actual === undefined) return output === '' && answer === undefined ? [] : [`answered: ${output}`]
   if (isProblem(actual)) return [`was refused: ${output}`]
@@ -48,21 +56,26 @@ function parse(text: string): unknown {
   }
 }
 
-describe('the README', () => {
-  it('has commands to try, with answers', () => {
-    expect(documented.length).toBeGreaterThanOrEqual(5)
-    expect(documented.filter(({ answer }) => answer !== undefined).length).toBeGreaterThanOrEqual(3)
-    for (const { command } of documented.filter(({ command }) => command.startsWith('curl'))) {
-      expect(command).toContain(LOCAL)
-    }
-  })
-
-  it('tells the truth about every one of them', async () => {
-    const ran = await runHere(documented)
-    const mistakes = documented.flatMap((command, index) =>
-      mistakesOf(command, ran[index]!).map(mistake => `README.md:${command.line} ${mistake}`),
+describe.each(pages)('$path', ({ path, commands }) => {
+  it('tells the truth about every command', async () => {
+    const ran = await runHere(commands, path)
+    const mistakes = commands.flatMap((command, index) =>
+      mistakesOf(command, ran[index]!).map(mistake => `${path}:${command.line} ${mistake}`),
     )
     expect(mistakes).toEqual([])
+  })
+})
+
+describe('the README', () => {
+  const { commands } = pages.find(({ path }) => path === 'README.md')!
+
+  it('has commands to try, with answers', () => {
+    expect(commands.length).toBeGreaterThanOrEqual(5)
+    expect(commands.filter(({ answer }) => answer !== undefined).length).toBeGreaterThanOrEqual(3)
+  })
+
+  it('begins with an operation that is applied once, however often it is sent', async () => {
+    const ran = await runHere(commands.slice(0, 2), 'again')
     const [first, again] = ran.map(({ output }) => parse(output) as { sequence: number; results: unknown })
     expect(again!.sequence).toBe(first!.sequence)
     expect(again!.results).toEqual(first!.results)

@@ -1,4 +1,4 @@
-/** What the documentation refers to is there: files, headings, npm scripts. */
+/** What the documentation refers to is there: files and headings. scripts.test.ts looks at commands. */
 import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
@@ -11,7 +11,15 @@ const MUST_BE_LINKED = [
   'docs/keys.md',
   'docs/deploy.md',
   'docs/limits.md',
+  'docs/glossary.md',
+  'docs/security.md',
+  'docs/benchmark.md',
+  'docs/which-protocol.md',
   'examples/limited-stock',
+  'ARCHITECTURE.md',
+  'CONTRIBUTING.md',
+  'CHANGELOG.md',
+  'LICENSE',
 ]
 
 const linksOf = ({ text }: Page): string[] =>
@@ -41,20 +49,12 @@ function brokenLinks(page: Page): string[] {
     })
 }
 
-const scripts = Object.keys(
-  (JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { scripts: object }).scripts,
-)
-
-/** `npm run x`, and the short forms of `npm start` and `npm test`. */
-function unknownScripts({ text }: Page): string[] {
-  const named = [...text.matchAll(/\bnpm (?:run (?:--?\S+ )*([\w:-]+)|(start|test)\b)/g)]
-  return named.map(match => match[1] ?? match[2]!).filter(script => !scripts.includes(script))
-}
-
 /** Files and folders that are named in code, as in `worker/local/make-key.mjs`. */
 function missingFiles({ text }: Page): string[] {
   const named = [
-    ...proseOf(text).matchAll(/`((?:worker|shared|test|bench|docs|examples)\/[\w./-]*[\w/])(?::\d+)?`/g),
+    ...proseOf(text).matchAll(
+      /`((?:worker|shared|client|cli|test|bench|docs|examples)\/[\w./-]*[\w/])(?::\d+)?`/g,
+    ),
   ]
   return named.map(match => match[1]!).filter(path => !existsSync(join(ROOT, path)))
 }
@@ -62,10 +62,6 @@ function missingFiles({ text }: Page): string[] {
 describe.each(allPages())('$path', page => {
   it('links to what exists', () => {
     expect(brokenLinks(page)).toEqual([])
-  })
-
-  it('names scripts that exist', () => {
-    expect(unknownScripts(page)).toEqual([])
   })
 
   it('names files that exist', () => {
@@ -98,10 +94,6 @@ describe('these tests', () => {
       '../README.md#depoly',
     ])
     expect(brokenLinks(page('```sh\n[a](key.md)\n```'))).toEqual([])
-  })
-
-  it('find a script that is not there', () => {
-    expect(unknownScripts(page('`npm run sim`, `npm run simulate -- --x`, npm start'))).toEqual(['simulate'])
   })
 
   it('find a file that is not there', () => {

@@ -20,9 +20,15 @@ export interface Block {
 
 export const pageAt = (path: string): Page => ({ path, text: readFileSync(join(ROOT, path), 'utf8') })
 
+/** Every page of the project: in its root, in `docs/`, and of each example. The README comes first. */
 export function allPages(): Page[] {
-  const docs = readdirSync(join(ROOT, 'docs')).filter(name => name.endsWith('.md'))
-  return ['README.md', 'examples/limited-stock/README.md', ...docs.map(name => `docs/${name}`)].map(pageAt)
+  const pagesIn = (folder: string): string[] =>
+    readdirSync(join(ROOT, folder))
+      .filter(name => name.endsWith('.md'))
+      .map(name => join(folder, name))
+  const examples = readdirSync(join(ROOT, 'examples')).flatMap(name => pagesIn(join('examples', name)))
+  const others = [...pagesIn(''), ...pagesIn('docs'), ...examples].filter(path => path !== 'README.md')
+  return ['README.md', ...others].map(path => pageAt(path.replaceAll('\\', '/')))
 }
 
 export function blocksOf(text: string): Block[] {

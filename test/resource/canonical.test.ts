@@ -5,7 +5,7 @@ import { canonical, digest, hashText, MAX_DEPTH, weight } from '../../shared/res
 
 const json = fc.jsonValue({ maxDepth: 4 }) as fc.Arbitrary<Json>
 
-/** The deliberately dumb version: everything as `JSON.stringify` has it, and the keys sorted. */
+/** The deliberately naive version: everything as `JSON.stringify` has it, and the keys sorted. */
 function dumbCanonical(value: Json): string {
   if (Array.isArray(value)) return `[${value.map(item => dumbCanonical(item)).join(',')}]`
   if (typeof value !== 'object' || value === null) return JSON.stringify(value)

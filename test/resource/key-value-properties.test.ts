@@ -34,7 +34,7 @@ const batch = fc.array(op, { maxLength: 4 })
 const batches = fc.array(batch, { maxLength: 12 })
 
 const anyJson = fc.jsonValue({ maxDepth: 3 }) as fc.Arbitrary<Json>
-/** Nearly ops: the right fields with any values, in any company. */
+/** Almost ops: the right fields with any values, together with any others. */
 const nearlyOp = fc.dictionary(
   fc.constantFrom(
     'put',

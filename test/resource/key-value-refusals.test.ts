@@ -38,10 +38,10 @@ describe('malformed operations', () => {
 
 describe('limits', () => {
   const TOO_LARGE = { error: 'too_large' }
-  /** What a row of the storage takes. */
+  /** How much a row of the storage holds. */
   const ROW_BYTES = 2_000_000
 
-  it('a batch has so many ops and a key so many characters', () => {
+  it('the ops of a batch and the characters of a key are limited', () => {
     const batch = Array.from({ length: KEY_VALUE_LIMITS.opsPerBatch }, () => ({ increment: 'n' }))
     expect(new Store().run(batch)).toMatchObject({ applied: true })
     expect(new Store().run([...batch, { get: 'n' }])).toEqual(refused(TOO_LARGE))

@@ -176,7 +176,7 @@ describe('batches', () => {
     ).toEqual(refused(NOT_APPLIED, { error: 'revision_mismatch', revision: 1 }))
   })
 
-  it('changes each cell once, with the last value, and tells nothing of a key made and deleted within', () => {
+  it('changes each cell once, with the last value, and never mentions a key made and deleted within', () => {
     const batch = [{ put: 'a', value: 1 }, { put: 'b', value: 1 }, { increment: 'a' }, { delete: 'b' }]
     expect(keyValue.apply({}, batch, 9).changes).toEqual([
       { cell: cellOfKey('a'), value: { value: 2, revision: 9 } },

@@ -1,6 +1,6 @@
 /**
- * The key-value map once more, deliberately dumb: every op is tried on a copy of the whole map, and the copy is thrown
- * away if one fails. It knows well-formed ops only, and no limits.
+ * The key-value map once more, deliberately naive: every op is tried on a copy of the whole map, and the copy
+ * is thrown away if one fails. It knows only well-formed ops, and no limits.
  */
 import type { Json } from '../../shared/json.ts'
 import type { KeyValueOp } from '../../shared/resource/key-value.ts'

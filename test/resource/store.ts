@@ -1,4 +1,7 @@
-/** What a replica does with the key-value resource, and nothing more: one operation after the other, from sequence 1. */
+/**
+ * What a replica does with the key-value resource, and nothing more: one operation after the other, from
+ * sequence 1.
+ */
 import { expect } from 'vitest'
 import type { Json } from '../../shared/json.ts'
 import {

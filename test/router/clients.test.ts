@@ -11,7 +11,7 @@ const entry = (key: string) => ({ name: 'same name', hash: hash(key), locks: ['*
 const keys = JSON.stringify([entry('one'), entry('two')])
 const bearer = (key: string) => ({ headers: { authorization: `Bearer ${key}` } })
 
-/** What each call that waits, with this key, says of its client. */
+/** What each waiting call with this key says about its client. */
 async function clientsWith(key: string): Promise<unknown[]> {
   const { send, participants } = createHarness({ keys })
   await send('POST', '/v1/locks/orders/acquire', {}, bearer(key))

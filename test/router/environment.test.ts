@@ -26,6 +26,9 @@ describe('right are', () => {
     [{ BATON_PARTICIPANTS: urls('http://127.0.0.1:1', 'http://127.0.0.1:2/x'), BATON_PEER_SECRET: SECRET }],
     [{ BATON_PEER_SECRET: SECRET, BATON_PEER_SECRET_OLD: `${SECRET}, old`, BATON_URL: 'https://a.example' }],
     [{ BATON_URL: 'https://a.example, https://b.example/locks' }],
+    [{ BATON_CORS_ORIGINS: '' }],
+    [{ BATON_CORS_ORIGINS: '*' }],
+    [{ BATON_CORS_ORIGINS: 'https://shop.example, http://localhost:3000', BATON_OPEN: 'true' }],
     [{ BATON_KEYS: `[{"name": "n", "hash": "${'0'.repeat(64)}", "locks": ["*"], "verbs": ["*"]}]` }],
   ])('%j', variables => {
     expect(mistakesIn(variables)).toEqual([])
@@ -63,6 +66,13 @@ describe('wrong are', () => {
     ['BATON_PEER_SECRET', 'short', 'shorter than 16'],
     ['BATON_URL', 'here', 'http(s)://'],
     ['BATON_URL', 'http://a.example,b', 'http(s)://'],
+    ['BATON_CORS_ORIGINS', 'shop.example', 'origin such as'],
+    ['BATON_CORS_ORIGINS', 'null', 'origin such as'],
+    ['BATON_CORS_ORIGINS', 'ftp://shop.example', 'origin such as'],
+    ['BATON_CORS_ORIGINS', 'https://shop.example/', 'is written https://shop.example'],
+    ['BATON_CORS_ORIGINS', 'https://Shop.example:443', 'is written https://shop.example'],
+    ['BATON_CORS_ORIGINS', 'https://*.shop.example', 'list each origin'],
+    ['BATON_CORS_ORIGINS', '*, https://shop.example', 'stands alone'],
   ])('%s = %s', (name, value, said) => {
     const rest = name === 'BATON_PEER_SECRET' ? {} : { BATON_PEER_SECRET: SECRET }
     const mistakes = mistakesIn({ ...rest, [name]: value })
@@ -76,6 +86,11 @@ describe('wrong are', () => {
       'urls without a secret',
       { BATON_PARTICIPANTS: urls('http://a.example') },
       'BATON_PEER_SECRET is not set',
+    ],
+    [
+      'every page where nobody needs a key',
+      { BATON_OPEN: 'true', BATON_CORS_ORIGINS: '*' },
+      'any page could use this service',
     ],
     ['an old secret alone', { BATON_PEER_SECRET_OLD: SECRET }, 'without BATON_PEER_SECRET'],
     ['an old secret that is short', { BATON_PEER_SECRET: SECRET, BATON_PEER_SECRET_OLD: 'short' }, 'shorter'],

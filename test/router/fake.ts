@@ -2,8 +2,9 @@
 import type { LockConfiguration, ParticipantPlace } from '../../shared/api/configuration.ts'
 import { formatGrantId, formatTicketId } from '../../shared/api/ids.ts'
 import type { Json } from '../../shared/json.ts'
+import type { LogEntry } from '../../shared/log.ts'
 import type { ParticipantAnswer, ParticipantCall, ParticipantStatus } from '../../worker/participant/calls.ts'
-import type { LogEntry, RouterTimes } from '../../worker/router/context.ts'
+import type { RouterTimes } from '../../worker/router/context.ts'
 import { OPEN } from '../../worker/router/keys.ts'
 import type { RouterOptions } from '../../worker/router/options.ts'
 import { createRouter } from '../../worker/router/router.ts'
@@ -90,7 +91,9 @@ export function usualAnswer(call: ParticipantCall, participant: number): Partici
     case 'acquire':
     case 'ticket': {
       const id = formatGrantId(participant, 1025, call.user)
-      return done(200, { grant: { id, fence: 1025, participant, epoch: 1, expiresAt: EXPIRES_AT } })
+      return done(200, {
+        grant: { id, fence: 1025, participant, epoch: 1, expiresAt: EXPIRES_AT, ttlMs: 30_000 },
+      })
     }
     case 'ops':
       return done(200, { sequence: 2, applied: true, results: [{ revision: 2 }] })

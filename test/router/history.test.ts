@@ -1,4 +1,4 @@
-/** A history comes in pages, of each participant so much at a time. */
+/** A history comes in pages, with a limited number of events of each participant. */
 import { describe, expect, it } from 'vitest'
 import { wholeHistory } from '../../client/history.ts'
 import { createBaton } from '../../client/index.ts'
@@ -12,7 +12,7 @@ const crash = () => {
   throw new Error('Network connection lost.')
 }
 
-/** A participant with so many events, which it gives in pages. */
+/** A participant with this many events, which it gives in pages. */
 const recorder = (id: number, events: number) => (call: ParticipantCall) => {
   if (call.type !== 'history') return usualAnswer(call, id)
   const from = Number(call.cursor ?? 0)
@@ -117,7 +117,7 @@ describe('the client', () => {
     expect(participants[0]!.events.map(({ at }) => at)).toEqual(Array.from({ length: 2_500 }, (_, at) => at))
   })
 
-  it('says of a participant that went away on the way that it is missing, and does not ask for ever', async () => {
+  it('reports a participant that went away on the way as missing, and does not ask forever', async () => {
     const { lock, participants } = recording(5, 5, 0)
     const pages = lock.historyPages({ limit: 2 })
     const first = await pages.next()

@@ -226,16 +226,21 @@ describe('GET', () => {
 
   it('asks all at once', async () => {
     let waiting = 0
-    let most = 0
+    let answerAll = () => {}
+    const allAreAsked = new Promise<void>(resolve => {
+      answerAll = resolve
+    })
+    const answers: string[] = []
     await statusWith(participants =>
       participants.onAll(async call => {
-        most = Math.max(most, ++waiting)
-        await new Promise(resolve => setTimeout(resolve, 5))
-        waiting--
+        if (++waiting === 3) answerAll()
+        // Nobody answers before all are asked.
+        await allAreAsked
+        answers.push(call.type)
         return usualAnswer(call, 1)
       }),
     )
-    expect(most).toBe(3)
+    expect(answers).toEqual(['status', 'status', 'status'])
   })
 
   it('of two that think they hold the lock, believes the later', async () => {

@@ -2,15 +2,25 @@
 import { createHash } from 'node:crypto'
 import { expect, it } from 'vitest'
 import { API_LIMITS } from '../../shared/api/limits.ts'
+import { Measurements } from '../../worker/participant/observe/measurements.ts'
 import { parsePrometheus } from '../service/prometheus.ts'
 import { createHarness, done, statusOf } from './fake.ts'
 import { refusal } from './refusal.ts'
 
 it('tells what each participant counts; one that is silent is down, one of before tells less', async () => {
   const { send, participants } = createHarness()
-  const counters = { grants: 3, ejections: 1, operations: 9 }
+  const measurements = new Measurements()
+  const moment = { participant: 1, user: 'u', fence: 1 }
+  measurements.onStep(
+    [
+      { ...moment, at: 0, type: 'try' },
+      { ...moment, at: 30, type: 'crit', epoch: 4 },
+      { ...moment, at: 2_030, type: 'ejected', reason: 'operator' },
+    ],
+    [],
+  )
   participants
-    .on(1, () => done(200, statusOf({ counters, epoch: 4, queue: 2 })))
+    .on(1, () => done(200, statusOf({ measurements: measurements.report(), epoch: 4, queue: 2 })))
     .on(2, () => {
       throw new Error('gone')
     })
@@ -26,13 +36,23 @@ it('tells what each participant counts; one that is silent is down, one of befor
       ['2', 0],
       ['3', 1],
     ])
-    expect(of('grants_total', lock)).toEqual([['1', 3]])
+    expect(of('grants_total', lock)).toEqual([['1', 1]])
+    expect(of('wait_seconds_sum', lock)).toEqual([['1', 0.03]])
+    expect(of('hold_seconds_count', lock)).toEqual([['1', 1]])
     expect(of('waiting', lock)).toEqual([
       ['1', 2],
       ['3', 0],
     ])
   }
   expect(of('epoch', 'one')[0]).toEqual(['1', 4])
+  const causes = samples.filter(
+    ({ name, labels }) => name.endsWith('ejections_total') && labels.lock === 'one',
+  )
+  expect(causes.map(({ labels, value }) => [labels.cause, value])).toEqual([
+    ['suspected', 0],
+    ['operator', 1],
+    ['expired', 0],
+  ])
 })
 
 it('403 for a lock that is not one of the key, 200 without', async () => {

@@ -135,7 +135,7 @@ describe('/docs', () => {
     }
     for (const code of PROBLEM_CODES) expect(page).toContain(`id="problem-${code}"`)
     for (const id of Object.keys(document.components.schemas)) expect(page).toContain(`id="schema-${id}"`)
-    expect(page).toContain('waitMs?: 0..25000')
+    expect(page).toContain('<code class="name">waitMs?</code>')
     expect(page).not.toContain('undefined')
     expect(page).not.toContain('[object')
   })
@@ -145,7 +145,9 @@ describe('/docs', () => {
     const ids = new Set([...page.matchAll(/ id="([^"]+)"/g)].map(match => match[1]))
     const links = [...page.matchAll(/ href="([^"]+)"/g)].map(match => match[1]!)
     for (const link of links) if (link !== 'openapi.json') expect(ids).toContain(link.slice(1))
-    expect(page).not.toMatch(/<script|<link|<img|src=|https?:|@import|url\(|style="/)
+    // Addresses that are only read stand in code.
+    const rest = page.replaceAll(/<code>[^<]*<\/code>/g, '')
+    expect(rest).not.toMatch(/<script|<link|<img|src=|https?:|@import|url\(|style="/)
   })
 
   it('has a style that its policy allows, with a nonce that is used once', async () => {

@@ -69,7 +69,7 @@ describe.each<[string, Marks]>([
     expect(await problemOf(await send('POST', OPS, OPERATION))).toMatchObject({ outcome: 'not-applied' })
   })
 
-  it('a transact has a grant of its own at each try: what one of them settles says nothing of the other', async () => {
+  it('a transact has its own grant at each try: what one settles says nothing about the other', async () => {
     const settled = { ...notApplied, more: { settled: true } }
     const { send } = resetThen(() => refuse('ejected', settled))(marks)
     const problem = await problemOf(await send('POST', TRANSACT, OPERATION))
@@ -92,7 +92,7 @@ describe.each<[string, Marks]>([
   })
 })
 
-it('an eject that the next participant refuses after a silence is not told that nobody was ejected', async () => {
+it('an eject that the next participant refuses after a silence may have ejected somebody', async () => {
   const { send, participants } = createHarness()
   participants
     .on(1, () => {

@@ -2,8 +2,11 @@
 import { describe, expect, it } from 'vitest'
 import { refuseStrangers } from '../../worker/same-machine.ts'
 
-const ask = (url: string, headers: { readonly [name: string]: string } = {}, allowed: string[] = []) =>
-  refuseStrangers(new Request(`${url}/v1/locks/a/eject`, { method: 'POST', headers }), allowed)
+const ask = (url: string, headers: { readonly [name: string]: string } = {}, listed: string[] = []) =>
+  refuseStrangers(new Request(`${url}/v1/locks/a/eject`, { method: 'POST', headers }), {
+    listed,
+    loopback: true,
+  })
 
 describe('served are', () => {
   it.each([

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import {
   fetchSigned,
-  MOST_AGE_MS,
+  MAX_AGE_MS,
   PEER_REQUEST_BYTES,
   type PeerDoor,
   readSigned,
@@ -105,9 +105,9 @@ describe('a request', () => {
   })
 
   it('is of use for as long as clocks may differ, and no longer', async () => {
-    for (const late of [MOST_AGE_MS, -MOST_AGE_MS])
+    for (const late of [MAX_AGE_MS, -MAX_AGE_MS])
       expect(await isTaken(await sent(), { now: NOW + late })).toBe(true)
-    for (const late of [MOST_AGE_MS + 1, -MOST_AGE_MS - 1])
+    for (const late of [MAX_AGE_MS + 1, -MAX_AGE_MS - 1])
       expect(await isTaken(await sent(), { now: NOW + late })).toBe(false)
     expect(await isTaken(await sent(call(), { now: Number.NaN }))).toBe(false)
   })
@@ -172,7 +172,7 @@ describe('a body', () => {
 })
 
 describe('an answer', () => {
-  /** What the caller gets if the peer answers this, and somebody in between does that. */
+  /** What the caller gets if the peer answers this, and an attacker in between does that. */
   async function exchange(
     response: Response,
     between: (answer: Response, signature: string) => Response | Promise<Response> = answer => answer,

@@ -1,4 +1,4 @@
-/** What is too large, or not JSON: refused before anybody is asked. */
+/** A request that is too large, or not JSON, is refused before a participant is asked. */
 import { describe, expect, it } from 'vitest'
 import { API_LIMITS } from '../../shared/api/limits.ts'
 import { createHarness, GRANT_ID } from './fake.ts'

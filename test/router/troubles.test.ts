@@ -1,4 +1,7 @@
-/** Participants that break, that have no part in a lock, or that take long, and clients that go away meanwhile. */
+/**
+ * Participants that break, that have no part in a lock, or that take long, and clients that go away
+ * meanwhile.
+ */
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import {
   createHarness,

@@ -1,4 +1,7 @@
-/** The client's `near`, through a binding: the participant nearest to there is asked, and nothing from outside can say so. */
+/**
+ * The client's `near`, through a binding: the participant nearest to that place is asked, and no request from
+ * outside can choose it.
+ */
 import { expect, it } from 'vitest'
 import { itKeepsEveryPromise, useService } from './harness.ts'
 
@@ -12,7 +15,7 @@ it.each([
   ['apac', 3],
   ['oc', 3],
   ['cf', 3],
-  // Whoever is nowhere is as near to all, and then the first is asked.
+  // A client that is nowhere is equally near to all, so the first is asked.
   ['nowhere', 1],
 ])('%s: participant %i', async (location, participant) => {
   const lock = service.lock()

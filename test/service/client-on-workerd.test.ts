@@ -1,4 +1,4 @@
-/** The client's suite against the real service: what the client promises, it keeps also where time is real. */
+/** The client's suite against the real service: the client keeps its promises also where time is real. */
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -26,6 +26,6 @@ describeClient(
       },
     }
   },
-  // Each run has pauses that are real.
+  // Each run has real pauses.
   { propertyRuns: 15 },
 )

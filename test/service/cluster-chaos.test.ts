@@ -1,4 +1,7 @@
-/** Twenty clients count while participants die, stand still and come back at random. The printed seed makes the same plan. */
+/**
+ * Twenty clients count while participants die, stand still and come back at random. The printed seed
+ * reproduces the plan.
+ */
 import { afterEach, describe, expect, it } from 'vitest'
 import { choices, type TestCluster, useCluster } from './cluster-harness.ts'
 import { sleep } from './eventually.ts'
@@ -26,7 +29,10 @@ function randomFrom(seed: number): () => number {
   }
 }
 
-/** Mostly a minority is killed or stands still for a while. Now and then it is a majority: nothing goes on, and nothing is lost. */
+/**
+ * Mostly a minority is killed or stands still for a while. Now and then it is a majority: nothing goes on,
+ * and nothing is lost.
+ */
 async function disturb(cluster: TestCluster, forMs: number, random: () => number): Promise<number> {
   const end = Date.now() + forMs
   let disturbances = 0
@@ -55,7 +61,7 @@ describe(`random kill -9 and SIGSTOP under load (SEED=${SEED})`, () => {
     ['three participants, acquire, ops and release', three, byGrant],
   ])('%s: every acknowledged operation is there once, and no other', async (_, cluster, way) => {
     const lock = cluster.lock()
-    // Suspicions come quickly, also wrong ones: those are welcome here.
+    // Suspicions come quickly, even wrong ones: those are welcome here.
     expectStatus(await lock.configure({ detector: { heartbeatMs: 100, timeoutMs: 500 } }), 201)
     const load = new Load(lock, 20, way, { givenUp: 0.2 })
     await load.untilAcknowledged(5)

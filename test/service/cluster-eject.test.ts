@@ -14,7 +14,7 @@ it.each([1, 2, 3])('eject with the fence of a holder at participant %i, whose pr
   await cluster.kill(at)
   await eventually(async () => expectStatus(await lock.eject({ fence: grant.fence }), 200))
   const next = await eventually(async () => granted(await lock.acquire({ waitMs: 25_000, ttlMs: 600_000 })))
-  // The operator's call is repeated by somebody who has not heard of its answer.
+  // The operator's call is repeated by a caller that has not heard its answer.
   for (let round = 0; round < 3; round++) {
     const late = await lock.eject({ fence: grant.fence })
     expect([late.status, late.body.code]).toEqual([409, 'conflict'])

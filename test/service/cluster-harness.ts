@@ -1,4 +1,7 @@
-/** Real partial failure: a cluster of one process for each participant, with a router in front. See harness.ts. */
+/**
+ * Real partial failure: a cluster of one process for each participant, with a router in front. See
+ * harness.ts.
+ */
 import { execFileSync } from 'node:child_process'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -33,7 +36,7 @@ export class TestCluster implements JudgedLocks {
       participants: this.size,
       storage: this.folder,
       protocol: this.protocol,
-      // The histories are judged as a whole: nothing of them may be forgotten.
+      // The histories are judged as a whole, so nothing of them may be forgotten.
       variables: { BATON_PEER_SECRET: PEER_SECRET, BATON_EVENTS_KEPT: '1000000' },
       onOutput: line => this.output.push(line),
     })
@@ -78,7 +81,7 @@ export class TestCluster implements JudgedLocks {
     return new TestLock(name, () => this.url)
   }
 
-  /** `kill -9` of these, all at once. */
+  /** `kill -9` of these processes, all at once. */
   async kill(...participants: readonly number[]): Promise<void> {
     for (const participant of participants) this.down.add(participant)
     await Promise.all(participants.map(participant => this.cluster.kill(participant)))

@@ -10,7 +10,10 @@ const cluster = useCluster(3)
 afterEach(() => cluster.restartAll())
 const LONG = { ttlMs: 600_000 }
 
-/** The contract: `not-applied` is said only of what nobody ever applies; `200` of what is applied. */
+/**
+ * The contract: `not-applied` is said only of an operation that nobody ever applies, and `200` only of one
+ * that is applied.
+ */
 async function expectTruth(lock: TestLock, key: string, answers: readonly Answer[]): Promise<void> {
   const isApplied = (await eventually(() => lock.get(key))).status === 200
   for (const { status, body, text } of answers) {

@@ -23,7 +23,7 @@ it.each([1, 2, 3])('is withdrawn at participant %i', async at => {
   expect(await waiting).toBe('gone')
   await lock.untilQueueIs(0)
   await lock.released(holder)
-  // Had it been granted to who is gone, nobody would get it for ten minutes.
+  // If it had been granted to the client that is gone, nobody would get it for ten minutes.
   await lock.released(await lock.granted({ waitMs: 25_000 }))
 })
 

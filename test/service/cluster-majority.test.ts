@@ -1,4 +1,7 @@
-/** Without a majority nothing is done that could be lost, and the answers say so; with one again, all is as it was. */
+/**
+ * Without a majority nothing is done that could be lost, and the answers say so; once there is one again,
+ * everything is as it was.
+ */
 import { afterEach, describe, expect, it } from 'vitest'
 import { choices, useCluster } from './cluster-harness.ts'
 import { eventually } from './eventually.ts'
@@ -27,15 +30,17 @@ describe('503 no_quorum with Retry-After', () => {
       unborn.configure(),
     ])
     for (const { status, body } of others) expect([status, body.code]).toEqual([503, 'no_quorum'])
-    // Whether the token is with the one that is left makes a difference here, and none to what is promised.
+    // Whether the token is with the participant that is left makes a difference here, but not to what is
+    // promised.
     expect([409, 503]).toContain(transacted.status)
     expect(['not-applied', 'unknown']).toContain(transacted.body.outcome)
     expect([200, 503]).toContain(ejected.status)
-    // The first owner of a lock lets its user in before anybody knows; an operation needs a majority all the same.
+    // The first owner of a lock lets its user in before anybody knows; an operation needs a majority all the
+    // same.
     expect([200, 409, 503]).toContain(acquired.status)
     expect([409, 503]).toContain(born.status)
     expect(['not-applied', 'unknown']).toContain(born.body.outcome)
-    // What needs no majority goes on.
+    // Whatever needs no majority goes on.
     expect(await lock.value('n', `?consistency=local&at=${left}`)).toBe(3)
     const { participants } = expectStatus(await lock.status(), 200).body
     expect(participants.filter(({ reachable }) => reachable).map(({ id }) => id)).toEqual([left])
@@ -74,7 +79,7 @@ describe('a holder without a majority', () => {
     expect(await lock.value('n')).toBe(2)
   })
 
-  it('is let in as soon as the token is there, but with confirm: true only once a majority knows it', async () => {
+  it('is let in as soon as the token is there; with confirm: true once a majority knows it', async () => {
     const lock = cluster.lock()
     await lock.transacted([{ increment: 'n' }], { at: 1 })
     await cluster.kill(2, 3)
@@ -89,7 +94,7 @@ describe('a holder without a majority', () => {
     await lock.released(confirmed)
   })
 
-  it('keeps nothing that was not acknowledged from anybody: all of them die, all of them come back', async () => {
+  it('loses nothing that was acknowledged: all of them die, all of them come back', async () => {
     const lock = cluster.lock()
     const grant = await lock.granted({ at: 2, ttlMs: 600_000 })
     const { sequence } = await lock.applied(grant, [{ put: 'a', value: 'kept' }])

@@ -5,21 +5,27 @@ import { eventually } from './eventually.ts'
 import { itKeepsEveryPromise } from './harness.ts'
 import { request } from './http.ts'
 import { expectStatus, type TestLock } from './lock.ts'
-import { parsePrometheus } from './prometheus.ts'
+import { parsePrometheus, type Sample } from './prometheus.ts'
 
 const cluster = useCluster(3)
 
-/** The values by participant. */
+/** The values by participant; those of several causes together. */
 async function measured(
   metric: string,
   ...locks: readonly TestLock[]
 ): Promise<{ [participant: string]: number }> {
+  const sums: { [participant: string]: number } = {}
+  for (const { labels, value } of await samplesOf(metric, ...locks))
+    sums[labels.participant!] = (sums[labels.participant!] ?? 0) + value
+  return sums
+}
+
+async function samplesOf(metric: string, ...locks: readonly TestLock[]): Promise<Sample[]> {
   const path = `/metrics?lock=${locks.map(({ name }) => name).join(',')}`
   const { text } = expectStatus(await request(cluster.url, 'GET', path), 200)
-  const samples = parsePrometheus(text).filter(
+  return parsePrometheus(text).filter(
     ({ name, labels }) => name === `baton_participant_${metric}` && labels.lock === locks[0]!.name,
   )
-  return Object.fromEntries(samples.map(({ labels, value }) => [labels.participant!, value]))
 }
 
 it('tells of grants, operations, ejections, epochs, who waits and who holds', async () => {
@@ -43,6 +49,15 @@ it('tells of grants, operations, ejections, epochs, who waits and who holds', as
   expect((await measured('peer_requests_total', lock))[1]).toBeGreaterThan(0)
   expectStatus(await lock.eject({ fence: grant.fence }), 200)
   expect(await measured('ejections_total', lock)).toEqual({ 1: 0, 2: 0, 3: 1 })
+  const causes = (await samplesOf('ejections_total', lock)).filter(({ value }) => value > 0)
+  expect(causes.map(({ labels }) => [labels.participant, labels.cause])).toEqual([['3', 'operator']])
+  expect(await measured('births_total', lock)).toEqual({ 1: 1, 2: 1, 3: 1 })
+  // Whoever came in waited for it, and whoever left or was ejected held it.
+  await eventually(async () =>
+    expect(await measured('wait_seconds_count', lock)).toEqual({ 1: 1, 2: 2, 3: 1 }),
+  )
+  expect(await measured('operation_seconds_count', lock)).toEqual({ 1: 1, 2: 1, 3: 1 })
+  expect((await measured('hold_seconds_count', lock))[3]).toBe(1)
   expectStatus(await lock.withdraw(ticket.id), 204)
 })
 
@@ -50,8 +65,13 @@ it('does not fail because a participant is gone, and says which', async () => {
   const lock = cluster.lock()
   await lock.transacted([{ increment: 'n' }])
   const before = await measured('epoch', lock)
+  const grant = await lock.granted({ at: 2, ttlMs: 600_000 })
   await cluster.kill(2)
   expect(await measured('up', lock)).toEqual({ 1: 1, 2: 0, 3: 1 })
+  await lock.released(await lock.granted({ at: 1, waitMs: 25_000 }))
+  expect((await measured('suspicions_total', lock))[1]).toBeGreaterThan(0)
+  expect((await measured('epoch_changes_total', lock))[1]).toBeGreaterThan(0)
+  expect(grant.fence).toBeGreaterThan(0)
   expect(Object.keys(await measured('epoch', lock))).toEqual(['1', '3'])
   await cluster.restart(2)
   await eventually(async () => expect(await measured('up', lock)).toEqual({ 1: 1, 2: 1, 3: 1 }))

@@ -1,4 +1,4 @@
-/** A lock goes on with any minority of its participants gone, whichever they are, also the first one. */
+/** A lock goes on with any minority of its participants gone, whichever they are, including the first one. */
 import { afterEach, describe, expect, it } from 'vitest'
 import { choices, type TestCluster, useCluster } from './cluster-harness.ts'
 import { eventually } from './eventually.ts'
@@ -12,10 +12,10 @@ afterEach(async () => {
   await five.restartAll()
 })
 
-/** Used by all, then left to the others, then whole again: nothing is lost on the way. */
+/** All use the lock, then only the others, then all again: nothing is lost on the way. */
 async function goOnWithout(cluster: TestCluster, gone: readonly number[]): Promise<void> {
   const lock = cluster.lock()
-  // The token is at one that will be gone.
+  // The token is at a participant that will be gone.
   for (const at of [...cluster.participants.filter(id => !gone.includes(id)), ...gone]) {
     await lock.transacted([{ increment: 'n' }], { at })
   }

@@ -1,4 +1,6 @@
-/** Peer endpoints: out of reach through the public router, and for everybody who does not have the secret. */
+/**
+ * Peer endpoints: out of reach through the public router, and for everybody that does not have the secret.
+ */
 import { describe, expect, it } from 'vitest'
 import { PEER_SECRET, useCluster } from './cluster-harness.ts'
 import { openWatch } from './event-stream.ts'
@@ -10,7 +12,7 @@ import { hmac, type PeerRequestOptions, sha256, signedRequest } from './signing.
 
 const cluster = useCluster(3)
 
-/** What a participant understands, and the ways in which somebody might try to get there. */
+/** What a participant understands, and the ways in which an attacker might try to get there. */
 const INNER = ['/call', '/peer', '/watch', '/session?user=abcdefghijklmnopqrstuv', '/', '/other']
 const WAYS = [
   '',

@@ -1,4 +1,4 @@
-/** A participant that has lost its storage: it is taken back by the others, and nothing is lost with it. */
+/** A participant that has lost its storage is taken back by the others, and nothing is lost with it. */
 import { afterEach, describe, expect, it } from 'vitest'
 import { DEFAULT_LIMITS } from '../../shared/protocols/protocol.ts'
 import { useCluster } from './cluster-harness.ts'
@@ -10,7 +10,7 @@ import { expectStatus, type TestLock } from './lock.ts'
 const cluster = useCluster(3)
 afterEach(() => cluster.restartAll())
 
-/** The storage is that of all locks: what was recorded of each goes with it. */
+/** The storage belongs to all locks: what was recorded of each goes with it. */
 async function lose(participant: number): Promise<void> {
   for (const name of cluster.histories.names) await cluster.histories.collect(name)
   await cluster.kill(participant)
@@ -76,7 +76,7 @@ describe('a participant that lost everything', () => {
     expect(await eventually(() => lock.value('n', '?at=3'))).toBe(2)
   })
 
-  it('knows its old grants no more: the holder there is out, and is told nothing that is not true', async () => {
+  it('no longer knows its old grants: the holder there is out, and is told only what is true', async () => {
     const lock = cluster.lock()
     const grant = await lock.granted({ at: 2, ttlMs: 600_000 })
     await lock.applied(grant, [{ increment: 'n' }])
@@ -129,7 +129,7 @@ describe('a participant that lost everything', () => {
     expect(await eventually(() => lock.value('n', '?at=2'))).toBe(3)
     const stream = await openWatch(`${lock.url}/watch?since=0&at=2`)
     await lock.transacted([{ increment: 'n' }], { opId: 'last' })
-    // Either all operations, or a snapshot in place of those that are not told.
+    // Either all operations, or a snapshot in place of those that are not reported.
     let count = 0
     for (const { event, data } of await stream.upTo('last')) {
       if (event === 'op') expect((data.changes as { value: number }[])[0]!.value).toBe(++count)

@@ -7,7 +7,7 @@ import { granted } from './lock.ts'
 
 const service = useService()
 
-/** A time in the future by the clock of this machine, no more than so far away. */
+/** A time in the future by the clock of this machine, and not further away than that. */
 function expectExpiry(expiresAt: string, ttlMs: number): void {
   const leftMs = Date.parse(expiresAt) - Date.now()
   expect(leftMs).toBeLessThanOrEqual(ttlMs)

@@ -1,4 +1,7 @@
-/** `eject` with the fence of the holder that is meant: said again, or from anywhere, it never forces out another one. */
+/**
+ * `eject` with the fence of the holder that is meant: repeated, or from anywhere, it never forces out another
+ * one.
+ */
 import { describe, expect, it } from 'vitest'
 import { eventually } from './eventually.ts'
 import { itKeepsEveryPromise, useService } from './harness.ts'
@@ -16,7 +19,7 @@ describe('eject with a fence', () => {
       code: 'ejected',
       outcome: 'not-applied',
     })
-    // Said again while nobody has come after it, it is as it should be already.
+    // If it is repeated while nobody has come since, everything is already as it should be.
     expectStatus(await lock.eject({ fence: grant.fence }), 200)
   })
 
@@ -43,14 +46,14 @@ describe('eject with a fence', () => {
     expect(answer.body.code).toBe('bad_request')
   })
 
-  it('said often and at once while the lock goes from hand to hand: only those that were meant are out', async () => {
+  it('repeated while the lock goes from hand to hand: only those that were meant are out', async () => {
     const lock = service.lock()
     const doomed = new Set<number>()
     for (let round = 0; round < 12; round++) {
       const grant = await lock.granted({ at: (round % 3) + 1, ttlMs, waitMs: 25_000 })
       const isDoomed = round % 2 === 1
       if (isDoomed) doomed.add(grant.fence)
-      // Those of the rounds before are said again, too late.
+      // Those of the rounds before are repeated, too late.
       const ejects = [...doomed].flatMap(fence => [lock.eject({ fence }), lock.eject({ fence })])
       const statuses = (await Promise.all(ejects)).map(({ status }) => status)
       expect(statuses.slice(0, isDoomed ? -2 : undefined).every(status => status === 409)).toBe(true)

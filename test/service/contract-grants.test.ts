@@ -1,4 +1,7 @@
-/** The life of a grant: `keepalive`, release, expiry and ejection, and `410` for whatever is said after its end. */
+/**
+ * The life of a grant: `keepalive`, release, expiry and ejection, and `410` for whatever is said after its
+ * end.
+ */
 import { describe, expect, it } from 'vitest'
 import { formatGrantId } from '../../shared/api/ids.ts'
 import { eventually } from './eventually.ts'
@@ -9,7 +12,9 @@ import { expectStatus, granted, type TestLock } from './lock.ts'
 const service = useService()
 const STRANGER = 'abcdefghijklmnopqrstuv'
 
-/** All that can be said to a grant, each refused with the code; the operation with what became of it. */
+/**
+ * Everything that can be said to a grant, each refused with the code; the operation with what became of it.
+ */
 async function expectOver(
   lock: TestLock,
   grant: { id: string },
@@ -161,7 +166,7 @@ describe('eject', () => {
     await lock.released(await lock.granted())
   })
 
-  it('settles the operation that is under way: it is applied or it is not, and the answer says which', async () => {
+  it('settles the operation under way: it is applied or it is not, and the answer says which', async () => {
     const lock = service.lock()
     for (let round = 0; round < 5; round++) {
       const grant = await lock.granted({ at: (round % 3) + 1 })

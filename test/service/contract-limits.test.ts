@@ -1,4 +1,4 @@
-/** 429 too_many: what a participant takes no more of, and takes again once there is room. */
+/** 429 too_many: how much of something a participant takes, and that it takes more once there is room. */
 import { request as httpRequest } from 'node:http'
 import { describe, expect, it } from 'vitest'
 import { API_LIMITS } from '../../shared/api/limits.ts'
@@ -66,7 +66,7 @@ describe('429 too_many with Retry-After', () => {
       await lock.acquire({ ticket: true }),
       await lock.transact([{ increment: 'n' }]),
     ]) {
-      // The helper has seen to it that the answer says when to come back.
+      // The helper has checked that the answer says when to come back.
       expect([answer.status, answer.body.code, answer.body.retryable]).toEqual([429, 'too_many', true])
     }
     expect((await lock.transact([{ increment: 'n' }])).body.outcome).toBe('not-applied')

@@ -143,7 +143,7 @@ describe('GET of a lock', () => {
     const { body } = await eventually(async () => {
       const answer = await lock.status()
       expect(answer.body.participants.map(({ owner }) => owner)).toEqual([2, 2, 2])
-      // The grant is known to the others once it is confirmed, in the background.
+      // The others know the grant once it is confirmed, in the background.
       expect(answer.body.participants.every(({ sequence }) => sequence! >= 1)).toBe(true)
       return answer
     })

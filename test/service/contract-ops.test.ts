@@ -1,11 +1,13 @@
-/** `POST …/grants/{id}/ops`: the built-in resource, and every operation once whatever its `opId` goes through. */
+/**
+ * `POST …/grants/{id}/ops`: the built-in resource, and every operation once, whatever happens to its `opId`.
+ */
 import { describe, expect, it } from 'vitest'
 import { itKeepsEveryPromise, useService } from './harness.ts'
 import type { TestLock } from './lock.ts'
 
 const service = useService()
 
-/** The lock is held by one grant while the test runs. */
+/** One grant holds the lock while the test runs. */
 async function holding(test: (lock: TestLock, grant: { id: string; fence: number }) => Promise<void>) {
   const lock = service.lock()
   const grant = await lock.granted()

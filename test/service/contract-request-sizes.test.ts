@@ -1,4 +1,4 @@
-/** How large a request may be: what is at its limit is taken, what is one beyond is refused and changes nothing. */
+/** How large a request may be: one at the limit is taken, one beyond it is refused and changes nothing. */
 import { describe, expect, it } from 'vitest'
 import { API_LIMITS } from '../../shared/api/limits.ts'
 import type { Json } from '../../shared/json.ts'
@@ -9,7 +9,7 @@ import { expectStatus, TestLock } from './lock.ts'
 const service = useService()
 const L = API_LIMITS
 
-/** Text of this weight: two units are its quotes. */
+/** Text of this weight: its quotes are two units. */
 const heavy = (weight: number): string => 'x'.repeat(weight - 2)
 const nested = (depth: number): Json => (depth === 0 ? 1 : [nested(depth - 1)])
 const puts = (count: number, value: Json): KeyValueOp[] =>

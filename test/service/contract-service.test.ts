@@ -1,4 +1,6 @@
-/** The service about itself: `healthz`, `metrics`, `openapi.json`, `docs`, and the headers of every answer. */
+/**
+ * The service about itself: `healthz`, `metrics`, `openapi.json`, `docs`, and the headers of every answer.
+ */
 import { describe, expect, it } from 'vitest'
 import { ROUTE_IDS, ROUTES } from '../../shared/api/routes.ts'
 import { itKeepsEveryPromise, useService } from './harness.ts'

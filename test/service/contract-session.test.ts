@@ -260,7 +260,8 @@ describe('operations that are sent without waiting', () => {
     const opIds = ['a', 'b', 'c', 'd']
     for (const opId of opIds) session.send({ type: 'issue', opId, ops: [{ increment: 'n' }] })
     const answered = new Set<string>()
-    // Who is out of turn is told so, and may say it again; what is said again after it was taken is answered twice.
+    // A message out of turn is refused, and may be repeated; one that is repeated after it was taken is
+    // answered twice.
     while (answered.size < opIds.length) {
       const event = await session.next()
       if (event.type === 'outcome') answered.add(event.opId)

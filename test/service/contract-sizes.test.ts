@@ -16,7 +16,7 @@ const HEAVY = 'x'.repeat(125_000)
 const heavyPuts = (index: number): KeyValueOp[] =>
   [0, 1].map(half => ({ put: `heavy/${index}/${half}`, value: HEAVY }))
 
-/** Fills the lock until it takes no more; returns how many batches it took. */
+/** Fills the lock until it takes no more. Returns how many batches it took. */
 async function fill(lock: TestLock): Promise<number> {
   for (let index = 0; ; index++) {
     const { status, body } = await lock.transact(heavyPuts(index))
@@ -32,7 +32,7 @@ async function fill(lock: TestLock): Promise<number> {
 }
 
 describe('the state of a lock', () => {
-  it('413 too_large and not-applied for what would take it over the limit; what makes it smaller is taken', async () => {
+  it('413 too_large and not-applied over the limit; an op that makes it smaller is taken', async () => {
     const lock = service.lock()
     const early = await lock.transacted([{ put: 'early', value: 1 }], { opId: 'early' })
     const batches = await fill(lock)
@@ -103,7 +103,7 @@ describe('the results that are remembered', () => {
     }
     expect(count).toBe(Math.floor(API_LIMITS.resultsWeight / (2 * HEAVY.length + 200)))
     expect((await lock.transacted([{ increment: 'n' }])).applied).toBe(true)
-    // To read needs no operation.
+    // Reading needs no operation.
     expect(await lock.value('heavy/0/0')).toBe(HEAVY)
   })
 })
@@ -129,7 +129,7 @@ describe('a page of a listing', () => {
 })
 
 describe('watchers', () => {
-  it('a batch that changes more than a row of storage holds is told, and resumed from as a snapshot', async () => {
+  it('a batch that changes more than a row holds is reported, and resumed from as a snapshot', async () => {
     const lock = service.lock()
     const lists = Array.from({ length: 20 }, (_, index) => `list/${index}`)
     for (const list of lists) await lock.transacted([{ append: list, value: HEAVY }])
@@ -157,7 +157,8 @@ describe('watchers', () => {
     lazy.pause()
     lazy.write(`GET ${lock.path}/watch HTTP/1.1\r\nhost: ${hostname}\r\n\r\n`)
     const reader = await openWatch(`${lock.url}/watch`)
-    // What the sockets of the machine hold for a reader is some megabytes, and not known: it is filled until nothing goes in.
+    // The sockets of the machine hold some megabytes for a reader, and nobody knows how many: they are filled
+    // until nothing goes in.
     const rounds = 160
     for (let round = 0; round < rounds; round++)
       await lock.transacted([{ put: 'same', value: HEAVY + round }])
@@ -180,7 +181,7 @@ describe('the history', () => {
   const EVENTS_KEPT = 100
   const forgetful = useService({ BATON_EVENTS_KEPT: String(EVENTS_KEPT) })
 
-  it('is bounded in bytes as well as in number, newest last, and watchers begin with a snapshot', async () => {
+  it('is bounded in bytes and in number, newest last, and watchers begin with a snapshot', async () => {
     const lock = forgetful.lock()
     const value = 'x'.repeat(10_000)
     for (let round = 1; round <= 40; round++) await lock.transacted([{ put: 'same', value }], { at: 1 })

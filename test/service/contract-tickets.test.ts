@@ -1,4 +1,7 @@
-/** Tickets: a place in the queue that outlives the request. `acquire` with `ticket: true`, then `GET` and `DELETE`. */
+/**
+ * Tickets: a place in the queue that outlives the request. `acquire` with `ticket: true`, then `GET` and
+ * `DELETE`.
+ */
 import { describe, expect, it } from 'vitest'
 import { formatTicketId, TICKET_ID_PATTERN } from '../../shared/api/ids.ts'
 import { itKeepsEveryPromise, useService } from './harness.ts'

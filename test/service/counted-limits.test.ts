@@ -1,4 +1,7 @@
-/** Limits that take thousands of calls to reach: of participants in Node, where a call costs next to nothing. */
+/**
+ * Limits that take thousands of calls to reach, tested on participants in Node, where a call costs next to
+ * nothing.
+ */
 import { expect, it } from 'vitest'
 import { API_LIMITS } from '../../shared/api/limits.ts'
 import type { ParticipantAnswer, ParticipantCall } from '../../worker/participant/calls.ts'
@@ -16,7 +19,7 @@ const transact = (opId: string): ParticipantCall => {
 it('one more linearizable read than a participant has under way is too many', async () => {
   const lock = await FakeLock.create(3)
   expect(await ask(lock, transact('first'))).toMatchObject({ status: 200 })
-  // From now on nobody answers the reads' questions.
+  // From now on nobody answers the questions of reads.
   lock.gate = new Promise(() => {})
   const read: ParticipantCall = { type: 'get', key: 'n', consistency: 'linearizable' }
   const answers: ParticipantAnswer[] = []
@@ -36,7 +39,7 @@ it('one more call than a participant has under way is too many, except for what 
   const held = await ask(lock, { ...acquire, user: 'holder' })
   const { fence } = (held as unknown as { body: { grant: { fence: number } } }).body.grant
   const queued = ask(lock, { ...acquire, user: 'next' })
-  // Here nobody wakes the object when its time has come but the test.
+  // Here only the test wakes the object when its time has come.
   await new Promise(resolve => setTimeout(resolve, 50))
   await lock.objects[0]!.participant.alarm()
   expect(await queued).toMatchObject({ status: 202 })

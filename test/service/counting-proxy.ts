@@ -1,8 +1,11 @@
-/** A TCP proxy on loopback that counts what goes through it: nothing that two processes say to each other escapes it. */
+/**
+ * A TCP proxy on loopback that counts what goes through it: nothing that two processes say to each other
+ * escapes it.
+ */
 import { createConnection, createServer, type Server, type Socket } from 'node:net'
 
 export class CountingProxy {
-  /** Where to. Set it before the first connection. */
+  /** The port to forward to. Set it before the first connection. */
   targetPort = 0
   bytes = 0
   private readonly server: Server

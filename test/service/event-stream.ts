@@ -1,4 +1,7 @@
-/** `watch` as a test uses it: the events come out in order, the comments are counted. Not the client's own parser. */
+/**
+ * `watch` as a test uses it: events come out in order, comments are counted. It does not use the client's own
+ * parser.
+ */
 import type { Json } from '../../shared/json.ts'
 import { GENEROUS_MS } from './eventually.ts'
 
@@ -52,7 +55,7 @@ export class TestWatch {
     return this.arrived.shift()!
   }
 
-  /** The next event of this kind; others are passed over. */
+  /** The next event of this kind; others are skipped. */
   async nextOf(event: string): Promise<StreamEvent> {
     for (;;) {
       const next = await this.next()

@@ -1,4 +1,4 @@
-/** Waiting without a clock to trust: what is to come true is asked for again and again, and the limit is generous. */
+/** Waiting without a clock to trust: a condition is checked again and again, and the limit is generous. */
 
 export const GENEROUS_MS = 40_000
 const EVERY_MS = 50
@@ -7,7 +7,9 @@ export function sleep(ms: number): Promise<void> {
   return new Promise(resolve => setTimeout(resolve, ms))
 }
 
-/** Runs the check until it does not throw, and returns what it returns. Its last error is the test's failure. */
+/**
+ * Runs the check until it does not throw, and returns what it returns. Its last error is the test's failure.
+ */
 export async function eventually<Result>(
   check: () => Promise<Result> | Result,
   withinMs = GENEROUS_MS,

@@ -1,4 +1,7 @@
-/** The service in wrangler's harness, which can evict an object at any moment; raw workerd does so only after ten idle seconds. */
+/**
+ * The service in wrangler's harness, which can evict an object at any moment; raw workerd does so only after
+ * ten idle seconds.
+ */
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll } from 'vitest'
 import { createTestHarness, type TestHarness } from 'wrangler'
@@ -53,7 +56,10 @@ export class EvictingService implements JudgedLocks {
     return new TestLock(name, () => this.url)
   }
 
-  /** What is in memory is gone once what is under way has ended; sockets hibernate. `false` if it does not end in time. */
+  /**
+   * What is in memory is gone once everything under way has ended; sockets hibernate. Returns `false` if it
+   * does not end in time.
+   */
   async evict(lock: TestLock, participant: number): Promise<boolean> {
     const options = { name: `${lock.name}/${participant}`, webSockets: 'hibernate' } as const
     try {
@@ -65,7 +71,7 @@ export class EvictingService implements JudgedLocks {
     }
   }
 
-  /** `ctx.abort()`: what is under way is broken off. */
+  /** `ctx.abort()`: everything under way is broken off. */
   async crash(lock: TestLock, participant: number): Promise<void> {
     await fetch(`${this.url}/crash/${lock.name}/${participant}`, { method: 'POST' })
   }

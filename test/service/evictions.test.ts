@@ -1,4 +1,4 @@
-/** Objects that are evicted and objects that crash, at random moments, while the lock is used in every way there is. */
+/** Objects are evicted and crash at random moments, while the lock is used in every way there is. */
 import { describe, expect, it } from 'vitest'
 import { eventually, sleep } from './eventually.ts'
 import { useEvictingService } from './evicting-service.ts'

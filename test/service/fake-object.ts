@@ -1,7 +1,7 @@
 /**
- * Participants in Node, each with what a Durable Object has around it and a journal of what it did. For what cannot be seen from
- * outside on the real runtime: what an instance does that was superseded by another one. The platform lets such an
- * instance run on, until it touches its storage.
+ * Participants in Node, each with what a Durable Object has around it and a journal of what it did. They show
+ * what cannot be seen from outside on the real runtime: what an instance does that was superseded by another
+ * one. The platform lets such an instance run on until it touches its storage.
  */
 import { DatabaseSync } from 'node:sqlite'
 import { vi } from 'vitest'
@@ -17,10 +17,10 @@ vi.mock('cloudflare:workers', () => ({
   },
 }))
 
-// Node has no such thing, and the participant only hands it on.
+// Node has no such class, and the participant only hands it on.
 Object.assign(globalThis, { WebSocketRequestResponsePair: class {} })
 
-/** Not written where it is used: the compiler would follow it, and miss the types of Workers here. */
+/** Not written where it is used: the compiler would follow it, and miss the Workers types here. */
 const PARTICIPANT = new URL('../../worker/participant/durable-object.ts', import.meta.url).pathname
 
 export const SUPERSEDED = 'this instance was superseded'

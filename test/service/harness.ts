@@ -1,7 +1,7 @@
 /**
- * The service of one test file: a raw workerd process on a free port with a storage folder of its own, stopped and removed
- * afterwards. Locks are made with `service.lock()`, each with a name that no other test has; what their participants recorded is
- * judged by the last test of the file.
+ * The service of one test file: a raw workerd process on a free port with a storage folder of its own,
+ * stopped and removed afterwards. Locks are made with `service.lock()`, each with a name that no other test
+ * has; what their participants recorded is judged by the last test of the file.
  *
  * @example
  *   const service = useService()
@@ -21,7 +21,7 @@ import { Histories, violationsOf } from './histories.ts'
 import { type Answer, type RequestOptions, request } from './http.ts'
 import { TestLock } from './lock.ts'
 
-/** A test of the real thing may have to wait for a lot of timers on a machine that has other things to do. */
+/** A test of the real service may have to wait for many timers on a busy machine. */
 export const TEST_LIMIT_MS = 120_000
 
 export interface JudgedLocks {
@@ -65,14 +65,14 @@ export class TestService implements JudgedLocks {
       onOutput: line => this.output.push(line),
     })
     this.port = this.running.port
-    // Should this process be ended in the middle of a test, it leaves nobody behind.
+    // If this process is ended in the middle of a test, it leaves no other process behind.
     const { process: child } = this.running
     const end = () => child.kill('SIGKILL')
     process.once('exit', end)
     child.once('exit', () => process.removeListener('exit', end))
   }
 
-  /** As if the power went. The next start is on the same port and the same storage. */
+  /** As if the power went. The next start uses the same port and the same storage. */
   async kill(): Promise<void> {
     await this.running?.stop('SIGKILL')
     this.running = null
@@ -97,7 +97,7 @@ export class TestService implements JudgedLocks {
 
 const SERVICE = '../../worker/index.ts'
 
-/** `entry` is the module of the Worker, from here. */
+/** `entry` is the module of the Worker, relative to this file. */
 export function useService(
   variables: { readonly [name: string]: string } = {},
   entry = SERVICE,

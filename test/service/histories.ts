@@ -1,6 +1,7 @@
 /**
- * Collects what the participants of the tests' locks recorded, and has it judged. A participant keeps a bounded record and
- * loses it with its storage, so a test may collect several times: what is new is appended to what is known.
+ * Collects what the participants of the tests' locks recorded, and has it judged. A participant keeps a
+ * bounded record and loses it with its storage, so a test may collect several times: what is new is appended
+ * to what is known.
  */
 import type { History, HistoryEvent } from '../../shared/history/events.ts'
 import { judge } from '../../shared/history/judge.ts'
@@ -62,8 +63,8 @@ export class Histories {
   }
 
   /**
-   * All participants of all locks are up and nobody is owed anything any more. So whoever still waits, or waits for an
-   * answer, was forgotten: that is what the last three marks tell the judge.
+   * All participants of all locks are up, and nothing is owed to anybody any more. So a user that still
+   * waits, or waits for an answer, was forgotten: that is what the last three marks tell the judge.
    */
   judge(lock: string): Judgement {
     const { protocol, resource, events: recorded } = this.locks.get(lock)!
@@ -113,8 +114,8 @@ function extend(known: HistoryEvent[], newest: HistoryEvent[], whose: string): H
 }
 
 /**
- * By time; what one participant recorded stays in its order. The clocks are those of one machine. A clock that was set back
- * while a test ran must not look like a violation, so time stands still then.
+ * By time; what one participant recorded stays in order. All clocks are those of one machine. A clock that
+ * was set back while a test ran must not look like a violation, so time stands still then.
  */
 export function merge(histories: readonly (readonly HistoryEvent[])[]): HistoryEvent[] {
   const steady = histories.map(events => {

@@ -1,6 +1,7 @@
 /**
- * A tiny HTTP client for the tests. Every answer that passes through it, in whichever test, is held against the contract:
- * its status is one that the route documents, its body has the documented shape, a refusal is a problem of the table.
+ * A tiny HTTP client for the tests. Every answer that passes through it, in any test, is checked against the
+ * contract: its status is one that the route documents, its body has the documented shape, and a refusal is a
+ * problem of the table.
  */
 import { problemAnswer } from '../../shared/api/answers.ts'
 import { PROBLEM_MEDIA_TYPE, PROBLEMS, type ProblemCode, problemType } from '../../shared/api/problems.ts'
@@ -8,7 +9,10 @@ import { problemsOf, ROUTE_IDS, ROUTES, type Route } from '../../shared/api/rout
 import type { Grant, Holder, ParticipantView, Ticket } from '../../shared/api/types.ts'
 import type { Json } from '../../shared/json.ts'
 
-/** The members of all answers together. Which of them are there follows from the status, and tests look at no others. */
+/**
+ * The members of all answers together. Which of them are there follows from the status, and tests look at no
+ * others.
+ */
 export interface AnswerBody {
   readonly grant: Grant
   readonly ticket: Ticket
@@ -80,7 +84,7 @@ function parse(response: Response, text: string): AnswerBody {
 
 // ---------------------------------------------------------------- the contract
 
-/** What of the answer contradicts the table of routes or that of problems; `null` if nothing does. */
+/** Returns how the answer contradicts the table of routes or that of problems; `null` if it does not. */
 function complaintAbout(method: string, path: string, answer: Answer): string | null {
   const { status, body, headers } = answer
   if (status === 500) return 'a 500 is always a defect'
@@ -90,9 +94,11 @@ function complaintAbout(method: string, path: string, answer: Answer): string | 
   const documented = route.answers[status]
   if (documented === undefined) return `${status} is not documented for this route`
   if (status === 204 || status === 304) return answer.text === '' ? null : 'this status has no body'
-  const mediaType = documented.mediaType ?? 'application/json'
-  if (!headers.get('content-type')?.startsWith(mediaType)) return `its content type is not ${mediaType}`
-  const parsed = documented.schema?.safeParse(body)
+  const type = headers.get('content-type') ?? ''
+  const { schema, mediaType = 'application/json' } = documented
+  if (!type.startsWith(mediaType) && !(schema !== undefined && type.startsWith('application/json')))
+    return `its content type is not ${mediaType}`
+  const parsed = type.startsWith('application/json') ? schema?.safeParse(body) : undefined
   return parsed === undefined || parsed.success ? null : parsed.error.message
 }
 

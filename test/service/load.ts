@@ -1,7 +1,7 @@
 /**
- * Clients that count. Each operation has an `opId` of its own, counts one up and leaves its name in a list. In the end the
- * counter must stand at the number of names, each name must be there once, all acknowledged ones among them, and none that
- * was said not to be applied.
+ * Clients that count. Each operation has an `opId` of its own, increments a counter and appends its name to a
+ * list. In the end the counter must equal the number of names, and each name must be there once: all
+ * acknowledged ones among them, and none that was reported as not applied.
  */
 import { expect, onTestFinished } from 'vitest'
 import { sleep } from './eventually.ts'
@@ -19,7 +19,7 @@ export const byTransact =
   (lock, opId, round) =>
     lock.transact(opsOf(opId), { opId, ...(participants && { at: (round % participants) + 1 }) })
 
-/** Three calls, of which any may fail; a grant that could not be given back runs out by itself. */
+/** Three calls, any of which may fail; a grant that could not be given back expires by itself. */
 export const byGrant: Way = async (lock, opId) => {
   const acquired = await lock.acquire({ waitMs: 5_000, ttlMs: 1_000 })
   if (acquired.status !== 200) return acquired
@@ -28,7 +28,7 @@ export const byGrant: Way = async (lock, opId) => {
   return applied
 }
 
-/** Waits with a ticket, which outlives whatever it was asked through. */
+/** Waits with a ticket, which outlives the participant that it was asked through. */
 export const byTicket: Way = async (lock, opId) => {
   const acquired = await lock.acquire({ waitMs: 0, ttlMs: 1_000, ticket: true })
   let answer = acquired
@@ -41,7 +41,10 @@ export const byTicket: Way = async (lock, opId) => {
   return applied
 }
 
-/** What its session says is told as the answer of a call. A session that breaks off is a broken connection. */
+/**
+ * What its session says is reported as the answer of a call. A session that breaks off is a broken
+ * connection.
+ */
 export const bySession: Way = async (lock, opId) => {
   const session = await openSession(`${lock.url}/session`).catch(() => {
     throw new TypeError('the session was refused')
@@ -66,7 +69,7 @@ function told(status: number, body: object): Answer {
   return { status, headers: new Headers(), text: JSON.stringify(body), body: body as Answer['body'] }
 }
 
-/** Each operation in another way than the one before; said again it goes the same way. */
+/** Each operation in another way than the one before; a repetition goes the same way. */
 export const byTurns =
   (...ways: readonly Way[]): Way =>
   (lock, opId, round) =>
@@ -76,14 +79,17 @@ export const byTurns =
 type Attempt = 'acknowledged' | 'not-applied' | 'in-doubt'
 
 export interface LoadOptions {
-  /** How many of the operations that failed are not said again: 0 for none, 1 for all. */
+  /** How many of the operations that failed are not repeated: 0 for none, 1 for all. */
   readonly givenUp?: number
 }
 
 export class Load {
-  /** The operations that were acknowledged, with the count that the answer told. */
+  /** The operations that were acknowledged, with the count that the answer gave. */
   readonly acknowledged = new Map<string, number>()
-  /** Those that were given up, and whether every attempt was answered with the promise that it was not applied. */
+  /**
+   * Those that were given up, and whether every attempt was answered with the promise that it was not
+   * applied.
+   */
   readonly givenUp = new Map<string, boolean>()
   /** Answers other than success, by status, code and outcome. */
   readonly refusals = new Map<string, number>()
@@ -128,7 +134,7 @@ export class Load {
     try {
       answer = await way(this.lock, opId, round)
     } catch (error) {
-      // What contradicts the contract is a failure; a broken connection is what the test is about.
+      // An answer that contradicts the contract is a failure; a broken connection is what the test is about.
       if (!(error instanceof TypeError)) throw error
       this.broken++
       return 'in-doubt'
@@ -153,13 +159,15 @@ export class Load {
     return Promise.all(this.clients).then(() => {})
   }
 
-  /** Every client finishes the operation that it is at. */
+  /** Every client finishes its present operation. */
   async finish(): Promise<void> {
     this.isOver = true
     await Promise.all(this.clients)
   }
 
-  /** To be called after `finish`. The list tells which of the operations in doubt were applied after all. */
+  /**
+   * Must be called after `finish`. The list shows which of the operations in doubt were applied after all.
+   */
   async expectEachOnce(): Promise<void> {
     const names = (await this.lock.value('names')) as readonly string[]
     expect(new Set(names).size, 'nothing is applied twice').toBe(names.length)

@@ -1,4 +1,7 @@
-/** One lock as a test uses it: a method for each call, and short forms that fail the test unless the call succeeds. */
+/**
+ * One lock as a test uses it: a method for each call, and short forms that fail the test unless the call
+ * succeeds.
+ */
 import type { AcquireRequest, ConfigureRequest, Grant, Ticket } from '../../shared/api/types.ts'
 import type { Json } from '../../shared/json.ts'
 import type { KeyValueOp } from '../../shared/resource/key-value.ts'
@@ -91,7 +94,7 @@ export class TestLock {
     return granted(await this.acquire(body))
   }
 
-  /** A place in the queue behind whoever holds the lock. */
+  /** A place in the queue behind the holder of the lock. */
   async queued(body: AcquireRequest = {}): Promise<Ticket> {
     const answer = await this.acquire({ waitMs: 0, ticket: true, ...body })
     return expectStatus(answer, 202).body.ticket
@@ -133,7 +136,7 @@ export class TestLock {
     })
   }
 
-  /** Nobody holds the lock any more, wherever. */
+  /** Waits until nobody holds the lock any more, at any participant. */
   async untilFree(): Promise<void> {
     await eventually(async () => {
       const { holder } = (await this.status()).body

@@ -1,4 +1,4 @@
-/** Bytes that are no proper request: refused with a 4xx (or closed), and never a 500. */
+/** Bytes that are no proper request are refused with a 4xx (or closed), and never with a 500. */
 import { describe, expect, it } from 'vitest'
 import { itKeepsEveryPromise, useService } from './harness.ts'
 import { rawExchange } from './raw-http.ts'

@@ -18,7 +18,7 @@ async function crash(downMs = 0): Promise<void> {
   await service.start()
 }
 
-/** Changes records of all participants while nobody runs, as the passing of much time would. */
+/** Changes records of all participants while nothing runs, as the passing of much time would. */
 function editRecords(keys: string, edit: (value: { [member: string]: unknown }) => object): void {
   const folder = join(service.storage, readdirSync(service.storage)[0]!)
   for (const name of readdirSync(folder)) {

@@ -1,6 +1,7 @@
 /**
- * An idle lock costs nothing: no alarm is set and no request is made. The alarms are read from the runtime's own table, and what
- * the participants say to each other passes through proxies that count it; the service does not know that it is watched.
+ * An idle lock costs nothing: no alarm is set and no request is made. The alarms are read from the runtime's
+ * own table, and what the participants say to each other passes through proxies that count it; the service
+ * does not know that it is watched.
  */
 import { readdirSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
@@ -59,7 +60,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true })
 }, TEST_LIMIT_MS)
 
-/** How many objects of each process have an alarm set, by the table that the runtime keeps of them. */
+/** How many objects of each process have an alarm set, according to the runtime's own table. */
 function alarms(): number[] {
   return Array.from({ length: PARTICIPANTS }, (_, index) => {
     const storage = join(folder, `participant-${index + 1}`)

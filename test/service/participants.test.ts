@@ -10,7 +10,7 @@ import { openSession } from './session-socket.ts'
 import { signedRequest } from './signing.ts'
 
 const SECRET = 'the secret of the peers'
-/** What the process is called by those who ask it: its address is not known before it runs. */
+/** What callers call the process: its address is not known before it runs. */
 const PROCESS = 'http://participants'
 const service = useService({ BATON_PEER_SECRET: SECRET, BATON_URL: PROCESS }, './test-worker.ts')
 
@@ -90,8 +90,8 @@ describe('an object that is evicted', () => {
     await session.nextOf('outcome')
     expect(await peerRequests(lock, 1)).toBeGreaterThan(0)
     expect(await peerRequests(other, 1)).toBeGreaterThan(0)
-    // The runtime evicts an object some ten seconds after its last event, the time limit of its last call to a peer (4 s)
-    // among them; whoever asks is an event.
+    // The runtime evicts an object some ten seconds after its last event, including the time limit of its
+    // last call to a peer (4 s); asking it is an event, too.
     await eventually(async () => {
       await sleep(18_000)
       expect([await peerRequests(lock, 1), await peerRequests(other, 1)]).toEqual([0, 0])
@@ -115,7 +115,7 @@ describe('a client that goes away while it waits', () => {
     expect(status).toBe(204)
   }
 
-  /** How long the last one who gave up has waited, by the participant's own record. */
+  /** How long the last user that gave up has waited, by the participant's own record. */
   async function waitedMs(lock: TestLock): Promise<number> {
     const { participants } = (await lock.send('GET', '/history')).body
     const events = participants.flatMap(({ events }) => events) as unknown as HistoryEvent[]

@@ -1,6 +1,9 @@
-/** Every protocol behind the same service, on workerd: what all of them do, and what each says that it cannot. */
+/**
+ * Every protocol behind the same service, on workerd: what all of them do, and what each says that it cannot.
+ */
 import { describe, expect, it } from 'vitest'
 import type { ConfigureRequest } from '../../shared/api/types.ts'
+import { GUARDING_PROTOCOLS, PROTOCOL_NAMES, SHARING_PROTOCOLS } from '../../shared/protocols/all.ts'
 import { itKeepsEveryPromise, useService } from './harness.ts'
 import { expectStatus, type TestLock } from './lock.ts'
 
@@ -184,6 +187,29 @@ describe('options that cannot be', () => {
     const answer = await service.lock().send('PUT', '', { body: { participants: three, ...body } })
     expect(answer.status).toBe(400)
     expect(JSON.stringify(answer.body.errors)).toContain(message)
+  })
+})
+
+describe('refusals name the protocols that can', () => {
+  it.each(PROTOCOL_NAMES)('%s', async protocol => {
+    const lock = await configured({ protocol })
+    const shared = await lock.acquire({ mode: 'shared' })
+    const isSharing = shared.status === 200
+    if (isSharing) await lock.released(shared.body.grant)
+    else for (const able of SHARING_PROTOCOLS) expect(shared.body.detail).toContain(able)
+    expect([isSharing, shared.body.code]).toEqual([
+      SHARING_PROTOCOLS.includes(protocol),
+      isSharing ? undefined : 'not_supported',
+    ])
+    const read = await lock.get('a')
+    const isGuarding = read.body.code === 'no_such_key'
+    if (!isGuarding) for (const able of GUARDING_PROTOCOLS) expect(read.body.detail).toContain(able)
+    expect(isGuarding).toBe(GUARDING_PROTOCOLS.includes(protocol))
+  })
+
+  it('and an option that stands in the way', async () => {
+    const lock = await configured({ protocol: 'ricart-agrawala', options: { modulus: 5 } })
+    expect((await lock.acquire({ mode: 'shared' })).body.detail).toContain('these options: modulus')
   })
 })
 

@@ -1,4 +1,4 @@
-/** HTTP as bytes on a socket, for what no HTTP client lets a test say. */
+/** HTTP as bytes on a socket, for requests that no HTTP client lets a test send. */
 import { connect } from 'node:net'
 
 export interface RawAnswer {
@@ -33,7 +33,7 @@ export interface RawRequest {
   readonly body?: string
 }
 
-/** A request whose headers, also `Host`, are exactly these. */
+/** A request with exactly these headers, including `Host`. */
 export function rawRequest(url: string, path: string, options: RawRequest): Promise<RawAnswer> {
   const { method = 'GET', headers, body = '' } = options
   const { host } = new URL(url)

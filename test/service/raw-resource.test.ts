@@ -1,4 +1,4 @@
-/** A resource of one's own that throws, or answers in no form that is known, breaks nothing and is answered properly. */
+/** A custom resource that throws, or answers in an unknown form, breaks nothing and is answered properly. */
 import { describe, expect, it } from 'vitest'
 import type { Json } from '../../shared/json.ts'
 import { keyValue } from '../../shared/resource/key-value.ts'

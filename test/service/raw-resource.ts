@@ -1,4 +1,7 @@
-/** A resource that is not made with `defineResource` and keeps to no form: it throws, and answers what it likes. */
+/**
+ * A resource that is not made with `defineResource` and follows no form: it throws, and answers what it
+ * likes.
+ */
 import type { Json } from '../../shared/json.ts'
 import { digest } from '../../shared/resource/canonical.ts'
 import type { Cells, Resource } from '../../shared/resource/resource.ts'

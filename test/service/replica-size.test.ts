@@ -1,4 +1,4 @@
-/** The weight of a replica is kept step by step; here it is held against what weighing everything anew finds. */
+/** The weight of a replica is updated step by step; here it is compared with weighing everything anew. */
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { API_LIMITS } from '../../shared/api/limits.ts'

@@ -1,7 +1,7 @@
 /**
- * A `fetch` that resets its connection when it is aborted, as the network does to a client whose process is gone. The open runtime
- * takes no notice of a connection that merely ends (FIN) while its answer is awaited; the platform notices both
- * (github.com/cloudflare/workerd, pull request 5062).
+ * A `fetch` that resets its connection when it is aborted, as the network does to a client whose process is
+ * gone. The open runtime does not notice a connection that merely ends (FIN) while its answer is awaited; the
+ * platform notices both (github.com/cloudflare/workerd, pull request 5062).
  */
 import { request as httpRequest, type IncomingMessage } from 'node:http'
 import { Readable } from 'node:stream'

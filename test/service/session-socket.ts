@@ -1,4 +1,6 @@
-/** A session's WebSocket as a test uses it: what the service says comes out in order, one message at a time. */
+/**
+ * A session's WebSocket as a test uses it: what the service says comes out in order, one message at a time.
+ */
 import {
   PING,
   PONG,
@@ -59,7 +61,7 @@ export class TestSession {
     return this.arrived.shift()!
   }
 
-  /** The next message, of which something else than its type matters. */
+  /** The next message, which must be of this type. */
   async nextOf<Type extends SessionEvent['type']>(
     type: Type,
   ): Promise<Extract<SessionEvent, { type: Type }>> {

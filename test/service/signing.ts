@@ -1,4 +1,7 @@
-/** Signs a request to a participant as its peers do, written down once more so that the format is tested as well. */
+/**
+ * Signs a request to a participant as its peers do. It is a second implementation, so that the format is
+ * tested as well.
+ */
 import { createHash, createHmac } from 'node:crypto'
 
 export interface PeerRequestOptions {

@@ -20,7 +20,7 @@ beforeEach(async () => {
   object.journal.length = 0
 })
 
-/** What wakes a Durable Object, and with something to do each time. */
+/** What wakes a Durable Object, with something to do each time. */
 const ENTRIES: readonly [name: string, run: (object: FakeObject) => unknown][] = [
   ['/call', ({ participant }) => participant.fetch(requestTo('/call', acquire))],
   ['/call status', ({ participant }) => participant.fetch(requestTo('/call', { call: { type: 'status' } }))],

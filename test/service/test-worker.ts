@@ -1,15 +1,18 @@
 /**
- * The service, with what only a test wants of it:
+ * The service, with what only a test wants from it:
  *
- *   POST /crash/{lock}/{participant}   calls `ctx.abort()` of one object: everybody who waits for it gets an error, what it had
- *                                      not yet written is lost, and the next request finds a new instance
- *   POST /leave/{lock}{path}           asks `path` of the lock, and goes away as soon as somebody waits for the lock
+ *   POST /crash/{lock}/{participant}   calls `ctx.abort()` of one object: callers that wait for it get an
+ *                                      error, what it had not yet written is lost, and the next request finds
+ *                                      a new instance
+ *   POST /leave/{lock}{path}           asks `path` of the lock, and goes away as soon as somebody waits for
+ *                                      the lock
+ *   GET /near/{lock}/{location}        acquires the lock through a binding, with the client's `near`; `cf`
+ *                                      stands for a request whose `cf` says so, `nowhere` for none. Answers
+ *                                      with the participant
  *
- *   GET /near/{lock}/{location}        acquires the lock through a binding, with the client's `near`; `cf` stands for a request
- *                                      whose `cf` says so; `nowhere` for none. Answers with the participant
- *
- * The second is needed because the open runtime does not notice when a TCP connection of a waiting client ends (the
- * platform does; github.com/cloudflare/workerd, pull request 5062). A client inside of the runtime is noticed by both.
+ * The second is needed because the open runtime does not notice when a TCP connection of a waiting client
+ * ends (the platform does; github.com/cloudflare/workerd, pull request 5062). Both notice a client inside the
+ * runtime.
  */
 
 import { createBaton } from '../../client/index.ts'
@@ -62,7 +65,7 @@ async function acquireNear(ctx: ExecutionContext, lock: string, location: string
   return held.grant.participant
 }
 
-/** Answers 204 after it has gone away, and what was answered to it if that came first. */
+/** Answers 204 after it has gone away, or with what was answered to it if that came first. */
 async function leave(ctx: ExecutionContext, lock: string, path: string, body: string): Promise<Response> {
   const service = serviceOf(ctx)
   const url = `http://localhost/v1/locks/${lock}`

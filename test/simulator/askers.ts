@@ -1,4 +1,6 @@
-/** Those who are no users of the lock: readers of the guarded state, and operators who want the holder out. */
+/**
+ * Askers that are no users of the lock: readers of the guarded state, and operators that want the holder out.
+ */
 import type { ParticipantId } from '../../shared/protocols/protocol.ts'
 import { Random } from './random.ts'
 import { STREAM } from './scenario.ts'
@@ -16,7 +18,7 @@ export class Askers<State, Message> {
     this.#random = new Random(world.scenario.seed, STREAM.askers)
   }
 
-  /** Reads now and then, anywhere, until everybody is to fall silent. */
+  /** Reads now and then, anywhere, until the end when all must fall silent. */
   readUntil(end: number): void {
     const world = this.#world
     const { readMs, options } = world.scenario
@@ -34,7 +36,7 @@ export class Askers<State, Message> {
     world.after(this.#random.exponential(readMs), next)
   }
 
-  /** Asks until there is an answer. Returns the name of the last question, which the world will know as answered. */
+  /** Asks until there is an answer. The world remembers the question until it is answered. */
   insist(type: 'read' | 'eject' | 'join', at: ParticipantId): void {
     const world = this.#world
     const question = `${type}-${++this.#requests}`

@@ -1,4 +1,7 @@
-/** Some seeds of every size, with all faults: none breaks a rule, and together they have seen what there is to see. */
+/**
+ * Some seeds of every size, with all faults: none breaks a rule, and together they have seen everything there
+ * is to see.
+ */
 import { describe, expect, it } from 'vitest'
 import type { ProtocolName } from '../../shared/protocols/protocol.ts'
 import { PROTOCOLS } from './command-line.ts'

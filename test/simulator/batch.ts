@@ -11,7 +11,7 @@ export interface Batch {
   readonly options: RunOptions
   runs: number
   steps: number
-  /** Of one core. */
+  /** Seconds of one core. */
   seconds: number
   readonly counts: Counts
   readonly failures: Failure[]
@@ -27,7 +27,7 @@ interface Slice {
 
 export type OnProgress = (runsDone: number, runsInAll: number, failures: number) => void
 
-/** Failures beyond these are counted, not listed: one mistake can fail every run. */
+/** Failures beyond these are counted but not listed: one mistake can fail every run. */
 export const FAILURES_KEPT = 100
 
 export async function runBatches(command: CommandLine, onProgress: OnProgress): Promise<Batch[]> {
@@ -63,7 +63,10 @@ function emptyBatch(command: CommandLine, protocol: RunOptions['protocol'], part
   return { options, runs: 0, steps: 0, seconds: 0, counts: zeroCounts(), failures: [], missing: [] }
 }
 
-/** Small enough that progress is shown and threads share the work, large enough that asking for it costs nothing. */
+/**
+ * Small enough that progress is shown and threads share the work, large enough that asking for it costs
+ * nothing.
+ */
 function slicesOf({ seeds, firstSeed, workers }: CommandLine, batch: Batch): Slice[] {
   const size = Math.max(1, Math.min(50, Math.ceil(seeds / (4 * workers))))
   const slices: Slice[] = []

@@ -1,4 +1,7 @@
-/** Whatever is wrong with a protocol that guards no state, or with the replicated state machine, the run says so. */
+/**
+ * Whatever is wrong with a protocol that guards no state, or with the replicated state machine, the run
+ * reports it.
+ */
 import { describe, expect, it } from 'vitest'
 import type { MaekawaMessage } from '../../shared/protocols/maekawa/messages.ts'
 import type { Effect, Emitted, Input } from '../../shared/protocols/protocol.ts'
@@ -22,7 +25,9 @@ type Change<State, Message> = (
 
 const SEEDS: readonly number[] = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]
 
-/** The first seed that breaks a rule, of the protocol with its effects changed on the way to the interpreter. */
+/**
+ * The first seed that breaks a rule, for the protocol with its effects changed on the way to the interpreter.
+ */
 function ruleBroken<State, Message>(
   subject: Subject<State, Message>,
   change: Change<State, Message>,
@@ -72,7 +77,7 @@ describe('a broken lock', () => {
     expect(ruleBroken(locks, generous, NO_FAULTS)).toBe('safety I17')
   })
 
-  it('whose messages do not carry the highest number starves those who have used it often', () => {
+  it('whose messages do not carry the highest number starves those that have used it often', () => {
     const forgetful: Change<unknown, MaekawaMessage> = effects =>
       effects.map(effect => {
         if (effect.type !== 'send' || !('highest' in effect.message.body)) return effect
@@ -124,7 +129,7 @@ describe('a broken lock', () => {
     expect(ruleBroken(locks, once)).toBe('safety I14')
   })
 
-  it('that does not release starves somebody', () => {
+  it('that does not release starves a user', () => {
     const greedy: Change<unknown, MaekawaMessage> = effects =>
       effects.filter(effect => effect.type !== 'send' || effect.message.body.type !== 'release')
     expect(ruleBroken(locks, greedy, NO_FAULTS)).toBe('liveness progress')

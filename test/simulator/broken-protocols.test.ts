@@ -1,4 +1,7 @@
-/** Whatever is wrong with the code under test, the run says so: it throws, breaks the order of effects, never ends, never acts. */
+/**
+ * Whatever is wrong with the code under test, the run reports it: it throws, breaks the order of effects,
+ * never ends, never acts.
+ */
 import { describe, expect, it } from 'vitest'
 import type { Effect, Input } from '../../shared/protocols/protocol.ts'
 import type { WmeMessage } from '../../shared/protocols/wme/messages.ts'
@@ -62,7 +65,7 @@ describe('a broken protocol', () => {
     expect(ruleBroken(forgets('progress'))).toMatch(/^safety I/)
   })
 
-  it('that never answers a request starves somebody', () => {
+  it('that never answers a request starves a user', () => {
     const deaf: Change = (effects, input) => {
       const isRequest = input.type === 'message' && input.message.body.type === 'request'
       return isRequest ? effects.filter(effect => effect.type !== 'send') : effects

@@ -1,13 +1,18 @@
 /**
- * When nothing goes wrong in the phase with faults: between two faults, and in runs that have none. Marks in the history say so, and
- * the judge counts in every calm stretch how often others go first (shared/history/fairness.ts).
+ * The times when nothing goes wrong in the phase with faults: between two faults, and in runs that have none.
+ * Marks in the history say so, and the judge counts in every calm stretch how often others go first
+ * (shared/history/fairness.ts).
  *
- * It is calm again when all participants have been members, up and connected for a while, and everybody that waits or is inside is
- * there: what was said in vain has been said again by then. In a run that loses messages it is never calm.
+ * It is calm again when all participants have been members, up and connected for a while, and every user that
+ * waits or is inside is there: by then, what was said in vain has been said again. In a run that loses
+ * messages it is never calm.
  */
 import type { World } from './world.ts'
 
-/** Repeats and users wait for up to half a second before they say something again, and an epoch may have to end first. */
+/**
+ * Repeats and users wait for up to half a second before they say something again, and an epoch may have to
+ * end first.
+ */
 const CALM_AFTER_MS = 1_000
 const LOOK_EVERY_MS = 100
 

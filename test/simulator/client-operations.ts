@@ -10,7 +10,7 @@ export function drawOperation(random: Random, sequence: number): Json {
   const ops: KeyValueOp[] = []
   const count = random.chance(0.8) ? 1 : random.between(2, 3)
   for (let index = 0; index < count; index++) ops.push(drawOp(random, sequence))
-  // Every operation counts itself, so that one that is lost or applied twice is seen in the state.
+  // Every operation counts itself, so that a lost or repeated one shows in the state.
   if (random.chance(0.5)) ops.push({ increment: 'counter' })
   return ops as unknown as Json
 }
@@ -21,7 +21,7 @@ function drawOp(random: Random, sequence: number): KeyValueOp {
     case 0:
       return { put: key, value: random.below(100) }
     case 1:
-      // A condition that sometimes holds: the key's revision is the place of an operation that was not long ago.
+      // A condition that sometimes holds: the key's revision is the place of a recent operation.
       return { put: key, value: random.below(100), ifRevision: Math.max(0, sequence - random.below(12)) }
     case 2:
       return { delete: key }

@@ -1,14 +1,15 @@
 /**
- * A user of the lock, as an automaton: it stays away, tries, is let in, issues a few operations one at a time, and leaves.
- * It says everything again that is not answered in time. It may also withdraw, stay too long, or be gone from one moment to the
- * next; then a user of another name takes its seat. What it does and hears is the history that the judge gets.
+ * A user of the lock, as an automaton: it stays away, tries, is let in, issues a few operations one at a
+ * time, and leaves. It repeats everything that is not answered in time. It may also withdraw, stay too long,
+ * or disappear from one moment to the next; then a user of another name takes its seat. What it does and
+ * hears is the history that the judge gets.
  */
 import type { EjectionReason } from '../../shared/history/events.ts'
 import type { Json } from '../../shared/json.ts'
 import type { Mode, PendingOutcome, Refusal, UserInput, UserOutput } from '../../shared/protocols/protocol.ts'
+import { ClientBase } from './client-base.ts'
 import { drawOperation } from './client-operations.ts'
 import { isEqual } from './invariants/equal.ts'
-import { Seat } from './seat.ts'
 import { violate } from './violation.ts'
 
 type Try = Extract<UserInput, { readonly type: 'try' }>
@@ -19,24 +20,26 @@ interface Operation {
   readonly operation: Json
 }
 
-export class Client extends Seat {
-  /** Towards the end it tries no more, but finishes what it has begun. */
+export class Client extends ClientBase {
+  /** Towards the end it does not try again, but finishes what it has begun. */
   isLeaving = false
   #operations = 0
   #try: Try = { type: 'try', user: '', ttlMs: 0 }
   #triesSaid = 0
   #crit: Output<'crit'> | null = null
-  /** How many operations this stay still has. */
+  /** How many operations this critical section still has. */
   #remaining = 0
   #staysTooLong = false
-  /** Of all its tries: a try that is taken for a second one is then as good as the one that follows. */
+  /**
+   * The mode of all its tries: then a try that is taken for a second one is as good as the one that follows.
+   */
   #mode: Mode = 'exclusive'
   #pending: Operation | null = null
   #last: { readonly opId: string; readonly result: Json } | null = null
-  /** An operation whose fate is unknown, or that failed: asked for again under the next grant. */
+  /** An operation whose fate is unknown, or that failed: it is asked for again under the next grant. */
   #again: Operation | null = null
 
-  /** Somebody comes to the seat. */
+  /** A new user comes to the seat. */
   sitDown(): void {
     this.takeNewName()
     this.#mode = this.plan.shared > 0 && this.random.chance(this.plan.shared) ? 'shared' : 'exclusive'
@@ -112,7 +115,7 @@ export class Client extends Seat {
     this.wakeToRetry()
   }
 
-  /** Whoever waits at the end of a run gives up, where nothing is owed to it. */
+  /** A user that waits at the end of a run gives up, if nothing is owed to it. */
   giveUp(): void {
     this.isLeaving = true
     if (this.state === 'trying') this.#withdraw()
@@ -138,7 +141,7 @@ export class Client extends Seat {
     this.wakeToRetry()
   }
 
-  /** Where nothing can be issued, it is inside for its own purposes. */
+  /** If nothing can be issued, it is inside for its own purposes. */
   #rest(): void {
     this.#remaining--
     this.wakeAfter(this.random.between(0, 20))
@@ -164,12 +167,12 @@ export class Client extends Seat {
     return { type: 'issue', user: this.name, fence: this.#fence, ...this.#pending! }
   }
 
-  /** Silently gone. Nobody tells its stub. */
+  /** The user disappears silently. Nobody tells its stub. */
   #crash(): void {
     this.world.counts.clientCrashes++
     this.recordEvent({ type: 'crash' })
     this.world.users.delete(this.name)
-    // Whoever comes back may remember what was being done, and asks for it again.
+    // A user that comes back may remember what was being done, and asks for it again.
     this.#again = this.random.chance(0.5) ? this.#pending : null
     this.#forget()
     this.become('gone', this.random.between(1, 400))
@@ -190,7 +193,7 @@ export class Client extends Seat {
 
   onOutput(event: UserOutput): void {
     if (!('user' in event)) return
-    // What is said to somebody who is gone reaches nobody.
+    // What is said to a user that is gone reaches nobody.
     if (event.user !== this.name || this.state === 'gone') return
     switch (event.type) {
       case 'crit':
@@ -230,7 +233,8 @@ export class Client extends Seat {
       }
       return
     }
-    // A try that was said twice can be taken for a second one when the first grant is over already. It has no use for it.
+    // A try that was said twice can be taken for a second one when the first grant is over already. The user
+    // has no use for that grant.
     if (this.#triesSaid < 2)
       violate('I10', `${this.name} is let in (fence ${event.fence}) and has not asked for it`)
     if (this.#crit !== null) this.#onEjected('expired', undefined)
@@ -260,7 +264,8 @@ export class Client extends Seat {
   }
 
   #onEjected(reason: EjectionReason, pending: PendingOutcome | undefined): void {
-    // Who is leaving does not mind how it got out. Without a guarded state it says so, since how long it was inside is all there is.
+    // A user that is leaving does not mind how it got out. Without a guarded state it says so, since how long
+    // it was inside is all there is.
     if (this.state === 'leaving' && this.plan.issues) return this.#onLeft()
     const fence = this.#fence
     const issued = this.#pending
@@ -268,7 +273,8 @@ export class Client extends Seat {
       this.recordEvent({ type: 'ejected', fence, reason })
       return this.#goAway()
     }
-    // An ejection that says nothing of the pending operation may come from before it was heard, or from after it was done.
+    // An ejection that does not mention the pending operation may date from before the stub heard of it, or
+    // from after it was done.
     const said =
       pending?.opId === issued.opId ? pending : ({ opId: issued.opId, outcome: 'unknown' } as const)
     this.recordEvent({ type: 'ejected', fence, reason, pending: said })

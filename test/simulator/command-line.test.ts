@@ -1,4 +1,7 @@
-/** `npm run sim` as a program: its options, its exit status, its JSON, and what it says when a bug is put back. */
+/**
+ * `npm run sim` as a program: its options, its exit status, its JSON, and what it says when a bug is put
+ * back.
+ */
 import { spawnSync } from 'node:child_process'
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -170,7 +173,7 @@ describe('the program', () => {
 })
 
 describe('a bug that is put back', () => {
-  /** A copy of the core in which one line is another. */
+  /** A copy of the core in which one line is different. */
   function withBug(file: string, line: string, bug: string, use: (root: string) => void): void {
     const root = mkdtempSync(join(tmpdir(), 'baton-'))
     try {

@@ -1,4 +1,4 @@
-/** The options of `npm run sim`. A bad one is refused with a sentence, not guessed at. */
+/** The options of `npm run sim`. A bad option is refused with a sentence, not guessed at. */
 import type { ProtocolName } from '../../shared/protocols/protocol.ts'
 import { describeFaults, FAULT_GROUPS, FAULTS, type Fault, faultsNamed } from './faults.ts'
 import type { RunOptions } from './scenario.ts'

@@ -18,7 +18,8 @@ export function consensusSubject<State extends StateInParts, Message>(
     isMember: ({ context, storage }) =>
       protocol.view(context, protocol.recover(context, storage)).membership === 'member',
     ownerBy: ({ id, context, state }) => protocol.view(context, state).owner ?? id,
-    // Its view does not say whether it has questions of operators and readers, so whoever is cut off counts as busy.
+    // Its view does not say whether it has questions of operators and readers, so a participant that is cut
+    // off counts as busy.
     isIdle: () => false,
     cellsOf: ({ context, state }) => protocol.view(context, state).cells ?? {},
     createChecks: world => new ConsensusInvariants(world),

@@ -1,4 +1,4 @@
-/** What happened in a run. A batch in which something never happened has proved nothing about it. */
+/** What happened in a run. If something never happened in a batch, the batch has proved nothing about it. */
 
 export const COUNT_NAMES = [
   // the protocol at work

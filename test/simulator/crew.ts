@@ -1,6 +1,6 @@
 /**
- * Threads that do jobs. A job that does not come to an end cannot be stopped from within: the main thread watches, ends the
- * thread, and says which seed it was.
+ * Threads that do jobs. A job that does not end cannot be stopped from within: the main thread watches, ends
+ * the thread, and reports which seed it was.
  */
 import { Worker } from 'node:worker_threads'
 import type { Answer, Job } from './jobs.ts'

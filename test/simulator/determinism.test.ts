@@ -1,4 +1,4 @@
-/** The same seed and options give the same run; without that no violation could be looked at twice. */
+/** The same seed and options give the same run; otherwise no violation could be looked at twice. */
 import { describe, expect, it } from 'vitest'
 import { PROTOCOLS } from './command-line.ts'
 import { EventQueue, type Scheduled } from './event-queue.ts'

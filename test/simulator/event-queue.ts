@@ -1,4 +1,7 @@
-/** What will happen, by virtual time; at the same time, what was scheduled first happens first. A binary heap. */
+/**
+ * What will happen, by virtual time; of two events at the same time, the one scheduled first happens first. A
+ * binary heap.
+ */
 
 /** All events have the same fields, so that the queue and its users see one shape of object. */
 export interface Scheduled<Kind extends string, Payload> {

@@ -1,5 +1,5 @@
 /**
- * What must have happened at least once in a batch, for it to have proved anything; by protocol, fault and number of
+ * What must have happened at least once in a batch for it to prove anything; by protocol, fault and number of
  * participants.
  */
 import type { ProtocolName } from '../../shared/protocols/protocol.ts'
@@ -9,17 +9,18 @@ import type { RunOptions } from './scenario.ts'
 
 interface Expectation {
   readonly count: CountName
-  /** One of these faults must be on for it to happen. None: it happens without. */
+  /** One of these faults must be on for it to happen. If there are none, it happens without. */
   readonly faults: readonly Fault[]
   /**
-   * With fewer participants it cannot happen. One has no network. Two are both needed for a majority: nobody can be
-   * suspected by enough, no epoch ends, nobody can lose its storage, nobody falls behind, all must be healed.
+   * With fewer participants it cannot happen. One participant has no network. Two are both needed for a
+   * majority: nobody can be suspected by enough, no epoch ends, nobody can lose its storage or fall behind,
+   * and all must be healed.
    */
   readonly participants: number
   readonly protocols: readonly ProtocolName[]
 }
 
-/** What makes somebody suspect the owner. */
+/** The faults that make a participant suspect the owner. */
 const SUSPICIOUS: readonly Fault[] = [
   'crashes',
   'pauses',
@@ -31,7 +32,7 @@ const SUSPICIOUS: readonly Fault[] = [
 ]
 
 const WME: readonly ProtocolName[] = ['wme-1', 'wme-2']
-/** Those that guard a replicated state. */
+/** The protocols that guard a replicated state. */
 const REPLICATED: readonly ProtocolName[] = [...WME, 'wme-consensus']
 const LOCK_ONLY: readonly ProtocolName[] = ['ricart-agrawala', 'maekawa']
 const ALL: readonly ProtocolName[] = [...REPLICATED, ...LOCK_ONLY]
@@ -94,7 +95,7 @@ export const EXPECTATIONS: readonly Expectation[] = [
   ofAll('clientRetries', 1),
   ofReplicated('operationsAskedAgain', 1, 'client-crashes', 'operator', 'expiries'),
   expectOf(['ricart-agrawala'])('groupChanges', 2, 'leavers'),
-  // The seeds of wme-1 and wme-2 are without (variant.ts).
+  // The seeds of wme-1 and wme-2 do not include it (variant.ts).
   expectOf(['wme-consensus', ...LOCK_ONLY])('mischief', 1, 'mischief'),
 ]
 

@@ -1,4 +1,7 @@
-/** Lets faults happen at random times while the phase with faults lasts. Which ones, and how often, the scenario says. */
+/**
+ * Injects faults at random times while the phase with faults lasts. The scenario says which ones, and how
+ * often.
+ */
 import type { ParticipantId } from '../../shared/protocols/protocol.ts'
 import { majority } from '../../shared/protocols/quorum.ts'
 import { Mischief } from './mischief.ts'
@@ -30,7 +33,7 @@ export class FaultInjector<State, Message> {
     this.#repeat('leavers', 10, random => this.#changeGroup(random))
   }
 
-  /** Each kind of fault has its own stream of chance: without one, the others come as they did. */
+  /** Each kind of fault has its own stream of randomness: if one is left out, the others come as they did. */
   #repeat(fault: TimedFault, stream: number, inject: (random: Random) => void): void {
     const world = this.#world
     const meanMs = world.scenario.meanMs[fault]
@@ -61,13 +64,15 @@ export class FaultInjector<State, Message> {
     return this.#world.scenario.options.participants
   }
 
-  /** Half of the time whoever somebody believes to have the token: that hurts most. */
+  /**
+   * Half of the time this is the participant that the witness believes to have the token: that hurts most.
+   */
   #victim(random: Random, witness: Participant<State, Message>): ParticipantId {
     const { subject, participants } = this.#world
     return random.chance(0.5) ? subject.ownerBy(witness, participants) : random.between(1, this.#size)
   }
 
-  /** Only while a majority of members keeps what it has: more than that nobody could survive. */
+  /** Only while a majority of members keeps what it has: nobody could survive more than that. */
   #wipe(random: Random): void {
     const world = this.#world
     const victim = world.participant(this.#victim(random, this.#anyone(random)))
@@ -104,7 +109,7 @@ export class FaultInjector<State, Message> {
     this.#cutFor(random.logUniform(50, 3_000), links, 'partition')
   }
 
-  /** Somebody cannot hear, or cannot be heard, by all or by one. */
+  /** A participant cannot hear, or cannot be heard, by all or by one. */
   #oneWay(random: Random): void {
     const world = this.#world
     const victim = this.#victim(random, this.#anyone(random))
@@ -134,7 +139,7 @@ export class FaultInjector<State, Message> {
     })
   }
 
-  /** Somebody is told that a live peer cannot be reached; sometimes everybody is told so. */
+  /** A participant is told that a live peer cannot be reached; sometimes all are told so. */
   #suspect(random: Random): void {
     const world = this.#world
     const witness = this.#anyone(random)
@@ -145,7 +150,7 @@ export class FaultInjector<State, Message> {
       if (participant.id !== peer) world.interpreter.tellUnreachable(participant, peer)
   }
 
-  /** All that goes to and from somebody takes longer for a while. */
+  /** Messages to and from a participant take longer for a while. */
   #slowDown(random: Random): void {
     const world = this.#world
     const victim = this.#victim(random, this.#anyone(random))
@@ -155,7 +160,7 @@ export class FaultInjector<State, Message> {
     this.#endAfter(random.logUniform(30, 800), () => world.network.slowDown(victim, -extraMs))
   }
 
-  /** Somebody is to leave the group, or to come back to it. */
+  /** A participant leaves the group, or comes back to it. */
   #changeGroup(random: Random): void {
     const participant = this.#anyone(random)
     const wish = random.chance(0.5) ? 'leave' : 'join'

@@ -1,4 +1,4 @@
-/** Hand-made participants, for the tests that show that a broken state is noticed. */
+/** Hand-made participants, for the tests which show that a broken state is noticed. */
 import { expect } from 'vitest'
 import type { Json } from '../../shared/json.ts'
 import type { Context, ParticipantConfig } from '../../shared/protocols/protocol.ts'

@@ -1,6 +1,7 @@
 /**
- * What a value is after it went over a wire or to a disk. The original is frozen, too: whoever changes something in place
- * that was saved or sent is found at once, because modules are strict and writing to a frozen object throws.
+ * What a value is after it went over a wire or to a disk. The original is frozen, too: code that changes
+ * something in place that was saved or sent is found at once, because modules are strict and writing to a
+ * frozen object throws.
  */
 export function frozenCopy(value: unknown): unknown {
   freeze(value)

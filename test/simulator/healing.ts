@@ -1,6 +1,7 @@
 /**
- * The second phase: a majority is healed, the rest stays broken in one way or another. From then on progress is owed to the
- * users of the healed ones, and silence to everybody once nobody wants anything any more.
+ * The second phase: a majority is healed, and the rest stays broken in one way or another. From then on
+ * progress is owed to the users of the healed participants, and all must fall silent once nobody wants
+ * anything any more.
  */
 import type { ParticipantId } from '../../shared/protocols/protocol.ts'
 import { majority } from '../../shared/protocols/quorum.ts'
@@ -10,13 +11,16 @@ import { STREAM } from './scenario.ts'
 import { Violation } from './violation.ts'
 import type { World } from './world.ts'
 
-/** Until what was said in vain before the healing has been said again: repeats and users wait for up to half a second. */
+/**
+ * The time until everything said in vain before the healing has been said again: repeats and users wait for
+ * up to half a second.
+ */
 const HEARING_MS = 1_000
-/** Until the failure detectors have noticed that the healed ones are well. */
+/** The time until the failure detectors have noticed that the healed participants are well. */
 const SETTLING_MS = 3_000
 /** How long users go on after that. */
 const ACTIVE_MS = 1_500
-/** How long everybody who has begun something may take to finish it. */
+/** How long users may take to finish what they have begun. */
 const PROGRESS_MS = 120_000
 /** How long until the last message and the last timer. */
 const SILENCE_MS = 60_000
@@ -46,8 +50,8 @@ export class Healing<State, Message> {
   }
 
   /**
-   * A majority of members, and perhaps more. Without a majority of members nothing can be promised, and of some protocols
-   * nothing without everybody.
+   * A majority of members, and perhaps more. Without a majority of members nothing can be promised; some
+   * protocols promise nothing unless all are healed.
    */
   #chooseHealed(): ParticipantId[] {
     const world = this.#world
@@ -68,7 +72,7 @@ export class Healing<State, Message> {
     const world = this.#world
     const { leavers } = world.scenario.meanMs
     if (leavers !== Number.POSITIVE_INFINITY) for (const id of this.healed) this.#askers.insist('join', id)
-    // Everybody has repeated what it wants once more by then.
+    // By then all have repeated once more what they want.
     world.runUntil(world.now + HEARING_MS)
     if (world.scenario.variant.claims.needsEverybody) this.#awaitTurns()
     world.record({ at: world.now, type: 'healed', participants: this.healed })
@@ -83,8 +87,9 @@ export class Healing<State, Message> {
   }
 
   /**
-   * From when it can be counted how often others go first: who is on its way back does not wait in turn with the others
-   * yet, and a reader that is gone, and inside until its time is over, holds up its own participant alone.
+   * Waits until it can be counted how often others go first. A participant on its way back does not yet wait
+   * in turn with the others, and a reader that is gone, and inside until its grant expires, holds up only its
+   * own participant.
    */
   #awaitTurns(): void {
     const world = this.#world
@@ -104,8 +109,8 @@ export class Healing<State, Message> {
     world.hasFaults = false
     for (const from of this.#all) for (const to of this.#all) world.network.heal(from, to, HEALED_DELAY_MS)
     for (const id of this.#broken) this.#break(id)
-    // Their users finish what they have begun, and would otherwise be let in again and again by somebody who hears of nobody
-    // else: that is no starvation of the others.
+    // Their users finish what they have begun. Otherwise a participant that hears of nobody else would let
+    // them in again and again, which is no starvation of the others.
     for (const client of world.clients) client.isLeaving = !this.healed.includes(client.participant)
     world.counts.brokenAfterHealing += this.#broken.length
     for (const id of this.healed) {
@@ -130,11 +135,11 @@ export class Healing<State, Message> {
       world.network.makeLossy(id, peer, loss)
       world.network.makeLossy(peer, id, loss)
     }
-    // Whoever is dead stays so; a crash that came before the healing has its restart planned.
+    // A participant that is dead stays dead; a crash that came before the healing has its restart planned.
     if (breakage === 'dead') participant.process++
   }
 
-  /** An operator wants the holder out, and somebody wants to read: both ask until they have an answer. */
+  /** An operator wants the holder out, and a reader wants to read: both ask until they have an answer. */
   #ask(): void {
     const world = this.#world
     const { operator } = world.scenario.meanMs
@@ -154,7 +159,7 @@ export class Healing<State, Message> {
     }
   }
 
-  /** Who still waits for something that is owed to it. */
+  /** The users that still wait for something that is owed to them. */
   #unfinished(): string | null {
     const world = this.#world
     for (const client of world.clients) {
@@ -175,7 +180,7 @@ export class Healing<State, Message> {
     const world = this.#world
     for (const client of world.clients) if (!this.healed.includes(client.participant)) client.giveUp()
     const deadline = world.now + SILENCE_MS
-    // Time for those to leave who can.
+    // Gives users that can leave the time to do so.
     world.runUntil(world.now + 3 * LOOK_EVERY_MS)
     this.#stopTheBusy()
     for (;;) {
@@ -187,7 +192,10 @@ export class Healing<State, Message> {
     world.counts.quiescences++
   }
 
-  /** A broken participant that wants something goes on asking for it, and those who hear it answer: that is no noise of theirs. */
+  /**
+   * A broken participant that wants something goes on asking for it, and those that hear it answer: that does
+   * not count as noise of theirs.
+   */
   #stopTheBusy(): void {
     const world = this.#world
     for (const id of this.#broken) {
@@ -196,7 +204,7 @@ export class Healing<State, Message> {
     }
   }
 
-  /** A timer or a message of the healed ones. */
+  /** A timer or a message of the healed participants. */
   #noise(): string | null {
     const world = this.#world
     for (const id of this.healed) {

@@ -1,6 +1,6 @@
 /**
- * The interpreter of the protocol's effects, as the Durable Object is one; only that here everything that can go wrong
- * between two effects does.
+ * The interpreter of the protocol's effects, like the Durable Object, except that here everything that can go
+ * wrong between two effects does.
  */
 import type { Json } from '../../shared/json.ts'
 import type { Effect, Envelope, Input, ParticipantId } from '../../shared/protocols/protocol.ts'
@@ -10,8 +10,8 @@ import type { SimEvent } from './sim-event.ts'
 import { Violation, violate } from './violation.ts'
 import type { World } from './world.ts'
 
-/** More than any sound run takes: beyond it the participants talk to each other for ever. */
-const MOST_STEPS = 2_000_000
+/** More steps than any sound run takes: beyond it the participants talk to each other forever. */
+const MAX_STEPS = 2_000_000
 
 /** How often the transport notices that it cannot deliver, and says so. */
 const NOTICED_WHEN_DOWN = 0.3
@@ -64,8 +64,8 @@ export class Interpreter<State, Message> {
   // ---------------------------------------------------------------- one step
 
   step(participant: Participant<State, Message>, input: Input<Message>): void {
-    if (++this.steps > MOST_STEPS) {
-      throw new Violation('defect', 'endless', `the run takes over ${MOST_STEPS} steps`)
+    if (++this.steps > MAX_STEPS) {
+      throw new Violation('defect', 'endless', `the run takes over ${MAX_STEPS} steps`)
     }
     const world = this.#world
     const { random, recorder, scenario, subject } = world
@@ -73,7 +73,8 @@ export class Interpreter<State, Message> {
     world.transcript.step(world.now, participant.id, input, effects)
     const mayCrash = world.hasFaults && effects.length > 0 && world.mayCrash(participant.id)
     const isCrashing = mayCrash && random.chance(scenario.crashAfterSave)
-    // How many effects happen before the crash. The save is made in any case: crashing before it is crashing before the input.
+    // How many effects happen before the crash. The save is made in any case: crashing before it is the same
+    // as crashing before the input.
     const performed = isCrashing ? random.below(effects.length) : effects.length
     for (let index = 0; index < effects.length; index++) {
       this.#perform(participant, effects[index]!, index, index >= performed)
@@ -116,7 +117,8 @@ export class Interpreter<State, Message> {
       case 'emit': {
         const { event } = effect
         world.checks.emitted(participant, event, isLost)
-        // The replica changes with the save: what happened to it happened, whatever the process could still say.
+        // The replica changes with the save: what happened to it happened, whatever the process could still
+        // say.
         if (event.type === 'applied' || event.type === 'granted' || event.type === 'restored')
           world.recorder.replica(world.now, participant.id, event)
         else if (!isLost) world.toUser(participant, event)
@@ -161,7 +163,7 @@ export class Interpreter<State, Message> {
 
   #ring(participant: Participant<State, Message>, slot: TimerSlot): void {
     const { now } = this.#world
-    // A timer of a process that is gone, or an event whose timer was set anew to an earlier time since.
+    // A timer of a process that is gone, or an event whose timer has since been set to an earlier time.
     if (participant.timers.get(slot.name) !== slot || slot.queuedFor > now) return
     slot.queuedFor = Number.POSITIVE_INFINITY
     if (!slot.isSet) return

@@ -1,4 +1,7 @@
-/** I17, I19 and I20 notice a hand-made state that breaks them: what is said is durable, bounded and comes back. */
+/**
+ * I17, I19 and I20 notice a hand-made state that breaks them: what is said is durable, bounded and comes
+ * back.
+ */
 import { describe, it } from 'vitest'
 import type { UserOutput } from '../../shared/protocols/protocol.ts'
 import type { WmeMessage } from '../../shared/protocols/wme/messages.ts'

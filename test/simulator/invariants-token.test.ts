@@ -18,7 +18,7 @@ describe('the token', () => {
     expectViolation('I11', () => token.stepped(other))
   })
 
-  it('I12 notices somebody inside who is not the owner', () => {
+  it('I12 notices a user inside that is not at the owner', () => {
     const participant = newborn(2)
     participant.state.durable.stub = { ...participant.state.durable.stub, phase: 'cs-idle' }
     expectViolation('I12', () => new Token(3).stepped(participant))
@@ -127,7 +127,7 @@ describe('users', () => {
     expectViolation('I10', () => users.told(participant, crit('u', 2)))
   })
 
-  it('I10 notices an unconfirmed grant for somebody who wants a confirmed one', () => {
+  it('I10 notices an unconfirmed grant for a user that wants a confirmed one', () => {
     const { users, participant } = usersOf('u')
     expectViolation('I10', () => users.told(participant, crit('u', 1, { confirmed: false })))
   })
@@ -159,7 +159,7 @@ describe('users', () => {
     expectViolation('I15', () => users.told(participant, crit('v', 1)))
   })
 
-  it('A10 notices somebody who is let in before what precedes is applied', () => {
+  it('A10 notices a user that is let in before what precedes is applied', () => {
     const behind = usersOf('u')
     behind.serial.applied(2, applied(2, 1))
     expectViolation('A10', () => behind.users.told(behind.participant, crit('u', 3)))

@@ -43,7 +43,7 @@ export interface ShrinkAnswer {
 
 export type Answer = RunAnswer | ShrinkAnswer | ServiceAnswer
 
-/** `beginSeed` is told which seed runs, so that somebody else can notice when it does not come to an end. */
+/** `beginSeed` is told which seed runs, so that a run that does not end can be noticed from outside. */
 export async function doJob(job: Job, beginSeed: (seed: number) => void): Promise<Answer> {
   switch (job.type) {
     case 'run':
@@ -51,7 +51,7 @@ export async function doJob(job: Job, beginSeed: (seed: number) => void): Promis
     case 'shrink':
       return shrinkSeed(job, beginSeed)
     default: {
-      // The protocols need nothing of the service.
+      // The protocols need nothing from the service.
       const { doServiceJob } = await import('./service/jobs.ts')
       return doServiceJob(job, beginSeed)
     }

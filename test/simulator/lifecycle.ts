@@ -73,7 +73,7 @@ export class Lifecycle<State, Message> {
     participant.isPaused = participant.isUp
   }
 
-  /** Everything that came meanwhile comes now, in its order, also the timers. */
+  /** Everything that came meanwhile comes now, in order, including the timers. */
   resume(participant: Participant<State, Message>): void {
     if (!participant.isPaused) return
     participant.isPaused = false

@@ -32,7 +32,7 @@ function lockOnlySubject<State extends StateInParts, Message>(
     drawVariant,
     isMember: ({ context, storage }) =>
       protocol.view(context, protocol.recover(context, storage)).membership === 'member',
-    // Nobody knows who is inside; the simulator does.
+    // No participant knows who is inside; the simulator does.
     ownerBy: (witness, participants) =>
       participants.find(participant => viewOf(participant).holders.length > 0)?.id ?? witness.id,
     isIdle: participant => {

@@ -1,14 +1,15 @@
 /**
- * Clients that say what no sound client says: they leave in the name of somebody who is gone, with fences that are somebody
- * else's, long over or were never given, keep alive what is not theirs, and ask for what this lock does not have. It must change nothing for the
- * others. They also try and never come back; their grants end by themselves.
+ * Clients that say what no sound client says. They leave in the name of a user that is gone; they use fences
+ * that belong to others, are long over or were never given; they keep alive what is not theirs, and ask for
+ * what this lock does not have. This must change nothing for the others. They also try and never come back;
+ * their grants end by themselves.
  */
 import type { ParticipantId, UserInput } from '../../shared/protocols/protocol.ts'
 import type { Random } from './random.ts'
 import type { World } from './world.ts'
 
 const TTL_MS = 60
-/** Who happens to keep a grant of its own alive does not do so for ever. */
+/** If one happens to keep a grant of its own alive, it does not do so forever. */
 const KEPT_MS = 1_000
 
 export class Mischief<State, Message> {
@@ -29,7 +30,7 @@ export class Mischief<State, Message> {
   #draw(random: Random, at: ParticipantId): UserInput {
     const { holders, waiters, endings } = this.#viewOf(at)
     const nobody = `evil${++this.#names}`
-    // Not in the name of a client that is there: the refusal would reach it, who has not asked.
+    // Not in the name of a client that is there: the refusal would reach it, though it has not asked.
     const names = [...holders, ...waiters, ...endings].map(({ user }) => user)
     const somebody = random.pick([...names.filter(name => !this.#world.users.has(name)), nobody])
     const fences = [...holders, ...endings].map(({ fence }) => fence)
@@ -37,7 +38,7 @@ export class Mischief<State, Message> {
     const user = `evil${random.between(1, this.#names)}`
     switch (random.below(8)) {
       case 0:
-        // The right fence, but not its owner.
+        // The right fence, but from another user.
         return { type: 'exit', user, fence }
       case 1:
         return { type: 'exit', user: somebody, fence: this.#notOf(at, somebody, fence) }
@@ -46,7 +47,7 @@ export class Mischief<State, Message> {
       case 3:
         return { type: 'withdraw', user: nobody }
       case 4:
-        // With its own it would be an operation like any other, of a user that is not in the history.
+        // With its own fence it would be an operation like any other, of a user that is not in the history.
         return {
           type: 'issue',
           user,

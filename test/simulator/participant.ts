@@ -4,14 +4,14 @@ import type { Context, ParticipantId } from '../../shared/protocols/protocol.ts'
 import type { SimEvent } from './sim-event.ts'
 
 /**
- * One timer of one process. A timer that is moved to a later time keeps its event in the queue; when that comes, it is
- * put back for the later time.
+ * One timer of one process. A timer that is moved to a later time keeps its event in the queue; when that
+ * comes, it is put back for the later time.
  */
 export interface TimerSlot {
   readonly name: string
   isSet: boolean
   deadline: number
-  /** When the event that is in the queue will come; Infinity when none is. */
+  /** When the event that is in the queue will come; Infinity if none is. */
   queuedFor: number
 }
 
@@ -30,7 +30,7 @@ export class Participant<State, Message> {
   incarnation = 0
   /** Its storage was lost at least once. */
   wasWiped = false
-  /** The process that a crash or restart made obsolete must not be touched by what was planned for it. */
+  /** What was planned for a process must not touch its successor after a crash or restart. */
   process = 0
   rate: number
   offsetMs: number

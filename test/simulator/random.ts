@@ -1,9 +1,9 @@
 /**
- * The only source of chance in a simulation. A seed gives independent streams, one for each concern (network, faults,
- * clients, ...), so that taking one fault away changes as little as possible of the rest.
+ * The only source of randomness in a simulation. A seed gives independent streams, one for each concern
+ * (network, faults, clients, ...), so that taking one fault away changes as little as possible of the rest.
  */
 
-/** sfc32: small, fast, and good enough that no pattern of it shows in a schedule. */
+/** sfc32: small, fast, and good enough that none of its patterns shows in a schedule. */
 export class Random {
   #a: number
   #b: number

@@ -1,11 +1,14 @@
-/** Records the history that the judge gets, and holds the replicas to the one serial copy while it happens. */
+/**
+ * Records the history that the judge gets, and compares the replicas with the one serial copy while it
+ * happens.
+ */
 import type { History, HistoryEvent, HistoryHeader } from '../../shared/history/events.ts'
 import type { ParticipantId, ReplicaOutput } from '../../shared/protocols/protocol.ts'
 import type { Cells, Resource } from '../../shared/resource/resource.ts'
 import { SerialCopy } from './invariants/serial-copy.ts'
 import type { Scenario } from './scenario.ts'
 
-/** Hashing looks at the whole state, so a replica's is compared only after every so many operations. */
+/** Hashing looks at the whole state, so a replica's is compared only after this many operations. */
 const HASH_EVERY = 8
 
 export class Recorder {
@@ -59,8 +62,9 @@ export class Recorder {
   }
 
   /**
-   * The step is over. Its state is the one after the last thing that it did to the replica: only now its hash can be
-   * taken. A snapshot is recorded with the hash that it must have, and found out here if it has another.
+   * The step is over. Its state is the one after the last thing that it did to the replica, so only now can
+   * its hash be taken. A snapshot is recorded with the hash that it must have; if it has another one, it is
+   * found out here.
    */
   flush(id: ParticipantId, cells: Readonly<Cells>): void {
     const last = this.events.length - 1

@@ -1,6 +1,6 @@
 /**
- * The choices that Ricart and Agrawala's paper offers (sections 6 and 7), each with what it still claims. Those that take
- * silence for an answer need a network and processes that keep their time.
+ * The choices that Ricart and Agrawala's paper offers (sections 6 and 7), each with what it still claims.
+ * Those that take silence for an answer need a network and processes that keep their time.
  */
 import type { ProtocolOptions } from '../../shared/protocols/protocol.ts'
 import type { Random } from './random.ts'
@@ -13,12 +13,12 @@ const PLAIN: Claims = {
   readers: true,
 }
 
-/** Nothing is lost or late, nobody stands still: silence means what it is taken for. */
+/** Nothing is lost or late, and no process stands still: silence means what it is taken for. */
 const IN_TIME = without(PLAIN, 'loss', 'delays', 'partitions', 'one-way', 'pauses')
 
 /**
- * A message takes at most 20 ms, and a clock may be a quarter too fast: 40 ms of the world are 50 ms of its own.
- * See `drawScenario` for both.
+ * A message takes at most 20 ms, and a clock may be a quarter too fast: 40 ms of the world are 50 ms of its
+ * own. See `drawScenario` for both.
  */
 const ROUND_TRIP_MS = 60
 
@@ -63,9 +63,10 @@ const drawNames = (random: Random, participants: number): number[] =>
   random.shuffled(Array.from({ length: participants }, (_, index) => 1 + 7 * index))
 
 /**
- * With bounded numbers all are writers (6.4). A silent participant that only crashed holds what it holds (6.1). Who was
- * declared dead (7.4) learns it from those who know the group, or knew it when they left: if all whom it knows were down when it
- * comes back, it would declare them dead in turn. So those that crash are never a group of their own.
+ * With bounded numbers all are writers (6.4). A silent participant that only crashed holds what it holds
+ * (6.1). A participant that was declared dead (7.4) learns it from those that know the group, or knew it when
+ * they left. If all that it knows were down when it comes back, it would declare them dead in turn; so those
+ * that crash are never a group of their own.
  */
 function claimsOf({ implicitReply, declareDeadAfterMs, modulus }: ProtocolOptions): Claims {
   if (implicitReply !== undefined) return readersIf(modulus === undefined, without(IN_TIME, 'crashes'))

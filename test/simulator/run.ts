@@ -1,4 +1,7 @@
-/** One run: the phase with faults, healing, progress, silence, and the judge. The same options and seed give the same run. */
+/**
+ * One run: the phase with faults, healing, progress, silence, and the judge. The same options and seed give
+ * the same run.
+ */
 import type { History } from '../../shared/history/events.ts'
 import { judge } from '../../shared/history/judge.ts'
 import { wmeConsensus } from '../../shared/protocols/wme-consensus/wme-consensus.ts'
@@ -25,7 +28,7 @@ export interface RunResult {
   readonly violation: ViolationReport | null
   readonly steps: number
   readonly counts: Counts
-  /** Of everything that happened: equal runs have equal hashes. */
+  /** The hash of everything that happened: equal runs have equal hashes. */
   readonly transcriptHash: string
   readonly history: History
 }
@@ -52,7 +55,7 @@ export function runSeed(options: RunOptions, seed: number, print: Print | null =
   }
 }
 
-/** The same for any protocol: tests give it broken ones. */
+/** Works for any protocol: tests give it broken ones. */
 export function runSubject<State, Message>(
   subject: Subject<State, Message>,
   options: RunOptions,
@@ -118,7 +121,10 @@ function live<State, Message>(world: World<State, Message>): void {
   new Healing(world, askers).run()
 }
 
-/** A property that cannot be judged is a defect of the recording, except starvation behind a user that never leaves. */
+/**
+ * A property that cannot be judged is a defect of the recording, except starvation behind a user that never
+ * leaves.
+ */
 function judgeHistory(history: History): void {
   const { properties } = judge(history, keyValue)
   for (const { name, kind, verdict, evidence } of properties) {

@@ -1,6 +1,7 @@
 /**
- * What one run is made of, drawn from its seed. Not every fault is in every run, and none has the same strength in all
- * of them: faults hide each other's consequences, and what a constant storm never lets happen, a calm hour may.
+ * The parameters of one run, drawn from its seed. Not every fault is in every run, and none has the same
+ * strength in all of them: faults hide each other's consequences, and what a constant storm never lets
+ * happen, a calm hour may.
  */
 import type { Limits, ProtocolName, Timing } from '../../shared/protocols/protocol.ts'
 import type { Fault } from './faults.ts'
@@ -13,7 +14,7 @@ export interface RunOptions {
   readonly faults: readonly Fault[]
   /** The length of the phase with faults, in virtual milliseconds; `null`: drawn from the seed. */
   readonly durationMs: number | null
-  /** How many users each participant has at the most; `null`: drawn from the seed. */
+  /** How many users each participant has at most; `null`: drawn from the seed. */
   readonly users: number | null
   /** Without any of the protocol's options, whatever the seed would choose. */
   readonly plain?: boolean
@@ -41,7 +42,10 @@ export interface Scenario {
   readonly clients: ClientScenario
   /** Mean time between two linearizable reads. */
   readonly readMs: number
-  /** Everything saved and sent is copied through JSON and frozen: finds state that is shared or changed in place. */
+  /**
+   * Everything saved and sent is copied through JSON and frozen: this finds state that is shared or changed
+   * in place.
+   */
   readonly strict: boolean
 }
 
@@ -71,11 +75,12 @@ export interface Clock {
 }
 
 export interface ClientScenario {
-  /** How long a user stays away, at the most. */
+  /** How long a user stays away, at most. */
   readonly awayMs: number
   /**
-   * What part of it in the first phase: below 1 in a crowd. After the healing the crowd has dispersed: a lossy participant that
-   * stays broken may be the owner, and how many others go first is then a matter of luck and of haste.
+   * Which part of that time in the first phase: below 1 in a crowd. After the healing the crowd has
+   * dispersed: a lossy participant that stays broken may be the owner, and how many others go first is then a
+   * matter of luck and of haste.
    */
   readonly patience: number
   readonly ttlMinMs: number
@@ -221,8 +226,9 @@ export function drawScenario(options: RunOptions, seed: number, variant: Variant
 }
 
 /**
- * In most runs all users are there from the beginning. In some, few are, and the others come late, all at once, and ask again as soon
- * as they have left: then those who were there have high numbers, where a protocol has numbers, and the others low ones.
+ * In most runs all users are there from the beginning. In some, few are, and the others come late, all at
+ * once, and ask again as soon as they have left. Then, if a protocol has numbers, the users that were there
+ * have high ones, and the others low ones.
  */
 function drawCrowd(seed: number, participants: number): { arrivals: number[]; patience: number } {
   const random = new Random(seed, STREAM.arrivals)
@@ -239,7 +245,10 @@ function drawReads(random: Random, guardsState: boolean): number {
   return guardsState ? readMs : Number.POSITIVE_INFINITY
 }
 
-/** What not all protocols know has chance of its own, so that the runs of the others stay what they were. */
+/**
+ * What only some protocols have draws from a stream of its own, so that the runs of the others stay what they
+ * were.
+ */
 function drawMean(seed: number, stream: number, most: number): number {
   const random = new Random(seed, stream)
   return random.chance(0.7) ? random.logUniform(most / 40, most) : Number.POSITIVE_INFINITY

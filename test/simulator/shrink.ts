@@ -1,7 +1,7 @@
 /**
- * Looks for a smaller run that breaks the same rule: fewer faults, fewer users, fewer participants, a shorter time. Each
- * change is kept if the rule is still broken, with the same seed or with one of a few others. What comes out need not be the
- * smallest, but it is small enough to be read.
+ * Looks for a smaller run that breaks the same rule: fewer faults, fewer users, fewer participants, a shorter
+ * time. Each change is kept if the rule is still broken, with the same seed or with one of a few others. The
+ * result need not be the smallest run, but it is small enough to be read.
  */
 import type { Fault } from './faults.ts'
 import { type RunResult, runSeed, type ViolationReport } from './run.ts'
@@ -56,14 +56,14 @@ export function shrink(
   return { ...best, attempts }
 }
 
-/** Two things that were thrown are the same only if they say the same. */
+/** Two exceptions are the same only if they say the same. */
 function isSame(one: ViolationReport | null, other: ViolationReport | null): boolean {
   return one?.rule === other?.rule && (one?.rule !== 'thrown' || one.message === other?.message)
 }
 
 const without = (faults: readonly Fault[], gone: Fault): Fault[] => faults.filter(fault => fault !== gone)
 
-/** Half of what came before the violation. */
+/** Half of the time before the violation. */
 function shorter(options: RunOptions, { violation }: RunResult): RunOptions {
   const before = Math.min(options.durationMs ?? Number.POSITIVE_INFINITY, violation!.at)
   return { ...options, durationMs: Math.max(1, Math.ceil(before / 2)) }

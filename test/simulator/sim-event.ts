@@ -1,4 +1,7 @@
-/** What can happen in the simulated world. `target` and `source` are participants or clients, as the kind says. */
+/**
+ * What can happen in the simulated world. `target` and `source` are participants or clients, depending on the
+ * kind.
+ */
 import type { Envelope, UserInput, UserOutput } from '../../shared/protocols/protocol.ts'
 import type { Scheduled } from './event-queue.ts'
 import type { TimerSlot } from './participant.ts'
@@ -11,7 +14,7 @@ export type SimEvent<Message> =
   | Scheduled<'to-stub', UserInput>
   /** From participant `source` to client `target`. */
   | Scheduled<'to-user', UserOutput>
-  /** Client `target` goes on, unless something else happened to it since. */
+  /** Client `target` goes on, unless something else has happened to it since. */
   | Scheduled<'wake', number>
   /** Participant `target` is told that it cannot reach participant `source`. */
   | Scheduled<'unreachable', null>

@@ -1,4 +1,6 @@
-/** What the simulator must know of a protocol beyond its interface, and the checks that run along with it. */
+/**
+ * What the simulator must know about a protocol beyond its interface, and the checks that run along with it.
+ */
 import type {
   DurableRecord,
   Emitted,
@@ -16,23 +18,26 @@ import type { World } from './world.ts'
 
 export interface Subject<State, Message> {
   readonly protocol: Protocol<State, Message>
-  /** Which variant of the protocol a run is about, and what that claims to survive. */
+  /** Which variant of the protocol a run is about, and which faults it claims to survive. */
   drawVariant(random: Random, participants: number): Variant
   /** Whether what is in storage makes it a member: it may vote, and its storage counts. */
   isMember(participant: Participant<State, Message>): boolean
-  /** Who has the token as far as this participant knows, or whoever is inside: those are the interesting victims. */
+  /**
+   * The participant that has the token as far as this one knows, or that has a user inside: the interesting
+   * victim.
+   */
   ownerBy(
     witness: Participant<State, Message>,
     participants: readonly Participant<State, Message>[],
   ): ParticipantId
-  /** Nobody waits at this participant, nobody is inside, nothing is pending. */
+  /** No user waits at this participant or is inside, and nothing is pending. */
   isIdle(participant: Participant<State, Message>): boolean
-  /** The replica of the resource. Not asked of a lock that guards none. */
+  /** The replica of the resource. Not called for a lock that guards none. */
   cellsOf(participant: Participant<State, Message>): Readonly<Cells>
   createChecks(world: World<State, Message>): Checks<State, Message>
 }
 
-/** Called by the interpreter of the effects. Each throws a `Violation` when something is wrong. */
+/** Called by the interpreter of the effects. Each throws a `Violation` if something is wrong. */
 export interface Checks<State, Message> {
   /** A user's event has reached its stub, and the step that it causes begins. */
   said(participant: Participant<State, Message>, event: UserInput): void

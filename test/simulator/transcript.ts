@@ -1,6 +1,6 @@
 /**
- * What happened, in order. A hash of it is always kept, so that two runs can be told equal; the text is only made when
- * somebody wants to read it.
+ * What happened, in order. A hash of it is always kept, so that two runs can be compared; the text is made
+ * only when somebody wants to read it.
  */
 import type { HistoryEvent } from '../../shared/history/events.ts'
 import type { Effect, Input, UserInput, UserOutput } from '../../shared/protocols/protocol.ts'
@@ -33,7 +33,7 @@ export class Transcript {
     for (const effect of effects) this.#line(now, participant, `    ${describeEffect(effect)}`)
   }
 
-  /** Something that is not a step of a participant: a fault, a mark, what a client does. */
+  /** Something that is not a step of a participant: a fault, a mark, an action of a client. */
   note(now: number, participant: number, text: string): void {
     this.#mix(now, participant, text.length, 0)
     if (this.#print !== null) this.#line(now, participant, `! ${text}`)

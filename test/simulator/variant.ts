@@ -1,12 +1,12 @@
 /**
- * What a run is about: a variant of a protocol, and the faults that this variant claims to survive. Scenarios are drawn
- * within the claims: what a protocol does where it promises nothing proves nothing.
+ * What a run is about: a variant of a protocol, and the faults that this variant claims to survive. Scenarios
+ * are drawn within the claims: what a protocol does where it promises nothing proves nothing.
  */
 import type { ProtocolOptions } from '../../shared/protocols/protocol.ts'
 import { FAULTS, type Fault } from './faults.ts'
 
 export interface Variant {
-  /** `null`: none, everything is as the paper's base algorithm has it. */
+  /** `null`: no options, everything is as in the paper's base algorithm. */
   readonly options: ProtocolOptions | null
   readonly claims: Claims
   /** What is claimed without any options. */
@@ -15,7 +15,7 @@ export interface Variant {
 
 export interface Claims {
   readonly faults: readonly Fault[]
-  /** Progress is owed only once everybody is back; otherwise a majority is enough. */
+  /** Progress is owed only once all participants are back; otherwise a majority is enough. */
   readonly needsEverybody: boolean
   /** There is a replicated state: users issue operations on it, and it can be read. */
   readonly guardsState: boolean
@@ -34,7 +34,10 @@ export const plainOf = ({ plain }: Variant): Variant => ({ options: null, claims
 
 const allBut = (...others: readonly Fault[]): Fault[] => FAULTS.filter(fault => !others.includes(fault))
 
-/** Clients of wme-1 and wme-2 that say what they should not are in the tests of their service; these seeds stay what they were. */
+/**
+ * Clients of wme-1 and wme-2 that misbehave are in the tests of their service; these seeds stay what they
+ * were.
+ */
 const WME_CLAIMS: Claims = {
   faults: allBut('mischief', 'leavers'),
   needsEverybody: false,
@@ -44,7 +47,7 @@ const WME_CLAIMS: Claims = {
 
 export const WME_VARIANT: Variant = { options: null, claims: WME_CLAIMS, plain: WME_CLAIMS }
 
-/** The state is replicated, but whoever loses its storage is lost to the consensus. */
+/** The state is replicated, but a participant that loses its storage is lost to the consensus. */
 export const CONSENSUS_CLAIMS: Claims = {
   faults: allBut('wipes', 'leavers'),
   needsEverybody: false,
@@ -52,7 +55,10 @@ export const CONSENSUS_CLAIMS: Claims = {
   readers: false,
 }
 
-/** A lock and nothing else: everybody is asked, so everybody must come back, with all that it had stored. */
+/**
+ * A lock and nothing else: all participants are asked, so all must come back, with everything that they had
+ * stored.
+ */
 export const LOCK_ONLY_CLAIMS: Claims = {
   faults: allBut('wipes', 'leavers'),
   needsEverybody: true,

@@ -1,4 +1,7 @@
-/** Scenarios are drawn within what a protocol claims to survive; all variants come, and none that the protocol refuses. */
+/**
+ * Scenarios are drawn within what a protocol claims to survive; all variants occur, and none that the
+ * protocol refuses.
+ */
 import { describe, expect, it } from 'vitest'
 import type { ProtocolOptions } from '../../shared/protocols/protocol.ts'
 import { checkOptions } from '../../shared/protocols/ricart-agrawala/options.ts'

@@ -1,4 +1,7 @@
-/** How a run fails. Checks throw one of these; whatever else is thrown during a run is a defect of the code that ran. */
+/**
+ * How a run fails. Checks throw one of these; anything else that is thrown during a run is a defect of the
+ * code that ran.
+ */
 
 export type VerdictKind =
   | 'ok'
@@ -6,7 +9,7 @@ export type VerdictKind =
   | 'safety'
   /** Progress or silence was owed and did not come. */
   | 'liveness'
-  /** The code under test threw, or did not come to an end. */
+  /** The code under test threw, or did not end. */
   | 'defect'
 
 export class Violation extends Error {

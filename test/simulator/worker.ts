@@ -1,4 +1,4 @@
-/** A thread that does one job after the other. Which seed is running is always to be seen in `progress`. */
+/** A thread that does one job after the other. `progress` always shows which seed is running. */
 import { parentPort, workerData } from 'node:worker_threads'
 import { doJob, type Job } from './jobs.ts'
 

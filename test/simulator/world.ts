@@ -1,6 +1,6 @@
 /**
- * The simulated world: virtual time, what will happen in it, the participants, the network between them and the clients in
- * front of them. What participants do is in interpreter.ts, how they come and go in lifecycle.ts.
+ * The simulated world: virtual time, what will happen in it, the participants, the network between them and
+ * the clients in front of them. interpreter.ts says what participants do, lifecycle.ts how they come and go.
  */
 import type { HistoryEvent } from '../../shared/history/events.ts'
 import type { Context, ParticipantId, UserInput, UserOutput } from '../../shared/protocols/protocol.ts'
@@ -9,6 +9,7 @@ import type { Resource } from '../../shared/resource/resource.ts'
 import { questionOf } from './askers.ts'
 import { Calm } from './calm.ts'
 import type { Client } from './client.ts'
+import type { ClientBase } from './client-base.ts'
 import { type Counts, zeroCounts } from './counts.ts'
 import { EventQueue } from './event-queue.ts'
 import { Interpreter } from './interpreter.ts'
@@ -18,7 +19,6 @@ import { Participant } from './participant.ts'
 import { Random } from './random.ts'
 import { Recorder } from './recorder.ts'
 import { type Scenario, STREAM } from './scenario.ts'
-import type { Seat } from './seat.ts'
 import type { SimEvent } from './sim-event.ts'
 import type { Checks, Subject } from './subject.ts'
 import type { Transcript } from './transcript.ts'
@@ -35,7 +35,7 @@ export class World<State, Message> {
   /** Index by participant; index 0 is unused. */
   readonly participants: Participant<State, Message>[] = []
   readonly clients: Client[] = []
-  /** Those that are alive, by name. */
+  /** The users that are alive, by name. */
   readonly users = new Map<string, Client>()
   readonly checks: Checks<State, Message>
   readonly interpreter: Interpreter<State, Message>
@@ -90,7 +90,10 @@ export class World<State, Message> {
     return this.scenario.variant.claims.mostNeverCrash !== true || id <= this.#minority
   }
 
-  /** Where only a minority may crash, but more than one, they are never left alone with each other: the last one stays. */
+  /**
+   * If only a minority may crash, but more than one, they are never left alone with each other: the last one
+   * stays.
+   */
   mayLeave(id: ParticipantId): boolean {
     const { options, variant } = this.scenario
     return variant.claims.mostNeverCrash !== true || this.#minority < 2 || id < options.participants
@@ -124,7 +127,7 @@ export class World<State, Message> {
     this.queue.push({ at, order: this.#order++, kind, target, source, payload } as SimEvent<Message>)
   }
 
-  /** `action` happens after so many milliseconds. */
+  /** Runs `action` after this many milliseconds. */
   after(delayMs: number, action: () => void): void {
     this.schedule(this.now + delayMs, 'action', 0, 0, action)
   }
@@ -163,14 +166,14 @@ export class World<State, Message> {
   }
 
   /** A client and its stub talk in order, but what they say can get lost. */
-  toStub(seat: Seat, event: UserInput): void {
+  toStub(seat: ClientBase, event: UserInput): void {
     const at = Math.max(this.now + 0.1 + this.random.fraction(), seat.lastSaid)
     seat.lastSaid = at
     if (this.hasFaults && this.random.chance(this.scenario.clients.loss)) return
     this.schedule(at, 'to-stub', seat.participant, seat.index, event)
   }
 
-  /** Says something for somebody who is no user. */
+  /** Says something for an asker that is not a user. */
   tell(participant: ParticipantId, event: UserInput): void {
     this.schedule(this.now, 'to-stub', participant, 0, event)
   }

@@ -1,4 +1,4 @@
-/** The table can fail: protocols that send too much are found out. */
+/** The table can fail: it notices protocols that send too much. */
 import { describe, expect, it } from 'vitest'
 import { ROWS } from '../../bench/tables/papers.ts'
 import type { ProtocolOf, VariantName } from '../../bench/tables/subjects.ts'

@@ -6,7 +6,7 @@ import type { Effect } from '../../shared/protocols/protocol.ts'
 
 type Effects = Effect<OpaqueMessage>[]
 
-/** The same protocol, with what its steps want done changed. */
+/** The same protocol with changed effects. */
 const changing =
   (change: (effects: Effects) => Effects): ProtocolOf =>
   name => {

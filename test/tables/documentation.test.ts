@@ -34,7 +34,7 @@ describe('docs/tables.md', () => {
 describe('docs/which-protocol.md', () => {
   const { text } = pageAt('docs/which-protocol.md')
 
-  /** The rows of its table of costs, and whose they are. */
+  /** The rows of its table of costs, and which variants they are about. */
   const DOCUMENTED = {
     '`wme-2`, where it was last used': 'wme-2, where it was last used, in a row',
     '`wme-2`, elsewhere each time': 'wme-2, elsewhere each time',

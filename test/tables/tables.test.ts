@@ -1,4 +1,4 @@
-/** Steps and messages of the shipped code, held against the papers. */
+/** Steps and messages of the shipped code, compared with the papers. */
 import { describe, expect, it } from 'vitest'
 import { fullPrice, priceOf, usageOfMillion } from '../../bench/prices.ts'
 import { measureCycles } from '../../bench/tables/cost.ts'
@@ -24,7 +24,7 @@ const cycles = measureCycles(measurements)
 const rowsOf = (variant: VariantName, found: readonly MeasuredRow[] = rows): MeasuredRow[] =>
   found.filter(row => row.variant === variant)
 
-/** Of the only row of this variant, scenario and metric. */
+/** The value of the only row of this variant, scenario and metric. */
 function measured(
   variant: VariantName,
   what: Pick<Row, 'scenario' | 'metric'> & { requester?: number },
@@ -80,7 +80,7 @@ describe('Table 1 of Romano and Rodrigues', () => {
     expect(measured(variant, { scenario: 'leave', metric: 'messages' })).toEqual(all(() => 0))
   })
 
-  it('an operation: wme-1 with 2 steps and O(N²) messages, wme-2 with at most 3 steps and O(N) messages', () => {
+  it('an operation: wme-1 in 2 steps with O(N²) messages, wme-2 in at most 3 steps with O(N)', () => {
     const operation = { scenario: 'operation', metric: 'messages' } as const
     expect(measured('wme-1', operation)).toEqual(all(n => n - 1 + (n - 1) ** 2))
     expect(measured('wme-2', operation)).toEqual(all(n => 3 * (n - 1)))

@@ -1,5 +1,5 @@
 /**
- * No process outlives its launcher, also if that is killed and can do nothing any more. A shell of its own
+ * No process outlives its launcher, even if that is killed and can do nothing any more. A separate shell
  * reads from a pipe that only the launcher can write to; when the launcher is gone, the pipe ends, and the
  * shell ends what is left.
  */

@@ -1,6 +1,6 @@
 /**
- * Two processes that write to one storage folder would destroy it. A file beside the folder names the process
- * that uses it; one that is left over from a process that is gone is taken over.
+ * Two processes that write to one storage folder would destroy it. A file next to the folder names the
+ * process that uses it; a file left over from a process that is gone is taken over.
  */
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'

@@ -5,7 +5,8 @@
  *   POST /call      a `ParticipantRequest`, answered by a `ParticipantAnswer`
  *   POST /peer      messages of the protocol, from another participant
  *   GET  /watch     Server-Sent Events; `?since=`
- *   GET  /session   WebSocket; `?user=` names the session's user, `&client=` its client
+ *   GET  /session   WebSocket; `?user=` names the session's user, `&client=` its client; `&key=` and `&request=` are
+ *                   for the log
  *
  * All of them carry `lock` and `participant` in the headers `x-baton-lock` and `x-baton-participant`.
  */
@@ -13,9 +14,13 @@ import type { LockConfiguration } from '../../shared/api/configuration.ts'
 import type { ProblemCode } from '../../shared/api/problems.ts'
 import type { Json } from '../../shared/json.ts'
 import type { Mode } from '../../shared/protocols/protocol.ts'
+import type { Caller } from './observe/callers.ts'
+import type { MeasurementsReport } from './observe/measurements.ts'
 
 export interface ParticipantRequest {
   readonly call: ParticipantCall
+  /** Who asks, for the log. Absent from a router of an earlier version. */
+  readonly caller?: Caller
 }
 
 /**
@@ -108,8 +113,8 @@ export interface ParticipantStatus {
   readonly suspects: readonly number[]
   /** Requests to other participants since the object was last loaded. */
   readonly peerRequests: number
-  /** Since then, too. Absent from a participant of before. */
-  readonly counters?: { readonly grants: number; readonly ejections: number; readonly operations: number }
+  /** Since then, too. Absent from a participant of an earlier version. */
+  readonly measurements?: MeasurementsReport
   readonly gauges?: {
     readonly calls: number
     readonly watchers: number

@@ -3,19 +3,22 @@ import { DurableObject } from 'cloudflare:workers'
 import { PING, PONG } from '../../shared/api/session.ts'
 import { resourceByName } from '../../shared/resource/registry.ts'
 import type { Resource } from '../../shared/resource/resource.ts'
+import { logToConsole } from '../console-log.ts'
 import { createDirectory, type ParticipantDirectory } from '../directory.ts'
 import { type BatonEnvironment, DEFAULT_RESOURCE, defaultConfiguration, eventsKept } from '../environment.ts'
 import type { ParticipantRequest } from './calls.ts'
+import { Storage } from './core/storage.ts'
 import { isLedger, LedgerKeeper } from './ledger/keeper.ts'
 import { LEDGER_NAME } from './ledger/name.ts'
 import { type Address, isParticipant } from './lock/lock.ts'
 import { Participant } from './participant.ts'
 import type { PeerAnswer, PeerRequest } from './peers/requests.ts'
-import type { Peers, Runtime, Sink, Socket, SocketAttachment, Sockets } from './runtime.ts'
+import type { Peers, Runtime, Sink, Socket, SocketAttachment, Sockets, Timeout } from './runtime.ts'
 import { SqlRows } from './sql-rows.ts'
 
 export class BatonParticipant extends DurableObject<BatonEnvironment> {
   private readonly runtime: Runtime
+  private readonly storage: Storage
   /** An object is one of these for all its life; which one, its first request says. */
   private knownParticipant: Participant | null = null
   private knownLedger: LedgerKeeper | null = null
@@ -23,21 +26,21 @@ export class BatonParticipant extends DurableObject<BatonEnvironment> {
   constructor(ctx: DurableObjectState, env: BatonEnvironment) {
     super(ctx, env)
     this.runtime = runtimeOf(ctx, createDirectory(env))
-    if (isLedger(this.runtime)) this.knownLedger = this.createLedger()
-    else if (isParticipant(this.runtime)) this.knownParticipant = this.createParticipant()
+    this.storage = new Storage(this.runtime.rows, { eventsKept: eventsKept(env) })
+    if (isLedger(this.storage)) this.knownLedger = this.createLedger()
+    else if (isParticipant(this.storage)) this.knownParticipant = this.createParticipant()
   }
 
   private createParticipant(): Participant {
     const { env } = this
-    return new Participant(this.runtime, {
-      eventsKept: eventsKept(env),
+    return new Participant(this.runtime, this.storage, {
       defaults: ({ lock, id }) => defaultConfiguration(env, id, this.resourceNameOf(lock)),
       resourceNamed: name => this.resourceNamed(name),
     })
   }
 
   private createLedger(): LedgerKeeper {
-    return new LedgerKeeper(this.runtime, ({ id }) => defaultConfiguration(this.env, id))
+    return new LedgerKeeper(this.runtime, this.storage, ({ id }) => defaultConfiguration(this.env, id))
   }
 
   private get participant(): Participant {
@@ -76,15 +79,15 @@ export class BatonParticipant extends DurableObject<BatonEnvironment> {
     const { participant } = this
     switch (pathname) {
       case '/call': {
-        const { call } = (await request.json()) as ParticipantRequest
-        return Response.json(await participant.call(address, call, request.signal))
+        const { call, caller } = (await request.json()) as ParticipantRequest
+        return Response.json(await participant.call(address, call, request.signal, caller))
       }
       case '/peer':
         return Response.json(await participant.peer(address, (await request.json()) as PeerRequest))
       case '/watch':
         return this.watch(address, searchParams.has('since') ? Number(searchParams.get('since')) : null)
       case '/session':
-        return this.session(address, searchParams.get('user') ?? '', searchParams.get('client') ?? undefined)
+        return this.session(address, searchParams)
       default:
         return new Response(null, { status: 404 })
     }
@@ -115,14 +118,17 @@ export class BatonParticipant extends DurableObject<BatonEnvironment> {
     return new Response(stream, { headers })
   }
 
-  private async session(address: Address, user: string, client?: string): Promise<Response> {
+  private async session(address: Address, search: URLSearchParams): Promise<Response> {
+    const given = (name: string) => search.get(name) ?? undefined
+    const caller = { key: given('key'), requestId: given('request') }
     let webSocket: WebSocket | null = null
     const accept = (tag: string) => {
       const pair = new WebSocketPair()
       webSocket = pair[0]
       this.ctx.acceptWebSocket(pair[1], [tag])
     }
-    const refusal = await this.participant.session(address, user, accept, client)
+    const user = given('user') ?? ''
+    const refusal = await this.participant.session(address, user, accept, given('client'), caller)
     return refusal === null ? new Response(null, { status: 101, webSocket }) : Response.json(refusal)
   }
 }
@@ -137,6 +143,16 @@ function addressOf(request: Request): Address {
 
 // ---------------------------------------------------------------- the runtime
 
+function oneTimeout(): Timeout {
+  let pending: ReturnType<typeof setTimeout> | null = null
+  return {
+    set: (afterMs, run) => {
+      clearTimeout(pending)
+      pending = setTimeout(run, afterMs)
+    },
+  }
+}
+
 function runtimeOf(ctx: DurableObjectState, directory: ParticipantDirectory): Runtime {
   // A ping wakes nobody: the platform answers it, and remembers when it did.
   ctx.setWebSocketAutoResponse(new WebSocketRequestResponsePair(PING, PONG))
@@ -144,6 +160,7 @@ function runtimeOf(ctx: DurableObjectState, directory: ParticipantDirectory): Ru
     rows: new SqlRows(ctx.storage),
     // The write is part of the event's transaction and needs no waiting for.
     alarm: { set: at => void ctx.storage.setAlarm(at) },
+    timeout: oneTimeout(),
     peers: peersOf(directory),
     sockets: socketsOf(ctx),
     now: () => Date.now(),
@@ -151,7 +168,7 @@ function runtimeOf(ctx: DurableObjectState, directory: ParticipantDirectory): Ru
     randomId: () => crypto.randomUUID().replaceAll('-', ''),
     background: work => ctx.waitUntil(work),
     abort: reason => ctx.abort(reason),
-    log: line => console.error(line),
+    log: logToConsole,
   }
 }
 

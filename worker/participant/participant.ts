@@ -8,6 +8,7 @@
  *   peers/     what participants say to each other
  *   calls/     what the router asks, a file for each kind of call
  *   streams/   sessions and watchers
+ *   observe/   what is counted, measured and logged; nothing depends on it
  */
 import type { LockConfiguration, ParticipantPlace } from '../../shared/api/configuration.ts'
 import { API_LIMITS } from '../../shared/api/limits.ts'
@@ -19,15 +20,17 @@ import { type CallContext, done } from './calls/context.ts'
 import { Conversations } from './calls/conversations.ts'
 import { tooMany } from './calls/refusals.ts'
 import type { ParticipantAnswer, ParticipantCall } from './calls.ts'
-import { Connections } from './core/connections.ts'
+import { boundToConnection, Connections } from './core/connections.ts'
 import { Member, type StepReport } from './core/member.ts'
 import { Places } from './core/places.ts'
-import { Storage } from './core/storage.ts'
+import type { Storage } from './core/storage.ts'
 import { Timers } from './core/timers.ts'
 import { Turns } from './core/turns.ts'
 import { weigh } from './core/weigh.ts'
 import { LedgerCalls } from './ledger/calls.ts'
 import { type Address, type Birth, contextOf, Lock, placeOf } from './lock/lock.ts'
+import { type Caller, Callers } from './observe/callers.ts'
+import { LogLines } from './observe/log-lines.ts'
 import { Exchange } from './peers/exchange.ts'
 import type { Message, PeerAnswer, PeerRequest } from './peers/requests.ts'
 import type { Runtime, Sink, Socket } from './runtime.ts'
@@ -36,8 +39,6 @@ import { Watchers } from './streams/watchers.ts'
 
 /** What the deployment decides. */
 export interface Deployment {
-  /** How many steps of history are kept; 0: none. */
-  readonly eventsKept: number
   /** Bounds of the protocol. Default: `DEFAULT_LIMITS`. */
   readonly limits?: Limits
   /** What a lock is made of that nobody configured, as the participant with this address would have it. */
@@ -70,6 +71,8 @@ export class Participant {
   private readonly conversations: Conversations
   private readonly connections: Connections
   private readonly places = new Places(API_LIMITS.waiters)
+  private readonly callers = new Callers()
+  private readonly logLines: LogLines
   private readonly sessions: Sessions
   private readonly watchers: Watchers
   private knownMember: Member | null = null
@@ -77,14 +80,14 @@ export class Participant {
   private callsWeight = 0
   private requests = 0
 
-  constructor(runtime: Runtime, deployment: Deployment) {
+  constructor(runtime: Runtime, storage: Storage, deployment: Deployment) {
     const member = () => this.member
     this.runtime = runtime
     this.deployment = deployment
-    this.storage = new Storage(runtime.rows, deployment.eventsKept)
-    this.turns = new Turns(runtime, this.storage)
-    this.timers = new Timers(runtime)
-    const { storage, turns, timers } = this
+    this.storage = storage
+    this.turns = new Turns(runtime, storage)
+    this.timers = new Timers(runtime, () => this.turns.attempt(() => this.timers.fire()))
+    const { turns, timers } = this
     this.lock = new Lock({
       turns,
       storage,
@@ -109,6 +112,14 @@ export class Participant {
     this.conversations = new Conversations(turns, timers, member)
     this.connections = new Connections(storage)
     this.sessions = new Sessions(turns, runtime, member, this.places)
+    this.logLines = new LogLines({
+      runtime,
+      turns,
+      get address() {
+        return lock.address
+      },
+      callerOf: user => this.sessions.callerOf(user) ?? this.callers.of(user),
+    })
     this.watchers = new Watchers({
       runtime,
       turns,
@@ -144,6 +155,7 @@ export class Participant {
     address: Address,
     call: ParticipantCall,
     signal: AbortSignal | null,
+    caller: Caller = {},
   ): Promise<ParticipantAnswer> {
     if (call.type === 'configure')
       return answerToConfigure(await this.lock.configure(address, call.configuration))
@@ -157,12 +169,29 @@ export class Participant {
       }
       this.callsInFlight++
       this.callsWeight += weight
+      const user = userOf(call)
+      if (user !== null) this.callers.note(user, caller)
       const answered = this.conversations.hold(() => answer(this.callContext, call), signal)
-      return answered.finally(() => {
-        this.callsInFlight--
-        this.callsWeight -= weight
-      })
+      return answered
+        .then(given => {
+          this.onAnswered(call, given, caller)
+          return given
+        })
+        .finally(() => {
+          this.callsInFlight--
+          this.callsWeight -= weight
+        })
     })
+  }
+
+  /** What is left to do when a call was answered. */
+  private onAnswered(call: ParticipantCall, given: ParticipantAnswer, caller: Caller): void {
+    if (call.type === 'eject' && given.type === 'done')
+      this.logLines.eject(caller, call.fence ?? null, (given.body as { readonly epoch: number }).epoch)
+    // Whoever was not even let into the queue has left no other trace.
+    const user = userOf(call)
+    if (user === null || given.type !== 'problem' || given.code !== 'too_many') return
+    if (!this.member.isWaiting(user) && this.member.holderNamed(user) === undefined) this.callers.forget(user)
   }
 
   async peer(address: Address, request: PeerRequest): Promise<PeerAnswer> {
@@ -199,8 +228,11 @@ export class Participant {
     user: string,
     accept: (tag: string) => void,
     client?: string,
+    caller: Caller = {},
   ): Promise<ParticipantAnswer | null> {
-    return this.asMember(address, false, () => this.turns.run(() => this.sessions.open(user, accept, client)))
+    return this.asMember(address, false, () =>
+      this.turns.run(() => this.sessions.open(user, accept, client, caller)),
+    )
   }
 
   socketMessage(socket: Socket, message: string | ArrayBuffer): void {
@@ -212,7 +244,7 @@ export class Participant {
   }
 
   alarm(): void {
-    this.turns.run(() => this.timers.fire())
+    this.turns.run(() => this.timers.onAlarm())
   }
 
   // ---------------------------------------------------------------- taking part
@@ -274,6 +306,8 @@ export class Participant {
   }
 
   private onStep(report: StepReport): void {
+    this.logLines.onStep(report)
+    this.callers.onStep(report.emitted)
     this.watchers.onStep(report)
     this.conversations.onStep(report.emitted)
     this.sessions.onStep(report.emitted)
@@ -301,6 +335,12 @@ export class Participant {
   }
 }
 
+/** The user that the call brings, under the name that the protocol knows it by; `null` if it brings none. */
+function userOf(call: ParticipantCall): string | null {
+  if (call.type === 'acquire' || call.type === 'ticket') return call.user
+  return call.type === 'transact' ? boundToConnection(call.user) : null
+}
+
 function answerToConfigure(birth: Birth): ParticipantAnswer {
   if (birth.type === 'configuration-refused') {
     return { type: 'problem', code: 'bad_request', detail: birth.detail }
@@ -312,6 +352,6 @@ function answerToConfigure(birth: Birth): ParticipantAnswer {
 
 /** Nothing was begun: the lock is not there for whoever asked. */
 function unavailable(birth: Birth): ParticipantAnswer {
-  const detail = birth.type === 'unavailable' ? birth.detail : 'This lock is being born. Ask again.'
+  const detail = birth.type === 'unavailable' ? birth.detail : 'This lock is being created. Ask again.'
   return { type: 'problem', code: 'no_quorum', detail, outcome: 'not-applied', retryAfterSeconds: 1 }
 }

@@ -1,21 +1,24 @@
 /**
- * What a participant needs from where it runs, and all that it needs. The Durable Object (durable-object.ts)
- * is one such place, the simulator another. Everything that is decided is decided above this: an
- * implementation is as dumb as it can be.
+ * Everything that a participant needs from where it runs. The Durable Object (durable-object.ts) is one such
+ * place, the simulator another. All decisions are made above this: an implementation is as simple as it can
+ * be.
  *
  * A participant does its work in turns (core/turns.ts): it touches its storage, runs without waiting for
- * anything, writes what is to be remembered in one transaction, and only then lets something leave.
+ * anything, writes what must be remembered in one transaction, and only then lets anything leave.
  */
 import type { ParticipantPlace } from '../../shared/api/configuration.ts'
+import type { LogEntry } from '../../shared/log.ts'
+import type { Caller } from './observe/callers.ts'
 import type { PeerAnswer, PeerRequest } from './peers/requests.ts'
 
 export interface Runtime {
   readonly rows: Rows
   readonly alarm: Alarm
+  readonly timeout: Timeout
   readonly peers: Peers
   readonly sockets: Sockets
   /**
-   * Milliseconds, by a clock that may jump and that differs from everybody else's. In one instance it never
+   * Milliseconds, by a clock that may jump and that differs from every other one. In one instance it never
    * goes back: when the machine's clock is set back, this one stands still until the machine's has caught up
    * with it (core/clock.ts).
    */
@@ -27,21 +30,31 @@ export interface Runtime {
   /** The instance is kept alive for this (`waitUntil`). Work that rejects is logged and forgotten. */
   background(work: Promise<void>): void
   /**
-   * The instance is over: nothing that it does after this leaves it, and everybody who waits for an answer of
-   * it gets an error. Storage keeps what was committed; the next request finds a new instance.
+   * The instance is over: nothing that it does after this leaves it, and every caller that waits for its
+   * answer gets an error. Storage keeps what was committed; the next request finds a new instance.
    */
   abort(reason: string): void
-  log(line: string): void
+  /** One line of the log. */
+  log(entry: LogEntry): void
 }
 
 /** The one alarm of an instance. It may come early, late or twice, and survives the instance. */
 export interface Alarm {
-  /** Moves it if it is set. It comes no earlier than `now()`, and when the machine's clock says that it is time. */
+  /**
+   * Moves it if it is set. It comes no earlier than `now()`, and when the machine's clock says that it is
+   * time.
+   */
   set(at: number): void
 }
 
+/** The one timeout of an instance, which ends with it. It costs nothing but memory. */
+export interface Timeout {
+  /** Replaces the one before. `run` is not called in a turn. */
+  set(afterMs: number, run: () => void): void
+}
+
 export interface Peers {
-  /** Rejects when there is no proper answer within the limit: the request may have arrived all the same. */
+  /** Rejects if there is no proper answer within the limit: the request may have arrived all the same. */
   ask(lock: string, place: ParticipantPlace, request: PeerRequest, limitMs: number): Promise<PeerAnswer>
 }
 
@@ -53,50 +66,74 @@ export interface Peers {
  * superseded this one.
  */
 export interface Rows {
-  readonly records: RecordRows
-  readonly events: EventRows
+  readonly journal: JournalRows
+  readonly segments: SegmentRows
+  readonly steps: StepRows
+  readonly older: OlderRows
   /**
-   * Throws in an instance that was superseded by another one, and costs next to nothing. Tells what the time
-   * is by the machine's own clock, which may have been set back.
+   * Throws in an instance that was superseded by another one, and costs next to nothing. Returns the time by
+   * the machine's own clock, which may have been set back.
    */
   touch(): number
   /**
-   * All that `run` writes is written, or nothing of it: if `run` throws, or if the instance ends before this
-   * returns.
+   * Everything that `run` writes is written, or nothing is: if `run` throws, or if the instance ends before
+   * this returns.
    */
   transaction(run: () => void): void
 }
 
-/** Text by key, in the order of the keys' UTF-8 bytes: not in the order in which it was written. */
-export interface RecordRows {
-  get(key: string): string | undefined
-  put(records: readonly (readonly [key: string, value: string])[]): void
-  delete(keys: readonly string[]): void
-  /** The records whose keys begin with this. Nothing is written while they are read. */
-  range(prefix: string): Iterable<readonly [key: string, value: string]>
+/** The journal is a ring: a row overwrites the one that was at its place before. */
+export interface JournalRows {
+  put(place: number, number: number, body: string): void
+  get(place: number): { readonly number: number; readonly body: string } | undefined
 }
 
-export interface EventRow {
-  readonly id: number
+export interface SegmentRows {
+  put(id: number, body: string): void
+  get(id: number): string | undefined
+  delete(ids: readonly number[]): void
+}
+
+/** A number of steps of the history from `first` on, and the highest sequence among them. */
+export interface StepBlock {
+  readonly first: number
+  readonly steps: number
   readonly sequence: number
   readonly body: string
 }
 
-/** What happened, in its order. Ids grow; they are not used again while a row with a higher one is there. */
-export interface EventRows {
-  append(sequence: number, body: string): void
-  /** At most `limit` rows with ids above `afterId` and sequences above `afterSequence`, by their ids. */
-  page(afterId: number, afterSequence: number, limit: number): EventRow[]
-  /** The rows without their bodies, newest first. `bytes` is the length of the body as UTF-8. */
-  newestFirst(): Iterable<{ readonly id: number; readonly sequence: number; readonly bytes: number }>
-  size(): { readonly rows: number; readonly bytes: number }
-  /** Returns the highest sequence among the forgotten rows; 0 if there were none. */
-  forgetThrough(id: number): number
+/** Without its body, whose length as UTF-8 is `bytes`. */
+export type StepBlockHead = Omit<StepBlock, 'body'> & { readonly bytes: number }
+
+export interface StepRows {
+  append(block: StepBlock): void
+  /**
+   * At most `limit` blocks in order, beginning with the one that holds this step or would hold it. Only
+   * blocks with higher sequences than this.
+   */
+  page(first: number, afterSequence: number, limit: number): StepBlock[]
+  oldest(): StepBlockHead | undefined
+  /** The highest sequence of all blocks; 0 if there are none. */
+  highestSequence(): number
+  delete(first: number): void
+}
+
+/** The rows of the first layout: one for each record, and one for each step. */
+export interface OlderRows {
+  /** Whether any of it is there, or a mark of what replaced it. */
+  isThere(): boolean
+  records(): Iterable<readonly [key: string, value: string]>
+  events(): Iterable<{ readonly sequence: number; readonly body: string }>
+  /**
+   * Removes all of it. A version that knows no other layout finds one record with a value that it cannot
+   * read, and ends: otherwise it would take an existing lock for a new one.
+   */
+  replaceBy(key: string, value: string): void
 }
 
 // ---------------------------------------------------------------- streams
 
-/** WebSockets that outlive the instance (hibernation). Each has a tag that it was accepted with. */
+/** WebSockets that outlive the instance (hibernation). Each has the tag that it was accepted with. */
 export interface Sockets {
   all(): readonly Socket[]
   withTag(tag: string): Socket | undefined
@@ -107,7 +144,7 @@ export interface Socket {
   /** Does nothing on a socket that is closing: its close event comes. */
   send(text: string): void
   close(code: number, reason: string): void
-  /** Bytes that were sent and have not left yet; `null` where the platform does not tell. */
+  /** Bytes that were sent and have not left yet; `null` if the platform does not tell. */
   bufferedBytes(): number | null
   /**
    * When the platform last answered a ping for the instance, which does not wake it; `null` if it never did.
@@ -125,9 +162,11 @@ export interface SocketAttachment {
   readonly ttlMs: number | null
   /** Bytes that were sent since the client last said that it has read everything. */
   readonly unreadBytes: number
-  /** Of the client's key, where there are keys. */
+  /** Identifies the client's key, if there are keys. */
   readonly client?: string
-  /** The client was asked whether it reads, when so many bytes were unread. */
+  /** Who opened it, for the log. */
+  readonly caller?: Caller
+  /** Set when the client was asked whether it reads, with the number of bytes unread at that time. */
   readonly probe: { readonly id: string; readonly unreadBytes: number } | null
 }
 

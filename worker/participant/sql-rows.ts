@@ -1,5 +1,7 @@
-/** The rows of a participant in the SQLite of its Durable Object. It decides nothing: see runtime.ts. */
-import type { EventRow, EventRows, RecordRows, Rows } from './runtime.ts'
+/**
+ * The rows of a participant in the SQLite database of its Durable Object. It decides nothing: see runtime.ts.
+ */
+import type { JournalRows, OlderRows, Rows, SegmentRows, StepRows } from './runtime.ts'
 
 /** The part of `DurableObjectStorage` that is needed here. */
 export interface SqlDatabase {
@@ -12,19 +14,32 @@ export interface SqlDatabase {
   transactionSync(run: () => void): void
 }
 
-/** A statement binds at most a hundred values. */
-const MAX_VALUES = 100
+const TABLES = [
+  'journal (place INTEGER PRIMARY KEY, number INTEGER NOT NULL, body TEXT NOT NULL)',
+  'segments (id INTEGER PRIMARY KEY, body TEXT NOT NULL)',
+  'steps (first INTEGER PRIMARY KEY, steps INTEGER NOT NULL, sequence INTEGER NOT NULL, body TEXT NOT NULL)',
+  // The first layout.
+  'records (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID',
+  'events (id INTEGER PRIMARY KEY, sequence INTEGER NOT NULL, body TEXT NOT NULL)',
+]
+
+type Exec = SqlDatabase['sql']['exec']
 
 export class SqlRows implements Rows {
+  readonly journal: JournalRows
+  readonly segments: SegmentRows
+  readonly steps: StepRows
+  readonly older: OlderRows
   private readonly database: SqlDatabase
 
   constructor(database: SqlDatabase) {
     this.database = database
-    const { sql } = database
-    sql.exec('CREATE TABLE IF NOT EXISTS records (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID')
-    sql.exec(
-      'CREATE TABLE IF NOT EXISTS events (id INTEGER PRIMARY KEY, sequence INTEGER NOT NULL, body TEXT NOT NULL)',
-    )
+    const exec: Exec = (query, ...values) => database.sql.exec(query, ...values)
+    for (const table of TABLES) exec(`CREATE TABLE IF NOT EXISTS ${table}`)
+    this.journal = journalRows(exec)
+    this.segments = segmentRows(exec)
+    this.steps = stepRows(exec)
+    this.older = olderRows(exec)
   }
 
   touch(): number {
@@ -35,83 +50,71 @@ export class SqlRows implements Rows {
   transaction(run: () => void): void {
     this.database.transactionSync(run)
   }
+}
 
-  readonly records: RecordRows = {
-    get: key => {
-      const found = this.database.sql.exec<{ value: string }>('SELECT value FROM records WHERE key = ?', key)
-      return found.toArray()[0]?.value
+function journalRows(exec: Exec): JournalRows {
+  return {
+    put: (place, number, body) => {
+      exec('INSERT OR REPLACE INTO journal VALUES (?, ?, ?)', place, number, body)
     },
-    put: records => {
-      // One statement writes many rows: each statement has a cost of its own.
-      for (const part of inParts(records, MAX_VALUES / 2)) {
-        const rows = part.map(() => '(?, ?)').join(', ')
-        this.database.sql.exec(`INSERT OR REPLACE INTO records VALUES ${rows}`, ...part.flat())
-      }
-    },
-    delete: keys => {
-      for (const part of inParts(keys, MAX_VALUES)) {
-        const places = part.map(() => '?').join(', ')
-        this.database.sql.exec(`DELETE FROM records WHERE key IN (${places})`, ...part)
-      }
-    },
-    range: prefix => this.range(prefix),
+    get: place =>
+      exec<{ number: number; body: string }>(
+        'SELECT number, body FROM journal WHERE place = ?',
+        place,
+      ).toArray()[0],
   }
+}
 
-  private *range(prefix: string): Iterable<readonly [string, string]> {
-    type Row = { key: string; value: string }
-    const { sql } = this.database
-    // A range of the primary key: no row outside of it is read.
-    const rows =
-      prefix === ''
-        ? sql.exec<Row>('SELECT key, value FROM records ORDER BY key')
-        : sql.exec<Row>(
-            'SELECT key, value FROM records WHERE key >= ? AND key < ? ORDER BY key',
-            prefix,
-            behind(prefix),
-          )
-    for (const { key, value } of rows) yield [key, value]
-  }
-
-  readonly events: EventRows = {
-    append: (sequence, body) => {
-      this.database.sql.exec('INSERT INTO events (sequence, body) VALUES (?, ?)', sequence, body)
+function segmentRows(exec: Exec): SegmentRows {
+  return {
+    put: (id, body) => {
+      exec('INSERT OR REPLACE INTO segments VALUES (?, ?)', id, body)
     },
-    page: (afterId, afterSequence, limit) =>
-      this.database.sql
-        .exec<{ id: number; sequence: number; body: string }>(
-          'SELECT id, sequence, body FROM events WHERE id > ? AND sequence > ? ORDER BY id LIMIT ?',
-          afterId,
-          afterSequence,
-          limit,
-        )
-        .toArray() as EventRow[],
-    newestFirst: () =>
-      this.database.sql.exec<{ id: number; sequence: number; bytes: number }>(
-        'SELECT id, sequence, octet_length(body) AS bytes FROM events ORDER BY id DESC',
-      ),
-    size: () =>
-      this.database.sql
-        .exec<{ rows: number; bytes: number }>(
-          'SELECT count(*) AS rows, total(octet_length(body)) AS bytes FROM events',
-        )
-        .one(),
-    forgetThrough: id => {
-      const { through } = this.database.sql
-        .exec<{ through: number | null }>('SELECT max(sequence) AS through FROM events WHERE id <= ?', id)
-        .one()
-      this.database.sql.exec('DELETE FROM events WHERE id <= ?', id)
-      return through ?? 0
+    get: id => exec<{ body: string }>('SELECT body FROM segments WHERE id = ?', id).toArray()[0]?.body,
+    delete: ids => {
+      for (const id of ids) exec('DELETE FROM segments WHERE id = ?', id)
     },
   }
 }
 
-/** The first text behind all that begin with this. Prefixes end with an ASCII character. */
-function behind(prefix: string): string {
-  return prefix.slice(0, -1) + String.fromCharCode(prefix.charCodeAt(prefix.length - 1) + 1)
+function stepRows(exec: Exec): StepRows {
+  return {
+    append: ({ first, steps, sequence, body }) => {
+      exec('INSERT INTO steps VALUES (?, ?, ?, ?)', first, steps, sequence, body)
+    },
+    page: (first, afterSequence, limit) =>
+      exec<{ first: number; steps: number; sequence: number; body: string }>(
+        `SELECT first, steps, sequence, body FROM steps
+        WHERE first >= coalesce((SELECT max(first) FROM steps WHERE first <= ?), 0) AND sequence > ?
+        ORDER BY first LIMIT ?`,
+        first,
+        afterSequence,
+        limit,
+      ).toArray(),
+    oldest: () =>
+      exec<{ first: number; steps: number; sequence: number; bytes: number }>(
+        'SELECT first, steps, sequence, octet_length(body) AS bytes FROM steps ORDER BY first LIMIT 1',
+      ).toArray()[0],
+    highestSequence: () =>
+      exec<{ highest: number | null }>('SELECT max(sequence) AS highest FROM steps').one().highest ?? 0,
+    delete: first => {
+      exec('DELETE FROM steps WHERE first = ?', first)
+    },
+  }
 }
 
-function inParts<Item>(items: readonly Item[], most: number): Item[][] {
-  const parts: Item[][] = []
-  for (let at = 0; at < items.length; at += most) parts.push(items.slice(at, at + most))
-  return parts
+function olderRows(exec: Exec): OlderRows {
+  return {
+    isThere: () => exec('SELECT key FROM records LIMIT 1').toArray().length > 0,
+    records: function* () {
+      for (const { key, value } of exec<{ key: string; value: string }>('SELECT key, value FROM records'))
+        yield [key, value]
+    },
+    events: () => exec<{ sequence: number; body: string }>('SELECT sequence, body FROM events ORDER BY id'),
+    replaceBy: (key, value) => {
+      exec('DELETE FROM records')
+      exec('DELETE FROM events')
+      exec('INSERT INTO records VALUES (?, ?)', key, value)
+    },
+  }
 }

@@ -9,7 +9,8 @@ import {
   problem,
 } from '../../shared/api/problems.ts'
 import { summarize } from '../../shared/api/validation.ts'
-import type { LogEntry, RouterContext } from './context.ts'
+import { type LogEntry, logEntry } from '../../shared/log.ts'
+import type { RouterContext } from './context.ts'
 import type { Routed } from './routing.ts'
 
 export interface ProblemResponseOptions extends ProblemOptions {
@@ -79,7 +80,7 @@ export function defect(
   outcome?: 'unknown',
 ): Response {
   const { message, stack } = error instanceof Error ? error : new Error(String(error))
-  log({ level: 'error', message, requestId: c.get('requestId'), ...(stack !== undefined && { stack }) })
+  log(logEntry('defect', { detail: message, requestId: c.get('requestId'), stack }))
   const detail = 'This is a defect of the service. Its log has more under the request id.'
   return problemResponse(c, 'internal', detail, { outcome })
 }

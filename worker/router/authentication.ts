@@ -1,7 +1,8 @@
-/** Who is there, and may they? A key is found by its hash (keys.ts); `healthz`, the description and its page need none. */
+/** Who is there, and may they? A key is found by its hash (keys.ts). What the service says about itself needs none. */
 import type { MiddlewareHandler } from 'hono'
 import { bearerAuth } from 'hono/bearer-auth'
 import type { Verb } from '../../shared/api/routes.ts'
+import type { Caller } from '../participant/observe/callers.ts'
 import { problemResponse } from './answers.ts'
 import type { RouterContext, RouterEnvironment } from './context.ts'
 import { allows, entriesOf, type KeyEntry, type KeySource } from './keys.ts'
@@ -10,7 +11,7 @@ import { isUpgrade, keyOffered } from './subprotocols.ts'
 type Middleware = MiddlewareHandler<RouterEnvironment>
 
 const NO_KEY = 'Send a key as `Authorization: Bearer <key>`.'
-const WRONG_KEY = 'This key is not known here.'
+const WRONG_KEY = 'This service does not know the key that came with the request.'
 
 /** `401` unless the request brings a key that is known. */
 export function authentication(keys: KeySource): Middleware {
@@ -60,6 +61,12 @@ const CLIENT_DIGITS = 16
 export function clientOf(c: RouterContext): { readonly client?: string } {
   const entry = c.get('keyEntries')?.[0]
   return entry === undefined ? {} : { client: entry.hash.slice(0, CLIENT_DIGITS) }
+}
+
+/** What participants log of whoever asks: the name of the key, never the key. */
+export function callerOf(c: RouterContext): Caller {
+  const names = new Set(c.get('keyEntries')?.map(({ name }) => name))
+  return { requestId: c.get('requestId'), ...(names.size > 0 && { key: [...names].join(', ') }) }
 }
 
 /** `403` if the key does not allow this; `null` if it does. */

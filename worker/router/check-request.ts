@@ -1,5 +1,6 @@
 /** Path, query and body of a request, held against the schemas of its route: the value, or the refusal. */
 import * as z from 'zod'
+import { explainOps } from '../../shared/api/explain-ops.ts'
 import { API_LIMITS } from '../../shared/api/limits.ts'
 import { findOversized, foreignOps } from '../../shared/api/ops.ts'
 import type { FieldError } from '../../shared/api/problems.ts'
@@ -58,7 +59,7 @@ function isDecodable(path: string): boolean {
 export function checkQuery(c: RouterContext, route: Route): CheckedRequest<Fields> {
   const begin = c.req.url.indexOf('?')
   const search = begin === -1 ? '' : c.req.url.slice(begin)
-  // What is not UTF-8 would be changed silently, as in a body.
+  // Bytes that are not UTF-8 would be changed silently, as in a body.
   if (!isDecodable(search))
     return refused(malformed(c, [{ in: 'query', path: '', message: 'not percent-encoded UTF-8' }]))
   // Without a prototype: `__proto__` is a name like any other.
@@ -73,7 +74,7 @@ export function checkQuery(c: RouterContext, route: Route): CheckedRequest<Field
   return refused(malformed(c, checked.ok ? errors : [...errors, ...checked.errors]))
 }
 
-/** What is not a number stays text, and the schema says so. */
+/** Anything that is not a number stays text, and the schema reports it. */
 function asNumber(text: string): number | string {
   return /^(?:0|-?[1-9][0-9]{0,15})$/.test(text) ? Number(text) : text
 }
@@ -94,7 +95,7 @@ export async function checkBody(
     )
   }
   if (bytes === null)
-    return refused(malformed(c, [{ in: 'body', path: '', message: 'it did not come whole' }]))
+    return refused(malformed(c, [{ in: 'body', path: '', message: 'it broke off before its end' }]))
   const mediaType = c.req.header('content-type')
   if (mediaType === undefined ? bytes.byteLength > 0 : !JSON_MEDIA_TYPE.test(mediaType)) {
     const detail = 'The body must be JSON, and say so: `Content-Type: application/json`.'
@@ -109,7 +110,9 @@ export async function checkBody(
   if (tooLarge.length > 0) return refused(oversized(c, tooLarge))
   const schema = isKeyValue ? route.body : withForeignOps(route.body, services.opSchemas[resource])
   const checked = check(schema, parsed, 'body')
-  return checked.ok ? checked : refused(malformed(c, checked.errors))
+  if (checked.ok) return checked
+  const errors = isKeyValue ? explainOps(checked.errors, (parsed as Fields | null)?.ops) : checked.errors
+  return refused(malformed(c, errors))
 }
 
 /** `null` if it breaks off, or comes in chunks that are none. */

@@ -6,7 +6,9 @@ import type { ProtocolOptions } from '../../shared/protocols/protocol.ts'
 import { canonical } from '../../shared/resource/canonical.ts'
 import { byNearness, type Coordinates } from './nearest.ts'
 
-/** What is left out has its default. A participant of the default with a URL of its own keeps it. */
+/**
+ * Fields that are left out have their defaults. A participant of the default with a URL of its own keeps it.
+ */
 export function configurationFrom(
   defaults: LockConfiguration,
   request: ConfigureRequest,
@@ -47,7 +49,7 @@ export function describeConfiguration(lock: string, configuration: LockConfigura
   }
 }
 
-/** In words, what the lock has instead of what was wanted. Who had the token first is nobody's wish. */
+/** Says in words what the lock has instead of what was wanted. Nobody can wish who has the token first. */
 export function differences(wanted: LockConfiguration, actual: LockConfiguration): string[] {
   const [left, right] = [aspects(wanted), aspects(actual)]
   return Object.keys(left).flatMap(name =>

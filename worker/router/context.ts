@@ -5,6 +5,7 @@ import type { LockConfiguration } from '../../shared/api/configuration.ts'
 import type { ProblemCode } from '../../shared/api/problems.ts'
 import type { ROUTES, RouteId } from '../../shared/api/routes.ts'
 import type { LedgerHealth } from '../../shared/birth/ledger-types.ts'
+import type { LogEntry } from '../../shared/log.ts'
 import type { KeyEntry, KeySource } from './keys.ts'
 import type { Metrics } from './metrics.ts'
 import type { ParticipantCaller } from './participants.ts'
@@ -47,15 +48,6 @@ export const DEFAULT_TIMES: RouterTimes = {
   retryMs: 100,
   // Longer than it takes to find six of thirteen silent: or whoever asks again would begin with the first of them.
   silenceMs: 30_000,
-}
-
-export interface LogEntry {
-  readonly level: 'error' | 'warning'
-  readonly message: string
-  readonly requestId?: string
-  readonly lock?: string
-  readonly participant?: number
-  readonly stack?: string
 }
 
 export interface Services {

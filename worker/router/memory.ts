@@ -1,4 +1,7 @@
-/** What one isolate's router remembers between requests. All of it may be lost at any time, and none of it grows. */
+/**
+ * What one isolate's router remembers between requests. All of it may be lost at any time, and none of it
+ * grows.
+ */
 import type { LockConfiguration } from '../../shared/api/configuration.ts'
 
 const MOST_LOCKS = 1_000
@@ -35,8 +38,8 @@ export class BoundedMap<Value> {
 }
 
 /**
- * The configurations that participants told of. Who is a participant changes rarely, and one that no longer is says so:
- * nothing here needs to expire.
+ * The configurations that participants reported. They rarely change, and a participant that is no longer one
+ * says so, so nothing here needs to expire.
  */
 export class KnownConfigurations {
   private readonly known = new BoundedMap<LockConfiguration>(MOST_LOCKS)
@@ -50,14 +53,19 @@ export class KnownConfigurations {
     return this.known.get(lock) ?? this.defaults(lock)
   }
 
-  /** An answer that was on its way while a newer one overtook it must not bring the old configuration back. */
+  /**
+   * An answer that was on its way while a newer one overtook it must not bring the old configuration back.
+   */
   learn(lock: string, configuration: LockConfiguration): void {
     const before = this.known.get(lock)
     if (before === undefined || configuration.number >= before.number) this.known.set(lock, configuration)
   }
 }
 
-/** Participants that did not answer lately are asked last: who waits for them once need not wait each time. */
+/**
+ * Participants that did not answer lately are asked last, so that a client that waited for one once need not
+ * wait each time.
+ */
 export class Silences {
   private readonly until = new BoundedMap<number>(MOST_SILENCES)
   private readonly lastsMs: number

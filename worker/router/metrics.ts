@@ -1,52 +1,61 @@
 /** Counters of one isolate, in the text format of Prometheus. They begin at zero whenever an isolate does. */
-/** Routes, statuses, codes and participants are few, but a method can be any word. */
-const MOST_SERIES = 1_000
 
-interface Family {
-  readonly help: string
-  readonly labels: readonly string[]
-  /** By the values of the labels, one on each line. */
-  readonly counts: Map<string, number>
-}
+/** Routes, statuses, codes and participants are few, but a method can be any word. */
+const MAX_SERIES = 1_000
+
+const SINCE = 'since this instance of the router began.'
+
+export const ROUTER_METRICS = {
+  baton_requests_total: {
+    help: `Requests by route, method and status, ${SINCE}`,
+    labels: ['route', 'method', 'status'],
+  },
+  baton_problems_total: { help: `Refusals by code, ${SINCE}`, labels: ['code'] },
+  baton_participant_silences_total: {
+    help: `How often a participant did not answer the router, ${SINCE}`,
+    labels: ['participant'],
+  },
+} as const
+
+type Name = keyof typeof ROUTER_METRICS
 
 export class Metrics {
-  private readonly families = {
-    baton_requests_total: family('Requests by route, method and status.', ['route', 'method', 'status']),
-    baton_problems_total: family('Refusals by code.', ['code']),
-    baton_participant_silences_total: family('Participants that did not answer the router.', ['participant']),
+  /** By the values of the labels, one on each line. */
+  private readonly counts: { readonly [name in Name]: Map<string, number> } = {
+    baton_requests_total: new Map(),
+    baton_problems_total: new Map(),
+    baton_participant_silences_total: new Map(),
   }
 
   request(route: string, method: string, status: number): void {
-    add(this.families.baton_requests_total, `${route}\n${method}\n${status}`)
+    this.add('baton_requests_total', `${route}\n${method}\n${status}`)
   }
 
   problem(code: string): void {
-    add(this.families.baton_problems_total, code)
+    this.add('baton_problems_total', code)
   }
 
   silence(participant: number): void {
-    add(this.families.baton_participant_silences_total, String(participant))
+    this.add('baton_participant_silences_total', String(participant))
   }
 
   /** `more` is text of the same format. */
   render(more: string): string {
     const lines: string[] = []
-    for (const [name, { help, labels, counts }] of Object.entries(this.families)) {
+    for (const [name, { help, labels }] of Object.entries(ROUTER_METRICS)) {
       lines.push(`# HELP ${name} ${help}`, `# TYPE ${name} counter`)
-      for (const [values, count] of counts) lines.push(`${name}{${labelled(labels, values)}} ${count}`)
+      for (const [values, count] of this.counts[name as Name])
+        lines.push(`${name}{${labelled(labels, values)}} ${count}`)
     }
     const text = `${lines.join('\n')}\n`
     return more === '' ? text : `${text}${more.trimEnd()}\n`
   }
-}
 
-function family(help: string, labels: readonly string[]): Family {
-  return { help, labels, counts: new Map() }
-}
-
-function add({ counts }: Family, values: string): void {
-  const count = counts.get(values)
-  if (count !== undefined || counts.size < MOST_SERIES) counts.set(values, (count ?? 0) + 1)
+  private add(name: Name, values: string): void {
+    const counts = this.counts[name]
+    const count = counts.get(values)
+    if (count !== undefined || counts.size < MAX_SERIES) counts.set(values, (count ?? 0) + 1)
+  }
 }
 
 function labelled(labels: readonly string[], values: string): string {

@@ -1,6 +1,7 @@
 /**
- * Which participant is nearest to a request. Cloudflare tells where a request comes from (`request.cf`); a location hint
- * stands for a place on earth; the distance over its surface is a fair guess at the time a message takes.
+ * Which participant is nearest to a request. Cloudflare tells where a request comes from (`request.cf`); a
+ * location hint stands for a place on earth; the distance over its surface is a fair guess at the time a
+ * message takes.
  */
 import type { ParticipantPlace } from '../../shared/api/configuration.ts'
 import type { Location } from '../../shared/api/limits.ts'
@@ -13,8 +14,9 @@ export interface Coordinates {
 const at = (latitude: number, longitude: number): Coordinates => ({ latitude, longitude })
 
 /**
- * Where objects with this hint really live. There are none in South America, Africa and the Middle East: objects hinted
- * there are put nearby (developers.cloudflare.com/durable-objects/reference/data-location, as of 2026).
+ * Where objects with this hint really live. There are none in South America, Africa and the Middle East:
+ * objects hinted there are put nearby (developers.cloudflare.com/durable-objects/reference/data-location, as
+ * of 2026).
  */
 const LOCATIONS: { readonly [location in Location]: Coordinates } = {
   wnam: at(37.4, -121.9),
@@ -43,7 +45,10 @@ const CONTINENTS: { readonly [continent: string]: Coordinates } = {
 
 const EARTH_RADIUS_KM = 6_371
 
-/** Where the request comes from, if the platform says so. A request that a Worker made itself has no such information. */
+/**
+ * Where the request comes from, if the platform says so. A request that a Worker made itself has no such
+ * information.
+ */
 export function whereFrom(request: Request): Coordinates | null {
   const { cf } = request as { readonly cf?: { readonly [property: string]: unknown } | null }
   if (typeof cf !== 'object' || cf === null) return null
@@ -67,7 +72,10 @@ function numberIn(value: unknown, most: number): number | null {
   return Math.abs(number) <= most ? number : null
 }
 
-/** Nearest first. What is as near as another, or nobody knows where, comes in the order of the ids: always the same one. */
+/**
+ * Nearest first. Participants that are equally near, or whose place is unknown, come in the order of their
+ * ids, which is always the same.
+ */
 export function byNearness(
   places: readonly ParticipantPlace[],
   from: Coordinates | null,

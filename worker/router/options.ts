@@ -3,7 +3,9 @@ import type * as z from 'zod'
 import type { LockConfiguration } from '../../shared/api/configuration.ts'
 import { formatUser, USER_BYTES } from '../../shared/api/ids.ts'
 import type { LedgerHealth } from '../../shared/birth/ledger-types.ts'
-import { DEFAULT_TIMES, type LogEntry, type RouterTimes, type Services } from './context.ts'
+import { type LogEntry, logEntry } from '../../shared/log.ts'
+import { logToConsole } from '../console-log.ts'
+import { DEFAULT_TIMES, type RouterTimes, type Services } from './context.ts'
 import { upgradeInWorkers } from './handlers/streams.ts'
 import { type KeySource, OPEN, parseKeys } from './keys.ts'
 import { KnownConfigurations, Silences } from './memory.ts'
@@ -21,8 +23,6 @@ export interface RouterOptions {
   readonly defaults: LockConfiguration | ((lock: string) => LockConfiguration)
   /** For resources other than the built-in one: what one op must look like. Without it, any JSON goes. */
   readonly opSchemas?: { readonly [resource: string]: z.ZodType }
-  /** Lets pages of these origins call the service from a browser. */
-  readonly cors?: { readonly origin: string | string[] }
   /** More lines for `/metrics`, in the format of Prometheus. */
   readonly participantMetrics?: () => string | Promise<string>
   /** What the ledger of this process says about itself; `null` if it has none. */
@@ -49,12 +49,7 @@ export function servicesFrom(options: RouterOptions): Services {
     now,
     onSilence: (lock, place, reason) => {
       metrics.silence(place.id)
-      log({
-        level: 'warning',
-        message: `a participant did not answer: ${reason}`,
-        lock,
-        participant: place.id,
-      })
+      log(logEntry('participant_silent', { lock, participant: place.id, detail: reason }))
     },
   })
   return {
@@ -76,9 +71,4 @@ export function servicesFrom(options: RouterOptions): Services {
 function keysFrom({ keys, open = false }: RouterOptions): KeySource {
   if (open) return OPEN
   return typeof keys === 'object' ? keys : parseKeys(keys)
-}
-
-function logToConsole(entry: LogEntry): void {
-  if (entry.level === 'error') console.error(JSON.stringify(entry))
-  else console.warn(JSON.stringify(entry))
 }

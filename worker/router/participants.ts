@@ -2,6 +2,7 @@
 import type { ParticipantPlace } from '../../shared/api/configuration.ts'
 import type { Json } from '../../shared/json.ts'
 import type { ParticipantAnswer, ParticipantCall, ParticipantRequest } from '../participant/calls.ts'
+import type { Caller } from '../participant/observe/callers.ts'
 import { isStopped, withinMs } from './time-limit.ts'
 
 /** Finds a participant wherever it is. Rejects like the `fetch` of a Durable Object's stub does. */
@@ -33,6 +34,8 @@ export interface AskOptions {
   readonly limitMs: number
   /** The client has gone. */
   readonly signal?: AbortSignal | undefined
+  /** Who asks, for the log of the participant. */
+  readonly caller?: Caller | undefined
 }
 
 export class ParticipantCaller {
@@ -50,7 +53,7 @@ export class ParticipantCaller {
     call: ParticipantCall,
     options: AskOptions,
   ): Promise<Asked> {
-    return this.ask(lock, place, requestFor(call), options, parseAnswer)
+    return this.ask(lock, place, requestFor(call, options.caller), options, parseAnswer)
   }
 
   /** Asks for a stream or a WebSocket. The time limit is for its beginning. */
@@ -125,8 +128,8 @@ export class ParticipantCaller {
 type MakeRequest = (signal: AbortSignal) => Request
 type Understand = (response: Response) => Promise<Asked>
 
-function requestFor(call: ParticipantCall): MakeRequest {
-  const body = JSON.stringify({ call } satisfies ParticipantRequest)
+function requestFor(call: ParticipantCall, caller?: Caller): MakeRequest {
+  const body = JSON.stringify({ call, ...(caller && { caller }) } satisfies ParticipantRequest)
   const headers = { 'content-type': 'application/json' }
   return signal => new Request(addressOf('/call'), { method: 'POST', headers, body, signal })
 }

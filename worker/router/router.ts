@@ -9,7 +9,6 @@
  * (400, 404), may they (403), are query and body well-formed (400, 413, 415), and then its handler.
  */
 import { Hono, type MiddlewareHandler } from 'hono'
-import { cors } from 'hono/cors'
 import { HTTPException } from 'hono/http-exception'
 import { requestId } from 'hono/request-id'
 import { NONCE, secureHeaders } from 'hono/secure-headers'
@@ -26,7 +25,6 @@ import { serviceHandlers } from './handlers/service.ts'
 import { stateHandlers } from './handlers/state.ts'
 import { streamHandlers } from './handlers/streams.ts'
 import { type RouterOptions, servicesFrom } from './options.ts'
-import { isUpgrade } from './subprotocols.ts'
 
 type Middleware = MiddlewareHandler<RouterEnvironment>
 
@@ -39,6 +37,9 @@ const HANDLERS: Handlers = {
   ...streamHandlers,
 }
 
+/** A browser shows these. */
+const PAGES: readonly RouteId[] = ['home', 'docs']
+
 /** With these, an answer to `HEAD` would leave a stream open that nobody reads. */
 const WITHOUT_HEAD: readonly RouteId[] = ['watch', 'session']
 
@@ -47,12 +48,11 @@ export function createRouter(options: RouterOptions): Hono<RouterEnvironment> {
   const app = new Hono<RouterEnvironment>()
   app.onError((error, c) => onError(error, c, services))
   app.use(requestId(), timing(), counting(services), withoutBody)
-  if (options.cors !== undefined) app.use(crossOrigin(options.cors))
   const key = authentication(services.keys)
   for (const id of ROUTE_IDS) {
     const { method, path, verb }: Route = ROUTES[id]
     const handle = (c: RouterContext) => serve(c, id, services)
-    const headers = id === 'docs' ? PAGE_HEADERS : API_HEADERS
+    const headers = PAGES.includes(id) ? PAGE_HEADERS : API_HEADERS
     app.on(method, pattern(path), named(path), headers, verb === null ? pass : key, handle)
   }
   for (const path of new Set(ROUTE_IDS.map(id => ROUTES[id].path))) {
@@ -60,7 +60,7 @@ export function createRouter(options: RouterOptions): Hono<RouterEnvironment> {
   }
   // Not `notFound`, which belongs to the outermost app.
   app.all('*', API_HEADERS, c =>
-    problemResponse(c, 'no_such_route', 'There is nothing here; /docs lists what there is.'),
+    problemResponse(c, 'no_such_route', 'There is nothing at this path. `GET /docs` lists what there is.'),
   )
   return app
 }
@@ -99,7 +99,7 @@ const NOTHING = {
 /** The other names below this domain are none of our business. */
 const TRANSPORT = 'max-age=15552000'
 
-/** For the one page; its nonce is for its style. */
+/** For pages; the nonce is for their style. */
 const PAGE_HEADERS = secureHeaders({
   contentSecurityPolicy: { ...NOTHING, styleSrc: [NONCE] },
   strictTransportSecurity: TRANSPORT,
@@ -126,18 +126,6 @@ function counting({ metrics }: Services): Middleware {
     metrics.request(c.get('route') ?? 'none', c.req.method, c.res.status)
     if (code !== undefined) metrics.problem(code)
   }
-}
-
-/** A WebSocket is not subject to this, and its answer must stay as it is. */
-function crossOrigin({ origin }: { readonly origin: string | string[] }): Middleware {
-  const middleware = cors({
-    origin,
-    allowMethods: ['GET', 'HEAD', 'PUT', 'POST', 'DELETE'],
-    allowHeaders: ['authorization', 'content-type', 'if-none-match', 'last-event-id', 'x-request-id'],
-    exposeHeaders: ['etag', 'retry-after', 'server-timing', 'x-request-id'],
-    maxAge: 86_400,
-  }) as Middleware
-  return (c, next) => (isUpgrade(c.req.raw.headers) ? next() : middleware(c, next))
 }
 
 const pass: Middleware = (_, next) => next()

@@ -1,14 +1,16 @@
 /**
- * Which participant serves a request. No single one is needed by all: the nearest that answers serves what any of them can,
- * and only what lives at one participant (a grant, a ticket) is asked of that one alone.
+ * Which participant serves a request. No single one is needed by all: the nearest that answers serves what
+ * any of them can, and only what lives at one participant (a grant, a ticket) is asked of that one alone.
  *
  * Asking the next one after silence is safe, call by call:
  * - `get`, `list`, `status`, `history`: reads.
  * - `configure`: the participants agree on one configuration, whoever is asked.
- * - `transact`: its `opId` is applied once. But after a try whose fate is not known, nobody can say that it was *not* applied.
- * - `acquire`: it may be waiting, or granted, where nothing was heard of it: there it is withdrawn in the background.
- * - `eject`: it may force out a second holder, unless it says which one. It must work when the holder's own participant is
- *   the one that is gone.
+ * - `transact`: its `opId` is applied once. But after a try whose fate is not known, nobody can say that it
+ *   was *not* applied.
+ * - `acquire`: it may be waiting, or granted, where nothing was heard of it: there it is withdrawn in the
+ *   background.
+ * - `eject`: it may force out a second holder, unless it says which one. It must work when the holder's own
+ *   participant is the one that is gone.
  * - `watch`, `session`: nothing has begun before the stream has.
  */
 import type { LockConfiguration, ParticipantPlace } from '../../shared/api/configuration.ts'
@@ -33,7 +35,7 @@ export type Routed =
  */
 export type Stake = 'operation' | 'transaction' | 'holder'
 
-/** What is to be asked, of whomever. */
+/** What to ask, whichever participant is asked. */
 export interface Plan {
   readonly lock: string
   readonly from: Coordinates | null
@@ -58,7 +60,7 @@ export interface RoutingServices {
 
 interface Heard {
   readonly result: ParticipantAnswer | Extract<Asked, { readonly type: 'opened' | 'silent' }>
-  /** What was asked may have been done, whatever the result says. */
+  /** The request may have been carried out, whatever the result says. */
   readonly leavesDoubt: boolean
 }
 

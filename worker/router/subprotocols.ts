@@ -1,7 +1,7 @@
 /**
- * A browser cannot set headers on a WebSocket, but it can offer subprotocols: it offers its key as `baton.key.<key>`, and
- * should offer `baton` beside it. It closes the socket again unless one of those it offered is chosen, so that must be the one
- * with the key if there is no other.
+ * A browser cannot set headers on a WebSocket, but it can offer subprotocols: it offers its key as
+ * `baton.key.<key>`, and should offer `baton` as well. It closes the socket again unless one of those it
+ * offered is chosen, so that must be the one with the key if there is no other.
  */
 const HEADER = 'sec-websocket-protocol'
 const KEY = 'baton.key.'

@@ -6,7 +6,10 @@ export function isStopped(error: unknown): boolean {
   return error instanceof Stopped
 }
 
-/** Something to do when it takes long: to find out whether it makes sense to wait for the rest of the time. */
+/**
+ * Something to do when a call takes long: finding out whether it makes sense to wait for the rest of the
+ * time.
+ */
 export interface WhenSlow {
   readonly afterMs: number
   /** Why it does not, or `null` if it does. */
@@ -14,8 +17,8 @@ export interface WhenSlow {
 }
 
 /**
- * Runs until it ends, the time is over or `outer` is aborted; in the latter cases it rejects and aborts the signal. Timers are
- * not cheap in Workers, and most answers are there at once: there is never more than one.
+ * Runs until it ends, the time is over or `outer` is aborted; in the latter cases it rejects and aborts the
+ * signal. Timers are not cheap in Workers, and most answers are there at once: there is never more than one.
  */
 export async function withinMs<Result>(
   limitMs: number,
@@ -53,7 +56,10 @@ export async function withinMs<Result>(
   }
 }
 
-/** Like `Promise.all` over `map`, with at most so many under way: the platform lets six requests wait at once. */
+/**
+ * Like `Promise.all` over `map`, with a limited number under way: the platform lets six requests wait at
+ * once.
+ */
 export async function mapLimited<Item, Result>(
   items: readonly Item[],
   most: number,

@@ -1,14 +1,17 @@
 /**
- * An operator forces the present holders out. In these protocols nobody knows who is inside elsewhere, so everybody is asked;
- * who has somebody inside is told which grants are meant. A question that arrives late or twice therefore forces nobody
- * out that came in afterwards.
+ * An operator forces the present holders out. In these protocols nobody knows who is inside elsewhere, so
+ * every participant is asked; one that has users inside is then told which grants must end. A question that
+ * arrives late or twice therefore never forces out a user that came in afterwards.
  */
 import type { Effect, ParticipantId, UserInput } from '../protocol.ts'
 import { emit, send } from '../step.ts'
-import type { DeskStep } from './desk.ts'
+import type { LocalQueueStep } from './local-queue.ts'
 import { eject, refuse } from './users.ts'
 
-/** Contains the number of the asker's life: a late answer to a question of an earlier life is none to a question of this. */
+/**
+ * Contains the number of the asker's life, so that a late answer to a question of an earlier life is not
+ * taken for an answer to a question of this one.
+ */
 type Round = string
 
 export type OperatorMessage =
@@ -17,15 +20,15 @@ export type OperatorMessage =
   | { readonly type: 'eject'; readonly round: Round; readonly fences: readonly number[] }
   | { readonly type: 'ejected'; readonly round: Round }
 
-/** Soft: an operator whose participant restarts asks again. */
+/** Soft state: an operator whose participant restarts asks again. */
 export interface Ejection {
   readonly request: string
   readonly round: Round
-  /** The grant that is meant; `null`: whichever there is. */
+  /** The grant that must end; `null` means whichever there is. */
   readonly fence: number | null
-  /** The grant that is meant was inside. */
+  /** Whether the grant in question was found inside. */
   isFound: boolean
-  /** By participant: `null` until it has said who is inside there; then the grants that must end. */
+  /** By participant: `null` until it has said who is inside there; after that, the grants that must end. */
   readonly open: { [participant: string]: readonly number[] | null }
 }
 
@@ -37,7 +40,7 @@ export interface Operators {
 
 export const noOperators = (): Operators => ({ life: 0, rounds: 0, ejections: [] })
 
-export interface OperatorStep extends DeskStep {
+export interface OperatorStep extends LocalQueueStep {
   readonly effects: { push(effect: Effect<OperatorMessage>): unknown }
   readonly operators: Operators
 }
@@ -53,7 +56,7 @@ export function onEject(
   }
   operators.rounds++
   const fence = event.fence ?? null
-  const here = step.desk.holders.filter(holder => fence === null || holder.fence === fence)
+  const here = step.localQueue.holders.filter(holder => fence === null || holder.fence === fence)
   for (const holder of here) eject(step, holder, 'operator')
   const ejection: Ejection = {
     request: event.request,
@@ -67,7 +70,7 @@ export function onEject(
   finishEjections(step)
 }
 
-/** To be called when what is unanswered is repeated. */
+/** Must be called whenever unanswered messages are repeated. */
 export function repeatEjections(step: OperatorStep): void {
   for (const ejection of step.operators.ejections) ask(step, ejection)
 }
@@ -92,7 +95,7 @@ export function onOperatorMessage(step: OperatorStep, from: ParticipantId, messa
       return send<OperatorMessage>(step, from, {
         type: 'inside',
         round,
-        fences: step.desk.holders.map(({ fence }) => fence),
+        fences: step.localQueue.holders.map(({ fence }) => fence),
       })
     case 'inside': {
       const ejection = step.operators.ejections.find(asked => asked.round === round)
@@ -104,7 +107,7 @@ export function onOperatorMessage(step: OperatorStep, from: ParticipantId, messa
       return send<OperatorMessage>(step, from, { type: 'eject', round, fences })
     }
     case 'eject':
-      for (const holder of [...step.desk.holders]) {
+      for (const holder of [...step.localQueue.holders]) {
         if (message.fences.includes(holder.fence)) eject(step, holder, 'operator')
       }
       return send<OperatorMessage>(step, from, { type: 'ejected', round })
@@ -122,7 +125,7 @@ function settle(step: OperatorStep, ejection: Ejection, from: ParticipantId): vo
   finishEjections(step)
 }
 
-/** Nobody is asked any longer who is no member any longer. */
+/** A participant that is no longer a member is no longer asked. */
 export function forgetMember(step: OperatorStep, member: ParticipantId): void {
   for (const ejection of step.operators.ejections) delete ejection.open[member]
   finishEjections(step)

@@ -1,13 +1,13 @@
 /**
- * Maekawa's algorithm (1985) as a pure state machine: a node locks the members of its set S_i, about √N nodes that have a
- * member in common with every other set, and enters its critical section when it has locked all of them.
+ * Maekawa's algorithm (1985) as a pure state machine. A node locks the members of its set S_i, about √N nodes
+ * that share a member with every other set, and enters its critical section once it has locked all of them.
  *
- * Where to look: section 3 (the choice of the sets) is sets/; section 4 (the algorithm) is in the two files of that name, one
- * for each role of a node. What the paper takes as given is beside them: reliable channels (repeat.ts), nodes that never
- * stop (records.ts), one user per node (../lock-only/).
+ * Where to look: section 3 (the choice of the sets) is in sets/; section 4 (the algorithm) is in the two
+ * files of that name, one for each role of a node. What the paper takes for granted is beside them: reliable
+ * channels (repeat.ts), nodes that never stop (records.ts), one user per node (../lock-only/).
  *
- * A node that is down keeps those waiting whose sets it is in, until it comes back with its storage; the algorithm has no
- * way around it.
+ * While a node is down, the nodes whose sets it is in wait until it comes back with its storage; the
+ * algorithm has no way around that.
  */
 import { onEject, onOperatorMessage } from '../lock-only/operators.ts'
 import {
@@ -19,7 +19,7 @@ import {
   onWithdraw,
   refuse,
   refuseUnsupported,
-  startDesk,
+  startLocalQueue,
 } from '../lock-only/users.ts'
 import type { Context, Effect, Input, ParticipantId, Protocol, UserInput } from '../protocol.ts'
 import { MESSAGE_FORMAT } from '../protocol.ts'
@@ -85,11 +85,14 @@ function onStart(step: Step, genesis: boolean, incarnation: number): void {
     save(step, 'membership', durable.membership)
   }
   if (!isMember(step)) return
-  startDesk(step)
+  startLocalQueue(step)
   if (durable.own.phase === 'requesting') sendRequests(step)
 }
 
-/** What follows from the state whatever the input was: this node's messages to itself, and its way in and out. */
+/**
+ * What follows from the state, whatever the input was: this node's messages to itself, and its way in and
+ * out.
+ */
 function finish(step: Step): void {
   do {
     for (let message = step.toSelf.shift(); message !== undefined; message = step.toSelf.shift()) {
@@ -99,9 +102,9 @@ function finish(step: Step): void {
   armRepeatTimer(step)
 }
 
-/** Whether anything was to be done. */
+/** Returns whether there was anything to do. */
 function proceed(step: Step): boolean {
-  const { waiters, holders } = step.desk
+  const { waiters, holders } = step.localQueue
   switch (step.state.durable.own.phase) {
     case 'idle':
       if (waiters.length === 0) return false
@@ -142,7 +145,7 @@ function onUserEvent(step: Step, event: UserInput): void {
   }
   switch (event.type) {
     case 'try':
-      // Every lock of an arbiter is for one request: there are no readers.
+      // An arbiter is locked for one request at a time, so there are no readers.
       if (event.mode === 'shared') return refuse(step, event.user, 'try', { code: 'not-supported' })
       return onTry(step, event)
     case 'exit':

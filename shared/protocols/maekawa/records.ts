@@ -1,6 +1,6 @@
 /** The durable state as records, and back. Everything that is not in a record is lost with the process. */
 import type { Json } from '../../json.ts'
-import { emptyDesk, restoreDeskRecord, sortDesk } from '../lock-only/desk.ts'
+import { emptyLocalQueue, restoreLocalQueueRecord, sortLocalQueue } from '../lock-only/local-queue.ts'
 import { noOperators } from '../lock-only/operators.ts'
 import type { Context, ParticipantConfig, ParticipantId } from '../protocol.ts'
 import { startFence } from '../start-fence.ts'
@@ -11,7 +11,7 @@ import type { Durable, MaekawaState, Soft } from './state.ts'
 export const waitingKey = (node: ParticipantId): string => `waiting/${node}`
 export const endedKey = (node: ParticipantId): string => `ended/${node}`
 
-/** Before anything was written: nobody has asked for anything. */
+/** The state before anything was written: nobody has asked for anything. */
 function initialDurable(config: ParticipantConfig): Durable {
   return {
     membership: { status: 'blank' },
@@ -21,14 +21,14 @@ function initialDurable(config: ParticipantConfig): Durable {
     ended: {},
     fence: { fence: startFence(config) },
     observed: { sequence: 0 },
-    desk: emptyDesk(),
+    localQueue: emptyLocalQueue(),
   }
 }
 
 export function recover(context: Context, records: Iterable<readonly [string, Json]>): MaekawaState {
   const durable = initialDurable(context.config)
   for (const [key, value] of records) {
-    if (restoreDeskRecord(durable.desk, key, value)) continue
+    if (restoreLocalQueueRecord(durable.localQueue, key, value)) continue
     const slash = key.indexOf('/')
     switch (slash === -1 ? key : key.slice(0, slash)) {
       case 'membership':
@@ -47,13 +47,16 @@ export function recover(context: Context, records: Iterable<readonly [string, Js
     }
   }
   durable.waiting.sort(compareRequests)
-  sortDesk(durable.desk)
+  sortLocalQueue(durable.localQueue)
   const { participants, self } = context.config
   const members = memberSets(participants)[self - 1]!
   return { durable, derived: { members, highest: highestSequence(durable) }, soft: createSoft() }
 }
 
-/** A request leaves the lock and the queue only for each other and for `ended`: so what is highest stays so. */
+/**
+ * A request leaves the lock and the queue only for one another or for `ended`, so the highest number is never
+ * lost.
+ */
 function highestSequence({ own, arbiter, waiting, ended, observed }: Durable): number {
   const received = [arbiter.locker?.sequence ?? 0, ...waiting.map(({ sequence }) => sequence)]
   return Math.max(own.sequence, observed.sequence, ...received, ...Object.values(ended))

@@ -1,10 +1,12 @@
 /**
- * Section 4, the part of a member of S_i: steps (2), (4) and (7). A node is locked for one request at a time; the others wait
- * in the order of precedence. Whoever waits must know whether somebody precedes it here: only then does it give back what
- * it holds elsewhere, and only that breaks a circle of nodes that lock each other.
+ * Section 4, the part of a member of S_i: steps (2), (4) and (7). A node is locked for one request at a time;
+ * the others wait in order of precedence. A request that waits must know whether another one precedes it
+ * here. Only then does its node give back what it holds elsewhere, and only that breaks a cycle of nodes that
+ * lock one another.
  *
- * Known at any time: each waiting request but the first has been sent FAILED, and the first unless it precedes the locker,
- * which then has been sent INQUIRE. What of it is lost is said again when the one that waits asks again.
+ * Invariant: every waiting request but the first has been sent FAILED. The first has been sent FAILED too,
+ * unless it precedes the locker, which has then been sent INQUIRE. A message that is lost is said again when
+ * the node that waits asks again.
  */
 import type { ParticipantId } from '../protocol.ts'
 import { forget, save } from '../step.ts'
@@ -17,16 +19,16 @@ import { changeArbiter, raiseFence, type Step, send } from './step.ts'
 export function onRequest(step: Step, from: ParticipantId, { sequence, fence }: RequestMessage): void {
   const { durable, derived } = step.state
   const request: Request = { node: from, sequence }
-  // Late, or twice.
+  // The request is late, or arrived twice.
   if (sequence <= (durable.ended[from] ?? 0)) return
   derived.highest = Math.max(derived.highest, sequence)
   const earlier = requestOf(step, from)
   if (earlier !== undefined && earlier.sequence > sequence) return
-  // Its sender has come to a new one: the RELEASE of the old one was lost or comes later.
+  // Its sender has come to a new request: the RELEASE of the old one was lost or comes later.
   if (earlier !== undefined && earlier.sequence < sequence) end(step, earlier, fence)
   const { locker } = durable.arbiter
   if (locker === null) return lock(step, request)
-  // It asks again: the LOCKED was lost.
+  // The node asks again: the LOCKED was lost.
   if (isSame(locker, request)) return sendLocked(step, locker)
   if (durable.waiting.some(other => isSame(other, request))) return answerAgain(step, request, locker)
   wait(step, request)
@@ -44,8 +46,8 @@ const sendFailed = (step: Step, { node, sequence }: Request): void =>
 function answer(step: Step, request: Request, locker: Request): void {
   const { waiting, arbiter } = step.state.durable
   if (!isSame(waiting[0]!, request) || precedes(locker, request)) return sendFailed(step, request)
-  // The one that was first until now hoped for the lock that is being inquired about. As printed, it is told nothing, gives
-  // nothing back, and the circle stays closed.
+  // The request that was first until now hoped for the lock that is being inquired about. As the paper is
+  // printed, its node is told nothing, gives nothing back, and the cycle stays closed.
   const displaced = waiting[1]
   if (displaced !== undefined && precedes(displaced, locker)) sendFailed(step, displaced)
   if (step.state.soft.inquiredRound !== arbiter.round) sendInquire(step, locker)
@@ -57,7 +59,7 @@ function sendInquire(step: Step, { node, sequence }: Request): void {
   send(step, node, { type: 'inquire', sequence, round })
 }
 
-/** Who waits asks again until it is locked, so whatever it waits for is said again too. */
+/** A node that waits asks again until it is locked, so whatever it waits for is said again too. */
 function answerAgain(step: Step, request: Request, locker: Request): void {
   const [first] = step.state.durable.waiting
   if (isSame(first!, request) && precedes(request, locker)) return sendInquire(step, locker)
@@ -65,7 +67,10 @@ function answerAgain(step: Step, request: Request, locker: Request): void {
   send(step, locker.node, { type: 'are-you-there', sequence: locker.sequence })
 }
 
-/** Step (4). Each lock has its round: one that was given back once already, or has ended since, is not meant. */
+/**
+ * Step (4). Each lock has its round: a lock that was already given back, or that has ended since, is not
+ * meant.
+ */
 export function onRelinquish(step: Step, { round }: RelinquishMessage): void {
   const { arbiter } = step.state.durable
   if (arbiter.locker === null || arbiter.round !== round) return
@@ -73,7 +78,7 @@ export function onRelinquish(step: Step, { round }: RelinquishMessage): void {
   lockFirst(step)
 }
 
-/** Step (7). Also a request that still waits may be over: its users have given up. */
+/** Step (7). A request that still waits may be over too, because its users have given up. */
 export function onRelease(step: Step, from: ParticipantId, { sequence, fence }: ReleaseMessage): void {
   end(step, { node: from, sequence }, fence)
 }
@@ -94,7 +99,7 @@ function end(step: Step, { node, sequence }: Request, fence: number): void {
 
 // ---------------------------------------------------------------- the lock and the queue
 
-/** Locks this node for the most preceding of those that wait. */
+/** Locks this node for the waiting request that precedes all others. */
 function lockFirst(step: Step): void {
   const { arbiter, waiting } = step.state.durable
   const [first] = waiting

@@ -1,7 +1,7 @@
 /**
- * Section 4, the part of the node i that wants the critical section: steps (1), (3), (5) and (6). It needs the locks of all
- * members of S_i at once. While it has all but one, it may hold what others need; so it says, when asked, whether it is going to
- * succeed, as soon as it knows.
+ * Section 4, the part of the node i that wants the critical section: steps (1), (3), (5) and (6). It needs
+ * the locks of all members of S_i at once. While it has only some of them, it may hold what others need; so
+ * when it is asked whether it will succeed, it answers as soon as it knows.
  */
 import { admitFirst } from '../lock-only/users.ts'
 import type { ParticipantId } from '../protocol.ts'
@@ -17,7 +17,10 @@ export function invoke(step: Step): void {
   sendRequests(step)
 }
 
-/** To the members that have not sent LOCKED: all of them at first, and again until they have. This node is one of them. */
+/**
+ * Sends to the members that have not sent LOCKED: to all of them at first, and again until they have. This
+ * node is one of them.
+ */
 export function sendRequests(step: Step): void {
   const { own, fence } = step.state.durable
   for (const member of missing(step)) {
@@ -43,22 +46,24 @@ export function onAnswer(step: Step, from: ParticipantId, message: Answer): void
     case 'failed':
       return phase === 'requesting' ? onFailed(step, from) : undefined
     case 'inquire':
-      return phase === 'requesting' ? onInquire(step, from, message) : noteThatSomebodyWaits(step)
+      return phase === 'requesting' ? onInquire(step, from, message) : noteWaitingNode(step)
     case 'are-you-there':
-      return phase === 'inside' ? noteThatSomebodyWaits(step) : undefined
+      return phase === 'inside' ? noteWaitingNode(step) : undefined
     default:
       return message satisfies never
   }
 }
 
-/** The arbiter is locked for a request that is over: the RELEASE did not reach it, or has crossed this message. */
+/**
+ * The arbiter is locked for a request that is over: the RELEASE did not reach it, or it crossed this message.
+ */
 function sayItIsOver(step: Step, arbiter: ParticipantId, { type, sequence }: Answer): void {
   if (type !== 'failed') sendRelease(step, arbiter, sequence)
 }
 
 function onLocked(step: Step, member: ParticipantId, { round, fence }: LockedMessage): void {
   const { durable, soft } = step.state
-  // It was given back. If the arbiter still says so, the RELINQUISH was lost.
+  // This lock was given back. If the arbiter still says LOCKED, the RELINQUISH was lost.
   if (round <= (durable.own.relinquished[member] ?? 0)) return sendRelinquish(step, member, round)
   soft.locked[member] = { round, fence }
 }
@@ -72,12 +77,16 @@ function onFailed(step: Step, member: ParticipantId): void {
 function onInquire(step: Step, member: ParticipantId, { round }: InquireMessage): void {
   const { durable, soft } = step.state
   if (round <= (durable.own.relinquished[member] ?? 0)) return sendRelinquish(step, member, round)
-  // Also if its LOCKED has not arrived yet: it will be here when this node knows whether it succeeds.
+  // This holds also if the LOCKED has not arrived yet: it will be here when this node knows whether it
+  // succeeds.
   soft.inquired[member] = round
   answerInquiries(step)
 }
 
-/** As printed, an INQUIRE is answered when it comes; here also when the FAILED comes that decides the answer. */
+/**
+ * As the paper is printed, an INQUIRE is answered when it arrives. Here it is also answered when the FAILED
+ * arrives that decides the answer.
+ */
 function answerInquiries(step: Step): void {
   const { derived, soft } = step.state
   if (!derived.members.some(member => hasFailed(step, member))) return
@@ -85,8 +94,9 @@ function answerInquiries(step: Step): void {
 }
 
 /**
- * A member that was given back has failed like one that never was locked, until it is locked again. A FAILED that comes after
- * the LOCKED is late: what this node holds, and has not given back, nobody else can have.
+ * A member whose lock was given back counts as failed, like one that never was locked, until it is locked
+ * again. A FAILED that arrives after the LOCKED is late: nobody else can have what this node holds and has
+ * not given back.
  */
 function hasFailed(step: Step, member: ParticipantId): boolean {
   const { durable, soft } = step.state
@@ -94,7 +104,10 @@ function hasFailed(step: Step, member: ParticipantId): boolean {
   return soft.failed[member] === true || durable.own.relinquished[member] !== undefined
 }
 
-/** Durable before it is sent: a lock that is given back must not be counted after a crash because its LOCKED is repeated. */
+/**
+ * Durable before it is sent: a lock that was given back must not count again after a crash because its LOCKED
+ * is repeated.
+ */
 function relinquish(step: Step, member: ParticipantId, round: number): void {
   const { durable, soft } = step.state
   delete soft.locked[member]
@@ -107,15 +120,15 @@ function sendRelinquish(step: Step, member: ParticipantId, round: number): void 
   send(step, member, { type: 'relinquish', sequence: step.state.durable.own.sequence, round })
 }
 
-function noteThatSomebodyWaits(step: Step): void {
+function noteWaitingNode(step: Step): void {
   step.state.soft.isWaitedFor = true
 }
 
 // ---------------------------------------------------------------- in and out
 
 /**
- * Step (5). Every grant before this one, also this node's own last one, was under a request that shares a member with this one;
- * that member was told its fence before it was locked for this one.
+ * Step (5). Every earlier grant, including this node's own last one, was under a request that shares a member
+ * with this one. That member was told the grant's fence before it was locked for this request.
  */
 export function enter(step: Step): void {
   const fences = Object.values(step.state.soft.locked).map(({ fence }) => fence)
@@ -128,12 +141,12 @@ function admit(step: Step, fence: number): void {
   admitFirst(step, fence)
 }
 
-/** Whether the next local user may follow the last one without giving anybody else a chance. */
+/** Whether the next local user may follow the last one without giving another node a chance. */
 export function mayHandOver(step: Step): boolean {
   return !isWaitedFor(step) || step.state.durable.own.handoffs < step.context.config.localHandoffs
 }
 
-/** As far as this node knows. Who waits elsewhere makes itself heard by asking twice. */
+/** As far as this node knows. A node that waits elsewhere makes itself heard by asking twice. */
 function isWaitedFor(step: Step): boolean {
   const { durable, soft } = step.state
   return soft.isWaitedFor || durable.waiting.length > 0 || Object.keys(soft.inquired).length > 0
@@ -145,7 +158,10 @@ export function handOver(step: Step): void {
   admit(step, fence.fence + 1)
 }
 
-/** Step (6); also when nobody wants the critical section any longer before it was reached. The next request begins afresh. */
+/**
+ * Step (6); also called when nobody wants the critical section any longer before it was reached. The next
+ * request begins afresh.
+ */
 export function leave(step: Step): void {
   const { durable, derived, soft } = step.state
   changeOwn(step, { phase: 'idle', relinquished: {}, handoffs: 0 })

@@ -1,13 +1,14 @@
 /**
  * The state of one node, plain JSON, in three parts:
- *   `durable`  what storage holds, record by record (records.ts); a record's value is replaced, never changed in place;
+ *   `durable`  what storage holds, record by record (records.ts); a value is replaced, never changed in
+ *   place;
  *   `derived`  a function of `durable` and the configuration;
  *   `soft`     what may be lost at any moment: the node asks again, and is answered again.
  *
- * A node has two roles: it requests the critical section for its own users, and it arbitrates for all nodes i with this node
- * in S_i.
+ * A node has two roles: it requests the critical section for its own users, and it arbitrates for all nodes i
+ * with this node in S_i.
  */
-import type { Desk, DeskTimer } from '../lock-only/desk.ts'
+import type { LocalQueue, LocalQueueTimer } from '../lock-only/local-queue.ts'
 import type { Operators } from '../lock-only/operators.ts'
 import type { ParticipantId } from '../protocol.ts'
 import type { SetTimers } from '../step.ts'
@@ -19,29 +20,34 @@ export interface Durable {
   membership: Membership
   own: OwnRequest
   arbiter: Arbiter
-  /** The paper's WAITING QUEUE, the most preceding first: at most one request of each node. */
+  /** The paper's WAITING QUEUE, in order of precedence: at most one request of each node. */
   waiting: Request[]
   /** By node: its requests up to this sequence number are over. */
   ended: { [node: string]: number }
   /** The highest fence known here: used by this node, or told to it as an arbiter. */
   fence: Fence
-  /** The highest sequence number that was heard of and is in no other record. */
+  /** The highest sequence number that this node has heard of and that is in no other record. */
   observed: Observed
-  desk: Desk
+  localQueue: LocalQueue
 }
 
-/** A node that has lost its storage does not know whom it is locked for: it takes no part any longer (trap D2). */
+/**
+ * A node that has lost its storage does not know whom it is locked for, so it takes part no longer (trap D2).
+ */
 export interface Membership {
   readonly status: 'blank' | 'member'
 }
 
 export interface OwnRequest {
   readonly phase: 'idle' | 'requesting' | 'inside'
-  /** Of the present request, or the last one. */
+  /** The number of the present request, or of the last one. */
   readonly sequence: number
-  /** By member: the last round of its lock that this request has given back. A lock of that round is no lock any longer. */
+  /**
+   * By member: the last round of its lock that this request has given back. A lock of that round no longer
+   * counts.
+   */
   readonly relinquished: { readonly [member: string]: number }
-  /** Local users that followed each other while another node was known to wait. */
+  /** Local users that followed one another while another node was known to wait. */
   readonly handoffs: number
 }
 
@@ -76,13 +82,16 @@ export interface Lock {
 }
 
 export interface Soft {
-  /** The LOCKED of each member of S_i that has sent one for the present request, unless it was given back. */
+  /**
+   * The LOCKED of each member of S_i that has sent one for the present request, unless the lock was given
+   * back.
+   */
   locked: { [member: string]: Lock }
-  /** The members that have sent FAILED. One that has sent LOCKED since counts as locked. */
+  /** The members that have sent FAILED. A member that has sent LOCKED since counts as locked. */
   failed: { [member: string]: true }
-  /** The round of each INQUIRE that waits for an answer. Also of one whose LOCKED has not arrived yet. */
+  /** The round of each INQUIRE that waits for an answer, including those whose LOCKED has not arrived yet. */
   inquired: { [member: string]: number }
-  /** Somebody is known to wait until this node leaves. */
+  /** Whether another node is known to wait until this node leaves. */
   isWaitedFor: boolean
   /** As an arbiter: the last round whose locker was sent an INQUIRE. */
   inquiredRound: number
@@ -91,7 +100,7 @@ export interface Soft {
   timers: SetTimers<TimerName>
 }
 
-export type TimerName = DeskTimer | 'repeat'
+export type TimerName = LocalQueueTimer | 'repeat'
 
 export interface MaekawaState {
   durable: Durable

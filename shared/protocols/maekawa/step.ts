@@ -1,4 +1,4 @@
-/** One step of a node: what is common to all protocols is in ../step.ts. */
+/** One step of a node. What all protocols have in common is in ../step.ts. */
 import type { OperatorStep } from '../lock-only/operators.ts'
 import type { Context, ParticipantId } from '../protocol.ts'
 import { beginStepOf, type StepOf, save, send as sendToPeer } from '../step.ts'
@@ -13,7 +13,7 @@ export interface Step extends StepOf<MaekawaMessage, TimerName>, Omit<OperatorSt
 
 export function beginStep(context: Context, state: MaekawaState, now: number): Step {
   const step = beginStepOf<MaekawaMessage, TimerName>(context, now, state.soft.timers)
-  return { ...step, state, desk: state.durable.desk, operators: state.soft.operators, toSelf: [] }
+  return { ...step, state, localQueue: state.durable.localQueue, operators: state.soft.operators, toSelf: [] }
 }
 
 export function send(step: Step, to: ParticipantId, body: Section4Message): void {
@@ -23,8 +23,8 @@ export function send(step: Step, to: ParticipantId, body: Section4Message): void
 }
 
 /**
- * What a message says of the highest number counts here from now on, also after a crash: a number that this node chooses later
- * is above it. The number of a request is in a record of its own, and needs no second one.
+ * From now on the highest number in a message counts here, also after a crash: any number that this node
+ * chooses later is above it. A request's own number is in a record already and needs no second one.
  */
 export function observe(step: Step, message: NumberedMessage): void {
   const { durable, derived } = step.state

@@ -1,17 +1,19 @@
 /**
- * How the group changes (7.2.2, 7.3, 7.4): by a sponsor, under mutual exclusion, as the paper has it for insertions. Whoever
- * wants in asks a member; whoever wants out, or has declared somebody dead, is the sponsor itself. The sponsor asks for the
- * critical section as a writer, and when it is inside
- *   1. it writes the new group down, with a fence as its number, and tells all members; each takes it over if its number is
- *      the larger, and answers with the highest sequence number that it has seen or used;
+ * How the group changes (7.2.2, 7.3, 7.4): through a sponsor, under mutual exclusion, as the paper has it for
+ * insertions. A node that wants in asks a member; a node that wants out, or has declared another one dead, is
+ * the sponsor itself. The sponsor asks for the critical section as a writer, and once it is inside
+ *   1. it writes the new group down, with a fence as its number, and tells all members; each member takes the
+ *      group over if its number is the larger, and answers with the highest sequence number that it has seen
+ *      or used;
  *   2. when all have acknowledged, a new node gets its `welcome`, with the highest of those numbers;
- *   3. when it has acknowledged that, or at once if somebody was taken out, the sponsor releases.
+ *   3. when the new node has acknowledged that, or at once if a node was taken out, the sponsor releases.
  *
- * The whole group is told, not the difference: a sponsor that is wiped on the way leaves some with the new group and some with
- * the old one, and the next sponsor's, with a larger number, takes the place of both. The subject of the half-made change has
- * not been told yet, and asks again. A member that is itself about to join acknowledges and takes nothing over: it gets the
- * group with its own welcome. What this does not survive is that all whom a node knows lose their storage at once: then nobody
- * is left to tell it that the group has gone on without it.
+ * The message carries the whole group, not the difference. A sponsor that is wiped on the way leaves some
+ * members with the new group and some with the old one; the next sponsor's group has a larger number and
+ * replaces both. The subject of the half-made change has not been told yet, and asks again. A member that is
+ * itself about to join acknowledges and takes nothing over: it gets the group with its own welcome. This does
+ * not survive the case that all nodes that a node knows lose their storage at once: then nobody is left to
+ * tell it that the group has gone on without it.
  */
 import type { ParticipantId } from '../protocol.ts'
 import { fenceOf, GRANTS_PER_REQUEST } from './fence.ts'
@@ -34,7 +36,7 @@ import {
 
 // ---------------------------------------------------------------- the sponsor
 
-/** Inside, and nobody else is. */
+/** This node is inside, and nobody else is. */
 export function beginChange(step: Step, change: Change): void {
   const { durable, soft } = step.state
   const { own } = durable
@@ -43,7 +45,7 @@ export function beginChange(step: Step, change: Change): void {
   const group = changed(durable.group, change, drawFence(step))
   durable.sponsoring = { change, group }
   save(step, 'sponsoring', durable.sponsoring)
-  // Who takes itself out is in its own group until the others have acknowledged.
+  // A node that takes itself out is in its own group until the others have acknowledged.
   if (change.participant !== step.self) setGroup(step, group)
   soft.acknowledged = {}
   soft.joiners = []
@@ -67,14 +69,14 @@ function changed(group: Group, change: Change, number: number): Group {
   return { number, members: { ...members, [participant]: { name: change.name, incarnation } }, gone }
 }
 
-/** The members that have not acknowledged; without the subject, which is told last. */
+/** The members that have not acknowledged, without the subject, which is told last. */
 function unacknowledged(step: Step): ParticipantId[] {
   const { durable, soft } = step.state
   const subject = durable.sponsoring?.change.participant
   return others(step).filter(peer => peer !== subject && !soft.acknowledged[peer] && !soft.dead[peer])
 }
 
-/** Those from whom the sponsor wants to hear. */
+/** The nodes that the sponsor waits to hear from. */
 export function awaitedBySponsor(step: Step): ParticipantId[] {
   const { sponsoring } = step.state.durable
   if (sponsoring === null) return []
@@ -82,7 +84,7 @@ export function awaitedBySponsor(step: Step): ParticipantId[] {
   return open.length > 0 ? open : [sponsoring.change.participant]
 }
 
-/** What is due now: the change to those who have not acknowledged it, or the welcome. */
+/** Sends what is due now: the change to those that have not acknowledged it, or the welcome. */
 export function sendChange(step: Step): void {
   const { sponsoring, highest } = step.state.durable
   if (sponsoring === null) return
@@ -107,8 +109,8 @@ export function onChangeAck(step: Step, from: ParticipantId, message: ChangeAckM
 }
 
 /**
- * Who was declared dead is told, in case it is not, and not waited for. A new node is waited for, since everybody needs its
- * REPLYs from now on; unless it has died before its welcome.
+ * A node that was declared dead is told, in case it is alive, and nobody waits for it. A new node is waited
+ * for, since everybody needs its REPLYs from now on, unless it has died before its welcome.
  */
 export function concludeChange(step: Step): boolean {
   const { sponsoring } = step.state.durable
@@ -130,8 +132,8 @@ export function concludeChange(step: Step): boolean {
 }
 
 /**
- * A member that died before it knew the new node is taken out first. If it came back after the welcome it would ask the others
- * only, and its number would not count in the new node's.
+ * A member that died before it knew the new node is taken out first. If it came back after the welcome, it
+ * would ask only the others, and its number would not count in the new node's.
  */
 const hasDeadBesides = (step: Step, participant: ParticipantId): boolean =>
   Object.keys(step.state.soft.dead).some(peer => Number(peer) !== participant)
@@ -145,15 +147,17 @@ export function onWelcomeAck(step: Step, from: ParticipantId, message: WelcomeAc
 // ---------------------------------------------------------------- the members
 
 /**
- * A member that has a later group acknowledges, too. That happens if somebody takes itself out: whoever has heard it goes on
- * without it, and may be the next sponsor while others have not heard it yet; the later group is without the leaver as well.
+ * A member that has a later group acknowledges, too. That happens if a node takes itself out: a member that
+ * has heard of it goes on without the leaver and may be the next sponsor while others have not heard of it
+ * yet. The later group is without the leaver as well.
  */
 export function onChange(step: Step, from: ParticipantId, { group }: ChangeMessage): void {
   const { durable } = step.state
   const { number, members } = group
   if (isActive(step) && members[step.self] === undefined) return
   if (isActive(step) && number > durable.group.number) setGroup(step, group)
-  // Who left a later group, and is on its way back, has lost nothing: it must not be taken in by somebody who is out itself.
+  // A node that left a later group and is on its way back has lost nothing: it must not be taken in by a node
+  // that is out itself.
   const joining = number > durable.group.number ? joiningOf(step) : null
   send(step, from, { type: 'change-ack', number, highest: durable.highest.request, joining })
 }

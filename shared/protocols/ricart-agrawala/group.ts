@@ -1,4 +1,4 @@
-/** The group and what is wanted of it; how it changes is in group-change.ts. */
+/** The group and what is wanted of it. group-change.ts says how it changes. */
 import { forgetMember } from '../lock-only/operators.ts'
 import type { ParticipantId } from '../protocol.ts'
 import type { Group } from './messages.ts'
@@ -6,7 +6,7 @@ import { deferredKey } from './records.ts'
 import type { Change } from './state.ts'
 import { forget, isMember, type Step, save } from './step.ts'
 
-/** What an earlier incarnation, or somebody who has left, wanted or was asked is over. */
+/** Whatever an earlier incarnation, or a node that has left, wanted or was asked is over. */
 export function setGroup(step: Step, group: Group): void {
   const { durable, soft } = step.state
   const before = durable.group.members
@@ -26,14 +26,17 @@ export function setGroup(step: Step, group: Group): void {
 
 // ---------------------------------------------------------------- wishes
 
-/** Who is dead goes before anybody comes: a new node is welcomed by all members (group-change.ts). */
+/**
+ * A dead node is taken out before another one comes in: a new node is welcomed by all members
+ * (group-change.ts).
+ */
 export function addWish(step: Step, change: Change): void {
   dropWish(step, change.participant)
   const { soft } = step.state
   soft.wishes = change.type === 'remove' ? [change, ...soft.wishes] : [...soft.wishes, change]
 }
 
-/** Who is not in the group wants nothing of it, and counts nobody in it as dead. */
+/** A node that is not in the group wants nothing of it, and counts no member as dead. */
 export function dropWishes(step: Step): void {
   step.state.soft.wishes = []
   step.state.soft.dead = {}
@@ -51,7 +54,7 @@ export function isOutOfDate({ members, gone }: Group, { type, participant, incar
   return type === 'add' ? last >= incarnation : last > incarnation
 }
 
-/** With a modulus the group stands still (6.4). */
+/** With a modulus the group never changes (6.4). */
 export const mayGroupChange = (step: Step): boolean => step.options.modulus === undefined
 
 export function endSponsoring(step: Step): void {

@@ -1,21 +1,25 @@
 /**
- * The messages of Ricart and Agrawala, one union. The paper's are REQUEST and REPLY (2.2), DEFERRED (6.1), the REQUEST
- * that travels around a ring (6.3), ARE_YOU_THERE and YES_I_AM_HERE (7.4), the "special message" for a node that is no longer in
- * the group (7.4). It leaves open how a group changes (7.2, 7.3): those messages are ours.
+ * The messages of Ricart and Agrawala, one union. The paper's are REQUEST and REPLY (2.2), DEFERRED (6.1),
+ * the REQUEST that travels around a ring (6.3), ARE_YOU_THERE and YES_I_AM_HERE (7.4), and the "special
+ * message" for a node that is no longer in the group (7.4). The paper leaves open how a group changes (7.2,
+ * 7.3): those messages are ours.
  *
- * A request is named by its maker, the maker's incarnation and its number, and so is everything that answers it: what
- * answers another request is ignored.
+ * A request is named by its maker, the maker's incarnation and its number, and so is everything that answers
+ * it. An answer to any other request is ignored.
  */
 import type { OperatorMessage } from '../lock-only/operators.ts'
 import type { Mode, ParticipantId } from '../protocol.ts'
 
 export interface RequestName {
-  /** The sequence number. With a modulus (6.4) only its residue is compared; the whole is its name. */
+  /**
+   * The sequence number. With a modulus (6.4) only its residue is compared; the whole number is the request's
+   * name.
+   */
   readonly request: number
   readonly incarnation: number
 }
 
-/** 2.2: somebody wants to enter. The sender is the one who asks. */
+/** 2.2: the sender wants to enter. */
 export interface RequestMessage extends RequestName {
   readonly type: 'request'
   readonly mode: Mode
@@ -31,7 +35,10 @@ export interface DeferredMessage extends RequestName {
   readonly type: 'deferred'
 }
 
-/** 6.3: a request on its way around the ring, with those who let it pass and (marking) those who did not. */
+/**
+ * 6.3: a request on its way around the ring, with the nodes that let it pass and (marking) those that did
+ * not.
+ */
 export interface RingRequestMessage extends RequestName {
   readonly type: 'ring-request'
   readonly origin: ParticipantId
@@ -40,7 +47,10 @@ export interface RingRequestMessage extends RequestName {
   readonly deferredBy: readonly ParticipantId[]
 }
 
-/** 7.4, and the way in which every request is repeated: it carries the request and is answered by the normal rule. */
+/**
+ * 7.4, and the way in which every request is repeated: it carries the request and is answered by the normal
+ * rule.
+ */
 export interface AreYouThereMessage extends RequestName {
   readonly type: 'are-you-there'
   readonly mode: Mode
@@ -51,19 +61,22 @@ export interface YesIAmHereMessage extends RequestName {
   readonly type: 'yes-i-am-here'
 }
 
-/** 7.4: who sent that incarnation is not in the group, or was followed by another incarnation, `known`. */
+/**
+ * 7.4: the node that sent that incarnation is not in the group, or was followed by another incarnation,
+ * `known`.
+ */
 export interface NotAMemberMessage {
   readonly type: 'not-a-member'
   readonly incarnation: number
   readonly known: number
 }
 
-/** 7.2: a new, or wiped, or returning node asks a sponsor. */
+/** 7.2: a new, wiped or returning node asks a sponsor. */
 export interface JoinMessage extends Joining {
   readonly type: 'join'
 }
 
-/** The sponsor, inside its critical section, tells the new group. */
+/** The sponsor, inside its critical section, announces the new group. */
 export interface ChangeMessage {
   readonly type: 'change'
   readonly group: Group
@@ -74,7 +87,7 @@ export interface ChangeAckMessage {
   readonly type: 'change-ack'
   readonly number: number
   readonly highest: number
-  /** The sender is not in the group, but on its way in. */
+  /** Set if the sender is not in the group, but on its way in. */
   readonly joining: Joining | null
 }
 
@@ -83,7 +96,7 @@ export interface Joining {
   readonly name: number
 }
 
-/** Everybody has acknowledged: the new node may begin. */
+/** All members have acknowledged: the new node may begin. */
 export interface WelcomeMessage {
   readonly type: 'welcome'
   readonly group: Group
@@ -97,16 +110,19 @@ export interface WelcomeAckMessage {
   readonly number: number
 }
 
-/** Who takes part. */
+/** The nodes that take part. */
 export interface Group {
-  /** 0 for the group that the lock was born with, then a fence: unique, and larger than those before. */
+  /** 0 for the group that the lock was born with, then a fence: unique, and larger than all before. */
   readonly number: number
   readonly members: Members
-  /** Those that have left or were declared dead, with their last incarnation: what comes late from it is out of date. */
+  /**
+   * The nodes that have left or were declared dead, with their last incarnation: what comes late from it is
+   * out of date.
+   */
   readonly gone: { readonly [participant: string]: number }
 }
 
-/** The paper's NAMES (7.1), with the incarnation that is the participant's present one. */
+/** The paper's NAMES (7.1), each with the participant's present incarnation. */
 export type Members = {
   readonly [participant: string]: { readonly name: number; readonly incarnation: number }
 }

@@ -1,8 +1,8 @@
-/** Which choices among the paper's modifications (6, 7) go together. */
+/** Which of the paper's modifications (6, 7) go together. */
 import type { ProtocolOptions } from '../protocol.ts'
 import { NAMES } from './fence.ts'
 
-/** So that the numbers of a lock last. */
+/** Bounded so that the numbers of a lock last. */
 export const LARGEST_INCREMENT = 1_024
 
 const isWithin = (value: unknown, least: number, most: number): boolean =>
@@ -10,7 +10,7 @@ const isWithin = (value: unknown, least: number, most: number): boolean =>
 
 const isDuration = (value: unknown): boolean => isWithin(value, 1, Number.MAX_SAFE_INTEGER)
 
-/** A sentence that says what is wrong, or `null`. */
+/** Returns a sentence that says what is wrong, or `null`. */
 export function checkOptions(options: ProtocolOptions, participants: number): string | null {
   const checks = [
     checkKnown,

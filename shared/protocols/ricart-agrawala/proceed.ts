@@ -1,6 +1,7 @@
 /**
- * What follows from the state after each step, whatever the input was. The paper has one process per node that wants the
- * critical section; here a desk of users does, and now and then the group (group-change.ts).
+ * What follows from the state after each step, whatever the input was. The paper has one process per node
+ * that wants the critical section; here a queue of local users does, and now and then the group
+ * (group-change.ts).
  */
 import { admitFirst, wantedMode } from '../lock-only/users.ts'
 import type { Mode } from '../protocol.ts'
@@ -17,7 +18,7 @@ export function proceed(step: Step): void {
   while (isActive(step) && advance(step));
 }
 
-/** One transition, if one is due. */
+/** Makes one transition, if one is due. */
 function advance(step: Step): boolean {
   const { own } = step.state.durable
   switch (own.phase) {
@@ -44,17 +45,20 @@ const modeNeeded = (step: Step): Mode | null => (changeNeeded(step) === null ? w
 /** What the group wants of this node, or this node of the group. */
 const changeNeeded = (step: Step): Change | null => step.state.soft.wishes[0] ?? ownRemoval(step)
 
-/** Somebody needs the request, and what it asks for is enough: a writer may stand where a reader was when it was made. */
+/**
+ * Whether the request is still needed, and what it asks for is enough: a writer may now stand where a reader
+ * was when it was made.
+ */
 function isOfUse(step: Step): boolean {
   const mode = modeNeeded(step)
   return mode !== null && (mode === 'shared' || step.state.durable.own.mode === 'exclusive')
 }
 
-/** Inside: a change of the group, the next user, or out. */
+/** Inside: make a change of the group, admit the next user, or leave. */
 function serve(step: Step): boolean {
   const { durable } = step.state
   if (durable.sponsoring !== null) return concludeChange(step)
-  const isEmpty = step.desk.holders.length === 0
+  const isEmpty = step.localQueue.holders.length === 0
   const { mode, grants } = durable.own
   const change = changeNeeded(step)
   if (isEmpty && change !== null && mode === 'exclusive' && grants < GRANTS_PER_REQUEST) {
@@ -76,22 +80,23 @@ function admit(step: Step): void {
   admitFirst(step, drawFence(step))
 }
 
-/** Others are known to wait for this node to leave. */
+/** Whether other nodes are known to wait for this one to leave. */
 const isWaitedFor = (step: Step): boolean => Object.keys(step.state.durable.deferred).length > 0
 
 /**
- * Whether the first waiting user may go in now. After the first one under a request this costs no messages, but others may
- * wait: users follow each other a limited number of times then, and readers do not join readers at all, so that writers
- * are not starved. That the first of the queue is meant does the same for local writers.
+ * Whether the first waiting user may go in now. After the first user under a request this costs no messages,
+ * but other nodes may wait. Then only a limited number of users may follow one another, and readers do not
+ * join readers at all, so that writers are not starved. Only the first of the queue may go in, which does the
+ * same for local writers.
  */
 function mayAdmit(step: Step): boolean {
   const { own } = step.state.durable
-  const waiter = step.desk.waiters[0]
+  const waiter = step.localQueue.waiters[0]
   if (waiter === undefined || own.grants >= GRANTS_PER_REQUEST) return false
   if (own.mode === 'shared' && waiter.mode === 'exclusive') return false
   if (own.grants === 0) return true
   if (step.state.soft.wishes.length > 0) return false
-  const { holders } = step.desk
+  const { holders } = step.localQueue
   const areReaders = waiter.mode === 'shared' && holders.every(({ mode }) => mode === 'shared')
   if (holders.length > 0) return areReaders && !isWaitedFor(step)
   if (!isWaitedFor(step)) return true

@@ -1,13 +1,16 @@
-/** The durable state as records, each written on its own. `recover` puts them together again; all else is lost with the process. */
+/**
+ * The durable state as records, each written on its own. `recover` puts them together again; all else is lost
+ * with the process.
+ */
 import type { Json } from '../../json.ts'
-import { emptyDesk, restoreDeskRecord, sortDesk } from '../lock-only/desk.ts'
+import { emptyLocalQueue, restoreLocalQueueRecord, sortLocalQueue } from '../lock-only/local-queue.ts'
 import { noOperators } from '../lock-only/operators.ts'
 import type { Context } from '../protocol.ts'
 import type { Deferred, Durable, RicartAgrawalaState, Soft } from './state.ts'
 
 export const deferredKey = (participant: number): string => `deferred/${participant}`
 
-/** Before anything was written. */
+/** The state before anything was written. */
 function initialDurable(): Durable {
   return {
     membership: { status: 'blank' },
@@ -16,7 +19,7 @@ function initialDurable(): Durable {
     highest: { request: 0 },
     deferred: {},
     sponsoring: null,
-    desk: emptyDesk(),
+    localQueue: emptyLocalQueue(),
   }
 }
 
@@ -40,7 +43,7 @@ function createSoft(): Soft {
 export function recover(_context: Context, records: Iterable<readonly [string, Json]>): RicartAgrawalaState {
   const durable = initialDurable()
   for (const [key, value] of records) {
-    if (restoreDeskRecord(durable.desk, key, value)) continue
+    if (restoreLocalQueueRecord(durable.localQueue, key, value)) continue
     const slash = key.indexOf('/')
     const family = slash === -1 ? key : key.slice(0, slash)
     switch (family) {
@@ -56,6 +59,6 @@ export function recover(_context: Context, records: Iterable<readonly [string, J
         break
     }
   }
-  sortDesk(durable.desk)
+  sortLocalQueue(durable.localQueue)
   return { durable, soft: createSoft() }
 }

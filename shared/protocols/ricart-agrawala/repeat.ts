@@ -1,6 +1,6 @@
 /**
- * The paper's channels lose nothing. Ours do, so whatever has not had its effect is said again, with backoff; the timer is set
- * exactly while something is unanswered, so that a lock that nobody waits for falls silent.
+ * The paper's channels lose nothing. Ours do, so whatever has not had its effect is said again, with backoff.
+ * The timer is set exactly while something is unanswered, so that a lock that nobody waits for falls silent.
  */
 import { hasEjections, repeatEjections } from '../lock-only/operators.ts'
 import type { ParticipantId } from '../protocol.ts'
@@ -10,9 +10,9 @@ import { sendJoin } from './section-7-2-insertion.ts'
 import { askWhetherThere, noteAsked, watchSilent } from './section-7-4-failures.ts'
 import { cancelTimer, type Step, setTimer } from './step.ts'
 
-const MOST_DOUBLINGS = 6
+const MAX_DOUBLINGS = 6
 
-/** At the end of each step. */
+/** Called at the end of each step. */
 export function armRepeatTimer(step: Step): void {
   const { soft } = step.state
   watchSilent(step, awaitedPeers(step))
@@ -36,11 +36,11 @@ function isUnanswered(step: Step): boolean {
 
 export function onRepeatTimer(step: Step): void {
   const { soft } = step.state
-  soft.repeatAttempts = Math.min(soft.repeatAttempts + 1, MOST_DOUBLINGS)
+  soft.repeatAttempts = Math.min(soft.repeatAttempts + 1, MAX_DOUBLINGS)
   repeatAll(step)
 }
 
-/** Also after a restart, which does not know what was sent. */
+/** Also called after a restart, when the node does not know what was sent. */
 export function repeatAll(step: Step): void {
   sendJoin(step)
   askWhetherThere(step, awaitedToSpeak(step))

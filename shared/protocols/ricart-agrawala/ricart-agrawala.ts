@@ -1,9 +1,11 @@
 /**
- * "An Optimal Algorithm for Mutual Exclusion in Computer Networks" (Ricart, Agrawala 1981) as a pure state machine.
+ * "An Optimal Algorithm for Mutual Exclusion in Computer Networks" (Ricart, Agrawala 1981) as a pure state
+ * machine.
  *
- * Where to look: the algorithm of section 2 and the modifications of sections 6 and 7 are in the files of that name. What the
- * paper takes as given is beside them: channels that lose nothing (repeat.ts), nodes that do not stop (records.ts), one
- * process per node (proceed.ts, ../lock-only/), agreement about who takes part (group-change.ts). Fences are ours (fence.ts).
+ * Where to look: the algorithm of section 2 and the modifications of sections 6 and 7 are in the files of
+ * that name. What the paper takes for granted is beside them: channels that lose nothing (repeat.ts), nodes
+ * that do not stop (records.ts), one process per node (proceed.ts, ../lock-only/), agreement about who takes
+ * part (group-change.ts). Fences are ours (fence.ts).
  */
 import { onEject, onOperatorMessage } from '../lock-only/operators.ts'
 import * as users from '../lock-only/users.ts'
@@ -62,15 +64,18 @@ function dispatch(step: Step, input: Input<RicartAgrawalaMessage>): void {
   }
 }
 
-/** A node that comes back knows that it requests, is inside, or defers; whom it has to hear from, it asks. */
+/**
+ * A node that comes back knows whether it requests, is inside, or defers. It asks again those that it must
+ * hear from.
+ */
 function onStart(step: Step, genesis: boolean, incarnation: number): void {
   step.operators.life = incarnation
   if (step.state.durable.membership.status === 'blank') {
-    if (genesis) insertion.bearMember(step)
+    if (genesis) insertion.initializeMember(step)
     else insertion.startJoining(step, incarnation, null)
     return
   }
-  users.startDesk(step)
+  users.startLocalQueue(step)
   failures.assumeDeclaredDead(step)
   repeat.repeatAll(step)
 }
@@ -131,9 +136,13 @@ function onUserEvent(step: Step, event: UserInput): void {
   }
 }
 
-/** Who leaves takes no new users. With a modulus there are no readers (section-6-4-numbers.ts). */
+/**
+ * A node that is leaving takes no new users. With a modulus there are no readers (section-6-4-numbers.ts).
+ */
 function onTry(step: Step, event: Extract<UserInput, { type: 'try' }>): void {
-  const isKnown = [...step.desk.holders, ...step.desk.waiters].some(({ user }) => user === event.user)
+  const isKnown = [...step.localQueue.holders, ...step.localQueue.waiters].some(
+    ({ user }) => user === event.user,
+  )
   if (step.state.durable.membership.status !== 'member' && !isKnown)
     return users.refuse(step, event.user, 'try', { code: 'not-a-member' })
   if (event.mode === 'shared' && step.options.modulus !== undefined)

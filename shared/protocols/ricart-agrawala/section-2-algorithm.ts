@@ -1,14 +1,15 @@
 /**
- * Section 2.2: the paper's three processes. Its semaphore is a step: what reads the shared variables and what follows from it,
- * the deferral and its note, are one transaction.
+ * Section 2.2: the paper's three processes. The paper's semaphore is a step here: reading the shared
+ * variables, deferring, and noting the deferral are one transaction.
  *
  *   the process which invokes mutual exclusion    invoke, isPermitted, leave
  *   the process which receives REQUESTs           onRequest (section-2-rule.ts)
  *   the process which receives REPLYs             onReply
  *
- * Durable before a REQUEST: the number, and that this node requests. Durable before a REPLY: the highest number seen. Durable
- * with a deferral: its note. A REPLY is owed once: if it is lost, the request is said again and answered again (7.4), and
- * means the same: whoever has replied to a number chooses only higher ones.
+ * Durable before a REQUEST: the number, and that this node requests. Durable before a REPLY: the highest
+ * number seen. Durable with a deferral: its note. A REPLY is owed once. If it is lost, the request is said
+ * again and answered again (7.4), and the answer means the same: a node that has replied to a number chooses
+ * only higher ones.
  */
 import type { Mode, ParticipantId } from '../protocol.ts'
 import type { ReplyMessage, RequestMessage } from './messages.ts'
@@ -41,8 +42,8 @@ export function invoke(step: Step, mode: Mode): void {
 export const isPermitted = (step: Step): boolean => awaited(step).length === 0
 
 /**
- * "Release the Critical Section", also before it was entered: a request that nobody needs any more is no request, and
- * REPLYs to it that are still to come answer nothing.
+ * "Release the Critical Section", also before it was entered: a request that nobody needs any more is no
+ * request, and REPLYs to it that are still to come answer nothing.
  */
 export function leave(step: Step): void {
   const { durable } = step.state

@@ -1,6 +1,6 @@
 /**
- * Section 2: what all forms of the algorithm have in common. Who goes first, what is noted when a REPLY is deferred, and
- * which answers count.
+ * Section 2: what all forms of the algorithm have in common: who goes first, what is noted when a REPLY is
+ * deferred, and which answers count.
  */
 import type { Mode, ParticipantId } from '../protocol.ts'
 import type { RequestName } from './messages.ts'
@@ -11,7 +11,10 @@ import { incarnationOf, isActive, isMember, type Step, save, send } from './step
 
 // ---------------------------------------------------------------- somebody else's request
 
-/** The decision table of 2.2, with names instead of node numbers (7.1), and readers that let readers pass (6.6). */
+/**
+ * The decision table of 2.2, with names instead of node numbers (7.1), and readers that let readers pass
+ * (6.6).
+ */
 export function defersTo(
   step: Step,
   from: ParticipantId,
@@ -25,7 +28,7 @@ export function defersTo(
   return group.members[step.self]!.name < group.members[from]!.name
 }
 
-/** "Reply_Deferred[j] := TRUE". A request that was overtaken by its maker's next one is not noted over it. */
+/** "Reply_Deferred[j] := TRUE". A request that arrives after its maker's next one does not replace it. */
 export function defer(step: Step, from: ParticipantId, request: Deferred): void {
   const { deferred } = step.state.durable
   const noted = deferred[from]
@@ -42,10 +45,11 @@ export function sendReply(step: Step, to: ParticipantId, { request, incarnation 
 }
 
 /**
- * Whether the request is one of a member's present life. Who is not in the group is told so (7.4). A node that is on its way in
- * does not know who is in the group, and lets everybody pass: it is not requesting. A node that has left is needed by nobody,
- * or it would not have left: who still asks it has missed what has happened since. But both remember whose life was over in the
- * last group that they knew, which no later group undoes. They may be the only ones that such a node still knows to ask.
+ * Whether the request is of a member's present life. A maker that is not in the group is told so (7.4). A
+ * node that is on its way in does not know who is in the group, and lets everybody pass: it is not
+ * requesting. A node that has left is needed by nobody, or it would not have left; a node that still asks it
+ * has missed what happened since. But both remember whose life was over in the last group that they knew,
+ * which no later group undoes. They may be the only ones that such a node still knows to ask.
  */
 export function isValid(step: Step, maker: ParticipantId, { request, incarnation }: RequestName): boolean {
   if (isOutdated(step, request)) return false
@@ -66,14 +70,20 @@ export function ownName(step: Step): RequestName {
   return { request: step.state.durable.own.request, incarnation: incarnationOf(step) }
 }
 
-/** Those whose REPLY is still outstanding. Who has left the group, or was declared dead, need not send one (7.3, 7.4). */
+/**
+ * The nodes whose REPLY is still outstanding. A node that has left the group, or was declared dead, need not
+ * send one (7.3, 7.4).
+ */
 export function awaited(step: Step): ParticipantId[] {
   const { durable, soft } = step.state
   if (durable.own.phase !== 'requesting') return []
   return durable.own.asked.filter(peer => isMember(step, peer) && !soft.replies[peer] && !soft.dead[peer])
 }
 
-/** Whether it is about the present request. A REPLY to one that was given up, or of an earlier life, is none to this. */
+/**
+ * Whether the message is about the present request. A REPLY to a request that was given up, or of an earlier
+ * life, does not count.
+ */
 export function isOwn(step: Step, { request, incarnation }: RequestName): boolean {
   const { own } = step.state.durable
   return own.phase === 'requesting' && own.request === request && incarnation === incarnationOf(step)

@@ -1,11 +1,13 @@
 /**
- * Section 6.1: no reply within the round-trip time is a reply; who defers says so. Between 1(N-1) and 3(N-1) messages.
+ * Section 6.1: no reply within the round-trip time is a reply, and a node that defers says so. Between 1(N-1)
+ * and 3(N-1) messages.
  *
- * It is as safe as its assumption: nothing is lost, nothing takes longer than the bound, nobody stands still. A REQUEST or
- * DEFERRED that is lost lets two in, and no repeating can help, since the silence that it leaves behind is an answer already.
- * What can be known is not assumed away: whom the transport says it did not reach must answer, and so must everybody when the
- * requester was restarted, for it does not know whether its REQUESTs were sent. They are asked with ARE_YOU_THERE (7.4), which
- * is always answered.
+ * This is only as safe as its assumption: nothing is lost, nothing takes longer than the bound, no node
+ * stands still. A REQUEST or DEFERRED that is lost lets two in, and no repeating can help, since the silence
+ * that it leaves behind already is an answer. What can be known is not assumed away: a node that the
+ * transport says it did not reach must answer, and so must all nodes after the requester was restarted,
+ * because it does not know whether its REQUESTs were sent. They are asked with ARE_YOU_THERE (7.4), which is
+ * always answered.
  */
 import type { ParticipantId } from '../protocol.ts'
 import type { DeferredMessage, RequestName } from './messages.ts'
@@ -23,7 +25,7 @@ export function sendDeferred(step: Step, to: ParticipantId, { request, incarnati
   if (step.options.implicitReply !== undefined) send(step, to, { type: 'deferred', request, incarnation })
 }
 
-/** Its REPLY follows when it leaves. */
+/** The REPLY follows when the sender leaves. */
 export function onDeferred(step: Step, from: ParticipantId, message: DeferredMessage): void {
   if (isOwn(step, message)) step.state.soft.explicit[from] = true
 }
@@ -40,13 +42,13 @@ export function onSilenceTimer(step: Step): void {
   soft.isSilenceCounted = false
 }
 
-/** Those who will answer or must be asked again: all, or those whose silence says nothing. */
+/** The nodes that will answer or must be asked again: all, or those whose silence says nothing. */
 export function awaitedToSpeak(step: Step): ParticipantId[] {
   const { soft } = step.state
   return awaited(step).filter(peer => !soft.isSilenceCounted || soft.explicit[peer])
 }
 
-/** At the end of each step: who is not waiting for a REPLY is not waiting for silence. */
+/** Called at the end of each step: a node that does not wait for a REPLY does not wait for silence. */
 export function endSilence(step: Step): void {
   if (awaited(step).length > 0) return
   step.state.soft.isSilenceCounted = false

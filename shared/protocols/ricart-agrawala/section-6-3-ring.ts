@@ -1,11 +1,12 @@
 /**
- * Section 6.3: the REQUEST travels from node to node around a logical circuit, and there are no REPLYs. N messages.
+ * Section 6.3: the REQUEST travels from node to node around a logical circuit, and there are no REPLYs. N
+ * messages.
  *   `waiting`  it stays at each node that defers it until that node leaves;
  *   `marking`  it goes on without pause, marked "DEFERRED by node j", and j sends its REPLY when it leaves.
  *
- * It carries who let it pass, so what counts at its maker is the same set as without a ring, also if the nodes disagree for a
- * moment about who is in the circuit. If it is lost on its way, the maker asks those that are missing one by one, as without
- * a ring (7.4).
+ * It carries the nodes that let it pass. So the set that counts at its maker is the same as without a ring,
+ * even if the nodes disagree for a moment about who is in the circuit. If it is lost on its way, the maker
+ * asks the missing nodes one by one, as without a ring (7.4).
  */
 import type { ParticipantId } from '../protocol.ts'
 import type { RingRequestMessage } from './messages.ts'
@@ -51,7 +52,10 @@ function pass(step: Step, message: RingRequestMessage, notation: Partial<RingReq
   if (next !== undefined && isMember(step, message.origin)) send(step, next, { ...message, ...notation })
 }
 
-/** "Outstanding_Reply_Count is set according to the notations": those who did not let it pass are still awaited. */
+/**
+ * "Outstanding_Reply_Count is set according to the notations": the nodes that did not let it pass are still
+ * awaited.
+ */
 function onReturn(step: Step, message: RingRequestMessage): void {
   if (!isOwn(step, message)) return
   for (const peer of message.passed) step.state.soft.replies[peer] = true

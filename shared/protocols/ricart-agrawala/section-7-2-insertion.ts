@@ -1,12 +1,14 @@
 /**
- * Section 7.2: a node comes into the group: a new one, one that had left, one whose storage was wiped, one that was declared
- * dead. It asks one member after the other to sponsor it until one has done so (group-change.ts).
+ * Section 7.2: a node comes into the group: a new one, one that had left, one whose storage was wiped, or one
+ * that was declared dead. It asks one member after the other to sponsor it until one has done so
+ * (group-change.ts).
  *
- * Instead of the waiting times of 7.2.1 a node that was there before comes with a new incarnation. What its earlier life asked
- * for or was granted is over once all members have acknowledged the new one, and only then may it ask: its number is above
- * all that was in use (7.2.3). Until then it answers every request at once ("incoming REQUEST messages are processed
- * normally"): it is not requesting, so its REPLY is true, and without it its sponsor would never be inside. A user that was
- * inside at a node whose storage is gone is ejected by that loss; the fences of those who follow are larger (fence.ts).
+ * Instead of waiting as in 7.2.1, a node that was there before comes with a new incarnation. What its earlier
+ * life asked for or was granted is over once all members have acknowledged the new one. Only then may it ask:
+ * its number is above all that was in use (7.2.3). Until then it answers every request at once ("incoming
+ * REQUEST messages are processed normally"). It is not requesting, so its REPLY is true, and without it its
+ * sponsor would never be inside. A user that was inside at a node whose storage is gone is ejected by that
+ * loss; the fences of those who follow are larger (fence.ts).
  */
 import { eject, refuse } from '../lock-only/users.ts'
 import type { Context, ParticipantId } from '../protocol.ts'
@@ -17,7 +19,7 @@ import { leave } from './section-2-algorithm.ts'
 import type { Change, Membership } from './state.ts'
 import { emit, isActive, noteHighest, restartRepeats, type Step, save, send } from './step.ts'
 
-/** 7.1: what is compared instead of the number. */
+/** 7.1: the name that is compared instead of the number. */
 const nameOf = ({ config }: Context, participant: ParticipantId): number =>
   config.options?.names?.[participant - 1] ?? participant
 
@@ -27,7 +29,7 @@ export function setMembership(step: Step, membership: Membership): void {
 }
 
 /** The lock is born: its participants are in the group from the start. Written once (trap D3). */
-export function bearMember(step: Step): void {
+export function initializeMember(step: Step): void {
   const members: { [participant: string]: Members[string] } = {}
   for (let member = 1; member <= step.context.config.participants; member++)
     members[member] = { name: nameOf(step.context, member), incarnation: 0 }
@@ -43,7 +45,7 @@ export function startJoining(step: Step, incarnation: number, request: string | 
   restartRepeats(step)
 }
 
-/** To one sponsor at a time. */
+/** Asks one sponsor at a time. */
 export function sendJoin(step: Step): void {
   const joining = joiningOf(step)
   const sponsor = joining === null ? null : nextSponsor(step)
@@ -56,7 +58,7 @@ export function joiningOf(step: Step): Joining | null {
   return { incarnation: membership.incarnation, name: nameOf(step.context, step.self) }
 }
 
-/** One participant after the other; who is no member does not answer. */
+/** Tries one participant after the other; one that is no member does not answer. */
 function nextSponsor(step: Step): ParticipantId | null {
   const { participants } = step.context.config
   if (participants === 1) return null
@@ -96,7 +98,7 @@ export function onJoin(step: Step, from: ParticipantId, { incarnation, name }: J
   addWish(step, wish)
 }
 
-/** "They must be assigned unique node numbers": two with the same name would both go first. */
+/** "They must be assigned unique node numbers": two nodes with the same name would both go first. */
 function isFree(step: Step, participant: ParticipantId, name: number): boolean {
   const { [participant]: _, ...rest } = step.state.durable.group.members
   return name < NAMES && Object.values(rest).every(member => member.name !== name)
@@ -108,13 +110,13 @@ function isFree(step: Step, participant: ParticipantId, name: number): boolean {
 export function onNotAMember(step: Step, message: NotAMemberMessage): void {
   const { membership, sponsoring } = step.state.durable
   if (membership.status === 'blank' || membership.incarnation !== message.incarnation) return
-  // Who takes itself out knows that it is no member for those who have heard it.
+  // A node that takes itself out knows that it is no longer a member for those that have heard of it.
   if (isActive(step) && sponsoring?.change.participant !== step.self) becomeExpelled(step)
   if (membership.status === 'joining')
     startJoining(step, Math.max(membership.incarnation, message.known) + 1, membership.request)
 }
 
-/** It was declared dead. Who waits here goes on waiting; who is inside is so no longer. */
+/** This node was declared dead. Users that wait here go on waiting; those that are inside are ejected. */
 function becomeExpelled(step: Step): void {
   const { membership } = step.state.durable
   giveUpAll(step)
@@ -127,12 +129,12 @@ function becomeExpelled(step: Step): void {
 /** Nobody is inside here any longer, and nothing is asked for. */
 export function giveUpAll(step: Step): void {
   const { durable } = step.state
-  for (const holder of [...step.desk.holders]) eject(step, holder, 'suspected')
+  for (const holder of [...step.localQueue.holders]) eject(step, holder, 'suspected')
   if (durable.sponsoring !== null) endSponsoring(step)
   if (durable.own.phase !== 'idle') leave(step)
 }
 
-/** Higher than that of every life before. */
+/** Higher than the incarnation of every earlier life. */
 export function nextIncarnation(step: Step): number {
   const { membership } = step.state.durable
   const last = membership.status === 'blank' ? 0 : membership.incarnation

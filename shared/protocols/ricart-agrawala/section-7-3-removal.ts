@@ -1,9 +1,10 @@
 /**
- * Section 7.3: a node leaves the group. It takes no new users and serves those it has. Then it tells all others that it goes, and
- * is out when they have acknowledged; those who wait for its REPLY pretend that it came. The paper does not say what happens if two
- * nodes leave, or one leaves and one comes, at the same time: so the leaver does this as the sponsor of its own removal, inside
- * the critical section, with nobody in it (group-change.ts). Outside it is neither requesting nor inside, and answers nobody:
- * nobody needs it any more.
+ * Section 7.3: a node leaves the group. It takes no new users and serves those it has. Then it tells all
+ * others that it leaves, and is out when they have acknowledged; nodes that wait for its REPLY pretend that
+ * it came. The paper does not say what happens if two nodes leave, or one leaves and one comes, at the same
+ * time. So the leaver does this as the sponsor of its own removal, inside the critical section, with no user
+ * in it (group-change.ts). Once outside it is neither requesting nor inside, and answers nobody: nobody needs
+ * it any more.
  */
 import { refuse } from '../lock-only/users.ts'
 import type { UserInput } from '../protocol.ts'
@@ -32,12 +33,12 @@ export function onMembershipWish(step: Step, event: Extract<UserInput, { type: '
   }
 }
 
-/** It is on its way in the other direction. */
+/** The node is on its way in the other direction. */
 function refuseBusy(step: Step, request: string): void {
   refuse(step, request, 'membership', { code: 'busy' })
 }
 
-/** The last member stays: a lock without participants is none. */
+/** The last member stays: a lock needs a participant. */
 function startLeaving(step: Step, request: string): void {
   const { membership } = step.state.durable
   if (membership.status !== 'member' && membership.status !== 'leaving') return
@@ -45,7 +46,7 @@ function startLeaving(step: Step, request: string): void {
   setMembership(step, { status: 'leaving', incarnation: membership.incarnation, request })
 }
 
-/** At the end of each step: of those who leave at the same time, the last one stays. */
+/** Called at the end of each step: of the nodes that leave at the same time, the last one stays. */
 export function stayIfAlone(step: Step): void {
   const { membership } = step.state.durable
   if (membership.status !== 'leaving' || others(step).length > 0) return
@@ -56,17 +57,20 @@ export function stayIfAlone(step: Step): void {
 /** What a node that has served its last user wants. */
 export function ownRemoval(step: Step): Change | null {
   const { membership } = step.state.durable
-  const { waiters, holders } = step.desk
+  const { waiters, holders } = step.localQueue
   if (membership.status !== 'leaving' || waiters.length + holders.length > 0) return null
   if (others(step).length === 0) return null
   return { type: 'remove', participant: step.self, incarnation: membership.incarnation }
 }
 
-/** All have acknowledged. But if all of them have lost their storage, nobody else knows the group: they come back first. */
+/**
+ * All have acknowledged. But if all of them have lost their storage, nobody else knows the group: they come
+ * back first.
+ */
 export function departOrStay(step: Step): void {
   const { durable, soft } = step.state
   const { membership } = durable
-  assert(membership.status === 'leaving', 'only who wants to leave does')
+  assert(membership.status === 'leaving', 'only a node that is leaving departs')
   endSponsoring(step)
   if (soft.joiners.length === others(step).length) {
     for (const joiner of soft.joiners) addWish(step, joiner)

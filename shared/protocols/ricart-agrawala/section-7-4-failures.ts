@@ -1,16 +1,18 @@
 /**
- * Section 7.4: a node that does not answer is asked whether it is there, and (only if the lock's options say so) declared dead.
+ * Section 7.4: a node that does not answer is asked whether it is there and, only if the lock's options say
+ * so, declared dead.
  *
- * As printed, ARE_YOU_THERE(j) is answered with REPLY if Reply_Deferred[j] is FALSE. If the REQUEST was lost and the node that
- * is asked has priority, or is inside, that lets two in. So ARE_YOU_THERE carries the request, and the normal rule answers
- * it: REPLY, or a note and YES_I_AM_HERE. It is also how every request is repeated: the first timer of 7.4 is the repeat
- * timer, and a REPLY that was lost is sent again.
+ * As printed, ARE_YOU_THERE(j) is answered with REPLY if Reply_Deferred[j] is FALSE. If the REQUEST was lost
+ * and the node that is asked has priority, or is inside, that lets two in. So ARE_YOU_THERE carries the
+ * request, and the normal rule answers it: REPLY, or a note and YES_I_AM_HERE. Every request is repeated in
+ * this way too: the first timer of 7.4 is the repeat timer, and a REPLY that was lost is sent again.
  *
- * Declaring a node dead is unsafe as soon as silence may have another reason, such as a network that is split: the silent
- * node may be inside. So it is off unless `declareDeadAfterMs` is set. A node that was declared dead and is not learns it from
- * the sponsor of its removal, or from the first member that it asks (`not-a-member`); its users inside are ejected, and it comes
- * back as a new node (7.2). Until it learns it, its users may follow each other, but with fences that are out of date. A node
- * that restarts cannot know whether it was declared dead: it ejects its users and asks anew ("it should restart itself").
+ * Declaring a node dead is unsafe as soon as silence may have another reason, such as a network that is
+ * split: the silent node may be inside. So it is off unless `declareDeadAfterMs` is set. A node that was
+ * wrongly declared dead learns it from the sponsor of its removal, or from the first member that it asks
+ * (`not-a-member`). Its users inside are ejected, and it comes back as a new node (7.2). Until it learns it,
+ * its users may follow one another, but with fences that are out of date. A node that restarts cannot know
+ * whether it was declared dead: it ejects its users and asks anew ("it should restart itself").
  */
 import { forgetMember } from '../lock-only/operators.ts'
 import type { ParticipantId } from '../protocol.ts'
@@ -34,7 +36,7 @@ export function onAreYouThere(step: Step, from: ParticipantId, message: AreYouTh
   send(step, from, { type: 'yes-i-am-here', request, incarnation })
 }
 
-/** Whatever a peer says shows that it is there; YES_I_AM_HERE says nothing else. */
+/** Anything a peer says shows that it is there; YES_I_AM_HERE says nothing else. */
 export function onSignOfLife(step: Step, from: ParticipantId): void {
   const { soft } = step.state
   delete soft.silentSince[from]
@@ -43,20 +45,23 @@ export function onSignOfLife(step: Step, from: ParticipantId): void {
   dropWish(step, from)
 }
 
-/** At a restart. */
+/** Called at a restart. */
 export function assumeDeclaredDead(step: Step): void {
   if (step.options.declareDeadAfterMs !== undefined) giveUpAll(step)
 }
 
 // ---------------------------------------------------------------- the second timer
 
-/** These were asked again and have not answered yet. */
+/** These peers were asked again and have not answered yet. */
 export function noteAsked(step: Step, peers: readonly ParticipantId[]): void {
   const { silentSince } = step.state.soft
   for (const peer of peers) silentSince[peer] ??= step.now
 }
 
-/** At the end of each step: nobody is silent that is not awaited, and whoever is awaited is a member. */
+/**
+ * Called at the end of each step: only a peer that is awaited can be silent, and every peer that is awaited
+ * is a member.
+ */
 export function watchSilent(step: Step, awaited: readonly ParticipantId[]): void {
   const { silentSince } = step.state.soft
   for (const peer of Object.keys(silentSince)) if (!awaited.includes(Number(peer))) delete silentSince[peer]
@@ -77,7 +82,10 @@ export function onDeadTimer(step: Step): void {
   }
 }
 
-/** Here it counts as dead at once: "pretend that a REPLY was received". The group learns it when this node is inside. */
+/**
+ * From now on the peer counts as dead here: "pretend that a REPLY was received". The group learns it when
+ * this node is inside.
+ */
 function declareDead(step: Step, peer: ParticipantId, incarnation: number): void {
   step.state.soft.dead[peer] = true
   forgetMember(step, peer)

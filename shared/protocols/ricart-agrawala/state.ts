@@ -1,10 +1,10 @@
 /**
  * The state of one node, plain JSON:
- *   `durable`  what storage holds, record by record (records.ts); a record's value is replaced, never changed in place;
- *   `soft`     what may be lost at any moment: the others are asked again.
- * Nothing is derived.
+ *   `durable`  what storage holds, record by record (records.ts); a value is replaced, never changed in
+ *   place;
+ *   `soft`     what may be lost at any moment: the others are asked again. Nothing is derived.
  */
-import type { Desk, DeskTimer } from '../lock-only/desk.ts'
+import type { LocalQueue, LocalQueueTimer } from '../lock-only/local-queue.ts'
 import type { Operators } from '../lock-only/operators.ts'
 import type { Mode, ParticipantId } from '../protocol.ts'
 import type { SetTimers } from '../step.ts'
@@ -21,11 +21,11 @@ export interface Durable {
   deferred: { [participant: string]: Deferred }
   /** The change of the group that this node makes while it is inside. */
   sponsoring: Sponsoring | null
-  desk: Desk
+  localQueue: LocalQueue
 }
 
 export type Membership =
-  /** Never started. */
+  /** This node has never started. */
   | { readonly status: 'blank' }
   | { readonly status: 'member'; readonly incarnation: number }
   /** A member that serves the users it has, takes no others, and then takes itself out (7.3). */
@@ -35,21 +35,21 @@ export type Membership =
   | { readonly status: 'joining'; readonly incarnation: number; readonly request: string | null }
 
 export interface OwnRequest {
-  /** `requesting` and `inside` both are the paper's Requesting_Critical_Section. */
+  /** `requesting` and `inside` are both the paper's Requesting_Critical_Section. */
   readonly phase: 'idle' | 'requesting' | 'inside'
   /** The paper's Our_Sequence_Number. */
   readonly request: number
   readonly mode: Mode
-  /** Those whose REPLY is needed: the members when the number was chosen. */
+  /** The nodes whose REPLY is needed: the members when the number was chosen. */
   readonly asked: readonly ParticipantId[]
   /** Fences that were given out under this request. */
   readonly grants: number
-  /** Local users that followed each other while somebody else was known to wait. */
+  /** Local users that followed one another while another node was known to wait. */
   readonly handoffs: number
 }
 
 export interface Highest {
-  /** The paper's Highest_Sequence_Number: of any request sent or received, one's own included. */
+  /** The paper's Highest_Sequence_Number: of any request sent or received, this node's own included. */
   readonly request: number
 }
 
@@ -57,7 +57,7 @@ export interface Deferred {
   readonly request: number
   readonly incarnation: number
   readonly mode: Mode
-  /** 6.3, waiting: those who have let it pass so far; from here it goes on around the ring. */
+  /** 6.3, waiting: the nodes that have let it pass so far; from here it goes on around the ring. */
   readonly passed: readonly ParticipantId[] | null
 }
 
@@ -76,7 +76,7 @@ export type Change =
 
 export interface Sponsoring {
   readonly change: Change
-  /** The group that it makes. */
+  /** The group that this change makes. */
   readonly group: Group
 }
 
@@ -86,30 +86,36 @@ export interface Sponsoring {
 export type Participants = { [participant: string]: true }
 
 export interface Soft {
-  /** Who has sent a REPLY to the present request: a set, so that a REPLY that comes twice counts once. */
+  /**
+   * The nodes that have sent a REPLY to the present request: a set, so that a REPLY that comes twice counts
+   * once.
+   */
   replies: Participants
-  /** 6.1: whether silence may still become a REPLY. Not after a restart: then everybody is asked for an answer. */
+  /**
+   * 6.1: whether silence may still become a REPLY. Not after a restart: then all nodes are asked for an
+   * answer.
+   */
   isSilenceCounted: boolean
-  /** 6.1: whose silence says nothing: it deferred, or the transport did not reach it. */
+  /** 6.1: the nodes whose silence says nothing: they deferred, or the transport did not reach them. */
   explicit: Participants
-  /** 7.4: who was asked whether it is there, and since when it has not answered. */
+  /** 7.4: the nodes that were asked whether they are there, and since when they have not answered. */
   silentSince: { [participant: string]: number }
   /** 7.4: declared dead here; the group does not know it yet. */
   dead: Participants
-  /** What others asked this node to sponsor, in their order; at most one wish each. */
+  /** What others asked this node to sponsor, in order; at most one wish each. */
   wishes: Change[]
-  /** Who has acknowledged the change that this node sponsors. */
+  /** The nodes that have acknowledged the change that this node sponsors. */
   acknowledged: Participants
   /** Those of them that are not in the group, but on their way in. */
   joiners: Change[]
-  /** Counts the sponsors that were tried. */
+  /** How many sponsors were tried. */
   sponsorsTried: number
   operators: Operators
   repeatAttempts: number
   timers: SetTimers<TimerName>
 }
 
-export type TimerName = DeskTimer | 'repeat' | 'silence' | 'dead'
+export type TimerName = LocalQueueTimer | 'repeat' | 'silence' | 'dead'
 
 export interface RicartAgrawalaState {
   durable: Durable

@@ -1,5 +1,5 @@
-/** One step of a node: what is common to all protocols is in ../step.ts. */
-import type { Desk } from '../lock-only/desk.ts'
+/** One step of a node. What all protocols have in common is in ../step.ts. */
+import type { LocalQueue } from '../lock-only/local-queue.ts'
 import type { Operators } from '../lock-only/operators.ts'
 import type { Context, ParticipantId, ProtocolOptions } from '../protocol.ts'
 import { beginStepOf, cancelTimer, type StepOf, save } from '../step.ts'
@@ -10,7 +10,7 @@ export { assert, cancelTimer, emit, forget, save, send, setTimer, takeEffects } 
 
 export interface Step extends StepOf<RicartAgrawalaMessage, TimerName> {
   readonly state: RicartAgrawalaState
-  readonly desk: Desk
+  readonly localQueue: LocalQueue
   readonly operators: Operators
   readonly self: ParticipantId
   readonly options: ProtocolOptions
@@ -21,7 +21,7 @@ export function beginStep(context: Context, state: RicartAgrawalaState, now: num
   return {
     ...beginStepOf<RicartAgrawalaMessage, TimerName>(context, now, state.soft.timers),
     state,
-    desk: state.durable.desk,
+    localQueue: state.durable.localQueue,
     operators: state.soft.operators,
     self,
     options: options ?? {},
@@ -53,7 +53,7 @@ export function others(step: Step): ParticipantId[] {
 export const isMember = (step: Step, participant: ParticipantId): boolean =>
   step.state.durable.group.members[participant] !== undefined
 
-/** It has its place in the group, also while it is about to leave. */
+/** Whether this node has its place in the group; it keeps it while it is about to leave. */
 export function isActive(step: Step): boolean {
   const { status } = step.state.durable.membership
   return status === 'member' || status === 'leaving'
@@ -64,7 +64,7 @@ export function incarnationOf(step: Step): number {
   return membership.status === 'blank' ? 0 : membership.incarnation
 }
 
-/** Something new is to be made known: repeats begin again with the shortest interval. */
+/** There is something new to make known: repeats begin again with the shortest interval. */
 export function restartRepeats(step: Step): void {
   step.state.soft.repeatAttempts = 0
   cancelTimer(step, 'repeat')

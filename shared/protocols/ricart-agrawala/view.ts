@@ -1,18 +1,18 @@
-/** What an interpreter may know of a node between two steps. */
-import { viewOfDesk } from '../lock-only/desk.ts'
+/** What an interpreter may know about a node between two steps. */
+import { viewOfLocalQueue } from '../lock-only/local-queue.ts'
 import type { Context, View } from '../protocol.ts'
 import type { RicartAgrawalaState } from './state.ts'
 
 export function view(context: Context, { durable, soft }: RicartAgrawalaState): View {
-  const { membership, own, desk } = durable
+  const { membership, own, localQueue } = durable
   const { status } = membership
-  const fences = [...desk.holders, ...desk.endings].map(({ fence }) => fence)
+  const fences = [...localQueue.holders, ...localQueue.endings].map(({ fence }) => fence)
   return {
-    ...viewOfDesk(desk),
+    ...viewOfLocalQueue(localQueue),
     membership: status === 'leaving' ? 'member' : status,
     phase: status === 'member' || (status === 'leaving' && own.phase !== 'idle') ? own.phase : status,
     sequence: Math.max(0, ...fences),
-    // Nobody knows who is inside but those who are.
+    // Only the nodes that are inside know who is inside.
     owner: own.phase === 'inside' ? context.config.self : null,
     suspects: Object.keys(soft.silentSince).map(Number),
   }

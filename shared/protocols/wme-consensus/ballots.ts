@@ -1,7 +1,8 @@
 /**
- * A new coordinator (multi-Paxos). A participant whose majority suspects the coordinator takes a ballot of its own above all
- * it has seen (PREPARE); the others promise to accept nothing lower and say what they have accepted and do not know to be
- * decided (PROMISE). For each such instance the command of the highest ballot may have been decided, and is proposed again.
+ * A new coordinator (multi-Paxos). If a majority suspects the coordinator, a participant takes a ballot of
+ * its own above all it has seen (PREPARE). The others promise to accept nothing lower, and say what they have
+ * accepted and do not know to be decided (PROMISE). For each such instance the command of the highest ballot
+ * may have been decided, so it is proposed again.
  */
 import type { ParticipantId } from '../protocol.ts'
 import { majority } from '../quorum.ts'
@@ -69,12 +70,15 @@ export function onPromise(step: Step, from: ParticipantId, message: PromiseMessa
   if (candidacy?.ballot === message.ballot) candidacy.promises[from] = message
 }
 
-/** The other has promised a higher ballot: its coordinator is the one to wait for now. */
+/** The sender has promised a higher ballot: that ballot's coordinator is the one to wait for now. */
 export function onReject(step: Step, message: RejectMessage): void {
   promise(step, message.promised)
 }
 
-/** At the end of each step: with the promises of a majority, and all that any of them knows to be decided, it is the coordinator. */
+/**
+ * Called at the end of each step: with the promises of a majority, and everything that any of them knows to
+ * be decided, this participant is the coordinator.
+ */
 export function concludeCandidacy(step: Step): void {
   const { durable, soft } = step.state
   if (soft.candidacy === null) return
@@ -98,7 +102,7 @@ function becomeCoordinator(step: Step, ballot: number, promises: readonly Promis
   soft.acknowledged.claims.fill(null)
   soft.sent.fill(durable.machine.applied)
   soft.told = durable.machine.applied
-  // Each log has no gaps, so neither has what they contain together.
+  // Each log has no gaps, so neither has their union.
   const accepted = new Map<number, Entry>()
   for (const entry of promises.flatMap(({ entries }) => entries)) {
     const other = accepted.get(entry.position)

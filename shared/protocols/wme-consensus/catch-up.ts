@@ -1,6 +1,7 @@
 /**
- * Catching up (traps B5, C5, C6): a participant that finds out that it is behind asks whoever told it, and gets the decided
- * commands that it misses; if they are no longer kept, a snapshot in pages and what follows it. Anybody can help: what is decided is the same everywhere.
+ * Catching up (traps B5, C5, C6). A participant that finds out that it is behind asks the peer that told it,
+ * and gets the decided commands that it misses. If they are no longer kept, it gets a snapshot in pages and
+ * then the commands that follow. Any participant can help, because what is decided is the same everywhere.
  */
 import { type ReplicaSnapshot, restoreReplica } from '../../resource/replica.ts'
 import { endAsking } from '../asking.ts'
@@ -48,8 +49,9 @@ export function sendCatchUp(step: Step, to: ParticipantId, previous: number): vo
 }
 
 /**
- * The sender's ballot is taken over: whoever knows what was decided in a ballot has promised at least that one, or its
- * acknowledgements in an older ballot would count what it has decided as accepted there.
+ * The sender's ballot is taken over. A participant that knows what was decided in a ballot must have promised
+ * at least that ballot; otherwise its acknowledgements in an older one would count what it has decided as
+ * accepted there.
  */
 export function onCatchUp(step: Step, from: ParticipantId, message: CatchUpMessage): void {
   const { durable, soft } = step.state
@@ -74,7 +76,10 @@ function applyDecided(step: Step, ballot: number, previous: number, commands: re
   }
 }
 
-/** The coordinator sends a catch-up to those who do not acknowledge, and must learn how far they are now. */
+/**
+ * The coordinator sends a catch-up to participants that do not acknowledge, and must learn how far they are
+ * now.
+ */
 function acknowledgeTo(step: Step, from: ParticipantId): void {
   const { durable } = step.state
   const ballot = durable.acceptor.promised
@@ -83,19 +88,19 @@ function acknowledgeTo(step: Step, from: ParticipantId): void {
 
 // ---------------------------------------------------------------- snapshots
 
-/** Where this participant is: the last page of a snapshot says so. */
+/** Where this participant is. The last page of a snapshot carries this. */
 export function presentPoint(step: Step): SnapshotPoint {
   const { acceptor, machine } = step.state.durable
   return { ballot: acceptor.promised, machine }
 }
 
-/** One snapshot at a time. An offer that comes late is of nothing new. */
+/** Only one snapshot comes at a time. An offer that arrives late has nothing new. */
 export function onSnapshotOffer(step: Step, from: ParticipantId, message: SnapshotOfferMessage): void {
   const { durable, soft } = step.state
   if (!snapshots.isWelcome(soft.incoming, from)) return
   endAsking(soft)
   promise(step, message.ballot)
-  // The coordinator offers it to those who do not acknowledge, and must learn how far they are.
+  // The coordinator offers it to participants that do not acknowledge, and must learn how far they are.
   if (message.decided <= durable.machine.applied) return acknowledgeTo(step, from)
   snapshots.requestSnapshot(step, from, nextRound(soft))
   restartRepeats(step)
@@ -117,13 +122,16 @@ export function onSnapshotPage(step: Step, from: ParticipantId, message: Snapsho
   acknowledgeTo(step, from)
 }
 
-/** The page is asked for again. If that is given up, and somebody waits here, the sender is asked anew what is missing. */
+/**
+ * Asks for the page again. If the transfer is given up while somebody waits here, the sender is asked anew
+ * for what is missing.
+ */
 export function repeatSnapshotRequest(step: Step): void {
   const givenUp = snapshots.repeatSnapshotRequest(step)
   if (givenUp !== null && isWaiting(step)) askForCatchUp(step, givenUp)
 }
 
-/** What this participant has accepted after the snapshot stays: it has said so. */
+/** What this participant has accepted after the snapshot stays, because it has said so. */
 function restoreSnapshot(step: Step, machine: Machine, snapshot: ReplicaSnapshot): void {
   const { durable } = step.state
   const before = durable.replica

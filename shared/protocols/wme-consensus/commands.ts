@@ -1,9 +1,11 @@
 /**
- * What is decided: one command for each consensus instance, in the order of the log. The earlier algorithm decides three
- * things, to enter, to leave and to operate on the resource; the others are what a service needs besides.
+ * What is decided: one command for each consensus instance, in the order of the log. The earlier algorithm
+ * decides three things: to enter, to leave, and to operate on the resource. The other commands are what a
+ * service needs besides.
  *
- * A command may be decided twice, by two coordinators that both heard of it. A participant has three lanes, in each of them
- * one command at a time and numbered, so that the highest number decided in each lane tells which are old (state-machine.ts).
+ * A command may be decided twice, by two coordinators that both heard of it. So a participant has three lanes
+ * with one command at a time in each. Commands are numbered, and the highest number decided in a lane tells
+ * which are old (state-machine.ts).
  */
 import type { EjectionReason } from '../../history/events.ts'
 import type { Json } from '../../json.ts'
@@ -26,7 +28,7 @@ export interface EnterCommand extends Numbered {
   readonly kind: 'enter'
 }
 
-/** Nobody waits for this request any longer, in the queue or just granted. */
+/** Nobody waits for this request any longer, whether it is in the queue or was just granted. */
 export interface WithdrawCommand extends Numbered {
   readonly kind: 'withdraw'
   readonly request: number
@@ -34,11 +36,11 @@ export interface WithdrawCommand extends Numbered {
 
 export interface OperationCommand extends Numbered {
   readonly kind: 'operation'
-  /** The grant under which it was issued; after that grant it changes nothing. */
+  /** The fence of the grant under which it was issued; after that grant it changes nothing. */
   readonly fence: number
   readonly opId: string
   readonly operation: Json
-  /** Of the operation, weighed once, when it was issued. */
+  /** The weight of the operation, computed once, when it was issued. */
   readonly weight: number
 }
 
@@ -47,12 +49,16 @@ export interface LeaveCommand extends Numbered {
   readonly fence: number
 }
 
-/** Changes nothing: who sees it decided has everything that was decided before it (reads.ts). */
+/**
+ * Changes nothing: a participant that sees it decided has everything that was decided before it (reads.ts).
+ */
 export interface BarrierCommand extends Numbered {
   readonly kind: 'barrier'
 }
 
-/** Anybody may force a holder out. The fence makes it harmless to decide this twice, or late. */
+/**
+ * Any participant may force a holder out. Because of the fence it is harmless to decide this twice, or late.
+ */
 export interface EjectCommand {
   readonly kind: 'eject'
   readonly fence: number
@@ -84,7 +90,7 @@ export function isSameCommand(a: Command, b: Command): boolean {
   return a.participant === b.participant && a.number === b.number && laneOf(a) === laneOf(b)
 }
 
-/** Deciding it (again) would change nothing. */
+/** Whether deciding this command (again) would change nothing. */
 export function isOver(machine: Machine, command: Command): boolean {
   if (command.kind === 'eject') return machine.holder?.fence !== command.fence
   return machine.numbers[laneOf(command)][command.participant]! >= command.number

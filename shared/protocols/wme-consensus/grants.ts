@@ -1,4 +1,4 @@
-/** What a user sees of its grant: entering, the outcome of its operation, and the end, whichever it is. */
+/** What a user sees of its grant: entering, the outcome of its operation, and the end of the grant. */
 import type { EjectionReason } from '../../history/events.ts'
 import type { Json } from '../../json.ts'
 import { digest } from '../../resource/canonical.ts'
@@ -11,7 +11,10 @@ import { assert, cancelTimer, changeStub, emit, forget, type Step, setTimer } fr
 
 export const waiterKey = (waiter: Waiter): string => `waiter/${waiter.number}`
 
-/** `crit` for the first waiting user. All that precedes the grant in the log has been applied here (trap A10). */
+/**
+ * Emits `crit` for the first waiting user. Everything that precedes the grant in the log has been applied
+ * here (trap A10).
+ */
 export function admit(step: Step, fence: number): void {
   const { durable } = step.state
   const waiter = durable.waiters.shift()
@@ -35,14 +38,14 @@ export function forgetWaiter(step: Step, waiter: Waiter): void {
   forget(step, key, !step.records.has(key))
 }
 
-/** That the grant is decided means that a majority holds it. */
+/** The grant is decided, so a majority holds it. */
 export function emitCrit(step: Step): void {
   const { user, fence, epoch, expiresAt } = step.state.durable.stub.grant!
   const sequence = fence - startFence(step.context.config)
   emit(step, { type: 'crit', user, fence, epoch, sequence, expiresAt, confirmed: true })
 }
 
-/** The pending operation is applied, here and so everywhere. It is answered once (trap A6). */
+/** The pending operation is applied, here and therefore everywhere. It is answered once (trap A6). */
 export function deliverOutcome(step: Step, sequence: number, result: Json): void {
   const { grant, pendingOperation } = step.state.durable.stub
   assert(grant !== null && pendingOperation !== null, 'an outcome belongs to a pending operation')
@@ -53,7 +56,10 @@ export function deliverOutcome(step: Step, sequence: number, result: Json): void
   if (ending !== null) eject(step, ending)
 }
 
-/** The instances that a snapshot jumped over may have contained the pending operation: the results table knows. */
+/**
+ * The instances that a snapshot jumped over may have contained the pending operation: the table of results
+ * knows.
+ */
 export function settlePendingFromResults(step: Step): void {
   const { pendingOperation } = step.state.durable.stub
   if (pendingOperation === null) return
@@ -63,15 +69,15 @@ export function settlePendingFromResults(step: Step): void {
   }
 }
 
-/** The log says that the grant is over, though its user was not asked: unless it had asked itself to leave. */
+/** The log says that the grant is over, though its user did not ask for it, unless it had asked to leave. */
 export function loseGrant(step: Step, reason: EjectionReason): void {
   if (step.state.durable.stub.phase === 'leaving') release(step)
   else eject(step, reason)
 }
 
 /**
- * The user is forced out. An operation that is still pending then is not in the log before the end of the grant, and after it
- * changes nothing: nobody ever applies it (trap A4).
+ * The user is forced out. An operation that is still pending then is not in the log before the end of the
+ * grant, and after it the operation changes nothing: nobody ever applies it (trap A4).
  */
 function eject(step: Step, reason: EjectionReason): void {
   const { grant, pendingOperation } = step.state.durable.stub
@@ -89,8 +95,9 @@ function pendingOutcome(step: Step, { opId, after }: PendingOperation): PendingO
 }
 
 /**
- * This participant's own reason to force its user out. Without a pending operation it needs nobody's consent: the user
- * is told at once and can do nothing more; that it has left is then decided like every exit (users.ts, `proceed`).
+ * This participant's own reason to force its user out. Without a pending operation it needs nobody's consent:
+ * the user is told at once and can do nothing more. That it has left is then decided like every exit
+ * (users.ts, `proceed`).
  */
 export function ejectOnceSettled(step: Step, reason: EjectionReason): void {
   const { grant, phase } = step.state.durable.stub
@@ -99,7 +106,7 @@ export function ejectOnceSettled(step: Step, reason: EjectionReason): void {
   else if (grant.ending === null) changeStub(step, { grant: { ...grant, ending: reason } })
 }
 
-/** `rem`: that the user has left is decided. */
+/** Emits `rem`: it is decided that the user has left. */
 export function release(step: Step): void {
   const { user, fence } = step.state.durable.stub.grant!
   endGrant(step, { user, fence, reason: 'released' })
@@ -118,7 +125,7 @@ function endGrant(step: Step, ending: Ending): void {
   cancelTimer(step, 'ttl')
 }
 
-/** One timer for the waiting user whose time ends first. */
+/** One timer serves all waiting users: it is set for the one whose time ends first. */
 export function setWaitTimer(step: Step): void {
   let first = Number.POSITIVE_INFINITY
   for (const { waitUntil } of step.state.durable.waiters)

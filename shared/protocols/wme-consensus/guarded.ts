@@ -1,4 +1,4 @@
-/** The guarded state as this participant has it, and what its log says beyond. */
+/** The guarded state as this participant has it, and what its log says beyond that. */
 import type { Invocation } from '../../resource/replica.ts'
 import type { GuardedState } from '../protocol.ts'
 import { lengthOf, undecided } from './log.ts'

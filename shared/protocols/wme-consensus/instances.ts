@@ -1,10 +1,11 @@
 /**
- * Deciding, instance by instance. After the preliminary broadcast (requests.ts) the coordinator proposes the command in the
- * next free instance; the others accept it and say so; what a majority has accepted in one ballot is decided.
+ * Deciding, instance by instance. After the preliminary broadcast (requests.ts) the coordinator proposes the
+ * command in the next free instance; the others accept it and say so; what a majority has accepted in one
+ * ballot is decided.
  *
- * The two forms of Table 1 differ in who hears the acknowledgements:
- *   latency-optimal   everybody: each concludes for itself, 3 steps with the broadcast, (N-1)(N+1) messages;
- *   message-optimal   the coordinator, who tells the others what is decided: 4 steps, 4(N-1) messages.
+ * The two forms of Table 1 differ in who receives the acknowledgements:
+ *   latency-optimal   all, and each concludes for itself: 3 steps with the broadcast, (N-1)(N+1) messages;
+ *   message-optimal   the coordinator, which tells the others what is decided: 4 steps, 4(N-1) messages.
  */
 import type { ParticipantId } from '../protocol.ts'
 import { reachedByMajority } from '../quorum.ts'
@@ -39,7 +40,10 @@ export function ownCommands(step: Step): Command[] {
   return soft.ejection === null ? own : [...own, soft.ejection]
 }
 
-/** At the end of each step: what is not in an instance yet gets one. Whether there was anything. */
+/**
+ * Called at the end of each step: commands that are in no instance yet get one. Returns whether there were
+ * any.
+ */
 export function proposeAwaited(step: Step): boolean {
   const { durable } = step.state
   if (!isCoordinator(step)) return false
@@ -57,7 +61,10 @@ export function proposeAwaited(step: Step): boolean {
   return true
 }
 
-/** What is open must fit the promise of one participant to a new coordinator. What does not waits, alone it always fits. */
+/**
+ * Everything open must fit the promise of one participant to a new coordinator. A command that does not fit
+ * waits; alone it always fits.
+ */
 function hasRoom(step: Step, open: readonly Command[], command: Command): boolean {
   const { uncommitted, entriesPerMessage, messageWeight } = step.context.config.limits
   if (open.length === 0) return true
@@ -65,7 +72,7 @@ function hasRoom(step: Step, open: readonly Command[], command: Command): boolea
   return open.length < Math.min(uncommitted, entriesPerMessage) && weight <= messageWeight
 }
 
-/** What was proposed in this step leaves for everybody, together with what is decided. */
+/** Sends what was proposed in this step to all, together with what is decided. */
 export function sendProposals(step: Step): void {
   const { durable, soft } = step.state
   const { self, participants } = step.context.config
@@ -112,13 +119,13 @@ export function onPropose(step: Step, from: ParticipantId, message: ProposeMessa
   if (decided > durable.machine.applied) askForCatchUp(step, from)
 }
 
-/** All that is decided, or accepted in this ballot. */
+/** Everything that is decided, or accepted in this ballot. */
 export function acknowledgementOf(durable: Durable, ballot: number): AckMessage {
   const through = acceptedThrough(durable, ballot)
   return { type: 'ack', ballot, through, digest: knownDigest(durable, through) }
 }
 
-/** Takes what follows without a gap. Whether any of it was new. */
+/** Takes what follows without a gap. Returns whether any of it was new. */
 function acceptAll(step: Step, ballot: number, previous: number, commands: readonly Command[]): boolean {
   const { durable } = step.state
   const { uncommitted } = step.context.config.limits
@@ -154,7 +161,10 @@ function noteAcknowledged(step: Step, from: ParticipantId, ballot: number, throu
   acknowledged.through[from] = Math.max(acknowledged.through[from]!, through)
 }
 
-/** What a majority has accepted in one ballot is decided, as far as it is here. Oneself counts: it is written before anything is sent. */
+/**
+ * What a majority has accepted in one ballot is decided, as far as it is here. This participant counts
+ * itself: everything is written before it is sent.
+ */
 export function concludeDecided(step: Step): void {
   const { durable, soft } = step.state
   if (isMessageOptimal(step) && !isCoordinator(step)) return
@@ -166,8 +176,8 @@ export function concludeDecided(step: Step): void {
 }
 
 /**
- * Whoever has accepted something else in this ballot than what is here counts for nothing: one of the two is
- * wrong. Once a higher ballot is known here, what is decided may have been decided in that one, and differ.
+ * A participant that has accepted something else in this ballot than what is here must not count: one of the
+ * two is wrong. Once a higher ballot is known here, a command may have been decided in that one, and differ.
  */
 function compareClaims(step: Step, own: number): void {
   const { durable, soft } = step.state
@@ -183,7 +193,7 @@ function compareClaims(step: Step, own: number): void {
 
 // ---------------------------------------------------------------- the decision of the message-optimal form
 
-/** At the end of each step: a decision that no proposal has told yet. */
+/** Called at the end of each step: tells a decision that no proposal has told yet. */
 export function tellDecision(step: Step): void {
   const { durable, soft } = step.state
   const { applied: decided, digest } = durable.machine

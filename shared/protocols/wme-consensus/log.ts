@@ -1,6 +1,7 @@
 /**
- * What this participant has promised and accepted: one acceptor for all instances. Instances are accepted in order, so the
- * log has no gaps; what was accepted in an old ballot stays until a later ballot proposes something for its place.
+ * What this participant has promised and accepted: one acceptor for all instances. Instances are accepted in
+ * order, so the log has no gaps. What was accepted in an old ballot stays until a later ballot proposes
+ * something for its place.
  */
 import type { Json } from '../../json.ts'
 import { canonical } from '../../resource/canonical.ts'
@@ -13,7 +14,9 @@ import { assert, forget, type Step, save } from './step.ts'
 
 // ---------------------------------------------------------------- ballots
 
-/** The number of a ballot's coordinator is its last digit, so that no two have the same ballot. */
+/**
+ * The last digit of a ballot is its coordinator's number, so that no two coordinators have the same ballot.
+ */
 const BALLOT_DIGIT = 256
 
 export const coordinatorOf = (ballot: number): ParticipantId => ballot % BALLOT_DIGIT
@@ -30,7 +33,10 @@ export const firstBallot = (firstOwner: ParticipantId): number => {
   return firstOwner
 }
 
-/** To promise more than one was asked for is always safe; the coordinator of the highest ballot is the one to wait for. */
+/**
+ * Promising more than was asked for is always safe. The coordinator of the highest ballot is the one to wait
+ * for.
+ */
 export function promise(step: Step, ballot: number): void {
   const { durable, soft } = step.state
   if (ballot <= durable.acceptor.promised) return
@@ -39,7 +45,9 @@ export function promise(step: Step, ballot: number): void {
   if (soft.candidacy !== null && soft.candidacy.ballot < ballot) soft.candidacy = null
 }
 
-/** May propose: a majority has promised this ballot, and nobody is known to have a higher one. */
+/**
+ * Whether this participant may propose: a majority has promised this ballot, and no higher one is known here.
+ */
 export function isCoordinator(step: Step): boolean {
   const { promised, prepared } = step.state.durable.acceptor
   return promised === prepared
@@ -60,7 +68,7 @@ export function undecided(durable: Durable): Entry[] {
   return durable.log.slice(durable.machine.applied - baseOf(durable))
 }
 
-/** What an entry weighs, as it was weighed when it was issued. */
+/** What an entry weighs; it was weighed when it was issued. */
 export const weightOf = ({ command }: Pick<Entry, 'command'>): number =>
   ENTRY_WEIGHT + (command.kind === 'operation' ? command.opId.length + command.weight : 0)
 
@@ -75,7 +83,10 @@ export function commandsForMessage(step: Step, position: number, last: number): 
 
 // ---------------------------------------------------------------- the running digest
 
-/** Of the commands up to `position`; `undefined` if this participant does not have that place, or no longer. */
+/**
+ * The digest of the commands up to `position`; `undefined` if this participant does not have that place yet,
+ * or no longer.
+ */
 function digestAt(durable: Durable, position: number): string | undefined {
   const { applied, digest } = durable.machine
   return position === applied ? digest : entryAt(durable, position)?.digest
@@ -84,14 +95,17 @@ function digestAt(durable: Durable, position: number): string | undefined {
 export const digestThrough = (durable: Durable, position: number): string | null =>
   digestAt(durable, position) ?? null
 
-/** Of a place that is decided or accepted here. */
+/** The digest at a place that is decided or accepted here. */
 export function knownDigest(durable: Durable, position: number): string {
   const digest = digestAt(durable, position)
   assert(digest !== undefined, 'a digest was asked for of a place that is not in the log')
   return digest
 }
 
-/** Somebody has this digest there, at a place up to which both have decided, or accepted in the same ballot. */
+/**
+ * Another participant has this digest there, at a place up to which both have decided, or accepted in the
+ * same ballot.
+ */
 export function assertSameLog(durable: Durable, position: number, digest: string | null): void {
   if (digest !== null) running.assertSameLog(digestAt(durable, position), digest, position)
 }
@@ -131,7 +145,7 @@ function put(step: Step, entry: Entry): void {
   save(step, logKey(entry.position), entry)
 }
 
-/** Up to here everything is decided, or accepted in this ballot. */
+/** Everything up to here is decided, or accepted in this ballot. */
 export function acceptedThrough(durable: Durable, ballot: number): number {
   let position = durable.machine.applied
   while (entryAt(durable, position + 1)?.ballot === ballot) position++
@@ -140,7 +154,10 @@ export function acceptedThrough(durable: Durable, ballot: number): number {
 
 // ---------------------------------------------------------------- truncation
 
-/** Keeps the last decided instances for those who are behind; a participant that needs more gets a snapshot. */
+/**
+ * Keeps the last decided instances for participants that are behind. A participant that needs more gets a
+ * snapshot.
+ */
 export function truncate(step: Step): void {
   const { durable, soft } = step.state
   const decided = durable.machine.applied - baseOf(durable)

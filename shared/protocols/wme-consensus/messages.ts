@@ -1,4 +1,4 @@
-/** All messages of this protocol. `decided` is always how far the sender has applied the log. */
+/** All messages of this protocol. `decided` always says how far the sender has applied the log. */
 import type { ParticipantId } from '../protocol.ts'
 import type { SnapshotMessage } from '../snapshots.ts'
 import type { Command } from './commands.ts'
@@ -12,8 +12,8 @@ export interface RequestMessage {
 }
 
 /**
- * The coordinator's proposals for the instances after `previous`. A `digest` is always that of the commands up to the place that
- * is named before it; `null` if the sender no longer knows it.
+ * The coordinator's proposals for the instances after `previous`. A `digest` always covers the commands up to
+ * the place that is named before it; it is `null` if the sender no longer knows it.
  */
 export interface ProposeMessage {
   readonly type: 'propose'

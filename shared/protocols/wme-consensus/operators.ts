@@ -5,7 +5,7 @@ import { roundOf } from './log.ts'
 import { emit, type Step, submitEjection } from './step.ts'
 import { refuse } from './users.ts'
 
-/** The holder that the log as it is known here gives. */
+/** Means the holder according to the log as it is known here. */
 export function onEject(step: Step, event: Extract<UserInput, { type: 'eject' }>): void {
   const { durable, soft } = step.state
   const { holder, latestFence } = durable.machine
@@ -13,7 +13,7 @@ export function onEject(step: Step, event: Extract<UserInput, { type: 'eject' }>
   if (soft.ejects.length >= step.context.config.limits.waiters) {
     return refuse(step, request, 'eject', { code: 'too-many-waiters' })
   }
-  // Another holder than the one that is meant stays.
+  // If another holder than the one that is meant is inside, it stays.
   if (fence !== (holder?.fence ?? latestFence)) return refuse(step, request, 'eject', { code: 'conflict' })
   soft.ejects.push({ request, fence })
   if (holder === null) return
@@ -21,7 +21,7 @@ export function onEject(step: Step, event: Extract<UserInput, { type: 'eject' }>
   else submitEjection(step, { kind: 'eject', fence: holder.fence, reason: 'operator' })
 }
 
-/** At the end of each step: done are the ejections whose holder is out. */
+/** Called at the end of each step: an ejection is done when its holder is out. */
 export function settleEjects(step: Step): void {
   const { durable, soft } = step.state
   if (soft.ejects.length === 0) return

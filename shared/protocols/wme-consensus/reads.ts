@@ -1,7 +1,7 @@
 /**
- * Linearizable reads without the lock, in the manner of this algorithm: by a consensus instance. The command changes nothing, but
- * when it is decided and applied here, so is everything that was decided before the read was asked for. One barrier at a
- * time serves all the reads that came before it.
+ * Linearizable reads without the lock, in the manner of this algorithm: by a consensus instance. The command
+ * changes nothing, but once it is decided and applied here, so is everything that was decided before the read
+ * was asked for. One barrier at a time serves all the reads that came before it.
  */
 import type { UserInput } from '../protocol.ts'
 import { emit, isFree, type Step, submit } from './step.ts'
@@ -22,7 +22,10 @@ export function onCancelRead(step: Step, event: Extract<UserInput, { type: 'canc
   soft.reads = soft.reads.filter(read => read.request !== event.request)
 }
 
-/** At the end of each step: what is decided is answered, and what came since waits for the next barrier. */
+/**
+ * Called at the end of each step: decided reads are answered, and those that came since wait for the next
+ * barrier.
+ */
 export function proceedReads(step: Step): void {
   const { durable, soft } = step.state
   if (soft.reads.length === 0) return

@@ -1,9 +1,10 @@
 /**
- * The durable state as records, each written on its own: an accepted instance, a promise, one cell of the replica. `recover`
- * puts them together again; everything that is not in a record is lost with the process.
+ * The durable state as records, each written on its own: an accepted instance, a promise, one cell of the
+ * replica. `recover` puts them together again. Everything that is not in a record is lost with the process.
  *
- * Durable before it is said: a command before its request, an accepted instance before its acknowledgement, a promise before it
- * is given, a ballot before its prepare, what is applied together with its result before any outcome.
+ * Durable before it is said: a command before its request, an accepted instance before its acknowledgement, a
+ * promise before it is given, a ballot before its prepare, what is applied together with its result before
+ * any outcome.
  */
 import { createDetector } from '../../detector.ts'
 import type { Json } from '../../json.ts'
@@ -14,7 +15,10 @@ import { EMPTY_LOG } from '../running-digest.ts'
 import { firstBallot, lengthOf, weightOf } from './log.ts'
 import type { ConsensusState, Durable, Entry, OwnLane, Soft, Waiter } from './state.ts'
 
-/** Before anything was written: the first coordinator may propose, nobody wants anything, nothing has happened. */
+/**
+ * The state before anything was written: the first coordinator may propose, nobody wants anything, nothing
+ * has happened.
+ */
 export function initialDurable(config: ParticipantConfig, replica: Replica): Durable {
   const first = config.firstOwner ?? 1
   const ballot = firstBallot(first)
@@ -93,7 +97,7 @@ function createSoft({ participants, timing }: ParticipantConfig, durable: Durabl
       claims: new Array(participants + 1).fill(null),
     },
     logWeight: durable.log.reduce((total, entry) => total + weightOf(entry), 0),
-    // What was proposed before a restart counts as sent; the repeats see to what was not.
+    // What was proposed before a restart counts as sent; the repeats take care of what was not.
     sent: new Array(participants + 1).fill(lengthOf(durable)),
     told: durable.machine.applied,
     candidacy: null,

@@ -1,7 +1,8 @@
 /**
- * Retransmission (traps C1-C4): every message is repeated, with growing intervals, until its effect is known. One timer for
- * all: when it fires, whatever is still unanswered is sent again, and when nothing is, it is not set. Only what somebody waits
- * for is repeated for ever; the rest `idleRepeats` times, so that a lock that nobody waits for falls silent.
+ * Retransmission (traps C1-C4): every message is repeated, with growing intervals, until its effect is known.
+ * One timer serves all: when it fires, whatever is still unanswered is sent again, and when nothing is, it is
+ * not set. Only what somebody waits for is repeated forever; the rest is repeated `idleRepeats` times, so
+ * that a lock that nobody waits for falls silent.
  */
 import { endAsking, isAsking, passOver } from '../asking.ts'
 import type { ParticipantId } from '../protocol.ts'
@@ -13,9 +14,9 @@ import { sendRequest } from './requests.ts'
 import { cancelTimer, type Step, send, setTimer } from './step.ts'
 import { isWaiting } from './waiting.ts'
 
-const MOST_DOUBLINGS = 6
+const MAX_DOUBLINGS = 6
 
-/** At the end of each step: the timer is set exactly while something is unanswered. */
+/** Called at the end of each step: the timer is set exactly while something is unanswered. */
 export function armRepeatTimer(step: Step): void {
   const { soft } = step.state
   const { repeatMs, repeatMaxMs } = step.context.config.timing
@@ -37,12 +38,12 @@ function isUnanswered(step: Step): boolean {
   return laggards(step).length > 0 || isUncertain(step)
 }
 
-/** Somebody waits, here or, as the coordinator knows, elsewhere. */
+/** Whether somebody waits, here or, as the coordinator knows, elsewhere. */
 function isWaitedFor(step: Step): boolean {
   return isWaiting(step) || (isCoordinator(step) && step.state.soft.requested.length > 0)
 }
 
-/** The coordinator sees to it that everybody accepts what it has proposed. */
+/** The coordinator makes sure that all accept what it has proposed. */
 function laggards(step: Step): ParticipantId[] {
   const { durable, soft } = step.state
   const { self, participants } = step.context.config
@@ -54,7 +55,7 @@ function laggards(step: Step): ParticipantId[] {
   return behind
 }
 
-/** Something was accepted here of which the decision has not come. */
+/** Whether something was accepted here whose decision has not come. */
 function isUncertain(step: Step): boolean {
   const { durable } = step.state
   return !isCoordinator(step) && lengthOf(durable) > durable.machine.applied
@@ -63,26 +64,29 @@ function isUncertain(step: Step): boolean {
 export function onRepeatTimer(step: Step): void {
   const { soft } = step.state
   const { idleRepeats } = step.context.config.limits
-  soft.repeatAttempts = Math.min(soft.repeatAttempts + 1, MOST_DOUBLINGS)
+  soft.repeatAttempts = Math.min(soft.repeatAttempts + 1, MAX_DOUBLINGS)
   soft.idleRepeats = Math.min(soft.idleRepeats + 1, idleRepeats)
   passOver(soft)
   repeatSnapshotRequest(step)
   sendRequest(step)
   repeatPrepare(step)
   for (const peer of laggards(step)) repeatProposals(step, peer)
-  if (isUncertain(step)) askSomebody(step)
+  if (isUncertain(step)) askAnyPeer(step)
 }
 
 function repeatProposals(step: Step, peer: ParticipantId): void {
   const { durable, soft } = step.state
-  // After a restart it is not known how far the others are. Whoever is further behind than this says so.
+  // After a restart it is not known how far the others are. A participant that is further behind than this
+  // says so.
   const after = soft.acknowledged.through[peer]! || durable.machine.applied
   if (after < baseOf(durable)) sendCatchUp(step, peer, after)
   else sendProposalsTo(step, peer, after)
 }
 
-/** The coordinator, and if it does not answer the others in turn. None of them is known to know more. */
-function askSomebody(step: Step): void {
+/**
+ * Asks the coordinator and, if it does not answer, the others in turn. None of them is known to know more.
+ */
+function askAnyPeer(step: Step): void {
   const { durable, soft } = step.state
   const { self, participants } = step.context.config
   const first = coordinatorOf(durable.acceptor.promised)

@@ -1,8 +1,9 @@
 /**
- * The preliminary broadcast: a participant that wants a command decided tells everybody, again and again until it is decided.
- * The coordinator proposes it; the others remember it, in case that one of them is the next coordinator, or the only one
- * that both the requester and the coordinator can reach. They say it again with each request of their own:
- * a participant whose requests the coordinator hears rarely would otherwise be overtaken without end.
+ * The preliminary broadcast: a participant that wants a command decided tells all others, again and again
+ * until it is decided. The coordinator proposes it. The others remember it, in case one of them is the next
+ * coordinator, or the only one that both the requester and the coordinator can reach. They repeat it with
+ * each request of their own; otherwise a participant whose requests the coordinator rarely hears would be
+ * overtaken without end.
  */
 import { fittingEntries } from '../log-weight.ts'
 import type { ParticipantId } from '../protocol.ts'
@@ -21,14 +22,14 @@ export function sendRequest(step: Step): void {
   broadcast(step, { type: 'request', commands, decided: step.state.durable.machine.applied })
 }
 
-/** Commands of others, oldest first, as many as fit one message together with the own ones. */
+/** Commands of others, oldest first, as many as fit one message together with this participant's own. */
 function othersBeside(step: Step, own: readonly Command[]): Command[] {
   const others = step.state.soft.requested.filter(command => !own.some(mine => isSameCommand(mine, command)))
   const weigh = (command: Command) => weightOf({ command })
   return fittingEntries([...own, ...others], weigh, step.context.config.limits).slice(own.length)
 }
 
-/** At the end of each step, once for each new command; the repeat timer sees to the rest. */
+/** Called at the end of each step; announces each new command once, and the repeat timer does the rest. */
 export function announceCommands(step: Step): void {
   if (!step.hasCommand) return
   sendRequest(step)
@@ -50,7 +51,7 @@ export function onRequest(step: Step, from: ParticipantId, message: RequestMessa
 const isFor = (participant: ParticipantId, command: Command): boolean =>
   command.kind === 'eject' || command.participant === participant
 
-/** At most one for each lane of each participant, the newest, and one ejection: the holder's. */
+/** At most one command for each lane of each participant, the newest, and one ejection: the holder's. */
 function remember(step: Step, command: Command): void {
   const { soft } = step.state
   if (soft.requested.some(known => isSameCommand(known, command) || isOutdated(command, known))) return
@@ -66,7 +67,7 @@ function isOutdated(command: Command, by: Command): boolean {
   )
 }
 
-/** At the end of each step. */
+/** Called at the end of each step. */
 export function forgetDecided(step: Step): void {
   const { durable, soft } = step.state
   if (soft.requested.some(command => isOver(durable.machine, command)))
@@ -74,7 +75,7 @@ export function forgetDecided(step: Step): void {
   if (soft.ejection !== null && isOver(durable.machine, soft.ejection)) soft.ejection = null
 }
 
-/** A participant that cannot reach the coordinator itself is helped by whoever can. */
+/** A participant that cannot reach the coordinator itself is helped by one that can. */
 export function passOn(step: Step, requester: ParticipantId, coordinator: ParticipantId): void {
   const commands = step.state.soft.requested.filter(command => isFor(requester, command))
   const { applied: decided } = step.state.durable.machine

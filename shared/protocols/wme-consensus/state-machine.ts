@@ -1,7 +1,8 @@
 /**
- * The replicated state machine: every participant applies the decided commands in the order of the log, so all have the
- * same queue, the same holder and the same replica of the resource. Who is at the head of the queue when nobody is inside
- * becomes the holder; the place in the log where that happens gives the fence of the grant.
+ * The replicated state machine. Every participant applies the decided commands in the order of the log, so
+ * all have the same queue, the same holder and the same replica of the resource. The request at the head of
+ * the queue becomes the holder when nobody is inside; the place in the log where that happens gives the fence
+ * of the grant.
  */
 import { invoke } from '../../resource/replica.ts'
 import type { ParticipantId } from '../protocol.ts'
@@ -87,7 +88,10 @@ function leave(step: Step, position: number, fence: number): void {
   grantNext(step, position)
 }
 
-/** A participant that a majority does not hear loses its place in the queue too, or it would hold up everybody once more. */
+/**
+ * A participant that a majority does not hear loses its place in the queue too, or it would hold up everybody
+ * once more.
+ */
 function eject(step: Step, position: number, command: Extract<Command, { kind: 'eject' }>): void {
   const { holder, queue } = step.state.durable.machine
   const isSuspected = command.reason === 'suspected'
@@ -110,7 +114,10 @@ function grantNext(step: Step, position: number): void {
 
 // ---------------------------------------------------------------- the resource
 
-/** `invoke` and `response`, if the holder at this place of the log is the one that issued it; otherwise nothing, anywhere. */
+/**
+ * Emits `invoke` and `response` if the holder at this place of the log is the one that issued the operation;
+ * otherwise nothing happens, anywhere.
+ */
 function applyOperation(step: Step, sequence: number, command: OperationCommand): void {
   const { machine, replica, stub } = step.state.durable
   const { fence, opId, operation } = command

@@ -1,7 +1,9 @@
 /**
  * The state of one participant, plain JSON, in two parts (nothing is worth deriving):
- *   `durable`  what storage holds, record by record (records.ts); a record's value is replaced, never changed in place;
- *   `soft`     what may be lost at any moment: it is learned again from the others, who repeat what matters.
+ *   `durable`  what storage holds, record by record (records.ts); a value is replaced, never changed in
+ *   place;
+ *   `soft`     what may be lost at any moment: it is learned again from the others, which repeat what
+ *   matters.
  */
 import type { Detector } from '../../detector.ts'
 import type { EjectionReason } from '../../history/events.ts'
@@ -25,31 +27,40 @@ export interface ConsensusState {
 export interface Durable {
   membership: Membership
   acceptor: Acceptor
-  /** What this participant has accepted, instance by instance, without gaps. All up to `machine.applied` is decided. */
+  /**
+   * What this participant has accepted, instance by instance, without gaps. Everything up to
+   * `machine.applied` is decided.
+   */
   log: Entry[]
   machine: Machine
   stub: Stub
   lanes: { [lane in Lane]: OwnLane }
-  /** Local users that wait, first come first. */
+  /** Local users that wait, in order of arrival. */
   waiters: Waiter[]
   replica: Replica
 }
 
 export type Membership =
-  /** Never started. */
+  /** This participant has never started. */
   | { readonly status: 'blank' }
   | { readonly status: 'member' }
   /**
-   * Its storage was lost, and with it what it promised and accepted: it must not vote (trap D2). It is not taken back: this
-   * baseline goes on with the others and refuses the users of this participant.
+   * Its storage was lost, and with it what it promised and accepted, so it must not vote (trap D2). It is not
+   * taken back: this baseline goes on with the others and refuses the users of this participant.
    */
   | { readonly status: 'excluded' }
 
 /** Multi-Paxos: one promise for all instances that are not decided yet. */
 export interface Acceptor {
-  /** The highest ballot seen. Nothing is accepted in a lower one. Its coordinator is the one that is expected to propose. */
+  /**
+   * The highest ballot seen. Nothing is accepted in a lower one. Its coordinator is the one that is expected
+   * to propose.
+   */
   readonly promised: number
-  /** The last ballot that this participant is or was the coordinator of: a majority promised, it may propose. -1: none. */
+  /**
+   * The last ballot that this participant is or was the coordinator of: a majority promised, so it may
+   * propose. -1: none.
+   */
   readonly prepared: number
 }
 
@@ -59,7 +70,7 @@ export interface Entry {
   /** The ballot in which it was accepted. */
   readonly ballot: number
   readonly command: Command
-  /** Of the commands up to here and with it (running-digest.ts). */
+  /** The digest of the commands up to and including this one (running-digest.ts). */
   readonly digest: string
 }
 
@@ -67,16 +78,16 @@ export interface Entry {
 export interface Machine {
   /** All instances up to here are decided and applied. */
   readonly applied: number
-  /** Of the commands up to there (running-digest.ts). */
+  /** The digest of the commands up to there (running-digest.ts). */
   readonly digest: string
   readonly holder: Holder | null
-  /** Of the last grant, over or not; -1 before the first. */
+  /** The fence of the last grant, over or not; -1 before the first. */
   readonly latestFence: number
   /** At most one for each participant. */
   readonly queue: readonly Request[]
   /** The last command that was decided, by lane and participant. */
   readonly numbers: { readonly [lane in Lane]: readonly number[] }
-  /** Of the replica's table of results; stands here so that it is written in the same record. */
+  /** A field of the replica's table of results. It is here so that it is written in the same record. */
   readonly droppedThrough: number
 }
 
@@ -97,7 +108,7 @@ export interface Stub {
   readonly usedFence: number
   readonly grant: Grant | null
   readonly pendingOperation: PendingOperation | null
-  /** The last grants of this participant that are over, newest last, for users who missed the news. */
+  /** The last grants of this participant that are over, newest last, for users that missed the news. */
   readonly endings: readonly Ending[]
 }
 
@@ -120,7 +131,7 @@ export interface PendingOperation {
 
 /** The command that is to be decided next in this lane. */
 export interface OwnLane {
-  /** Of the last command, decided or not. */
+  /** The number of the last command, decided or not. */
   readonly number: number
   readonly command: NumberedCommand | null
 }
@@ -135,17 +146,23 @@ export interface Waiter {
 
 // ---------------------------------------------------------------- soft
 
-/** Names one asking of a question; it contains the asker's life, so that late answers to an earlier life are none. */
+/**
+ * Names one asking of a question. It contains the asker's life, so that late answers to an earlier life do
+ * not count.
+ */
 export type Round = string
 
 export interface Soft extends Asking {
-  /** How far each participant is known to have accepted, in one ballot, and what of it has not been compared yet. */
+  /**
+   * How far each participant is known to have accepted, in one ballot, and what of it has not been compared
+   * yet.
+   */
   acknowledged: { ballot: number; through: number[]; claims: (Claim | null)[] }
-  /** Of all entries of the kept log together. */
+  /** The weight of all entries of the kept log together. */
   logWeight: number
   /** As coordinator: up to where the log was proposed to each participant. */
   sent: number[]
-  /** As coordinator: the decision that everybody was told (message-optimal). */
+  /** As coordinator: the decision that all were told (message-optimal). */
   told: number
   /** The prepare phase of a ballot of this participant. */
   candidacy: { ballot: number; promises: (PromiseMessage | null)[] } | null
@@ -159,13 +176,15 @@ export interface Soft extends Asking {
   reads: { request: string; barrier: number | null }[]
   detector: Detector
   watched: ParticipantId[]
-  /** Those of them that have been silent for too long, in this watch: an older suspicion may be out of date. */
+  /** The peers that have been silent for too long, in this watch: an older suspicion may be out of date. */
   silent: ParticipantId[]
   /** When a watched participant was last heard, or first watched. */
   heardAt: number[]
-  /** Own questions whether a majority finds a participant silent: about whom, and who agreed. */
+  /**
+   * This participant's questions whether a majority finds a peer silent: about which peer, and who agreed.
+   */
   inquiries: { [about: string]: { round: Round; agreed: boolean[] } }
-  /** Who asked about whom and waits for the answer. */
+  /** The participants that asked, about which peer, and that wait for the answer. */
   voters: { [about: string]: { [voter: string]: Round } }
   life: number
   rounds: number

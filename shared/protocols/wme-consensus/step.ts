@@ -1,4 +1,4 @@
-/** One step of a participant: what is common to all protocols is in ../step.ts. */
+/** One step of a participant. What all protocols have in common is in ../step.ts. */
 import { mayAsk } from '../asking.ts'
 import type { Context, ParticipantId } from '../protocol.ts'
 import { assert, beginStepOf, type StepOf, save, send, setTimer } from '../step.ts'
@@ -10,7 +10,7 @@ export { assert, broadcast, cancelTimer, emit, forget, save, send, setTimer, tak
 
 export interface Step extends StepOf<ConsensusMessage, TimerName> {
   readonly state: ConsensusState
-  /** There is a new command of this participant that everybody must hear of. */
+  /** There is a new command of this participant that all must hear of. */
   hasCommand: boolean
   /** There are new proposals of this coordinator. They leave together at the end of the step. */
   hasProposals: boolean
@@ -27,14 +27,14 @@ export function changeStub(step: Step, change: Partial<Stub>): void {
   save(step, 'stub', durable.stub)
 }
 
-/** Something new is to be made known: repeats begin again with the shortest interval. */
+/** There is something new to make known: repeats begin again with the shortest interval. */
 export function restartRepeats(step: Step): void {
   step.state.soft.repeatAttempts = 0
   step.state.soft.idleRepeats = 0
   setTimer(step, 'repeat', step.context.config.timing.repeatMs)
 }
 
-/** A question is asked under a new name each time. */
+/** Each question gets a new name. */
 export function nextRound(soft: Soft): Round {
   soft.rounds++
   return `${soft.life}.${soft.rounds}`
@@ -46,7 +46,10 @@ type WithoutNumber<Type> = Type extends NumberedCommand ? Omit<Type, 'participan
 
 export const isFree = (step: Step, lane: Lane): boolean => step.state.durable.lanes[lane].command === null
 
-/** The command is decided sooner or later, unless it is taken back because it has become void. Durable before it is said. */
+/**
+ * The command is decided sooner or later, unless it is taken back because it has become void. Durable before
+ * it is said.
+ */
 export function submit(step: Step, command: WithoutNumber<NumberedCommand>): number {
   const { lanes } = step.state.durable
   const lane = laneOf(command as NumberedCommand)
@@ -58,7 +61,7 @@ export function submit(step: Step, command: WithoutNumber<NumberedCommand>): num
   return number
 }
 
-/** It was decided, or whatever is decided about it changes nothing any more. */
+/** The command was decided, or no decision about it changes anything any more. */
 export function clearLane(step: Step, lane: Lane): void {
   const { number, command } = step.state.durable.lanes[lane]
   if (command !== null) changeLane(step, lane, number, null)
@@ -70,7 +73,7 @@ function changeLane(step: Step, lane: Lane, number: number, command: NumberedCom
   save(step, `lane/${lane}`, own)
 }
 
-/** Not durable: who wants the holder out finds out again after a restart. */
+/** Not durable: a participant that wants the holder out finds out again after a restart. */
 export function submitEjection(step: Step, command: EjectCommand): void {
   step.state.soft.ejection = command
   step.hasCommand = true

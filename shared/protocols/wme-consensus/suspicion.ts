@@ -1,7 +1,8 @@
 /**
- * ◇P at work (detector.ts). Who waits watches those it waits for: the coordinator, and the participant of the holder. When
- * one of them falls silent it asks the others whether they hear nothing either, so that a participant that cannot receive does
- * not disturb everybody (trap B10). If a majority agrees, a silent coordinator is replaced, and a silent holder ejected.
+ * ◇P at work (detector.ts). A participant that waits watches those it waits for: the coordinator, and the
+ * participant of the holder. When one of them falls silent, it asks the others whether they hear nothing
+ * either, so that a participant that cannot receive does not disturb everybody (trap B10). If a majority
+ * agrees, a silent coordinator is replaced, and a silent holder is ejected.
  *
  * Only the answer to a ping is a sign of life: a participant that can send but hears nothing is of no use.
  */
@@ -18,7 +19,7 @@ import { isQueued, isWaiting } from './waiting.ts'
 
 // ---------------------------------------------------------------- watching
 
-/** Those without whom what is waited for here does not come. */
+/** The peers without which what is waited for here does not come. */
 function neededPeers(step: Step): ParticipantId[] {
   const { acceptor, machine } = step.state.durable
   if (!isWaiting(step)) return []
@@ -28,7 +29,10 @@ function neededPeers(step: Step): ParticipantId[] {
   return [...needed]
 }
 
-/** At the end of each step: peers are watched exactly while they are needed, here or by somebody who asked. */
+/**
+ * Called at the end of each step: peers are watched exactly while they are needed, here or by a participant
+ * that asked.
+ */
 export function updateWatch(step: Step): void {
   const { soft } = step.state
   const needed = neededPeers(step)
@@ -88,7 +92,7 @@ export function onAlive(step: Step, from: ParticipantId, message: AliveMessage):
   delete soft.voters[from]
 }
 
-/** Whoever is further, or has seen a higher ballot, is believed. */
+/** A peer that is further ahead, or has seen a higher ballot, is believed. */
 function learn(step: Step, from: ParticipantId, message: { ballot: number; decided: number }): void {
   promise(step, message.ballot)
   if (message.decided > step.state.durable.machine.applied) askForCatchUp(step, from)
@@ -106,7 +110,7 @@ function becomeSilent(step: Step, peer: ParticipantId): void {
   if (neededPeers(step).includes(peer)) inquire(step, peer)
 }
 
-/** Asked again at each heartbeat, under the same name, until it is answered or refuted. */
+/** The question is repeated at each heartbeat, under the same name, until it is answered or refuted. */
 function inquire(step: Step, about: ParticipantId): void {
   const { soft } = step.state
   const { self, participants } = step.context.config
@@ -122,7 +126,10 @@ function inquire(step: Step, about: ParticipantId): void {
   }
 }
 
-/** Both must have applied as much and seen the same ballot, or they may speak of different coordinators and holders. */
+/**
+ * Both must have applied as much and seen the same ballot, or they may speak of different coordinators and
+ * holders.
+ */
 export function onInquiry(step: Step, from: ParticipantId, message: InquiryMessage): void {
   const { soft } = step.state
   const { about, round } = message
@@ -133,7 +140,7 @@ export function onInquiry(step: Step, from: ParticipantId, message: InquiryMessa
   if (about === step.context.config.self) return sendAlive(step, from)
   if (soft.silent.includes(about)) agree(step, from, about, round)
   else soft.voters[about] = { ...soft.voters[about], [from]: round }
-  // Whoever is asked about somebody finds out how it is.
+  // A participant that is asked about a peer finds out how that peer is.
   sendPing(step, about)
 }
 

@@ -11,7 +11,10 @@ type Event<Type extends UserInput['type']> = Extract<UserInput, { type: Type }>
 
 // ---------------------------------------------------------------- what follows from the state
 
-/** After every transition: the grant is used, or given back; who waits is in the queue, and who does not is not. */
+/**
+ * After every transition the grant is used or given back, and this participant is in the queue exactly if a
+ * user waits.
+ */
 export function proceed(step: Step): void {
   takeBackVoid(step)
   const { machine, stub, waiters } = step.state.durable
@@ -26,12 +29,12 @@ export function proceed(step: Step): void {
     else if (waiters.length === 0 && (queued !== undefined || isUnused))
       submit(step, { kind: 'withdraw', request: (queued ?? holder!).request })
   }
-  // The user was told that its time is over: the lock does not know it yet.
+  // The user was told that its time is over, but the lock does not know it yet.
   const isLeft = isMine && !isUnused && step.state.durable.stub.grant === null
   if (isLeft && isFree(step, 'inside')) submit(step, { kind: 'leave', fence: holder.fence })
 }
 
-/** What is still to be decided for a grant that is over would change nothing. */
+/** Commands that are still to be decided for a grant that is over would change nothing. */
 function takeBackVoid(step: Step): void {
   const { lanes, machine } = step.state.durable
   const { command } = lanes.inside
@@ -58,7 +61,7 @@ export function onTry(step: Step, event: Event<'try'>): void {
   setWaitTimer(step)
 }
 
-/** A user that says again that it waits has more time to wait, and keeps its place. */
+/** A user that repeats its `try` may wait longer and keeps its place. */
 function waitLonger(step: Step, waiter: Waiter, waitMs: number | undefined): void {
   const { waiters } = step.state.durable
   if (waitMs === undefined || waiter.waitUntil === null) return
@@ -113,7 +116,7 @@ export function onIssue(step: Step, event: Event<'issue'>): void {
   submit(step, { kind: 'operation', fence, opId, operation, weight: heavy })
 }
 
-/** `rem` comes once it is decided, as for everything in this algorithm. */
+/** `rem` comes once it is decided, like everything in this algorithm. */
 export function onExit(step: Step, event: Event<'exit'>): void {
   const { stub } = step.state.durable
   if (!isGrantOf(stub.grant, event)) return refuseBecauseOver(step, event)
@@ -135,8 +138,8 @@ export function onKeepAlive(step: Step, event: Event<'keep-alive'>): void {
 }
 
 /**
- * After a restart. A grant that seems to last longer than it may is from before the clock was set back: it
- * lasts as long as one that begins now.
+ * Called after a restart. A grant that seems to last longer than it may is from before the clock was set
+ * back: it lasts as long as one that begins now.
  */
 export function resumeGrant(step: Step): void {
   const { grant, phase } = step.state.durable.stub
@@ -146,7 +149,7 @@ export function resumeGrant(step: Step): void {
   setTimer(step, 'ttl', Math.max(0, expiresAt - step.now))
 }
 
-/** A user that neither leaves nor keeps its grant alive is gone (trap B11). */
+/** A user that neither leaves nor keeps its grant alive is assumed gone (trap B11). */
 export function onTtlTimer(step: Step): void {
   const { grant } = step.state.durable.stub
   if (grant === null) return
@@ -164,12 +167,15 @@ export function refuse(step: Step, user: string, event: UserInput['type'], refus
   emit(step, { type: 'refused', user, event, refusal })
 }
 
-/** Several operations of one user may be asked for at once: the refusal says which of them it means. */
+/** One user may ask for several operations at once, so the refusal says which of them it means. */
 function refuseOperation(step: Step, event: Event<'issue'>, refusal: Refusal): void {
   emit(step, { type: 'refused', user: event.user, event: 'issue', refusal, opId: event.opId })
 }
 
-/** An event for a grant that is over is answered, not run (trap A7). A release said twice is a release. */
+/**
+ * An event for a grant that is over is answered but not run (trap A7). A release said twice counts as a
+ * release.
+ */
 function refuseBecauseOver(step: Step, event: Event<'issue' | 'exit' | 'keep-alive'>): void {
   const { user, fence } = event
   const { endings, grant, phase } = step.state.durable.stub
@@ -186,9 +192,9 @@ function refuseBecauseOver(step: Step, event: Event<'issue' | 'exit' | 'keep-ali
 }
 
 /**
- * What became of an operation that is not in the table of results, under a grant that is over. When a grant of this
- * participant ended all its operations had been settled here; so this one is not applied, unless results that are newer than
- * the grant have been dropped from the table.
+ * What became of an operation that is not in the table of results, under a grant that is over. When a grant
+ * of this participant ended, all its operations had been settled here. So this one was not applied, unless
+ * results that are newer than the grant have been dropped from the table.
  */
 function outcomeOf(
   step: Step,

@@ -1,4 +1,4 @@
-/** What an interpreter may know of a participant between two steps. */
+/** What an interpreter may know about a participant between two steps. */
 import type { Context, HoldingUser, View } from '../protocol.ts'
 import { lengthOf, roundOf } from './log.ts'
 import type { ConsensusState, Stub } from './state.ts'

@@ -1,4 +1,4 @@
-/** Whether something is to be decided for somebody here: only then are others watched and asked. */
+/** Whether something must be decided for somebody here: only then are others watched and asked. */
 import { ownCommands } from './instances.ts'
 import type { Step } from './step.ts'
 

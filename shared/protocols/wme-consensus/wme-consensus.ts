@@ -1,12 +1,14 @@
 /**
- * The earlier algorithm for weak mutual exclusion, which the WME paper compares itself with (section 5, Table 1): a consensus
- * instance to enter, one to leave and one for each operation, each preceded by a broadcast of what is to be decided. The
- * baseline to measure against, built to be used: a replicated log decided by multi-Paxos, and a state machine that applies it.
+ * The earlier algorithm for weak mutual exclusion, with which the WME paper compares itself (section 5, Table
+ * 1): a consensus instance to enter, one to leave and one for each operation, each preceded by a broadcast of
+ * what is to be decided. It is the baseline to measure against, but built to be used: a replicated log
+ * decided by multi-Paxos, and a state machine that applies it.
  *
- * Where to look: what is decided (commands.ts), the preliminary broadcast (requests.ts), an instance in the latency-optimal and
- * the message-optimal form (instances.ts), a new coordinator (ballots.ts), what the decisions mean (state-machine.ts). Beside
- * them what the paper takes as given: the failure detector's use (suspicion.ts), reliable channels (repeat.ts, catch-up.ts),
- * processes that never come back (records.ts), one user per process (users.ts, grants.ts).
+ * Where to look: what is decided (commands.ts), the preliminary broadcast (requests.ts), an instance in the
+ * latency-optimal and the message-optimal form (instances.ts), a new coordinator (ballots.ts), what the
+ * decisions mean (state-machine.ts). What the paper takes for granted is beside them: the use of the failure
+ * detector (suspicion.ts), reliable channels (repeat.ts, catch-up.ts), processes that never come back
+ * (records.ts), one user per process (users.ts, grants.ts).
  *
  * `config.localHandoffs` has no meaning here: every entry is decided, and the queue is the same for all.
  */
@@ -67,7 +69,10 @@ function dispatch(step: Step, input: Input<ConsensusMessage>): void {
   }
 }
 
-/** What follows from the state whatever the input was: who is let in, what is proposed, what leaves, which timers are set. */
+/**
+ * What follows from the state, whatever the input was: who is let in, what is proposed and sent, which timers
+ * are set.
+ */
 function finish(step: Step): void {
   const { soft } = step.state
   ballots.concludeCandidacy(step)
@@ -92,7 +97,7 @@ function onStart(step: Step, genesis: boolean, incarnation: number): void {
   const { durable, soft } = step.state
   soft.life = incarnation
   if (durable.membership.status === 'blank') {
-    if (genesis) bearMember(step)
+    if (genesis) initializeMember(step)
     else changeMembership(step, { status: 'excluded' })
   }
   users.resumeGrant(step)
@@ -100,7 +105,7 @@ function onStart(step: Step, genesis: boolean, incarnation: number): void {
 }
 
 /** What the lock begins with is written once (trap D3). */
-function bearMember(step: Step): void {
+function initializeMember(step: Step): void {
   const { durable } = step.state
   Object.assign(durable, initialDurable(step.context.config, emptyReplica(step.context.resource)))
   changeMembership(step, { status: 'member' })

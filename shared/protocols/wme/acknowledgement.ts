@@ -1,6 +1,7 @@
 /**
- * What Figure 4 changes in Figure 1, and nothing else: who hears an acknowledgement, and how those who do not learn that an
- * operation is committed. `wme-1` is in figure-1-acknowledgement.ts, `wme-2` in figure-4-acknowledgement.ts.
+ * What Figure 4 changes in Figure 1, and nothing else: who receives an acknowledgement, and how the others
+ * learn that an operation is committed. `wme-1` is in figure-1-acknowledgement.ts, `wme-2` in
+ * figure-4-acknowledgement.ts.
  */
 import type { ParticipantId, WmeName } from '../protocol.ts'
 import { digestThrough, lengthOf } from './log.ts'
@@ -10,7 +11,7 @@ import type { Step } from './step.ts'
 
 export interface Acknowledgement {
   readonly name: WmeName
-  /** Sends the ACK for what the log holds now. `sender` sent the new `entries`. */
+  /** Sends the ACK for what the log holds now. `sender` is the participant that sent the new `entries`. */
   acknowledge(step: Step, sender: ParticipantId, entries: readonly Entry[]): void
   /** Whether this participant may conclude from acknowledgements what is committed. */
   concludes(step: Step): boolean
@@ -20,7 +21,7 @@ export interface Acknowledgement {
   flush(step: Step): void
 }
 
-/** ACK: the log as it is here, which is durable before anything is sent. */
+/** ACK: the log as it is here. It is durable before anything is sent. */
 export function acknowledgementOf(durable: Durable): InvokeAckMessage {
   const length = lengthOf(durable)
   return {

@@ -1,7 +1,7 @@
 /**
- * Catching up (traps B5, C5, C6): a participant that finds out that it is behind asks whoever told it, and gets the rest of the
- * log; if that is no longer kept, a snapshot in pages and then what follows it. Anybody can help: what is committed is
- * the same everywhere.
+ * Catching up (traps B5, C5, C6). A participant that finds out that it is behind asks the peer that told it,
+ * and gets the rest of the log. If the log no longer reaches back that far, it gets a snapshot in pages and
+ * then the entries that follow. Any participant can help, because what is committed is the same everywhere.
  */
 import { type ReplicaSnapshot, restoreReplica } from '../../resource/replica.ts'
 import { endAsking } from '../asking.ts'
@@ -44,12 +44,13 @@ export function onCatchUpRequest(step: Step, from: ParticipantId, message: Catch
 export function sendCatchUp(step: Step, to: ParticipantId, position: Position): void {
   const { durable, soft } = step.state
   const { epoch, owner: epochOwner, start: epochStart, incarnations } = durable.epoch
-  // In one epoch one log is a prefix of the other. In an older epoch all above the committed part may be rolled back.
+  // Within one epoch one log is a prefix of the other. In an older epoch everything above the committed part
+  // may be rolled back.
   const isSameEpoch = position.epoch === epoch
   const previous = isSameEpoch ? position.length : position.committed
   if (isSameEpoch && previous >= lengthOf(durable)) return
   const { committed } = soft
-  // The change of epoch is one transaction at the receiver, so its entries must fit one message.
+  // The receiver changes epochs in one transaction, so these entries must fit one message.
   if (previous < durable.base.sequence || (!isSameEpoch && !fitsOneMessage(step, previous))) {
     return send(step, to, { type: 'snapshot-offer', epoch, committed, incarnations })
   }
@@ -82,7 +83,10 @@ export function onCatchUp(step: Step, from: ParticipantId, message: CatchUpMessa
   goOnFrom(step, from, message, entries)
 }
 
-/** Enters the epoch of the message if it is a later one, and takes the entries that follow what is here. */
+/**
+ * Enters the epoch of the message if it is later than this one, and takes the entries that follow what is
+ * here.
+ */
 function goOnFrom(
   step: Step,
   from: ParticipantId,
@@ -110,7 +114,10 @@ function goOnFrom(
   if (epochOf.length > lengthOf(durable)) askForCatchUp(step, from)
 }
 
-/** Of an epoch that is over here, or that is being ended: in a sealed epoch nothing is taken or acknowledged. */
+/**
+ * The message belongs to an epoch that is over here, or that is being ended: in a sealed epoch nothing is
+ * taken or acknowledged.
+ */
 function isOutOfDate(step: Step, epoch: number): boolean {
   const { durable } = step.state
   return (
@@ -118,13 +125,16 @@ function isOutOfDate(step: Step, epoch: number): boolean {
   )
 }
 
-/** What this participant holds of its epoch it has acknowledged; for a later epoch only what is committed counts. */
+/**
+ * This participant has acknowledged what it holds of its own epoch; for a later epoch only what is committed
+ * counts.
+ */
 const heldFor = (step: Step, epoch: number): number =>
   epoch === step.state.durable.epoch.epoch ? lengthOf(step.state.durable) : step.state.soft.committed
 
 // ---------------------------------------------------------------- snapshots
 
-/** Where this participant is: the last page of a snapshot says so. */
+/** Where this participant is. The last page of a snapshot carries this. */
 export function presentPoint(step: Step): SnapshotPoint {
   const { durable, soft } = step.state
   const { epoch, owner: epochOwner, start: epochStart, incarnations } = durable.epoch
@@ -142,7 +152,7 @@ export function presentPoint(step: Step): SnapshotPoint {
   }
 }
 
-/** One snapshot at a time. An offer that comes late is of nothing new. */
+/** Only one snapshot comes at a time. An offer that arrives late has nothing new. */
 export function onSnapshotOffer(step: Step, from: ParticipantId, message: SnapshotOfferMessage): void {
   const { soft } = step.state
   if (!snapshots.isWelcome(soft.incoming, from) || !knowsThisLife(step, message.incarnations)) return
@@ -164,13 +174,16 @@ export function onSnapshotPage(step: Step, from: ParticipantId, message: Snapsho
   const { point, replica } = snapshot
   if (!knowsThisLife(step, point.incarnations) || isOutOfDate(step, point.epoch)) return
   const { sequence, digest, droppedThrough } = point
-  // What this participant holds of its epoch it has acknowledged, so a late snapshot must not take it away.
+  // This participant has acknowledged what it holds of its epoch, so a late snapshot must not take it away.
   if (sequence > heldFor(step, point.epoch)) restoreSnapshot(step, point, { ...replica, droppedThrough })
   else assertSameLog(durable, sequence, digest)
   goOnFrom(step, from, { ...point, committed: sequence }, [])
 }
 
-/** The page is asked for again. If that is given up, and somebody waits here, the sender is asked anew what is missing. */
+/**
+ * Asks for the page again. If the transfer is given up while somebody waits here, the sender is asked anew
+ * for what is missing.
+ */
 export function repeatSnapshotRequest(step: Step): void {
   const givenUp = snapshots.repeatSnapshotRequest(step)
   if (givenUp !== null && isMember(step) && needsOwner(step)) askForCatchUp(step, givenUp)
@@ -178,7 +191,10 @@ export function repeatSnapshotRequest(step: Step): void {
 
 const isMember = (step: Step): boolean => step.state.durable.membership.status === 'member'
 
-/** A wiped participant takes only a state that knows of its new incarnation: in older epochs it had a vote that it forgot. */
+/**
+ * A wiped participant takes only a state that knows its new incarnation: in older epochs it had a vote that
+ * it has forgotten.
+ */
 function knowsThisLife(step: Step, incarnations: Incarnations): boolean {
   const { membership } = step.state.durable
   if (membership.status !== 'joining') return true
@@ -193,7 +209,7 @@ function admitIfJoining(step: Step): void {
   save(step, 'stub', durable.stub)
 }
 
-/** Replaces the replica and the log. All that this participant had committed is in the snapshot. */
+/** Replaces the replica and the log. The snapshot contains everything that this participant had committed. */
 function restoreSnapshot(step: Step, point: SnapshotPoint, snapshot: ReplicaSnapshot): void {
   const { durable, soft } = step.state
   const { resource } = step.context

@@ -1,6 +1,7 @@
 /**
- * From acknowledgements to the replica: what a majority holds is committed, and what is committed is applied, in the order
- * of the log and without gaps (traps A2, A5, A6). The application, the applied index and the result are one transaction.
+ * From acknowledgements to the replica: what a majority holds is committed, and what is committed is applied,
+ * in the order of the log and without gaps (traps A2, A5, A6). The application, the applied index and the
+ * result are one transaction.
  */
 import { invoke } from '../../resource/replica.ts'
 import { reachedByMajority } from '../quorum.ts'
@@ -10,7 +11,10 @@ import { assertSameLog, entryAt, lengthOf, saveProgress, truncate } from './log.
 import type { OperationEntry } from './state.ts'
 import { emit, type Step, save } from './step.ts'
 
-/** Concludes from the acknowledgements what is committed. Oneself counts once the log is durable, which is before any send. */
+/**
+ * Concludes from the acknowledgements what is committed. This participant itself counts once its log is
+ * durable, which is before any send.
+ */
 export function concludeCommitted(step: Step): void {
   const { durable, soft } = step.state
   if (durable.epoch.sealed || !step.variant.concludes(step)) return
@@ -19,7 +23,7 @@ export function concludeCommitted(step: Step): void {
   advanceCommitted(step, reachedByMajority(soft.acknowledged))
 }
 
-/** Whoever has acknowledged something else than what is here counts for nothing: one of the two logs is wrong. */
+/** An acknowledgement of something other than what is here must not count: one of the two logs is wrong. */
 function compareClaims(step: Step): void {
   const { durable, soft } = step.state
   const length = lengthOf(durable)
@@ -55,7 +59,7 @@ export function advanceCommitted(step: Step, sequence: number): void {
   step.variant.committedHere(step)
 }
 
-/** `invoke` and `response`, and the outcome if it is this stub's own pending operation. */
+/** Emits `invoke` and `response`, and the outcome if this is the stub's own pending operation. */
 function applyOperation(step: Step, entry: OperationEntry): void {
   const { replica, stub } = step.state.durable
   const { sequence, fence, opId, operation } = entry

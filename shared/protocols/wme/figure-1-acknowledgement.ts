@@ -1,4 +1,7 @@
-/** Figure 1, WME-1: an operation is acknowledged to all, and everybody counts for itself: two steps, O(N²) messages. */
+/**
+ * Figure 1, WME-1: an operation is acknowledged to all, and every participant counts for itself. Two steps,
+ * O(N²) messages.
+ */
 import { type Acknowledgement, acknowledgementOf } from './acknowledgement.ts'
 import { broadcast, send } from './step.ts'
 
@@ -8,8 +11,8 @@ export const distributedAcknowledgement: Acknowledgement = {
   acknowledge(step, sender, entries) {
     const { durable, derived } = step.state
     const ack = acknowledgementOf(durable)
-    // Only operations are waited for by all. A grant alone concerns the new owner, who wants it confirmed, and the
-    // sender, who repeats it until it knows that it arrived.
+    // Everybody waits for operations. A grant alone concerns only the new owner, which wants it confirmed,
+    // and the sender, which repeats it until it knows that it arrived.
     if (entries.some(entry => entry.kind === 'operation')) return broadcast(step, ack)
     const { self } = step.context.config
     if (derived.owner !== self) send(step, derived.owner, ack)

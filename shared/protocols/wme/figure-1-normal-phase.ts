@@ -1,8 +1,10 @@
 /**
- * Figure 1: the normal phase. A stub that wants the token asks all for it (REQUEST); the owner passes it on by appending a
- * grant to the log (GRANTED); who has it appends operations (INVOKE), which are applied once a majority holds them (ACK).
+ * Figure 1: the normal phase. A stub that wants the token asks all for it (REQUEST). The owner passes it on
+ * by appending a grant to the log (GRANTED). The stub that has it appends operations (INVOKE), which are
+ * applied once a majority holds them (ACK).
  *
- * Who hears an acknowledgement is what WME-1 and WME-2 differ in: figure-1-acknowledgement.ts, figure-4-acknowledgement.ts.
+ * WME-1 and WME-2 differ only in who receives an acknowledgement: figure-1-acknowledgement.ts,
+ * figure-4-acknowledgement.ts.
  */
 import { digest, weight } from '../../resource/canonical.ts'
 import { resultOf } from '../../resource/replica.ts'
@@ -44,8 +46,9 @@ export function onTry(step: Step, event: UserEvent<'try'>): void {
 }
 
 /**
- * What follows from the state after every transition (trap B4): somebody waits here → the stub is requesting; the token is
- * here and nobody uses it → the next one gets it; it is elsewhere → all are asked for it.
+ * What follows from the state after every transition (trap B4). If somebody waits here, the stub is
+ * requesting. If the token is here and nobody uses it, the next user gets it. If it is elsewhere, all are
+ * asked for it.
  */
 export function proceed(step: Step): void {
   const { durable, derived } = step.state
@@ -54,7 +57,7 @@ export function proceed(step: Step): void {
   if (stub.phase === 'idle' && durable.waiters.length > 0) {
     changeStub(step, { phase: 'requesting', requestId: stub.requestId + 1 })
   }
-  // A request that counts as granted will never be granted again: it needs a new number (trap B3).
+  // A request that counts as granted will never be granted again, so it needs a new number (trap B3).
   if (durable.stub.phase === 'requesting' && durable.stub.requestId <= derived.granted[self]!) {
     changeStub(step, { requestId: derived.granted[self]! + 1 })
   }
@@ -62,7 +65,7 @@ export function proceed(step: Step): void {
   announceRequest(step)
 }
 
-/** REQUEST to all, once for each request and epoch; the repeat timer sees to the rest. */
+/** Sends REQUEST to all, once for each request and epoch; the repeat timer does the rest. */
 function announceRequest(step: Step): void {
   const { durable, derived, soft } = step.state
   const { epoch, sealed } = durable.epoch
@@ -98,7 +101,7 @@ export function onRequest(step: Step, message: RequestMessage): void {
   else if (soft.requests[place]!.requestId < requestId) soft.requests[place] = request
 }
 
-/** The owner, not in the critical section, gives the token to whoever is next: here or elsewhere. */
+/** The owner, not in the critical section, gives the token to whoever is next, here or elsewhere. */
 function passToken(step: Step): void {
   const { durable, derived, soft } = step.state
   const { self, localHandoffs } = step.context.config
@@ -117,7 +120,10 @@ function passToken(step: Step): void {
 
 // ---------------------------------------------------------------- upon exit
 
-/** `rem` at once, also in a sealed epoch; `proceed` passes the token on (trap A7: never with a stale grant). */
+/**
+ * Emits `rem` at once, also in a sealed epoch; `proceed` passes the token on (trap A7: never with a stale
+ * grant).
+ */
 export function onExit(step: Step, event: UserEvent<'exit'>): void {
   const { stub } = step.state.durable
   if (stub.grant === null || stub.grant.fence !== event.fence || stub.grant.user !== event.user) {
@@ -140,7 +146,7 @@ export function onIssue(step: Step, event: UserEvent<'issue'>): void {
   const stored = resultOf(durable.replica, opId)
   if (stored !== undefined) {
     if (stored.digest !== digest(operation)) return refuseOperation(step, event, { code: 'conflict' })
-    // The pending operation is answered by its application alone, so that it is answered once.
+    // Only its application answers the pending operation, so that it is answered once.
     if (stub.pendingOperation?.opId === opId && stub.grant?.fence === fence) return
     return emit(step, {
       type: 'outcome',
@@ -167,7 +173,10 @@ export function onIssue(step: Step, event: UserEvent<'issue'>): void {
   if (!durable.epoch.sealed) appendPending(step)
 }
 
-/** The one place that writes the pending operation into the log; called again in a new epoch that did not have it (trap A3). */
+/**
+ * The one place that writes the pending operation into the log. It is called again in a new epoch that did
+ * not have it (trap A3).
+ */
 export function appendPending(step: Step): void {
   const { grant, pendingOperation } = step.state.durable.stub
   const { opId, operation, weight } = pendingOperation!
@@ -188,7 +197,10 @@ export function onInvoke(step: Step, from: ParticipantId, message: InvokeMessage
   concludeCommitted(step)
 }
 
-/** Takes the entries of this epoch that are new here. They may come from anybody: it is their writer that counts. */
+/**
+ * Takes the entries of this epoch that are new here. They may come from any participant: what counts is who
+ * wrote them.
+ */
 export function acceptEntries(step: Step, entries: readonly Entry[], committed: number): Entry[] {
   const { durable, derived, soft } = step.state
   const fresh: Entry[] = []
@@ -204,12 +216,16 @@ export function acceptEntries(step: Step, entries: readonly Entry[], committed: 
   if (fresh.length > 0) soft.sent.fill(lengthOf(durable))
   advanceCommitted(step, Math.max(committed, lastOperationBelow(step, lengthOf(durable))))
   const last = fresh.findLast(entry => entry.kind === 'grant')
-  // The request may be an older one, the token is used all the same (trap A8); an idle stub passes it on in `proceed`.
+  // The grant may be for an older request; the token is used all the same (trap A8). An idle stub passes it
+  // on in `proceed`.
   if (last?.to === step.context.config.self && durable.stub.phase === 'requesting') enter(step, last)
   return fresh
 }
 
-/** The owner has one operation at a time: that it appended `sequence` proves that all operations below are committed (A5). */
+/**
+ * The owner has one operation at a time. That it appended `sequence` therefore proves that all operations
+ * below are committed (A5).
+ */
 function lastOperationBelow(step: Step, sequence: number): number {
   const { durable, soft } = step.state
   for (let at = sequence - 1; at > soft.committed; at--) {

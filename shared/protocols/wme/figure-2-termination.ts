@@ -1,8 +1,8 @@
 /**
- * Figure 2: the termination phase. A stub that is sure enough that the owner is gone (pre-vote.ts) seals its epoch and says so
- * (NEWEP); who hears of it seals too. With a majority of NEWEPs, the longest log and an owner are proposed to consensus
- * (paxos.ts). The decision ends the epoch: everybody applies the rest, users who lost the token are ejected, and a new
- * epoch begins.
+ * Figure 2: the termination phase. A stub that is sure enough that the owner is gone (pre-vote.ts) seals its
+ * epoch and says so (NEWEP); a stub that hears of it seals too. With a majority of NEWEPs, the longest log
+ * and an owner are proposed to consensus (paxos.ts). The decision ends the epoch: all participants apply the
+ * rest, users that lost the token are ejected, and a new epoch begins.
  */
 import { isSuspected } from '../../detector.ts'
 import type { ParticipantId } from '../protocol.ts'
@@ -38,7 +38,7 @@ import { askForCatchUp, broadcast, cancelTimer, changeStub, type Step, save, set
 
 // ---------------------------------------------------------------- block := true, NEWEP
 
-/** Durable before the NEWEP leaves; from here on nothing is appended or acknowledged in this epoch. */
+/** Durable before the NEWEP leaves. From here on nothing is appended or acknowledged in this epoch. */
 export function seal(step: Step): void {
   const { durable, soft } = step.state
   if (durable.epoch.sealed) return
@@ -52,7 +52,7 @@ export function seal(step: Step): void {
 
 export function sendNewEpoch(step: Step): void {
   const message = newEpochOf(step)
-  // One's own NEWEP counts like any other (trap B1).
+  // This participant's own NEWEP counts like any other (trap B1).
   step.state.soft.newEpochs[step.context.config.self] = message
   broadcast(step, message)
 }
@@ -83,7 +83,7 @@ export function onNewEpoch(step: Step, from: ParticipantId, message: NewEpochMes
   proposeOnceCollected(step)
 }
 
-/** In one epoch one log is a prefix of the other, so what both hold is the same. */
+/** Within one epoch one log is a prefix of the other, so what both hold is the same. */
 function assertSameEnd(step: Step, base: number, digest: string, entries: readonly Entry[]): void {
   const { durable } = step.state
   assertSameLog(durable, base, digest)
@@ -91,8 +91,8 @@ function assertSameEnd(step: Step, base: number, digest: string, entries: readon
 }
 
 /**
- * A wiped participant wants to be taken back; the next decision does it. Of two lives none is higher than the other: if a late
- * message of an earlier life wins, the later one goes on asking.
+ * A wiped participant wants to be taken back; the next decision does it. Of two lives neither is higher: if a
+ * late message of an earlier life wins, the later one goes on asking.
  */
 export function noteJoin(step: Step, participant: ParticipantId, incarnation: number): void {
   const { durable, soft } = step.state
@@ -101,9 +101,12 @@ export function noteJoin(step: Step, participant: ParticipantId, incarnation: nu
 
 // ---------------------------------------------------------------- propose
 
-const MOST_DOUBLINGS = 5
+const MAX_DOUBLINGS = 5
 
-/** The first of those who are here and not suspected proposes at once; the others give it time, each longer than the one before. */
+/**
+ * The first participant that is here and not suspected proposes at once. The others give it time, each longer
+ * than the one before.
+ */
 function proposeOnceCollected(step: Step): void {
   const { soft } = step.state
   const { self, participants } = step.context.config
@@ -123,13 +126,13 @@ function collectedNewEpochs(step: Step): ParticipantId[] {
   return senders
 }
 
-/** Backoff: intervals double, and differ by rank, so that proposers do not duel for ever. */
+/** Backoff: intervals double and differ by rank, so that proposers do not duel forever. */
 function setProposeTimer(step: Step): void {
   const { soft } = step.state
   const { self, timing } = step.context.config
   const rank =
     1 + collectedNewEpochs(step).filter(sender => sender < self && !isSuspected(soft.detector, sender)).length
-  setTimer(step, 'propose', timing.proposeMs * rank * 2 ** Math.min(soft.proposeAttempts, MOST_DOUBLINGS))
+  setTimer(step, 'propose', timing.proposeMs * rank * 2 ** Math.min(soft.proposeAttempts, MAX_DOUBLINGS))
 }
 
 function propose(step: Step): void {
@@ -164,8 +167,9 @@ function composeDecision(step: Step): Decision {
 const endOf = (message: NewEpochMessage): number => message.committed + message.entries.length
 
 /**
- * The owner stays if it is here and not suspected (trap B9). Otherwise the first who asked and is here (trap B8: only who has
- * sent a NEWEP can take the token up); otherwise the proposer.
+ * The owner stays if it is here and not suspected (trap B9). Otherwise the token goes to the first that asked
+ * and is here (trap B8: only a participant that has sent a NEWEP can take it up), and otherwise to the
+ * proposer.
  */
 function nextOwner(step: Step, incumbent: ParticipantId, incarnations: Incarnations): ParticipantId {
   const { durable, soft } = step.state
@@ -228,8 +232,8 @@ function learn(step: Step, from: ParticipantId, decision: Decision): void {
   const { durable } = step.state
   const { owner, base, digest, entries, incarnations } = decision
   assertSameEnd(step, base, digest, entries)
-  // A stub that lacks what precedes the decided entries gets all of it from somebody who has made the transition. If it is
-  // the proposer itself, it hears from such a one in answer to its next NEWEP.
+  // A stub that lacks what precedes the decided entries gets all of it from one that has made the transition.
+  // If the proposer itself lacks them, it hears from such a stub in answer to its next NEWEP.
   if (lengthOf(durable) < base)
     return from === step.context.config.self ? undefined : askForCatchUp(step, from)
   const start = base + entries.length
@@ -241,7 +245,7 @@ export function enterEpoch(step: Step, next: EpochRecord, entries: readonly Entr
   const { durable, soft } = step.state
   alignLog(step, next.start, entries)
   const stays = staysIn(step, next)
-  // Who is not in yet is not let in only to be ejected: its user goes on waiting.
+  // A user that is not in yet is not let in only to be ejected: it goes on waiting.
   if (durable.stub.phase === 'entering' && !stays) changeStub(step, { phase: 'requesting', grant: null })
   advanceCommitted(step, next.start)
   settlePendingFromResults(step)
@@ -292,7 +296,10 @@ function isInLog(step: Step, grant: Grant): boolean {
   return entryAt(durable, grant.sequence)?.epoch === grant.epoch
 }
 
-/** The holder has kept the token. Its pending operation is issued again, unless the decision contained it (trap A3). */
+/**
+ * The holder has kept the token. Its pending operation is issued again, unless the decision contained it
+ * (trap A3).
+ */
 function goOn(step: Step, grant: Grant): void {
   const { stub } = step.state.durable
   // A snapshot has confirmed the grant without an entry of its own.

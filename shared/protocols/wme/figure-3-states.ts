@@ -1,14 +1,15 @@
 /**
  * Figure 3: the states of a stub and the transitions between them.
  *
- * Two departures. TOKEN_HELD is not stored: it is `idle` at the participant that the log says is the owner (trap A1).
- * `entering` is new: the token is here, but the user asked to be let in only once a majority holds the grant.
+ * There are two departures. TOKEN_HELD is not stored: it is `idle` at the participant that the log says is
+ * the owner (trap A1). `entering` is new: the token is here, but the user asked to be let in only once a
+ * majority holds the grant.
  */
 
 /** IDLE, REQUESTING, (entering), CS_IDLE, CS_ISSUING */
 export type Phase = 'idle' | 'requesting' | 'entering' | 'cs-idle' | 'cs-issuing'
 
-/** What is shown to people: with TOKEN_HELD. */
+/** The phase as people see it, with TOKEN_HELD. */
 export type ReportedPhase = Phase | 'token-held'
 
 const TRANSITIONS: { readonly [from in Phase]: readonly Phase[] } = {

@@ -1,7 +1,7 @@
 /**
- * Figure 4, WME-2: an operation is acknowledged to the owner alone, who then tells all to invoke it (DOINVOKE): three
- * steps, O(N) messages. The DOINVOKE rides on the next entry; it leaves alone only when nothing else does (trap C7, C8: it is
- * cumulative, so neither a second one nor a late one does harm).
+ * Figure 4, WME-2: an operation is acknowledged to the owner alone, which then tells all to invoke it
+ * (DOINVOKE). Three steps, O(N) messages. The DOINVOKE rides on the next entry and leaves alone only when
+ * nothing else does (traps C7, C8: it is cumulative, so neither a second one nor a late one does harm).
  */
 import { type Acknowledgement, acknowledgementOf } from './acknowledgement.ts'
 import { digestThrough, lengthOf } from './log.ts'
@@ -36,7 +36,10 @@ export const centralisedAcknowledgement: Acknowledgement = {
   },
 }
 
-/** The last entry is a committed operation that the others do not know to be: any entry behind it would have told them (A5). */
+/**
+ * The last entry is a committed operation that the others do not yet know to be committed: any entry behind
+ * it would have told them (A5).
+ */
 function owesDoInvoke(step: Step): boolean {
   const { durable, derived, soft } = step.state
   const { self, participants } = step.context.config

@@ -1,4 +1,4 @@
-/** What a user sees of its grant: entering, the outcome of its operation, and the end, whichever it is. */
+/** What a user sees of its grant: entering, the outcome of its operation, and the end of the grant. */
 import type { EjectionReason } from '../../history/events.ts'
 import type { Json } from '../../json.ts'
 import { digest } from '../../resource/canonical.ts'
@@ -25,12 +25,13 @@ export function enter(step: Step, entry: GrantEntry): void {
     expiresAt: step.now + waiter.ttlMs,
     ending: null,
   }
-  // The user of an unconfirmed grant stays at the head of the queue: if the grant is rolled back, it simply goes on waiting.
+  // The user of an unconfirmed grant stays at the head of the queue: if the grant is rolled back, it simply
+  // goes on waiting.
   if (waiter.confirm && entry.sequence > soft.committed) changeStub(step, { phase: 'entering', grant })
   else admit(step, grant)
 }
 
-/** `crit`. Everything that precedes the grant has been applied here (trap A10). */
+/** Emits `crit`. Everything that precedes the grant has been applied here (trap A10). */
 export function admit(step: Step, grant: Grant): void {
   const { durable, soft } = step.state
   const waiter = durable.waiters.shift()!
@@ -53,18 +54,18 @@ export function emitCrit(step: Step, confirmed: boolean): void {
   emit(step, { type: 'crit', user, fence, epoch, sequence, expiresAt, confirmed })
 }
 
-/** A majority now holds everything up to `committed`, and did up to `before` already. */
+/** A majority now holds everything up to `committed`; before, it held everything up to `before`. */
 export function confirmGrant(step: Step, before: number): void {
   const { grant, phase } = step.state.durable.stub
   const { committed } = step.state.soft
   if (grant === null || grant.sequence > committed || grant.sequence <= before) return
-  // At its place there may be another entry by now, from the decision of an epoch that this stub missed.
+  // Another entry may be at its place by now, from the decision of an epoch that this stub missed.
   if (entryAt(step.state.durable, grant.sequence)?.epoch !== grant.epoch) return
   if (phase === 'entering') admit(step, grant)
   else emit(step, { type: 'confirmed', user: grant.user, fence: grant.fence })
 }
 
-/** The pending operation is applied, here and so everywhere. It is answered once (trap A6). */
+/** The pending operation is applied, here and therefore everywhere. It is answered once (trap A6). */
 export function deliverOutcome(step: Step, sequence: number, result: Json): void {
   const { grant, pendingOperation } = step.state.durable.stub
   assert(grant !== null && pendingOperation !== null, 'an outcome belongs to a pending operation')
@@ -80,7 +81,9 @@ export function deliverOutcome(step: Step, sequence: number, result: Json): void
   if (grant.ending !== null) eject(step, grant.ending)
 }
 
-/** The decisions that this stub missed may have contained its pending operation: the results table knows. */
+/**
+ * The decisions that this stub missed may have contained its pending operation: the table of results knows.
+ */
 export function settlePendingFromResults(step: Step): void {
   const { pendingOperation } = step.state.durable.stub
   if (pendingOperation === null) return
@@ -90,7 +93,10 @@ export function settlePendingFromResults(step: Step): void {
   }
 }
 
-/** The user is forced out. An operation that is still pending then was not applied, and nobody will apply it (trap A4). */
+/**
+ * The user is forced out. An operation that is still pending then was not applied, and nobody will apply it
+ * (trap A4).
+ */
 export function eject(step: Step, reason: EjectionReason): void {
   const { grant, pendingOperation } = step.state.durable.stub
   assert(grant !== null, 'only a holder is ejected')
@@ -106,7 +112,7 @@ function pendingOutcome(step: Step, pending: PendingOperation): PendingOutcome {
   return { opId: pending.opId, outcome: lost ? 'unknown' : 'not-applied' }
 }
 
-/** An ejection for time-out or by an operator waits until the pending operation is settled. */
+/** An ejection for a timeout or by an operator waits until the pending operation is settled. */
 export function ejectOnceSettled(step: Step, reason: EjectionReason): void {
   const { grant, phase, pendingOperation } = step.state.durable.stub
   if (grant === null || !inCriticalSection(phase)) return
@@ -132,7 +138,7 @@ function endGrant(step: Step, { sequence }: Grant, ending: Ending): void {
   cancelTimer(step, 'ttl')
 }
 
-/** One timer for the waiting user whose time ends first. */
+/** One timer serves all waiting users: it is set for the one whose time ends first. */
 export function setWaitTimer(step: Step): void {
   let first = Number.POSITIVE_INFINITY
   for (const { waitUntil } of step.state.durable.waiters)
@@ -141,7 +147,7 @@ export function setWaitTimer(step: Step): void {
   else setTimer(step, 'wait', Math.max(0, first - step.now))
 }
 
-/** A user that says again that it waits has more time to wait, and keeps its place. */
+/** A user that repeats its `try` may wait longer and keeps its place. */
 export function waitLonger(step: Step, waiter: Waiter, waitMs: number | undefined): void {
   const { waiters } = step.state.durable
   if (waitMs === undefined || waiter.waitUntil === null) return

@@ -1,4 +1,4 @@
-/** The guarded state as this stub has it, and what its log says beyond. */
+/** The guarded state as this stub has it, and what its log says beyond that. */
 import type { GuardedState } from '../protocol.ts'
 import { fenceOf } from './fence.ts'
 import { entriesAfter, entryAt, lengthOf } from './log.ts'

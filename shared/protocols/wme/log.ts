@@ -1,6 +1,7 @@
 /**
- * The log of one lock: grants and operations, numbered without gaps across epochs. The paper's `curSN` is its length, its
- * `curOwner` and `granted` follow from the grants in it, its `opHist` are the entries after the start of the epoch.
+ * The log of one lock: grants and operations, numbered without gaps across epochs. The paper's `curSN` is its
+ * length, `curOwner` and `granted` follow from the grants in it, and `opHist` is the entries after the start
+ * of the epoch.
  */
 import { canonical } from '../../resource/canonical.ts'
 import { ENTRY_WEIGHT, excess, fittingEntries } from '../log-weight.ts'
@@ -28,30 +29,33 @@ export function entriesForMessage(step: Step, sequence: number): Entry[] {
   return fittingEntries(entriesAfter(durable, sequence), weightOf, step.context.config.limits)
 }
 
-/** What an entry weighs, as it was weighed when it was issued. */
+/** What an entry weighs; it was weighed when it was issued. */
 export const weightOf = (entry: Entry): number =>
   ENTRY_WEIGHT + (entry.kind === 'operation' ? entry.opId.length + entry.weight : 0)
 
 // ---------------------------------------------------------------- the running digest
 
-/** Of the log up to `sequence`; `undefined` if this participant does not have that place, or no longer. */
+/**
+ * The digest of the log up to `sequence`; `undefined` if this participant does not have that place yet, or no
+ * longer.
+ */
 function digestAt(durable: Durable, sequence: number): string | undefined {
   return sequence === durable.base.sequence ? durable.base.digest : entryAt(durable, sequence)?.digest
 }
 
-/** Of the log up to a place that is here. */
+/** The digest of the log up to a place that is here. */
 export function digestThrough(durable: Durable, sequence: number): string {
   const digest = digestAt(durable, sequence)
   assert(digest !== undefined, 'a digest was asked for of a place that is not in the log')
   return digest
 }
 
-/** Somebody of the same epoch has this digest there: whatever both hold must be the same. */
+/** Another participant of the same epoch has this digest there: whatever both hold must be the same. */
 export function assertSameLog(durable: Durable, sequence: number, digest: string): void {
   running.assertSameLog(digestAt(durable, sequence), digest, sequence)
 }
 
-/** Of the log that ends with this entry. */
+/** The digest of the log that ends with this entry. */
 export function digestOf(before: string, entry: NewEntry & Stamp): string {
   const { sequence, epoch, by } = entry
   const what =
@@ -63,7 +67,10 @@ export function digestOf(before: string, entry: NewEntry & Stamp): string {
 
 // ---------------------------------------------------------------- what the log says
 
-/** Who the log says has the token after the entry at `sequence`, which is not below the start of the kept log. */
+/**
+ * Who has the token after the entry at `sequence`, according to the log. `sequence` is not below the start of
+ * the kept log.
+ */
 export function ownerAfter(durable: Durable, sequence: number): ParticipantId {
   const { base, epoch } = durable
   for (let at = sequence; at > base.sequence && at > epoch.start; at--) {
@@ -84,7 +91,7 @@ function note(granted: number[], entry: Entry): void {
   if (entry.kind === 'grant') granted[entry.to] = Math.max(granted[entry.to]!, entry.requestId)
 }
 
-/** Everything that the log says is computed from it again; needed when entries were taken away or the epoch changed. */
+/** Computes everything that the log says anew; needed when entries were taken away or the epoch changed. */
 export function derive(state: WmeState): void {
   const length = lengthOf(state.durable)
   let logWeight = 0
@@ -107,7 +114,9 @@ function dropGrantedRequests(state: WmeState): void {
 
 export const logKey = (sequence: number): string => `log/${sequence}`
 
-/** Takes the next entry that somebody else wrote, or that was decided. It says which log it follows. */
+/**
+ * Takes the next entry, which another participant wrote or which was decided. It says which log it follows.
+ */
 export function push(step: Step, entry: Entry): void {
   const { durable } = step.state
   const length = lengthOf(durable)
@@ -146,15 +155,15 @@ type Stamp = Pick<Entry, 'sequence' | 'epoch' | 'by'>
 type NewEntry = Omit<GrantEntry, keyof Stamp | 'digest'> | Omit<OperationEntry, keyof Stamp | 'digest'>
 
 /**
- * The owner may run only so far ahead of what it knows to be committed; the fences rely on it. This bounds what is not
- * committed by weight, too: one operation at a time is under way, all else are grants.
+ * The owner may run only so far ahead of what it knows to be committed; the fences rely on it. This bounds
+ * the weight of what is not committed, too: at most one operation is under way, and all else are grants.
  */
 export function hasRoom(step: Step): boolean {
   const { durable, soft } = step.state
   return lengthOf(durable) - soft.committed < step.context.config.limits.uncommitted
 }
 
-/** Only the owner appends, and never in a sealed epoch. The entry leaves for everybody at the end of the step. */
+/** Only the owner appends, and never in a sealed epoch. The entry is sent to all at the end of the step. */
 export function append(step: Step, entry: NewEntry): Entry {
   const { durable, derived } = step.state
   const { self } = step.context.config
@@ -171,9 +180,10 @@ export function append(step: Step, entry: NewEntry): Entry {
 // ---------------------------------------------------------------- truncation
 
 /**
- * Keeps the last committed entries for those who are behind, `logKept` of them and no more than weigh `logWeight`, and drops
- * the rest in runs: a participant that needs more gets a snapshot. It takes no message and bounds the log also while a participant is gone, which waiting until everybody has an entry
- * (the stability of the paper's section 4) does not.
+ * Keeps the last committed entries for participants that are behind, `logKept` of them and no more than weigh
+ * `logWeight`, and drops the rest in runs. A participant that needs more gets a snapshot. This takes no
+ * message, and it bounds the log even while a participant is gone; waiting until every participant has an
+ * entry (the stability of the paper's section 4) would not.
  */
 export function truncate(step: Step): void {
   const { durable, derived, soft } = step.state

@@ -1,8 +1,8 @@
 /**
- * Being a member. The participants that a lock is born with take part from the start. One whose storage is gone has forgotten
- * what it promised and acknowledged, so it must not vote as if it had not (trap D2): it asks to be taken back, and the
- * next decision of the others, made without it, admits its new incarnation. It has its vote from that epoch on: all
- * that it forgot lies before.
+ * Membership. The participants that a lock is born with take part from the start. A participant whose storage
+ * is gone has forgotten what it promised and acknowledged, so it must not vote as if it had not (trap D2). It
+ * asks to be taken back, and the next decision of the others, made without it, admits its new incarnation. It
+ * has its vote from that epoch on, because everything that it forgot lies before.
  */
 import { emptyReplica } from '../../resource/replica.ts'
 import type { ParticipantId } from '../protocol.ts'
@@ -13,7 +13,7 @@ import { initialDurable } from './records.ts'
 import { broadcast, type Step, save } from './step.ts'
 
 /** "The first owner has the token" is written once (trap D3). */
-export function bearMember(step: Step): void {
+export function initializeMember(step: Step): void {
   const { durable } = step.state
   Object.assign(durable, initialDurable(step.context.config, emptyReplica(step.context.resource)))
   durable.membership = { status: 'member' }
@@ -42,7 +42,7 @@ export function sendJoin(step: Step): void {
   if (membership.status === 'joining') broadcast(step, { type: 'join', incarnation: membership.incarnation })
 }
 
-/** Who has been admitted already gets its state from anybody. */
+/** A participant that has been admitted already gets its state from any member. */
 export function onJoin(step: Step, from: ParticipantId, message: JoinMessage): void {
   const { incarnations } = step.state.durable.epoch
   if (incarnations[from] === message.incarnation)
@@ -50,7 +50,10 @@ export function onJoin(step: Step, from: ParticipantId, message: JoinMessage): v
   else noteJoinAndEndEpoch(step, from, message.incarnation)
 }
 
-/** The owner ends the epoch itself: nobody need suspect it. The others see to it that there is an owner (pre-vote.ts). */
+/**
+ * The owner ends the epoch itself, so nobody need suspect it. The others make sure that there is an owner
+ * (pre-vote.ts).
+ */
 export function noteJoinAndEndEpoch(step: Step, participant: ParticipantId, incarnation: number): void {
   const { derived, soft } = step.state
   noteJoin(step, participant, incarnation)

@@ -1,8 +1,8 @@
 /**
  * All messages between stubs, one union on `type`. The paper's name stands in capitals where there is one.
  *
- * Every message carries the sender's epoch. A receiver in another epoch does not act on it (with the few exceptions
- * said below): who is behind is told so, or asks (`catch-up-request`).
+ * Every message carries the sender's epoch. A receiver in another epoch does not act on it (with the few
+ * exceptions noted below): a participant that is behind is told so, or asks (`catch-up-request`).
  */
 import type { ParticipantId } from '../protocol.ts'
 import type { SnapshotMessage } from '../snapshots.ts'
@@ -34,7 +34,10 @@ export type WmeMessage =
   | ReadIndexMessage
   | ReadIndexReplyMessage
 
-/** REQUEST: `participant` wants the token. Usually the sender; a peer may pass it on. Taken in every epoch: it is repeated anyway. */
+/**
+ * REQUEST: `participant` wants the token. It usually is the sender, but a peer may pass the request on. It is
+ * taken in every epoch, since it is repeated anyway.
+ */
 export interface RequestMessage {
   readonly type: 'request'
   readonly epoch: number
@@ -43,9 +46,9 @@ export interface RequestMessage {
 }
 
 /**
- * INVOKE and GRANTED in one: new entries of the log, from its owner. Both take the next sequence number, and one message
- * may carry a grant and the operations that follow it. `previous` is the sequence before the first entry, `digest` that of the
- * log up to there: each entry has its own.
+ * INVOKE and GRANTED in one: new entries of the log, from its owner. Both take the next sequence number, and
+ * one message may carry a grant and the operations that follow it. `previous` is the sequence before the
+ * first entry, and `digest` covers the log up to there; each entry has its own.
  */
 export interface InvokeMessage {
   readonly type: 'invoke'
@@ -73,7 +76,10 @@ export interface DoInvokeMessage {
   readonly digest: string
 }
 
-/** ◇P: are you there? Carries the wiped participants that the sender wants readmitted, in case the owner cannot hear them. */
+/**
+ * ◇P: are you there? Carries the wiped participants that the sender wants readmitted, in case the owner
+ * cannot hear them.
+ */
 export interface PingMessage {
   readonly type: 'ping'
   readonly epoch: number
@@ -81,14 +87,14 @@ export interface PingMessage {
   readonly joins: Incarnations
 }
 
-/** ◇P: I am, and this is the epoch and the log that I have. Also the answer to anything from an older epoch. */
+/** ◇P: I am here, with this epoch and this log. Also the answer to any message from an older epoch. */
 export interface AliveMessage {
   readonly type: 'alive'
   readonly epoch: number
   readonly length: number
 }
 
-/** Do you, too, hear nothing from this owner? Asked of all before anybody seals (trap B10). */
+/** Do you, too, hear nothing from this owner? All are asked before anybody seals (trap B10). */
 export interface PreVoteMessage {
   readonly type: 'pre-vote'
   readonly epoch: number
@@ -106,14 +112,14 @@ export interface PreVoteReplyMessage {
 export interface NewEpochMessage {
   readonly type: 'new-epoch'
   readonly epoch: number
-  /** `entries` are those above `committed`; what is below is on a majority already. */
+  /** `entries` are those above `committed`; everything below is on a majority already. */
   readonly committed: number
-  /** Of the log up to `committed`. */
+  /** The digest of the log up to `committed`. */
   readonly digest: string
   readonly entries: readonly Entry[]
-  /** The owner by the sender's log. */
+  /** The owner according to the sender's log. */
   readonly owner: ParticipantId
-  /** Somebody waits for the token at the sender. */
+  /** Whether somebody waits for the token at the sender. */
   readonly requesting: boolean
   readonly joins: Incarnations
 }
@@ -181,11 +187,11 @@ export interface CatchUpRequestMessage {
   readonly type: 'catch-up-request'
   readonly epoch: number
   readonly length: number
-  /** Below this the sender's log is the log of all; above it, it may have been rolled back. */
+  /** Up to here the sender's log is the log of all; above it, entries may have been rolled back. */
   readonly committed: number
 }
 
-/** What a participant that is behind needs, from anybody who has it: the rest of the log. */
+/** What a participant that is behind needs, from any participant that has it: the rest of the log. */
 export interface CatchUpMessage {
   readonly type: 'catch-up'
   readonly epoch: number
@@ -230,7 +236,7 @@ export interface JoinMessage {
   readonly incarnation: number
 }
 
-/** An operator wants out whoever holds a grant with at most this fence. */
+/** An operator forces out whoever holds a grant with at most this fence. */
 export interface EjectMessage {
   readonly type: 'eject'
   readonly epoch: number
@@ -241,11 +247,13 @@ export interface EjectDoneMessage {
   readonly type: 'eject-done'
   readonly epoch: number
   readonly fence: number
-  /** The fence of whoever is inside now. */
+  /** The fence of the user that is inside now. */
   readonly holder: number | null
 }
 
-/** How far must a replica be to have everything that is committed now? Asked of all for a linearizable read. */
+/**
+ * How far must a replica be to have everything that is committed now? All are asked for a linearizable read.
+ */
 export interface ReadIndexMessage {
   readonly type: 'read-index'
   readonly epoch: number
@@ -256,7 +264,7 @@ export interface ReadIndexReplyMessage {
   readonly type: 'read-index-reply'
   readonly epoch: number
   readonly round: Round
-  /** Up to here the sender knows that all is committed. */
+  /** The sender knows that everything up to here is committed. */
   readonly committed: number
   readonly digest: string
   /** Nothing that the sender holds above this is an operation. */

@@ -1,12 +1,15 @@
 /**
- * Single-decree Paxos between the participants, one instance for each epoch, run only when the epoch must end.
+ * Single-decree Paxos between the participants, one instance for each epoch, run only when the epoch must
+ * end.
  *
- * Every participant is acceptor, learner and possibly proposer. A proposer takes a ballot of its own that is higher than
- * any it has seen (PREPARE); an acceptor promises not to accept lower ones and says what it has accepted so far (PROMISE); with a
- * majority of promises the proposer proposes the value of the highest accepted ballot among them, or its own if there is
- * none (ACCEPT); a value that a majority has accepted in one ballot (ACCEPTED) is chosen, and no other ever is (trap A13).
+ * Every participant is an acceptor, a learner and possibly a proposer. A proposer takes a ballot of its own
+ * that is higher than any it has seen (PREPARE). An acceptor promises not to accept lower ones and says what
+ * it has accepted so far (PROMISE). With a majority of promises the proposer proposes the value of the
+ * highest accepted ballot among them, or its own if there is none (ACCEPT). A value that a majority has
+ * accepted in one ballot (ACCEPTED) is chosen, and no other ever is (trap A13).
  *
- * Durable before it is said: the promised ballot, the accepted ballot and value, and the proposer's own ballot.
+ * Durable before it is said: the promised ballot, the accepted ballot and value, and the proposer's own
+ * ballot.
  */
 import type { ParticipantId } from '../protocol.ts'
 import { majority } from '../quorum.ts'
@@ -24,7 +27,7 @@ import { broadcast, type Step, save, send } from './step.ts'
 
 export const INITIAL_PAXOS: PaxosRecord = { promised: 0, accepted: null, ballot: 0 }
 
-/** Ballots of different participants differ: the number of the participant is the last digit. */
+/** Ballots of different participants differ: the last digit is the participant's number. */
 const BALLOT_DIGIT = 256
 
 function changePaxos(step: Step, change: Partial<PaxosRecord>): void {
@@ -35,7 +38,10 @@ function changePaxos(step: Step, change: Partial<PaxosRecord>): void {
 
 // ---------------------------------------------------------------- proposer
 
-/** PREPARE with a fresh ballot. `compose` gives the value in case that nothing was accepted before. Returns the value if chosen at once. */
+/**
+ * Sends PREPARE with a fresh ballot. `compose` gives the value in case nothing was accepted before. Returns
+ * the value if it is chosen at once.
+ */
 export function startBallot(step: Step, compose: () => Decision): Decision | null {
   const { durable, soft } = step.state
   const { self, participants } = step.context.config
@@ -71,7 +77,7 @@ function proposeOnceMajorityPromised(step: Step, compose: () => Decision): Decis
   const proposal = soft.proposal!
   const promised = proposal.promises.filter(promise => promise !== undefined)
   if (promised.length < majority(participants)) return null
-  // Another proposer may have made this very acceptor promise more in the meantime.
+  // Another proposer may meanwhile have made this very acceptor promise a higher ballot.
   if (durable.paxos.promised > proposal.ballot) return null
   proposal.value = highestAccepted(promised)?.value ?? compose()
   changePaxos(step, { accepted: { ballot: proposal.ballot, value: proposal.value } })
@@ -106,7 +112,7 @@ function chosen(step: Step): Decision | null {
   return accepted >= majority(step.context.config.participants) ? proposal.value : null
 }
 
-/** Somebody else has a higher ballot: this one is given up, and a later one will be higher. */
+/** Another proposer has a higher ballot: this one is given up, and a later one will be higher. */
 export function onReject(step: Step, message: RejectMessage): void {
   const { soft } = step.state
   soft.highestBallot = Math.max(soft.highestBallot, message.promised)

@@ -1,8 +1,9 @@
 /**
- * From silence to termination. A participant that needs the owner watches it (detector.ts): it asks it whether it is there, and
- * only an answer counts, for an owner that speaks but hears nobody is of no use. If no answer comes, it asks the others whether
- * they get none either. Only when a majority agrees is the epoch sealed, so that one participant that cannot receive
- * does not stop everybody (trap B10). A peer that does hear the owner passes the request on to it instead.
+ * From silence to termination. A participant that needs the owner watches it (detector.ts): it asks whether
+ * the owner is there, and only an answer counts, because an owner that speaks but hears nobody is of no use.
+ * If no answer comes, it asks the others whether they get none either. The epoch is sealed only when a
+ * majority agrees, so that one participant that cannot receive does not stop everybody (trap B10). A peer
+ * that does hear the owner passes the request on to it instead.
  */
 import * as detector from '../../detector.ts'
 import type { ParticipantId } from '../protocol.ts'
@@ -19,7 +20,10 @@ import { askForCatchUp, broadcast, cancelTimer, type Step, send, setTimer } from
 
 // ---------------------------------------------------------------- watching
 
-/** At the end of each step: the owner is watched exactly while it is needed, here or by somebody who asked. */
+/**
+ * Called at the end of each step: the owner is watched exactly while it is needed, here or by a peer that
+ * asked.
+ */
 export function updateWatch(step: Step): void {
   const { durable, derived, soft } = step.state
   const { self, timing } = step.context.config
@@ -30,7 +34,7 @@ export function updateWatch(step: Step): void {
   soft.preVote = null
   setTimer(step, 'heartbeat', timing.heartbeatMs)
   setTimer(step, 'suspect', detector.timeoutOf(soft.detector, derived.owner))
-  // Whoever is asked about the owner finds out how it is.
+  // A participant that is asked about the owner finds out how it is.
   if (Object.keys(soft.voters).length > 0) sendPing(step, derived.owner)
   // An owner that asks to be taken back has lost the token together with everything else.
   if (soft.joins[derived.owner] !== undefined) becomeSilent(step)
@@ -71,13 +75,13 @@ export function sendAlive(step: Step, to: ParticipantId): void {
   send(step, to, { type: 'alive', epoch: durable.epoch.epoch, length: lengthOf(durable) })
 }
 
-/** Said in answer to something alone: its sender hears this participant. */
+/** An ALIVE is only ever an answer, so its sender hears this participant. */
 export function onAlive(step: Step, from: ParticipantId, message: AliveMessage): void {
   onAnswer(step, from)
   if (message.length > lengthOf(step.state.durable)) askForCatchUp(step, from)
 }
 
-/** A message of this epoch is a sign of life, except of the owner that is watched. */
+/** Any message of this epoch is a sign of life, except from the owner that is watched. */
 export function onSignOfLife(step: Step, from: ParticipantId): void {
   const { soft } = step.state
   if (soft.watch?.peer !== from) detector.heard(soft.detector, from, step.context.config.timing)
@@ -136,7 +140,10 @@ export function sendPreVote(step: Step): void {
   broadcast(step, { type: 'pre-vote', epoch, length: lengthOf(durable), round: soft.preVote!.round })
 }
 
-/** Both must have the same log, or they may speak of different owners; who is behind catches up first. */
+/**
+ * Both must have the same log, or they may speak of different owners; the one that is behind catches up
+ * first.
+ */
 export function onPreVote(step: Step, from: ParticipantId, message: PreVoteMessage): void {
   const { durable, derived, soft } = step.state
   const { self } = step.context.config
@@ -144,7 +151,7 @@ export function onPreVote(step: Step, from: ParticipantId, message: PreVoteMessa
   if (message.length > length) return askForCatchUp(step, from)
   if (message.length < length || derived.owner === self) return sendAlive(step, from)
   if (from === derived.owner) return
-  // A suspicion from before may be out of date: it counts while the owner is watched.
+  // A suspicion from before may be out of date: it counts only while the owner is watched.
   if (soft.watch?.silent) agree(step, from, message.round)
   else soft.voters[from] = message.round
   if (soft.watch !== null) sendPing(step, derived.owner)

@@ -1,7 +1,8 @@
 /**
- * Linearizable reads without the token. Everything that was committed before the read is on a majority, so the furthest of any
- * majority knows of it: once this replica has applied as much as that one holds, it may answer. An epoch that ends
- * meanwhile makes the answers worthless, and the read is asked again in the next one.
+ * Linearizable reads without the token. Everything that was committed before the read is on a majority, so in
+ * any majority the participant that is furthest ahead knows of it. Once this replica has applied as much as
+ * that participant holds, it may answer. If the epoch ends meanwhile, the answers are worthless, and the read
+ * asks again in the next one.
  */
 import type { ParticipantId, UserInput } from '../protocol.ts'
 import { majority } from '../quorum.ts'
@@ -29,7 +30,10 @@ export function onCancelRead(step: Step, event: Extract<UserInput, { type: 'canc
   soft.reads = soft.reads.filter(read => read.request !== event.request)
 }
 
-/** At the end of each step: what was not asked in this epoch is asked, and what is answered is over. */
+/**
+ * Called at the end of each step: reads that were not asked in this epoch are asked, and those that are
+ * answered are over.
+ */
 export function proceedReads(step: Step): void {
   const { durable, soft } = step.state
   if (soft.reads.length === 0 || durable.epoch.sealed) return

@@ -1,6 +1,6 @@
 /**
- * The durable state as records, each written on its own: a log entry, an acceptor's promise, one cell of the replica.
- * `recover` puts them together again; everything that is not in a record is lost with the process.
+ * The durable state as records, each written on its own: a log entry, an acceptor's promise, one cell of the
+ * replica. `recover` puts them together again. Everything that is not in a record is lost with the process.
  */
 import type { Json } from '../../json.ts'
 import { emptyReplica, type Replica, resultKey, type StoredResult } from '../../resource/replica.ts'
@@ -13,7 +13,10 @@ import { createSoft } from './soft.ts'
 import type { Durable, Entry, Waiter, WmeState } from './state.ts'
 import { assert } from './step.ts'
 
-/** Before anything was written: the first owner has the token, nobody wants it, nothing has happened. */
+/**
+ * The state before anything was written: the first owner has the token, nobody wants it, and nothing has
+ * happened.
+ */
 export function initialDurable(config: ParticipantConfig, replica: Replica): Durable {
   const owner = config.firstOwner ?? 1
   return {

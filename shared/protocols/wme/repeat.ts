@@ -1,26 +1,27 @@
 /**
- * Retransmission (traps C1-C4): every message is repeated, with growing intervals, until its effect is known. One timer for
- * all: when it fires, whatever is still unanswered is sent again, and when nothing is, it is not set. Only what somebody waits
- * for is repeated for ever; the rest `idleRepeats` times, so that a lock that nobody waits for falls silent.
+ * Retransmission (traps C1-C4): every message is repeated, with growing intervals, until its effect is known.
+ * One timer serves all: when it fires, whatever is still unanswered is sent again, and when nothing is, it is
+ * not set. Only what somebody waits for is repeated forever; the rest is repeated `idleRepeats` times, so
+ * that a lock that nobody waits for falls silent.
  */
 import { isAsking, passOver } from '../asking.ts'
 import type { ParticipantId } from '../protocol.ts'
 import { digestThrough, entriesAfter, entriesForMessage, lengthOf } from './log.ts'
 import { cancelTimer, type Step, send, setTimer } from './step.ts'
 
-const MOST_DOUBLINGS = 6
+const MAX_DOUBLINGS = 6
 
-/** Re-entries that may wait together for something to ride on. */
-const MOST_UNSENT = 64
+/** Re-entries that may wait together for another message to ride on. */
+const MAX_UNSENT = 64
 
-/** Something new is to be made known: repeats begin again with the shortest interval. */
+/** There is something new to make known: repeats begin again with the shortest interval. */
 export function restartRepeats(step: Step): void {
   step.state.soft.repeatAttempts = 0
   step.state.soft.idleRepeats = 0
   setTimer(step, 'repeat', step.context.config.timing.repeatMs)
 }
 
-/** At the end of each step: the timer is set exactly while something is unanswered. */
+/** Called at the end of each step: the timer is set exactly while something is unanswered. */
 export function armRepeatTimer(step: Step): void {
   const { soft } = step.state
   if (!isUnanswered(step)) cancelTimer(step, 'repeat')
@@ -41,18 +42,19 @@ function isUnanswered(step: Step): boolean {
   return mayRepeatEntries(step) && laggards(step).length > 0
 }
 
-/** Counts the attempt. What is repeated depends on the phase, see `onRepeatTimer` in wme.ts. */
+/** Counts the attempt. What is repeated depends on the phase: see `onRepeatTimer` in wme.ts. */
 export function countRepeat(step: Step): void {
   const { soft } = step.state
-  soft.repeatAttempts = Math.min(soft.repeatAttempts + 1, MOST_DOUBLINGS)
+  soft.repeatAttempts = Math.min(soft.repeatAttempts + 1, MAX_DOUBLINGS)
   passOver(soft)
 }
 
 // ---------------------------------------------------------------- the log
 
 /**
- * What was appended leaves at once, except that a mere re-entry concerns nobody else yet: the paper sends nothing then. It
- * rides on the next operation or grant, or leaves with the flush timer to be confirmed.
+ * What was appended is sent at once, with one exception: a mere re-entry concerns nobody else yet, and the
+ * paper sends nothing then. It rides on the next operation or grant, or leaves with the flush timer to be
+ * confirmed.
  */
 export function replicateAppended(step: Step): void {
   const { confirmMs } = step.context.config.timing
@@ -63,18 +65,18 @@ export function replicateAppended(step: Step): void {
 function isReentryAlone(step: Step): boolean {
   const { durable } = step.state
   const { self } = step.context.config
-  // Its user waits for the confirmation.
+  // The user waits for the confirmation.
   if (durable.stub.phase === 'entering') return false
   const sent = leastSent(step)
   if (sent < durable.base.sequence) return false
-  const unsent = entriesAfter(durable, sent, MOST_UNSENT)
+  const unsent = entriesAfter(durable, sent, MAX_UNSENT)
   return (
-    unsent.length < MOST_UNSENT &&
+    unsent.length < MAX_UNSENT &&
     unsent.every(entry => entry.kind === 'grant' && entry.by === self && entry.to === self)
   )
 }
 
-/** Up to where the log was sent to everybody. */
+/** Up to where the log was sent to all. */
 function leastSent(step: Step): number {
   const { self, participants } = step.context.config
   let least = lengthOf(step.state.durable)
@@ -84,7 +86,7 @@ function leastSent(step: Step): number {
   return least
 }
 
-/** Nothing came that entries or a DOINVOKE could have ridden on. */
+/** Nothing came along that entries or a DOINVOKE could have ridden on. */
 export function onFlushTimer(step: Step): void {
   const { durable, derived } = step.state
   const mayAppend = derived.owner === step.context.config.self && !durable.epoch.sealed
@@ -92,7 +94,7 @@ export function onFlushTimer(step: Step): void {
   else step.variant.flush(step)
 }
 
-/** Sends what was not sent before to everybody, together with what is committed. */
+/** Sends all participants what they were not sent before, together with what is committed. */
 function replicate(step: Step): void {
   const { durable, soft } = step.state
   const { self, participants } = step.context.config
@@ -120,14 +122,15 @@ function sendEntries(step: Step, peer: ParticipantId, after: number): void {
   })
 }
 
-/** Those who are not known to hold the whole log, as far as it is this participant's business. */
+/** The participants that are not known to hold the whole log, as far as it is this participant's business. */
 function laggards(step: Step): ParticipantId[] {
   const { durable, derived, soft } = step.state
   const { self, participants } = step.context.config
   const length = lengthOf(durable)
   const isBehind = (peer: ParticipantId) => peer !== self && soft.acknowledged[peer]! < length
   if (derived.owner !== self) {
-    // Who gave the token away sees to it that it arrives; then the new owner sees to the rest.
+    // The participant that gave the token away makes sure that it arrives; then the new owner takes care of
+    // the rest.
     const last = durable.log.at(-1)
     const isMine = last?.kind === 'grant' && last.by === self && last.epoch === durable.epoch.epoch
     return isMine && isBehind(derived.owner) ? [derived.owner] : []

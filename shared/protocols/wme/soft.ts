@@ -1,4 +1,4 @@
-/** The state that may be lost at any moment: how it begins, and what of it does not outlive an epoch. */
+/** The state that may be lost at any moment: how it begins, and which parts do not outlive an epoch. */
 import { createDetector } from '../../detector.ts'
 import { endAsking, NOBODY_ASKED } from '../asking.ts'
 import type { ParticipantConfig } from '../protocol.ts'
@@ -12,7 +12,7 @@ export function createSoft(config: ParticipantConfig, durable: Durable, length: 
     committed: Math.max(durable.progress.applied, durable.epoch.start),
     acknowledged: new Array(participants + 1).fill(0),
     claims: new Array(participants + 1).fill(null),
-    // What was appended before a restart counts as sent; the repeats see to what was not.
+    // What was appended before a restart counts as sent; the repeats take care of what was not.
     sent: new Array(participants + 1).fill(length),
     requests: [],
     detector: createDetector(participants, timing),
@@ -39,13 +39,16 @@ export function createSoft(config: ParticipantConfig, durable: Durable, length: 
   }
 }
 
-/** A question is asked under a new name each time. */
+/** Each question gets a new name. */
 export function nextRound(soft: Soft): Round {
   soft.rounds++
   return `${soft.life}.${soft.rounds}`
 }
 
-/** Requests, suspicions and what operators and wiped participants want stay; all else belonged to the epoch that is over. */
+/**
+ * Requests, suspicions, and what operators and wiped participants want stay; all else belonged to the epoch
+ * that is over.
+ */
 export function resetForNewEpoch(step: Step, before: Incarnations): void {
   const { soft, durable } = step.state
   soft.acknowledged.fill(0)
@@ -61,7 +64,7 @@ export function resetForNewEpoch(step: Step, before: Incarnations): void {
   soft.repeatAttempts = 0
   soft.idleRepeats = 0
   soft.told = durable.epoch.start
-  // A participant that was taken back in whichever life asks again if it has had another since.
+  // A participant that was taken back in one life asks again if it has begun another one since.
   for (const participant of Object.keys(soft.joins)) {
     if (durable.epoch.incarnations[participant] !== before[participant]) delete soft.joins[participant]
   }

@@ -1,8 +1,10 @@
 /**
  * The state of one stub, plain JSON, in three parts:
- *   `durable`  what storage holds, record by record (records.ts); a record's value is replaced, never changed in place;
+ *   `durable`  what storage holds, record by record (records.ts); a value is replaced, never changed in
+ *   place;
  *   `derived`  a function of `durable`, kept so that it need not be computed at every step;
- *   `soft`     what may be lost at any moment: it is learned again from the others, who repeat what matters.
+ *   `soft`     what may be lost at any moment: it is learned again from the others, which repeat what
+ *   matters.
  */
 import type { Detector } from '../../detector.ts'
 import type { EjectionReason } from '../../history/events.ts'
@@ -28,7 +30,7 @@ export interface GrantEntry {
   readonly by: ParticipantId
   readonly to: ParticipantId
   readonly requestId: number
-  /** Of the log up to here and with it (running-digest.ts). */
+  /** The digest of the log up to and including this entry (running-digest.ts). */
   readonly digest: string
 }
 
@@ -37,11 +39,11 @@ export interface OperationEntry {
   readonly sequence: number
   readonly epoch: number
   readonly by: ParticipantId
-  /** The grant under which it was issued. */
+  /** The fence of the grant under which it was issued. */
   readonly fence: number
   readonly opId: string
   readonly operation: Json
-  /** Of the operation, weighed once, when it was issued. */
+  /** The weight of the operation, computed once, when it was issued. */
   readonly weight: number
   readonly digest: string
 }
@@ -60,13 +62,13 @@ export interface Durable {
   progress: Progress
   /** The entries after `base.sequence`, without gaps. */
   log: Entry[]
-  /** Local users that wait, first come first. */
+  /** Local users that wait, in order of arrival. */
   waiters: Waiter[]
   replica: Replica
 }
 
 export type Membership =
-  /** Never started. */
+  /** This participant has never started. */
   | { readonly status: 'blank' }
   | { readonly status: 'member' }
   /** Its storage was lost: it neither votes nor acknowledges until it is readmitted (trap D2). */
@@ -77,9 +79,9 @@ export interface EpochRecord {
   readonly epoch: number
   /** The owner that the epoch began with; after that the last grant in the log says who it is. */
   readonly owner: ParticipantId
-  /** The length of the log when the epoch began: all up to here is decided. */
+  /** The length of the log when the epoch began: everything up to here is decided. */
   readonly start: number
-  /** The paper's block: after it nothing is appended or acknowledged in this epoch. */
+  /** The paper's block: once set, nothing is appended or acknowledged in this epoch. */
   readonly sealed: boolean
   readonly incarnations: Incarnations
 }
@@ -92,13 +94,13 @@ export interface StubRecord {
   readonly grant: Grant | null
   /** The paper's lastIssuedOp. */
   readonly pendingOperation: PendingOperation | null
-  /** Local users that followed each other while a remote participant was waiting. */
+  /** Local users that followed one another while a remote participant was waiting. */
   readonly handoffs: number
-  /** The last grants of this participant that are over, newest last, for users who missed the news. */
+  /** The last grants of this participant that are over, newest last, for users that missed the news. */
   readonly endings: readonly EndingRecord[]
 }
 
-/** `sequence` is the grant's place in the log: what was issued under it is behind that. */
+/** `sequence` is the grant's place in the log: everything issued under it comes later. */
 export type EndingRecord = Ending & { readonly sequence: number }
 
 export interface Grant {
@@ -154,17 +156,17 @@ export interface Progress {
 // ---------------------------------------------------------------- derived and soft
 
 export interface Derived {
-  /** The paper's curOwner: who the log says has the token (trap A1: never a state of its own). */
+  /** The paper's curOwner: who has the token according to the log (trap A1: never a state of its own). */
   owner: ParticipantId
   /** The paper's granted: the last request of each participant that was granted. Indexed by participant. */
   granted: number[]
-  /** Of all entries of the kept log together. */
+  /** The weight of all entries of the kept log together. */
   logWeight: number
 }
 
 /**
- * Names one asking of a question. It contains the number of the asker's life, so that a late answer to a question of an
- * earlier life is not taken for one to a question of this.
+ * Names one asking of a question. It contains the number of the asker's life, so that a late answer to a
+ * question of an earlier life is not taken for an answer to a question of this one.
  */
 export type Round = string
 
@@ -174,11 +176,16 @@ export interface Request {
 }
 
 export interface Soft extends Asking {
-  /** The largest sequence known to be on a majority, with all operations up to it applied. Never below `progress.applied`. */
+  /**
+   * The largest sequence known to be on a majority, with all operations up to it applied. Never below
+   * `progress.applied`.
+   */
   committed: number
   /** How long the log of each participant is known to be, in this epoch. */
   acknowledged: number[]
-  /** Acknowledgements that came before the entries that they are for: they are compared once those are here. */
+  /**
+   * Acknowledgements that came before the entries that they are for: they are compared once those are here.
+   */
   claims: (Claim | null)[]
   /** Up to where the log was sent to each participant, in this epoch. */
   sent: number[]
@@ -187,15 +194,15 @@ export interface Soft extends Asking {
   detector: Detector
   /** The owner that is being watched; `silent` once its time is over. */
   watch: { peer: ParticipantId; silent: boolean } | null
-  /** Who has asked this participant whether it hears the owner, with the round to answer in. */
+  /** The participants that have asked this one whether it hears the owner, with the round to answer in. */
   voters: { [participant: string]: Round }
-  /** This participant's own question, and who agreed that the owner is silent. */
+  /** This participant's own question, and the participants that agreed that the owner is silent. */
   preVote: { round: Round; agreed: boolean[] } | null
   /** The incarnation with which this process started. */
   life: number
-  /** Questions that were asked in this life. */
+  /** How many questions were asked in this life. */
   rounds: number
-  /** The NEWEPs of this epoch by sender; index by participant. */
+  /** The NEWEPs of this epoch by sender, indexed by participant. */
   newEpochs: (NewEpochMessage | null)[]
   proposal: Proposal | null
   proposeAttempts: number
@@ -205,15 +212,18 @@ export interface Soft extends Asking {
   joins: { [participant: string]: number }
   /** Operators' requests to eject, waiting for the owner's answer. */
   ejects: Eject[]
-  /** Linearizable reads that wait for a majority's answers, or for what those answers say to be applied here. */
+  /**
+   * Linearizable reads that wait for the answers of a majority, or for what those answers say to be applied
+   * here.
+   */
   reads: Read[]
-  /** The request that was last broadcast, and in which epoch: it is not broadcast at every step. */
+  /** The request that was last broadcast, and in which epoch, so that it is not broadcast at every step. */
   announced: { epoch: number; requestId: number } | null
   /** Snapshots under way (snapshots.ts). */
   outgoing: Outgoing<SnapshotPoint> | null
   repeatAttempts: number
   idleRepeats: number
-  /** The committed sequence that everybody was last told (wme-2). */
+  /** The committed sequence that all were last told (wme-2). */
   told: number
   /** The timers that are set. */
   timers: { [timer in TimerName]?: true }
@@ -221,17 +231,17 @@ export interface Soft extends Asking {
 
 export interface Eject {
   request: string
-  /** Whoever was granted the token up to this is meant. */
+  /** Whoever was granted the token up to this fence is meant. */
   fence: number
-  /** Who had the token when it was asked for. */
+  /** Who had the token when the operator asked. */
   owner: ParticipantId
-  /** The owner has said who the present holder is. */
+  /** Whether the owner has said who the present holder is. */
   isSettled: boolean
 }
 
 export interface Read {
   request: string
-  /** The epoch in which it was asked; in a new one it is asked again. `null`: not yet. */
+  /** The epoch in which the read was asked; in a new one it is asked again. `null`: not asked yet. */
   epoch: number | null
   round: Round
   answered: boolean[]

@@ -1,4 +1,4 @@
-/** One step of a stub: what is common to all protocols is in ../step.ts. */
+/** One step of a stub. What all protocols have in common is in ../step.ts. */
 import { mayAsk } from '../asking.ts'
 import type { Context, ParticipantId } from '../protocol.ts'
 import { assert, beginStepOf, type StepOf, save, send } from '../step.ts'
@@ -23,7 +23,7 @@ export {
 export interface Step extends StepOf<WmeMessage, TimerName> {
   readonly variant: Acknowledgement
   readonly state: WmeState
-  /** Entries were appended that everybody must get; they leave together at the end of the step. */
+  /** Entries were appended that all must get; they leave together at the end of the step. */
   appended: boolean
 }
 

@@ -1,4 +1,7 @@
-/** The users of a stub beyond the paper's events: giving up, keeping a grant alive, its time running out, operators. */
+/**
+ * The users of a stub beyond the paper's events: giving up, keeping a grant alive, its time running out,
+ * operators.
+ */
 import type { ParticipantId, PendingOutcome, Refusal, UserInput } from '../protocol.ts'
 import { fenceOf } from './fence.ts'
 import { inCriticalSection } from './figure-3-states.ts'
@@ -13,7 +16,7 @@ export function refuse(step: Step, user: string, event: UserInput['type'], refus
   emit(step, { type: 'refused', user, event, refusal })
 }
 
-/** Several operations of one user may be asked for at once: the refusal says which of them it means. */
+/** One user may ask for several operations at once, so the refusal says which of them it means. */
 export function refuseOperation(
   step: Step,
   event: Extract<UserInput, { type: 'issue' }>,
@@ -22,7 +25,10 @@ export function refuseOperation(
   emit(step, { type: 'refused', user: event.user, event: 'issue', refusal, opId: event.opId })
 }
 
-/** An event for a grant that is over is answered, not run (trap A7). A release said twice is a release. */
+/**
+ * An event for a grant that is over is answered but not run (trap A7). A release said twice counts as a
+ * release.
+ */
 export function refuseBecauseOver(
   step: Step,
   event: Extract<UserInput, { type: 'issue' | 'exit' | 'keep-alive' }>,
@@ -37,9 +43,9 @@ export function refuseBecauseOver(
 }
 
 /**
- * What became of an operation that is not in the table of results, under a grant that is over. When a grant of this
- * participant ended all its operations had been settled here; so this one is not applied, unless results that are newer than
- * the grant have been dropped from the table.
+ * What became of an operation that is not in the table of results, under a grant that is over. When a grant
+ * of this participant ended, all its operations had been settled here. So this one was not applied, unless
+ * results that are newer than the grant have been dropped from the table.
  */
 function outcomeOf(
   step: Step,
@@ -65,8 +71,8 @@ function withdraw(step: Step, waiter: Waiter, reason: 'asked' | 'timeout'): void
   const { phase, grant } = durable.stub
   durable.waiters = durable.waiters.filter(waiting => waiting !== waiter)
   forgetWaiter(step, waiter)
-  // The token that came for this user is free again; the request of a stub for which nobody waits is answered by an
-  // idle stub, which passes the token on.
+  // The token that came for this user is free again. If nobody waits any longer, the stub is idle, and an
+  // idle stub that gets the token passes it on.
   const wasEntering = phase === 'entering' && grant!.user === waiter.user
   if (wasEntering) changeStub(step, { phase: 'idle', grant: null })
   else if (phase === 'requesting' && durable.waiters.length === 0) changeStub(step, { phase: 'idle' })
@@ -93,8 +99,8 @@ export function onKeepAlive(step: Step, event: Extract<UserInput, { type: 'keep-
 }
 
 /**
- * After a restart. A grant that seems to last longer than it may is from before the clock was set back: it
- * lasts as long as one that begins now.
+ * Called after a restart. A grant that seems to last longer than it may is from before the clock was set
+ * back: it lasts as long as one that begins now.
  */
 export function resumeGrant(step: Step): void {
   const { grant, phase } = step.state.durable.stub
@@ -104,7 +110,10 @@ export function resumeGrant(step: Step): void {
   setTimer(step, 'ttl', Math.max(0, expiresAt - step.now))
 }
 
-/** A user that neither leaves nor keeps its grant alive is gone, whatever its stub is (trap B11). */
+/**
+ * A user that neither leaves nor keeps its grant alive is assumed gone, whatever state its stub is in (trap
+ * B11).
+ */
 export function onTtlTimer(step: Step): void {
   const { grant, phase } = step.state.durable.stub
   if (grant === null || !inCriticalSection(phase)) return
@@ -114,7 +123,10 @@ export function onTtlTimer(step: Step): void {
 
 // ---------------------------------------------------------------- operators
 
-/** Whoever was granted the token by the log as it is known here is to leave; the owner is told until it says that it is so. */
+/**
+ * Whoever was granted the token by the log as it is known here must leave. The owner is told until it says
+ * that this is done.
+ */
 export function onEject(step: Step, event: Extract<UserInput, { type: 'eject' }>): void {
   const { durable, derived, soft } = step.state
   const fence = fenceOf(durable.epoch.epoch, lengthOf(durable))
@@ -146,15 +158,19 @@ export function onEjectMessage(step: Step, from: ParticipantId, message: EjectMe
   }
 }
 
-/** Somebody with at most this fence is still in: its operation is being settled. One that is entering is not in yet. */
+/**
+ * A user with at most this fence is still in, because its operation is being settled. A user that is entering
+ * is not in yet.
+ */
 function holderRemains(step: Step, fence: number): boolean {
   const { grant, phase } = step.state.durable.stub
   return grant !== null && grant.fence <= fence && inCriticalSection(phase)
 }
 
 /**
- * Whoever was meant is out. But a re-entry that nobody had heard of yet makes another the present holder: then that one is
- * meant, once and for good, so that an answer that comes again forces nobody out that came in later.
+ * Whoever was meant is out. But a re-entry that nobody had heard of yet makes another user the present
+ * holder. Then that one is meant, once and for good, so that a repeated answer never forces out a user that
+ * came in later.
  */
 export function onEjectDone(step: Step, message: EjectDoneMessage): void {
   const { soft } = step.state
@@ -171,7 +187,7 @@ export function onEjectDone(step: Step, message: EjectDoneMessage): void {
   sendEjects(step)
 }
 
-/** Also done: the token has moved on, or the holder that was here is out. */
+/** It is also done if the token has moved on, or if the holder that was here is out. */
 export function settleEjects(step: Step): void {
   const { derived } = step.state
   const { self } = step.context.config

@@ -1,4 +1,4 @@
-/** What an interpreter may know of a stub between two steps. */
+/** What an interpreter may know about a stub between two steps. */
 import type { Context, HoldingUser, View } from '../protocol.ts'
 import { inCriticalSection } from './figure-3-states.ts'
 import { lengthOf } from './log.ts'
@@ -27,7 +27,7 @@ function reportedPhase(context: Context, { durable, derived }: WmeState): string
   return phase === 'idle' && derived.owner === context.config.self ? 'token-held' : phase
 }
 
-/** A user that is entering is not in yet: it still is the first of those that wait. */
+/** A user that is entering is not in yet: it is still the first of those that wait. */
 function holdersOf({ phase, grant, pendingOperation }: StubRecord): HoldingUser[] {
   if (grant === null || !inCriticalSection(phase)) return []
   const { user, fence, ttlMs, expiresAt } = grant

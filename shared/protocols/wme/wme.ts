@@ -1,10 +1,10 @@
 /**
  * Weak mutual exclusion (Romano, Rodrigues 2009) as a pure state machine: `wme-1` and `wme-2`.
  *
- * Where to look: Figure 1 (normal phase), Figure 2 (termination), Figure 3 (states) and Figure 4 (centralised acknowledgement)
- * are in the files of that name. What the paper takes as given is beside them: consensus (paxos.ts), the failure
- * detector's use (pre-vote.ts), reliable channels (repeat.ts, catch-up.ts), processes that never come back (records.ts,
- * membership.ts), one user per stub (users.ts, grants.ts).
+ * Where to look: Figure 1 (normal phase), Figure 2 (termination), Figure 3 (states) and Figure 4 (centralised
+ * acknowledgement) are in the files of that name. What the paper takes for granted is beside them: consensus
+ * (paxos.ts), the use of the failure detector (pre-vote.ts), reliable channels (repeat.ts, catch-up.ts),
+ * processes that never come back (records.ts, membership.ts), one user per stub (users.ts, grants.ts).
  */
 import type { Context, Effect, Input, ParticipantId, Protocol, UserInput } from '../protocol.ts'
 import { MESSAGE_FORMAT } from '../protocol.ts'
@@ -68,7 +68,10 @@ function dispatch(step: Step, input: Input<WmeMessage>): void {
   }
 }
 
-/** What follows from the state whatever the input was: the token moves, entries leave, timers are set or not. */
+/**
+ * What follows from the state, whatever the input was: the token moves, entries leave, timers are set or
+ * cancelled.
+ */
 function finish(step: Step): void {
   if (step.state.durable.membership.status === 'member') {
     if (step.appended) concludeCommitted(step)
@@ -91,7 +94,7 @@ function onStart(step: Step, genesis: boolean, incarnation: number): void {
   const { status } = durable.membership
   soft.life = incarnation
   if (status === 'blank') {
-    if (genesis) membership.bearMember(step)
+    if (genesis) membership.initializeMember(step)
     else membership.startJoining(step, incarnation)
   }
   if (durable.membership.status === 'joining') return membership.sendJoin(step)
@@ -120,7 +123,7 @@ function onMessage(step: Step, from: ParticipantId, message: WmeMessage): void {
   // A request is good in every epoch: it says what its sender wants, not what anybody has.
   if (message.type === 'request') normal.onRequest(step, message)
   const { epoch, sealed } = durable.epoch
-  // Who is behind is told so, and asks (trap C5, C9).
+  // A participant that is behind is told so, and asks (traps C5, C9).
   if (message.epoch < epoch) return preVote.sendAlive(step, from)
   if (message.epoch > epoch) return askForCatchUp(step, from)
   preVote.onSignOfLife(step, from)
@@ -133,7 +136,7 @@ type HelpMessage = Extract<
   { type: 'catch-up' | 'snapshot-offer' | 'snapshot-page' | 'snapshot-gone' }
 >
 
-/** For somebody who is behind, or not a member yet. */
+/** Help for a participant that is behind, or not a member yet. */
 const isHelp = (message: WmeMessage): message is HelpMessage =>
   message.type === 'catch-up' ||
   message.type === 'snapshot-offer' ||
@@ -194,7 +197,7 @@ function onMessageInNormalPhase(step: Step, from: ParticipantId, message: EpochM
   }
 }
 
-/** Figure 2: whoever still is in the normal phase learns from the answer that it is over. */
+/** Figure 2: a participant that is still in the normal phase learns from the answer that it is over. */
 function onMessageWhenSealed(step: Step, from: ParticipantId, message: EpochMessage): void {
   switch (message.type) {
     case 'request':

@@ -1,9 +1,11 @@
-/** A grant has a user and a fence: nobody ends another one, by mistake, late, or as an operator. */
+/**
+ * A grant has a user and a fence: nobody can end another user's grant, by mistake, late, or as an operator.
+ */
 import { expect, it } from 'vitest'
 import { Table } from '../maekawa/table.ts'
 
 const isInside = (table: Table, node: number): string[] =>
-  table.state(node).durable.desk.holders.map(({ user }) => user)
+  table.state(node).durable.localQueue.holders.map(({ user }) => user)
 
 /** Ann was inside at node 1, and is again. */
 function twice(): { table: Table; old: number; present: number } {
@@ -24,14 +26,14 @@ it('an exit with an old fence is a release said twice, and ends nothing', () => 
   expect(table.user(1, { type: 'exit', user: 'ann', fence: old })).toEqual([
     { type: 'rem', user: 'ann', fence: old },
   ])
-  expect(table.state(1).durable.desk.holders).toMatchObject([{ user: 'ann', fence: present }])
+  expect(table.state(1).durable.localQueue.holders).toMatchObject([{ user: 'ann', fence: present }])
   expect(table.user(1, { type: 'exit', user: 'ann', fence: present + 1 })).toMatchObject([
     { type: 'refused', refusal: { code: 'grant-over', ending: null } },
   ])
   expect(isInside(table, 1)).toEqual(['ann'])
 })
 
-it('whoever knows the fence of another user cannot end its grant', () => {
+it('a user that knows the fence of another one cannot end its grant', () => {
   const { table, present } = twice()
   expect(table.user(1, { type: 'exit', user: 'bob', fence: present })).toMatchObject([{ type: 'refused' }])
   expect(isInside(table, 1)).toEqual(['ann'])
@@ -67,7 +69,7 @@ it('an operator whose message comes late forces nobody out that came in since', 
 
 const isDone = (table: Table): boolean => table.emitted.some(({ event }) => event.type === 'eject-done')
 
-it('an ejection is done when everybody has answered; who did not is asked again', () => {
+it('an ejection is done when all have answered; one that did not is asked again', () => {
   const { table } = twice()
   table.user(2, { type: 'eject', request: 'e' })
   table.take(({ to }) => to === 1)
@@ -79,11 +81,11 @@ it('an ejection is done when everybody has answered; who did not is asked again'
   expect(isInside(table, 1)).toEqual([])
 })
 
-it('a late answer to a question of an earlier life is none to a question of this', () => {
+it('a late answer to a question of an earlier life does not count for this one', () => {
   const { table } = twice()
   table.user(2, { type: 'eject', request: 'e' })
   table.deliver(({ to }) => to !== 2)
-  // What node 1 said is made to be that nobody was inside there then.
+  // Node 1's answer is altered to say that nobody was inside there.
   const late = table.take(({ from, to }) => from === 1 && to === 2)
   table.take(() => true)
   table.crash(2)

@@ -1,15 +1,16 @@
 /**
- * Section 4, step (1): a request's number is greater than any that was "sent, received, or observed" at its node. Whoever waits
- * is overtaken by no more than two requests of each other node, the bound that shared/history/fairness.ts judges by.
+ * Section 4, step (1): a request's number is greater than any that was "sent, received, or observed" at its
+ * node. A node that waits is overtaken by at most two requests of each other node, the bound that
+ * shared/history/fairness.ts judges by.
  */
 import { describe, expect, it } from 'vitest'
 import { Table } from './table.ts'
 import { insideAt, say } from './transcript.ts'
 
-/** Two requests of each of the two others, one grant for each of them: nobody hands over here. */
-const MOST_OVERTAKEN = 2 * 2
+/** Two requests of each of the two others, one grant for each of them: no node hands over here. */
+const MAX_OVERTAKEN = 2 * 2
 
-/** S_1 = {1, 3, 4}, S_2 = {2, 3, 4}, S_5 = {1, 2, 5}: neither 2 nor 5 is ever asked by 1, and both have a member in common with it. */
+/** S_1 = {1, 3, 4}, S_2 = {2, 3, 4}, S_5 = {1, 2, 5}: 1 never asks 2 or 5, and shares a member with both. */
 const five = (): Table => new Table({ participants: 5, localHandoffs: 0 })
 
 function useAlone(table: Table, node: number, times: number): void {
@@ -21,7 +22,10 @@ function useAlone(table: Table, node: number, times: number): void {
   }
 }
 
-/** Others leave and ask again at once, until this node is inside. How often others were let in before. */
+/**
+ * The others leave and ask again at once, until this node is inside. Returns how often others were let in
+ * before.
+ */
 function othersLetInBefore(table: Table, node: number, most: number): number {
   for (let others = 0; others <= most; others++) {
     const [inside] = insideAt(table)
@@ -40,7 +44,7 @@ describe('a node that has used the lock often, and now waits with two that have 
     useAlone(table, 1, uses)
     for (const node of [5, 2, 1]) table.try(node)
     table.deliver()
-    expect(othersLetInBefore(table, 1, 2_000)).toBeLessThanOrEqual(MOST_OVERTAKEN)
+    expect(othersLetInBefore(table, 1, 2_000)).toBeLessThanOrEqual(MAX_OVERTAKEN)
   })
 
   it('is let in by its turn, though the others crash after each of theirs', () => {
@@ -58,7 +62,7 @@ describe('a node that has used the lock often, and now waits with two that have 
       table.try(inside!)
       table.deliver()
     }
-    expect(others).toBeLessThanOrEqual(MOST_OVERTAKEN)
+    expect(others).toBeLessThanOrEqual(MAX_OVERTAKEN)
   })
 })
 

@@ -1,6 +1,6 @@
 /**
- * Figure 1 of the paper. In the text of (d), four times 20 was misread, as 108, $0$, 105 and 50; that each of them must be 20 follows
- * from the other sets. The text of (a) lacks its third set, which can only be {2, 3}.
+ * Figure 1 of the paper. In the text of (d), 20 was misread four times, as 108, $0$, 105 and 50; that each of
+ * them must be 20 follows from the other sets. The text of (a) lacks its third set, which can only be {2, 3}.
  */
 import type { MemberSets } from '../../../shared/protocols/maekawa/sets/verify.ts'
 

@@ -1,7 +1,8 @@
 /**
- * Section 1: between 3√N and 5√N messages for each critical section; exactly, between 3(K - 1) and 5(K - 1). Links are FIFO and lose
- * nothing, as in the paper, and nobody has to wait so long that it asks twice. The upper bound is one of the mean over a run: a single
- * request that is relinquished again and again, always to another one, costs its own 3(K - 1) and 3 for each time.
+ * Section 1: between 3√N and 5√N messages for each critical section; exactly, between 3(K - 1) and 5(K - 1).
+ * Links are FIFO and lose nothing, as in the paper, and no node waits so long that it asks twice. The upper
+ * bound holds for the mean over a run: a single request that is relinquished again and again, always to
+ * another one, costs its own 3(K - 1) and 3 for each time.
  */
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
@@ -10,7 +11,7 @@ import { type Sent, Table } from './table.ts'
 
 const linkOf = ({ from, to }: Sent): string => `${from}/${to}`
 
-/** Everybody wants the critical section `times` times, once at a time; `choose` says what comes next. */
+/** Every node wants the critical section `times` times, once at a time; `choose` says what comes next. */
 function contend(participants: number, times: number, choose: (among: number) => number): Table {
   const table = new Table({ participants, localHandoffs: 0 })
   const wishes = table.everybody.flatMap(node => new Array<number>(times).fill(node))

@@ -25,10 +25,11 @@ describe.each([
       // A failure is reported as it is: looking for a smaller one takes minutes.
       { numRuns, seed: participants, endOnFailure: true },
     )
-    // The interesting has happened.
+    // The interesting things have happened.
     expect(crits).toBeGreaterThan(numRuns * 10)
     expect(crashes).toBeGreaterThan(numRuns * 5)
-    // Of three nodes, one that is asked to relinquish is asked by itself: S_2 = {2, 3}, and 3 comes before 2 only at 2.
+    // With three nodes, a node that is asked to relinquish is asked by itself: S_2 = {2, 3}, and 3 comes
+    // before 2 only at 2.
     const betweenMany = participants === 3 ? [] : ['inquire', 'relinquish']
     const all = ['request', 'locked', 'failed', 'release', 'are-you-there', ...betweenMany]
     expect([...kinds].sort()).toEqual(all.sort())

@@ -6,7 +6,10 @@ import { deliver, follow, inFlight, insideAt, line, say } from './transcript.ts'
 let table: Table
 let sent: () => string[]
 
-/** S_1 = {1, 2, 3}, S_2 = {2, 4, 6}, S_3 = {3, 5, 6}, S_4 = {1, 4, 5}, S_5 = {2, 5, 7}, S_6 = {1, 6, 7}, S_7 = {3, 4, 7}. */
+/**
+ * S_1 = {1, 2, 3}, S_2 = {2, 4, 6}, S_3 = {3, 5, 6}, S_4 = {1, 4, 5}, S_5 = {2, 5, 7}, S_6 = {1, 6, 7}, S_7 =
+ * {3, 4, 7}.
+ */
 beforeEach(() => {
   table = new Table({ participants: 7, localHandoffs: 0 })
   sent = follow(table)
@@ -17,7 +20,7 @@ function restart(...nodes: number[]): void {
   for (const node of nodes) table.start(node)
 }
 
-/** Whoever waits asks again, once each, and everything is delivered. */
+/** Nodes that wait ask again, once each, and everything is delivered. */
 function askAgain(...nodes: number[]): void {
   for (const node of nodes) table.fire(node, 'repeat')
   table.deliver()
@@ -29,7 +32,7 @@ describe('a message that is lost', () => {
   it.each(['request', 'locked', 'failed', 'inquire', 'relinquish', 'release'])('%s', type => {
     const all = new Table({ participants: 13, localHandoffs: 0 })
     let lost = 0
-    // The circle of section 5; the first of the messages in question never arrives.
+    // The cycle of section 5; the first of the messages in question never arrives.
     const pass = (): void => {
       for (;;) {
         if (lost === 0 && all.network.some(isOf(type))) {
@@ -62,7 +65,7 @@ describe('a message that is lost', () => {
     expect(order.toSorted((a, b) => a - b)).toEqual([7, 8, 11])
   })
 
-  it('RELINQUISH, when the one that it was for has gone: the locker that asks again gives it back first', () => {
+  it('RELINQUISH, when the node it was for is gone: the locker that asks again gives it back first', () => {
     // Node 4 has locked 5, which node 3 wants before it; it gives 5 back for that, but then node 3 gives up.
     table.try(4)
     deliver(table, '4 → 1 request', '4 → 5 request', '5 → 4 locked')
@@ -75,7 +78,8 @@ describe('a message that is lost', () => {
     table.withdraw(3)
     table.deliver()
     expect(insideAt(table)).toEqual([])
-    // The LOCKED that it hears is of the round that it gave back: it gives it back again, and is locked in a new one.
+    // The LOCKED that it hears is of the round that it gave back: it gives it back again, and is locked in a
+    // new one.
     sent()
     askAgain(4)
     expect(sent()).toEqual(expect.arrayContaining(['5 → 4 locked', '4 → 5 relinquish']))
@@ -85,7 +89,7 @@ describe('a message that is lost', () => {
 })
 
 describe('RELEASE', () => {
-  it('reaches an arbiter that missed it when somebody else has asked twice, though both have crashed', () => {
+  it('reaches an arbiter that missed it when another node has asked twice, though both have crashed', () => {
     table.try(1)
     table.deliver()
     table.exit(1)
@@ -168,7 +172,7 @@ describe('what is durable before it is said', () => {
     expect(insideAt(table)).toEqual([5])
   })
 
-  it('being inside: who comes back is still inside, and keeps the others out', () => {
+  it('being inside: a node that comes back is still inside, and keeps the others out', () => {
     table.try(1)
     table.deliver()
     const [fence] = table.inside.values()
@@ -192,7 +196,7 @@ describe('what is durable before it is said', () => {
     table.hand(last, save)
     expect(table.inside.size).toBe(0)
     table.start(1)
-    expect(table.state(1).durable.desk.holders).toMatchObject([{ fence: 1 }])
+    expect(table.state(1).durable.localQueue.holders).toMatchObject([{ fence: 1 }])
     // The user says again that it wants in, and hears that it is.
     expect(table.try(1)).toMatchObject([{ type: 'crit', fence: 1 }])
     table.exit(1)

@@ -53,19 +53,24 @@ export function render(rows: readonly Row[]): string {
   const heaviest = Math.max(...rows.map(({ greatestLoad, mean }) => greatestLoad / mean))
   return `# The sets of Maekawa's algorithm
 
-A node asks the members of its set S_i, itself included; any two sets have a member in common. The fewer members, the fewer
-messages (3 to 5 for each member but the node itself); the more even the loads (in how many sets a node is), the more evenly
-the work is shared. No sets of equal size and load K are smaller than N ≤ K(K - 1) + 1 allows: the column *least possible*.
+A node asks the members of its set S_i, itself included. Any two sets have a member in common. Fewer members
+mean fewer messages: 3 to 5 for each member but the node itself. More even loads (in how many sets a node is)
+mean that the work is shared more evenly. No sets of equal size and load K are smaller than N ≤ K(K - 1) + 1
+allows: that is the column *least possible*.
 
-Where the sets come from (\`shared/protocols/maekawa/sets/\`):
-- **plane**: the lines of a projective plane, over a finite field that is computed; for K = 2, 3, 4 and 5 they are those of Figure 1.
-- **truncated plane**: a plane with a few points and lines less; lines that met where a point is gone are joined by the
-  sets of a small group. The loads are a little uneven.
-- **circle**: i + {d_1, …, d_K} modulo N, where every distance is a difference of two of the d. Sizes and loads are all equal. The d
-  were found by a search (\`test/protocols/maekawa/search-covers.ts\`) and are not proved to be the fewest.
+The sets come from one of these constructions (\`shared/protocols/maekawa/sets/\`):
 
-Of the truncated plane and the circle, the one with the smaller mean is taken. The pairwise intersections are verified whenever sets are
-made. \`node test/protocols/maekawa/report-sets.ts\` measures them and writes this page.
+- **plane**: the lines of a projective plane, over a finite field that is computed. For K = 2, 3, 4 and 5 they
+  are those of Figure 1.
+- **truncated plane**: a plane with a few points and lines less. Lines that met where a point is gone are
+  joined by the sets of a small group. The loads are a little uneven.
+- **circle**: i + {d_1, …, d_K} modulo N, where every distance is a difference of two of the d. Sizes and
+  loads are all equal. A search found the d (\`test/protocols/maekawa/search-covers.ts\`), and they are not
+  proved to be the fewest.
+
+Of the truncated plane and the circle, the one with the smaller mean is taken. The pairwise intersections are
+verified whenever sets are made. \`node test/protocols/maekawa/report-sets.ts\` measures them and writes this
+page.
 
 | for N up to ${rows.length} | |
 |---|---|

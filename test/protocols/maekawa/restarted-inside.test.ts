@@ -1,4 +1,7 @@
-/** A node that restarts inside knows that it is inside, and no longer who is locked for it: what it is asked then. */
+/**
+ * A node that restarts inside knows that it is inside, but no longer who is locked for it. These tests ask it
+ * then.
+ */
 import { expect, it } from 'vitest'
 import { Table } from './table.ts'
 import { follow, insideAt, say } from './transcript.ts'

@@ -1,13 +1,14 @@
 /**
- * Random schedules. The first phase loses, doubles and reorders messages, crashes nodes between any two effects of a step, and
- * lets users come, leave and give up; the table judges every step. Then the network heals, and everybody who waits must get in.
+ * Random schedules. The first phase loses, doubles and reorders messages, crashes nodes between any two
+ * effects of a step, and lets users come, leave and give up; the table judges every step. Then the network
+ * heals, and every user that waits must get in.
  */
 import { Table } from './table.ts'
 
 export interface Schedule {
   readonly participants: number
   readonly localHandoffs: number
-  /** Each number is one decision; the low digits choose what is done, the others with whom. */
+  /** Each number is one decision: the low digits choose what is done, the others with whom. */
   readonly decisions: readonly number[]
 }
 
@@ -28,7 +29,7 @@ export function run({ participants, localHandoffs, decisions }: Schedule): Outco
   return { table, crits, crashes }
 }
 
-/** Whether somebody crashed. */
+/** Returns whether a node crashed. */
 function decide(table: Table, decision: number, user: string): boolean {
   const what = decision % 32
   const which = Math.floor(decision / 32)
@@ -52,7 +53,7 @@ function decide(table: Table, decision: number, user: string): boolean {
   return what === 29
 }
 
-/** Of eighteen messages, three are lost, two come twice, and the others come once; in any order. */
+/** Of eighteen messages, three are lost, two come twice, and the others come once, in any order. */
 function passOn(table: Table, what: number, which: number, effects: number | undefined): boolean {
   if (table.network.length === 0) return false
   const index = which % table.network.length
@@ -73,19 +74,22 @@ function leaveSomebody(table: Table): void {
 }
 
 function giveUp(table: Table, node: number): void {
-  const waiter = table.state(node).durable.desk.waiters.at(-1)
+  const waiter = table.state(node).durable.localQueue.waiters.at(-1)
   if (waiter !== undefined) table.withdraw(node, waiter.user)
 }
 
-/** Nothing is lost any longer: within a few repeats of each, everybody who waits gets in and leaves, and all fall silent. */
+/**
+ * Nothing is lost any longer: within a few repeats of each node, every user that waits gets in and leaves,
+ * and all fall silent.
+ */
 function heal(table: Table): void {
   for (const node of table.everybody) if (!table.isUp(node)) table.start(node)
   let repeats = 0
   for (;;) {
     table.deliver()
-    const holding = table.everybody.find(node => table.state(node).durable.desk.holders.length > 0)
+    const holding = table.everybody.find(node => table.state(node).durable.localQueue.holders.length > 0)
     if (holding !== undefined) {
-      const { user, fence } = table.state(holding).durable.desk.holders[0]!
+      const { user, fence } = table.state(holding).durable.localQueue.holders[0]!
       table.user(holding, { type: 'exit', user, fence })
       continue
     }
@@ -95,7 +99,7 @@ function heal(table: Table): void {
     if (++repeats > 500 * table.everybody.length) throw new Error('somebody waits for ever')
   }
   for (const node of table.everybody) {
-    if (table.state(node).durable.desk.waiters.length > 0)
+    if (table.state(node).durable.localQueue.waiters.length > 0)
       throw new Error(`node ${node} has users that wait, and no timer`)
   }
 }

@@ -1,11 +1,15 @@
 /**
- * Looks for smaller covers of the circle than those of covers.ts: `node test/protocols/maekawa/search-covers.ts [seconds for each N] [first N]
- * [last N]` prints a line for each that it finds. Simulated annealing: one step at a time is exchanged for another, and the
- * number of distances that are no difference of two steps is to fall to 0.
+ * Looks for smaller covers of the circle than those of covers.ts: `node
+ * test/protocols/maekawa/search-covers.ts [seconds for each N] [first N] [last N]` prints a line for each
+ * that it finds. It uses simulated annealing: it exchanges one step at a time for another, and tries to bring
+ * the number of distances that are not a difference of two steps down to 0.
  */
 import { COVERS } from '../../../shared/protocols/maekawa/sets/covers.ts'
 
-/** Steps such that every distance modulo N is a difference of two of them, or `null`. `random` gives numbers below its argument. */
+/**
+ * Steps such that every distance modulo N is a difference of two of them, or `null`. `random` gives numbers
+ * below its argument.
+ */
 export function searchCover(
   participants: number,
   size: number,
@@ -51,7 +55,7 @@ export function searchCover(
   return missing === 0 ? smallestTurn(steps, participants) : null
 }
 
-/** The circle may be turned: the first step is 0, and the others are as small as can be. */
+/** The circle may be turned: the first step is 0, and the others are as small as possible. */
 function smallestTurn(steps: readonly number[], participants: number): number[] {
   const turns = steps.map(origin =>
     steps.map(step => (step - origin + participants) % participants).sort((a, b) => a - b),

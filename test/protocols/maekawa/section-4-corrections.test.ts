@@ -1,9 +1,15 @@
-/** What section 4 lacks, correction by correction: as printed, each of these runs ends with nobody inside or with two. */
+/**
+ * What section 4 lacks, correction by correction: as printed, each of these runs ends with nobody inside, or
+ * with two.
+ */
 import { describe, expect, it } from 'vitest'
 import { Table } from './table.ts'
 import { deliver, follow, inFlight, insideAt, say } from './transcript.ts'
 
-/** Lets everybody who is inside leave until nobody is, without a single repeat. The order in which they were inside. */
+/**
+ * Lets every user that is inside leave until nobody is, without a single repeat. Returns the order in which
+ * they were inside.
+ */
 function emptyWithoutRepeats(table: Table): number[] {
   const order: number[] = []
   table.deliver()
@@ -83,7 +89,7 @@ describe('a member that was given back', () => {
     expect(insideAt(table)).toEqual([7])
   })
 
-  it('is not counted because its old LOCKED comes a second time; the RELINQUISH is repeated, since it may be lost', () => {
+  it('is not counted when its old LOCKED comes again; the RELINQUISH is repeated, as it may be lost', () => {
     const { table, sent } = requesting7()
     say(table, 2, 7, locked(1))
     say(table, 10, 7, failed())

@@ -1,4 +1,7 @@
-/** Section 5, message by message: 13 nodes with the sets of Figure 1(c). Every request has the sequence number 1. */
+/**
+ * Section 5, message by message: 13 nodes with the sets of Figure 1(c). Every request has the sequence number
+ * 1.
+ */
 import { beforeEach, describe, expect, it } from 'vitest'
 import { Table } from './table.ts'
 import { deliver, follow, inFlight, insideAt } from './transcript.ts'
@@ -11,7 +14,7 @@ beforeEach(() => {
   sent = follow(table)
 })
 
-/** Figure 2a: nodes 7, 8 and 11 lock each other in a circle. */
+/** Figure 2a: nodes 7, 8 and 11 lock each other in a cycle. */
 function lockInACircle(): void {
   // (1) Node 11's request has locked 12 and 13 and is on its way to 1.
   table.try(11)
@@ -82,7 +85,7 @@ describe('Figure 2', () => {
     table.try(3)
     expect(sent()).toEqual(['3 → 6 request', '3 → 8 request', '3 → 13 request'])
     deliver(table, '3 → 13 request')
-    // No second INQUIRE; and node 7, which hoped for the first one, is told (the paper forgets it).
+    // No second INQUIRE. Node 7, which hoped for the first one, is told (the paper forgets it).
     expect(sent()).toEqual(['13 → 7 failed'])
     deliver(table, '3 → 6 request', '6 → 3 locked', '1 → 11 failed', '13 → 11 inquire', '11 → 13 relinquish')
     expect(sent()).toEqual(['6 → 3 locked', '11 → 13 relinquish', '13 → 3 locked'])
@@ -93,7 +96,7 @@ describe('Figure 2', () => {
     expect(sent()).toEqual(['8 → 3 locked'])
     deliver(table, '8 → 3 locked')
     expect(insideAt(table)).toEqual([3])
-    // Then the others, in their order.
+    // Then the others, in order.
     const order: number[] = []
     while (table.inside.size > 0) {
       const [node] = insideAt(table)

@@ -99,7 +99,7 @@ describe('the sets for every number of nodes up to 200', () => {
     expect(problemOf(sets)).toBeNull()
     const { mean, largest, leastLoad, greatestLoad, bound, perRoot } = measure(sets)
     expect(perRoot).toBeLessThanOrEqual(participants < 20 ? 1.5 : 1.3)
-    // Against the least K of sets that satisfy (c) and (d).
+    // Compared with the least K of sets that satisfy (c) and (d).
     expect(largest - bound).toBeLessThanOrEqual(2)
     if (projectivePlane(participants) !== null) expect([mean, largest]).toEqual([bound, bound])
     expect(greatestLoad).toBeLessThanOrEqual(1.35 * mean)
@@ -119,7 +119,7 @@ describe('the sets for every number of nodes up to 200', () => {
   })
 
   it.each([133, 182, 183, 200])('are made in time for the start of a participant: %i', participants => {
-    // The best of a few: the machine may be doing other things.
+    // The best of a few runs: the machine may be doing other things.
     const times = upTo(5).map(() => {
       const started = performance.now()
       const planes = projectivePlane(participants) ?? truncatedPlane(participants, memberSets)
@@ -179,7 +179,7 @@ it('the search that the covers come from finds one', () => {
   expect(searchCover(30, 5, 10_000, numbers(1))).toBeNull()
 })
 
-describe('what is no system of sets is recognised', () => {
+describe('anything that is no system of sets is recognised', () => {
   const good: MemberSets = figure1.b
   const change = (node: number, set: number[]): MemberSets =>
     good.map((old, index) => (index + 1 === node ? set : old))

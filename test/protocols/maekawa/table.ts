@@ -1,4 +1,7 @@
-/** Nodes of `maekawa` on a table. After every step it is also asserted that at most one user is inside, and that fences grow. */
+/**
+ * Nodes of `maekawa` on a table. After every step the table also asserts that at most one user is inside, and
+ * that fences grow.
+ */
 import { maekawa } from '../../../shared/protocols/maekawa/maekawa.ts'
 import type { MaekawaMessage } from '../../../shared/protocols/maekawa/messages.ts'
 import type { MaekawaState } from '../../../shared/protocols/maekawa/state.ts'
@@ -13,12 +16,12 @@ export interface TableOptions {
 }
 
 export class Table extends CommonTable<MaekawaState, MaekawaMessage> {
-  /** Who is inside, with its fence: `crit` was said and the grant has not ended. */
+  /** The users inside, each with its fence: `crit` was said and the grant has not ended. */
   readonly inside = new Map<string, number>()
   highestFence = 0
 
   constructor({ participants, localHandoffs = 1 }: TableOptions) {
-    // All endings: the table looks there for grants whose users did not hear of their end.
+    // All endings are kept: the table looks there for grants whose users did not hear of their end.
     super(maekawa, {
       participants,
       config: { localHandoffs, limits: { ...DEFAULT_LIMITS, endingsKept: 10_000 } },
@@ -38,7 +41,7 @@ export class Table extends CommonTable<MaekawaState, MaekawaMessage> {
     return super.fire(node, timer)
   }
 
-  /** What reaches a node that is down is lost. */
+  /** Messages to a node that is down are lost. */
   override hand(sent: Sent, effects?: number): Emitted[] {
     if (!this.isUp(sent.to)) return []
     if (effects !== undefined) this.crashDuringNextStep(sent.to, effects)
@@ -81,7 +84,7 @@ export class Table extends CommonTable<MaekawaState, MaekawaMessage> {
     this.inside.set(name, event.fence)
   }
 
-  /** A grant is over when its end is written, though a crash may have kept its user from hearing of it. */
+  /** A grant is over when its end is written, even if a crash kept its user from hearing of it. */
   forgetEnded(): void {
     for (const [name, fence] of this.inside) {
       const endings = this.storage(Number.parseInt(name, 10)).get('endings') as

@@ -27,7 +27,9 @@ export function deliver(table: Table, ...lines: string[]): void {
   }
 }
 
-/** Hands a made-up message to a node, from a sender that knows of no higher number unless the test says so. */
+/**
+ * Hands a made-up message to a node, from a sender that knows of no higher number unless the test says so.
+ */
 export function say(
   table: Table,
   from: number,
@@ -39,6 +41,6 @@ export function say(
   table.hand({ from, to, message: { format: MESSAGE_FORMAT, configuration: 1, body } })
 }
 
-/** Who is inside: nodes, since the tests that ask have one user at each. */
+/** The nodes that have a user inside; the tests that ask have one user at each node. */
 export const insideAt = (table: Table): number[] =>
   [...table.inside.keys()].map(name => Number.parseInt(name, 10))

@@ -22,7 +22,7 @@ describe('local users', () => {
     expect([...table.inside]).toEqual([['1/d', 4]])
     table.exit(1, 'd')
     expect(sent()).toEqual(['1 → 2 release', '1 → 3 release'])
-    // Their last fence is known to the next, who shares only node 2 with them.
+    // Their last fence is known to the next node, which shares only node 2 with them.
     table.deliver()
     table.try(5)
     table.deliver()
@@ -63,7 +63,7 @@ describe('local users', () => {
     expect(insideAt(table)).toEqual([5])
   })
 
-  it('that come later are not held back by who waited then', () => {
+  it('that come later are not held back by those that waited then', () => {
     const quiet = new Table({ participants: 7, localHandoffs: 0 })
     quiet.try(1, 'a')
     quiet.deliver()
@@ -158,8 +158,8 @@ it('an operator is heard though a message of every kind was lost', () => {
   expect(table.timers(7)).toEqual([])
 })
 
-describe('who must not take part', () => {
-  it('a node that has lost its storage is silent and refuses its users: it does not know whom it is locked for', () => {
+describe('nodes that must not take part', () => {
+  it('a node that lost its storage is silent and refuses its users: it no longer knows its locker', () => {
     table.try(1)
     table.deliver()
     table.wipe(2)

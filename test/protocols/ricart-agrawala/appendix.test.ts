@@ -1,6 +1,7 @@
 /**
- * The Appendix: how often others may enter between the moment a node chooses its number and the moment it enters. At most
- * 2(N-1) times if messages come in the order in which they were sent, N(N+1)/2 - 1 times if they do not.
+ * The Appendix: how often others may enter between the moment a node chooses its number and the moment it
+ * enters. At most 2(N-1) times if messages come in the order in which they were sent, N(N+1)/2 - 1 times if
+ * they do not.
  */
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
@@ -10,7 +11,7 @@ import { along, from, ofType, to } from './matchers.ts'
 const boundInOrder = (n: number): number => 2 * (n - 1)
 const boundInAnyOrder = (n: number): number => (n * (n + 1)) / 2 - 1
 
-/** Every node wants in again and again. Remembers the longest that anybody waited, in entries of others. */
+/** Every node wants in again and again. Remembers the longest that any node waited, in entries of others. */
 class Contest {
   readonly cluster: Cluster
   readonly n: number
@@ -33,7 +34,7 @@ class Contest {
   }
 
   leave(node: number): void {
-    const [holder] = this.cluster.state(node).durable.desk.holders
+    const [holder] = this.cluster.state(node).durable.localQueue.holders
     if (holder !== undefined) this.cluster.exit(node, holder.user)
   }
 
@@ -64,7 +65,7 @@ class Contest {
         const isFirst = network.findIndex(other => along(sent.from, sent.to)(other)) === index
         return isInOrder && !isFirst ? [] : [index]
       })
-      // Often somebody acts; else something is delivered.
+      // Often a node acts; otherwise something is delivered.
       const node = (choice % this.n) + 1
       if (choice % 3 === 0 || deliverable.length === 0) {
         this.leave(node)
@@ -88,7 +89,7 @@ describe.each([2, 3, 4])('the bounds, N = %i', n => {
       }),
       { numRuns: 60, seed: n },
     )
-    // Random runs come near it, so the check can fail.
+    // Random runs come close to the bound, so the check can fail.
     expect(longest).toBeGreaterThanOrEqual(boundInOrder(n) - 1)
   })
 
@@ -106,8 +107,9 @@ describe.each([2, 3, 4])('the bounds, N = %i', n => {
 
 describe('the worst case', () => {
   /**
-   * Nodes 1 to N-1 have chosen the numbers 1 to N-1, and node N has chosen N. Its REQUESTs travel last of all. Every other
-   * node enters with each number from its own up to N: it chooses the next one before it hears of anybody's.
+   * Nodes 1 to N-1 have chosen the numbers 1 to N-1, and node N has chosen N. Its REQUESTs travel last of
+   * all. Every other node enters with each number from its own up to N, because it chooses the next one
+   * before it hears of any other node's.
    */
   function playWorstCase(n: number): number {
     const contest = new Contest(n)

@@ -1,8 +1,11 @@
-/** What nobody thought of. The lock is one and its fences grow (cluster.ts), and when all heals everybody is served. */
+/**
+ * What nobody thought of. At most one writer is inside and fences grow (cluster.ts); when everything heals,
+ * all are served.
+ */
 import { describe, expect, it } from 'vitest'
 import { Chaos, type Plan } from './chaos.ts'
 
-/** More for a longer search: `RUNS=1000 npx vitest run test/protocols/ricart-agrawala/chaos`. */
+/** Set RUNS for a longer search: `RUNS=1000 npx vitest run test/protocols/ricart-agrawala/chaos`. */
 const RUNS = Number(process.env.RUNS ?? 12)
 
 const FAULTS = { steps: 250, loss: 0.15, duplication: 0.15, crashes: 0.04, timers: 0.1, withdrawals: 0.3 }

@@ -1,4 +1,7 @@
-/** Random runs: messages are lost, doubled and reordered, nodes crash between any two effects; then all heals and all is served. */
+/**
+ * Random runs: messages are lost, doubled and reordered, and nodes crash between any two effects. Then
+ * everything heals and all are served.
+ */
 import type { Mode, ProtocolOptions } from '../../../shared/protocols/protocol.ts'
 import { Cluster } from './cluster.ts'
 
@@ -10,12 +13,12 @@ export interface Plan {
   readonly duplication: number
   readonly crashes: number
   readonly wipes?: number
-  /** How often somebody leaves or comes back. */
+  /** How often a node leaves or comes back. */
   readonly wishes?: number
   readonly readers?: number
   readonly withdrawals?: number
   readonly localHandoffs?: number
-  /** Timers fire early, whenever the run likes. Not with implicit replies, which rest on time. */
+  /** Timers fire early, whenever the run likes. This is off with implicit replies, which rest on time. */
   readonly timers?: number
 }
 
@@ -85,7 +88,7 @@ export class Chaos {
   }
 
   private wipe(node: number): void {
-    // With nobody left who knows the lock there is nobody to come back to.
+    // If nobody is left that knows the lock, there is nobody to come back to.
     const others = this.nodes().filter(other => other !== node && this.isSound(other))
     if (others.length === 0) return
     this.cluster.wipe(node)
@@ -100,7 +103,7 @@ export class Chaos {
   private act1(node: number): void {
     const { cluster } = this
     if (!cluster.isUp(node)) return
-    const { holders, waiters } = cluster.state(node).durable.desk
+    const { holders, waiters } = cluster.state(node).durable.localQueue
     const holder = this.pick(holders)
     if (holder !== undefined && this.chance(0.6)) return void cluster.exit(node, holder.user)
     const waiter = this.pick(waiters)
@@ -133,7 +136,10 @@ export class Chaos {
     if (this.cluster.isUp(node)) this.down.delete(node)
   }
 
-  /** Everybody is there, nothing is lost, everybody inside leaves: whoever waits gets in, and then all is silent. */
+  /**
+   * All nodes are up, nothing is lost, and users inside leave: every user that waits gets in, and then all is
+   * silent.
+   */
   private heal(): void {
     const { cluster } = this
     for (let round = 0; round < 400; round++) {

@@ -1,4 +1,6 @@
-/** Nodes of `ricart-agrawala` on a table. After every step it is also checked that the lock is one (`Grants`). */
+/**
+ * Nodes of `ricart-agrawala` on a table. After every step `Grants` also checks that users exclude each other.
+ */
 import {
   DEFAULT_TIMING,
   type Effect,
@@ -24,7 +26,7 @@ export interface ClusterOptions {
 
 export class Cluster extends Table<RicartAgrawalaState, RicartAgrawalaMessage> {
   readonly grants = new Grants()
-  /** Steps so far, and the one that is to be cut short after so many of its effects. */
+  /** Steps so far, and the one that is to be cut short after that many of its effects. */
   steps = 0
   plannedCrash: { step: number; effects: number } | null = null
   /** How many effects the step had that was cut short. */

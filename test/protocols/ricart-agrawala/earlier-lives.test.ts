@@ -1,4 +1,7 @@
-/** 7.2.1: nothing that an earlier life of a node asked for, was promised or was owed has a meaning in the next one. */
+/**
+ * 7.2.1: nothing that an earlier life of a node asked for, was promised or was owed has a meaning in the next
+ * one.
+ */
 import { expect, it } from 'vitest'
 import { Cluster } from './cluster.ts'
 import { along, from, ofType } from './matchers.ts'
@@ -17,7 +20,7 @@ it('a REPLY to a request of the same number that an earlier life made does not c
   for (const node of [2, 3]) cluster.start(node)
   cluster.run(60_000)
   expect([2, 3].map(node => membershipOf(cluster, node))).toEqual(['member', 'member'])
-  // Node 2 is inside. The late REPLY names the number that node 3 uses again; here it is made to, whichever that is.
+  // Node 2 is inside. The late REPLY is made to name the number that node 3 uses again, whichever that is.
   cluster.try(2)
   cluster.deliver()
   expect(cluster.inside()).toEqual(['2:u'])

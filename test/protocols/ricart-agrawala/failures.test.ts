@@ -1,4 +1,7 @@
-/** Section 7.4: declaring a node dead, if the lock's options ask for it. ARE_YOU_THERE itself is in traps.test.ts. */
+/**
+ * Section 7.4: declaring a node dead, if the lock's options ask for it. ARE_YOU_THERE itself is in
+ * traps.test.ts.
+ */
 import { describe, expect, it } from 'vitest'
 import { Cluster } from './cluster.ts'
 import { all, along, from, ofType, to } from './matchers.ts'
@@ -7,7 +10,7 @@ const create = () =>
   new Cluster({ participants: 3, localHandoffs: 0, options: { declareDeadAfterMs: 10_000 } })
 
 describe('declareDeadAfterMs', () => {
-  it('is off unless asked for: who is silent is waited for', () => {
+  it('is off by default: a silent node is waited for', () => {
     const cluster = new Cluster({ participants: 3 })
     cluster.crash(3)
     cluster.try(1)
@@ -47,7 +50,7 @@ describe('declareDeadAfterMs', () => {
     expect(cluster.inside()).toEqual([])
   })
 
-  it('who is heard before the group has learned that it is dead is not, and must answer', () => {
+  it('a node that is heard before the group has learned that it is dead is alive, and must answer', () => {
     const cluster = create()
     for (const node of [3, 2]) {
       cluster.try(node)
@@ -85,7 +88,7 @@ describe('declareDeadAfterMs', () => {
     cluster.try(3, 'before')
     cluster.deliver()
     cluster.crash(3)
-    // It does not run, so its user is no danger but to itself.
+    // It does not run, so its user endangers nobody but itself.
     cluster.grants.wiped(3)
     cluster.try(1)
     cluster.run(12_000)
@@ -104,7 +107,7 @@ describe('declareDeadAfterMs', () => {
     expect(cluster.inside()).toEqual(['3:after'])
   })
 
-  it('all may restart at once: who was not declared dead is a member as before', () => {
+  it('all may restart at once: a node that was not declared dead is a member as before', () => {
     const cluster = create()
     cluster.try(1)
     cluster.deliver()
@@ -119,7 +122,7 @@ describe('declareDeadAfterMs', () => {
     const cluster = create()
     cluster.try(3)
     cluster.deliver()
-    // It hears, but is not heard. The test looks away from the two that are inside, as the operator has chosen to.
+    // It hears, but is not heard. The test ignores that two are inside, as the operator has chosen to.
     cluster.lose(from(3))
     cluster.try(1)
     cluster.grants.wiped(3)
@@ -136,11 +139,14 @@ describe('declareDeadAfterMs', () => {
     expect(cluster.view(3).membership).toBe('member')
   })
 
-  describe('a node that was declared dead asks somebody who has left since', () => {
+  describe('a node that was declared dead asks a node that has left since', () => {
     const wants = (cluster: Cluster, node: number, wish: 'leave' | 'join') =>
       cluster.user(node, { type: 'membership', request: wish, wish })
 
-    /** Node 1 knows the group of 1 and 3. Node 3 has taken node 2 in, node 1 out, and itself; node 2 is inside. */
+    /**
+     * Node 1 knows the group of 1 and 3. Node 3 has taken node 2 in and node 1 out, and then itself; node 2
+     * is inside.
+     */
     function leaveOnlyTheOneThatIsUnknown(): Cluster {
       const cluster = create()
       wants(cluster, 2, 'leave')
@@ -175,7 +181,7 @@ describe('declareDeadAfterMs', () => {
       expectToComeBack(cluster)
     })
 
-    // Seed 500932 of the simulator: a node that comes in let everybody pass, also one that is out.
+    // Seed 500932 of the simulator: a node that was coming in let everybody pass, even a node that was out.
     it('that one says so while it comes back, and does not let it pass', () => {
       const cluster = leaveOnlyTheOneThatIsUnknown()
       wants(cluster, 3, 'join')
@@ -203,7 +209,8 @@ describe('declareDeadAfterMs', () => {
       cluster.run(100)
     cluster.try(2)
     cluster.take(to(1))
-    // Node 1 is back before node 3 has taken it out. Its number is higher than that of node 2, of which it does not know.
+    // Node 1 is back before node 3 has taken it out. Its number is higher than that of node 2, which it does
+    // not know.
     cluster.start(1)
     cluster.try(1)
     cluster.deliver(along(1, 3))
@@ -222,11 +229,11 @@ describe('declareDeadAfterMs', () => {
       expect(Object.keys(cluster.state(node).durable.group.members)).toEqual(['1', '2', '3'])
   })
 
-  it('who comes back after it left waits for one that had died when it left', () => {
+  it('a node that comes back waits for one that had died when it left', () => {
     const cluster = create()
     const wants = (node: number, wish: 'leave' | 'join') =>
       cluster.user(node, { type: 'membership', request: wish, wish })
-    // Node 1 dies when it has let node 3 pass, before it hears that node 3 goes.
+    // Node 1 dies when it has let node 3 pass, before it hears that node 3 is leaving.
     wants(3, 'leave')
     cluster.deliver(sent => !all(ofType('change'), to(1))(sent))
     cluster.crash(1)

@@ -1,6 +1,7 @@
 /**
- * "No other node may enter its critical section twice" (section 5) once a request has been processed by all others: also with the
- * modifications of sections 6 and 7, and for a node that used the lock often while the others did not.
+ * "No other node may enter its critical section twice" (section 5) once a request has been processed by all
+ * others: also with the modifications of sections 6 and 7, and for a node that used the lock often while the
+ * others did not.
  */
 import { describe, expect, it } from 'vitest'
 import type { ProtocolOptions } from '../../../shared/protocols/protocol.ts'

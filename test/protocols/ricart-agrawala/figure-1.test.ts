@@ -29,7 +29,8 @@ describe('Figure 1', () => {
     cluster.try(2)
     expect(inFlight(cluster).slice(2)).toEqual(['request(1) 2->1', 'request(1) 2->3'])
 
-    // (c) Node 2's messages have arrived: node 1 replies, node 3 loses the tie and replies. At node 2, node 3's is deferred.
+    // (c) Node 2's messages have arrived: node 1 replies, node 3 loses the tie and replies. At node 2, node
+    // 3's is deferred.
     expect(deliverOne(cluster, 'request', 2, 1)).toEqual(['reply(1) 1->2'])
     expect(deliverOne(cluster, 'request', 2, 3)).toEqual(['reply(1) 3->2'])
     expect(deliverOne(cluster, 'request', 3, 2)).toEqual([])

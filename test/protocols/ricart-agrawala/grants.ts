@@ -1,4 +1,7 @@
-/** Who is inside by what storage says, checked at every save: the lock is one, and fences grow. */
+/**
+ * The users that are inside according to storage, checked at every save: they exclude each other, and fences
+ * grow.
+ */
 import type { Json } from '../../../shared/json.ts'
 import type { Mode } from '../../../shared/protocols/protocol.ts'
 
@@ -42,7 +45,7 @@ export class Grants {
     this.all.push(grant)
   }
 
-  /** Who was inside at a node whose storage is gone is so no longer. */
+  /** A user that was inside at a node whose storage is gone is inside no longer. */
   wiped(participant: number): void {
     this.inside = this.inside.filter(grant => grant.participant !== participant)
   }

@@ -1,4 +1,7 @@
-/** Section 6.1: silence is a reply, as long as it can be trusted. The numbers of messages are in messages.test.ts. */
+/**
+ * Section 6.1: silence is a reply, as long as it can be trusted. The numbers of messages are in
+ * messages.test.ts.
+ */
 import { describe, expect, it } from 'vitest'
 import { randomFrom } from './chaos.ts'
 import { Cluster } from './cluster.ts'
@@ -22,7 +25,7 @@ describe('implicit replies', () => {
     expect(cluster.timers(1)).toEqual(['ttl'])
   })
 
-  it('who defers says DEFERRED, and REPLY in the end', () => {
+  it('a node that defers says DEFERRED, and REPLY in the end', () => {
     const cluster = create(2)
     cluster.try(1)
     cluster.run(100)
@@ -43,7 +46,7 @@ describe('implicit replies', () => {
     expect(countByType(cluster.sent)).toEqual({ request: 6, deferred: 3 })
   })
 
-  it('whom the transport did not reach has not replied: it is asked until it does', () => {
+  it('a node that the transport did not reach has not replied: it is asked until it does', () => {
     const cluster = create(3)
     cluster.try(1)
     cluster.take(to(3))
@@ -76,10 +79,11 @@ describe('implicit replies', () => {
       const cluster = create(4)
       for (let turn = 0; turn < 150; turn++) {
         const node = 1 + Math.floor(random() * 4)
-        if (cluster.state(node).durable.desk.holders.length > 0) cluster.exit(node)
+        if (cluster.state(node).durable.localQueue.holders.length > 0) cluster.exit(node)
         else if (random() < 0.5) cluster.try(node)
         else cluster.user(node, { type: 'withdraw', user: 'u' })
-        // Each message takes less than half of the round-trip time: those of one turn come before the next begins.
+        // Each message takes less than half of the round-trip time: those of one turn arrive before the next
+        // begins.
         while (cluster.network.length > 0) cluster.deliverAt(Math.floor(random() * cluster.network.length))
         cluster.run(Math.floor(random() * 50))
       }

@@ -81,7 +81,7 @@ describe('7.2: insertion', () => {
     expect(cluster.inside()).toEqual(['4:u'])
   })
 
-  it('a name that somebody has already is not given twice', () => {
+  it('a name that is taken is not given twice', () => {
     const cluster = new Cluster({ participants: 3, options: { names: [7, 4, 2] } })
     // The new node has no name among the three, so its name is its number, 4: that is node 2's.
     const node = cluster.add()
@@ -128,9 +128,9 @@ describe('7.2.1: a node that was there before', () => {
     const { incarnation } = cluster.state(1).durable.group.members[3]!
     expect(incarnation).toBeGreaterThan(0)
     expect(cluster.state(2).durable.group.members[3]!.incarnation).toBe(incarnation)
-    // Nobody owes the earlier life a REPLY.
+    // No node owes the earlier life a REPLY.
     for (const node of [1, 2]) expect(cluster.state(node).durable.deferred).toEqual({})
-    // A REQUEST of the earlier life comes late: nobody defers it, nobody answers it.
+    // A REQUEST of the earlier life comes late: no node defers it, and none answers it.
     cluster.try(1)
     cluster.deliver()
     for (const request of old) cluster.hand(request)

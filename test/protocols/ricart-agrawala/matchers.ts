@@ -1,4 +1,4 @@
-/** Which messages in flight a test means. */
+/** Matchers that select messages in flight. */
 import type { RicartAgrawalaMessage } from '../../../shared/protocols/ricart-agrawala/messages.ts'
 import type { Sent } from './cluster.ts'
 
@@ -24,7 +24,7 @@ export const all =
   sent =>
     matchers.every(matcher => matcher(sent))
 
-/** What travels from the one to the other. */
+/** Messages from the one node to the other. */
 export const along = (sender: number, receiver: number): Matcher => all(from(sender), to(receiver))
 
 /** How many messages of each type. */

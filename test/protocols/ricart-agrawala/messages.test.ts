@@ -20,7 +20,7 @@ function runAlone(participants: number, options?: ProtocolOptions): Cluster {
   return cluster
 }
 
-/** Everybody wants in at once; nobody waits long enough to ask again. */
+/** All nodes want in at once; none waits long enough to ask again. */
 function runContended(participants: number, options?: ProtocolOptions): Cluster {
   const cluster = new Cluster({
     participants,
@@ -59,7 +59,7 @@ describe.each(SIZES)('N = %i', n => {
 
   it('6.1: 3(N-1) for one that everybody else defers', () => {
     const cluster = new Cluster({ participants: n, localHandoffs: 0, options: { implicitReply } })
-    // They do not know of each other yet, and all have a lower name than the last node.
+    // They do not know of one another yet, and all have a lower name than the last node.
     for (let node = 1; node < n; node++) cluster.try(node)
     cluster.try(n)
     for (let entries = 1; entries <= n; entries++) {

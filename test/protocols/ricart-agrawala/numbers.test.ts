@@ -36,8 +36,8 @@ describe('6.4: modulo M', () => {
       })
       for (const choice of choices) {
         const node = (choice % n) + 1
-        const { own, desk } = cluster.state(node).durable
-        if (desk.holders.length > 0) cluster.exit(node)
+        const { own, localQueue } = cluster.state(node).durable
+        if (localQueue.holders.length > 0) cluster.exit(node)
         else if (choice % 3 === 0 && own.phase === 'idle') cluster.try(node)
         else if (cluster.network.length > 0)
           cluster.deliverAt(Math.floor(choice / 3) % cluster.network.length)
@@ -82,7 +82,7 @@ describe('6.4: modulo M', () => {
       cluster.deliver()
       cluster.exit(1)
     }
-    // Number 1 has the residue that number 4 has, which node 1 used last: it would be next to come.
+    // Number 1 has the same residue as number 4, which node 1 used last: it would be taken for the next one.
     cluster.try(1)
     cluster.hand(late!)
     expect(cluster.state(1).durable.deferred).toEqual({})

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import type { ProtocolOptions } from '../../../shared/protocols/protocol.ts'
 import { Cluster } from './cluster.ts'
 
-/** One user at each node wants in once. Whatever is lost with a crash, the user says again. */
+/** One user at each node wants in once. Whatever is lost in a crash, the user says again. */
 function playCycle(cluster: Cluster, participants: number): void {
   const open = new Set(Array.from({ length: participants }, (_, index) => index + 1))
   const users = [...open]
@@ -12,7 +12,7 @@ function playCycle(cluster: Cluster, participants: number): void {
     for (const node of users) if (!cluster.isUp(node)) cluster.start(node)
     for (const node of open) {
       if (!cluster.isUp(node)) continue
-      const { holders, waiters } = cluster.state(node).durable.desk
+      const { holders, waiters } = cluster.state(node).durable.localQueue
       if (holders.length > 0) {
         const said = cluster.exit(node)
         if (said.some(({ type }) => type === 'rem')) open.delete(node)

@@ -38,7 +38,7 @@ describe('7.3: removal', () => {
     expect(cluster.sent.length - before).toBe(2)
   })
 
-  it('a leaver serves also those who wait, inside or not when it wants to leave', () => {
+  it('a leaver also serves users that wait, inside or not when it wants to leave', () => {
     for (const isInside of [true, false]) {
       const cluster = create(3)
       cluster.try(3, 'a')
@@ -58,7 +58,7 @@ describe('7.3: removal', () => {
     }
   })
 
-  it('who waits for its REPLY pretends that it came', () => {
+  it('a node that waits for its REPLY pretends that it came', () => {
     const cluster = create(3)
     leave(cluster, 3)
     cluster.deliver(sent => !ofType('change')(sent))
@@ -93,7 +93,7 @@ describe('7.3: removal', () => {
     }
   })
 
-  it('who has heard it goes on, and may be the next sponsor before all have heard it', () => {
+  it('a node that has heard it goes on, and may be the next sponsor before all have heard it', () => {
     const cluster = create(3)
     leave(cluster, 3)
     cluster.lose(sent => ofType('change')(sent) && along(3, 2)(sent))
@@ -109,7 +109,7 @@ describe('7.3: removal', () => {
     for (const member of [1, 2, node]) expect(membersOf(cluster, member)).toEqual([1, 2, 4])
   })
 
-  it('does not leave a group that nobody else remembers: those who lost it come back first', () => {
+  it('does not leave a group that nobody else remembers: nodes that lost it come back first', () => {
     const cluster = create(2)
     leave(cluster, 2)
     cluster.deliver(sent => !ofType('change')(sent))
@@ -122,7 +122,7 @@ describe('7.3: removal', () => {
     expect(membersOf(cluster, 1)).toEqual([1])
   })
 
-  it('outside it answers nobody: who still asks it has missed what has happened since', () => {
+  it('outside it answers nobody: a node that still asks it has missed what happened since', () => {
     const cluster = create(3)
     cluster.try(1)
     const [late] = cluster.network.filter(to(3))
@@ -169,7 +169,7 @@ describe('7.3: removal', () => {
     for (const node of [1, 2, 3]) expect(cluster.timers(node)).toEqual([])
   })
 
-  it('regression: who left a later group and comes back is not taken for one that lost its storage', () => {
+  it('regression: a node that left a later group and comes back has not lost its storage', () => {
     const cluster = create(3)
     const join = (node: number) => cluster.user(node, { type: 'membership', request: 'm', wish: 'join' })
     const isOf1 = (sent: Sent) => sent.from === 1 || sent.to === 1
@@ -188,7 +188,7 @@ describe('7.3: removal', () => {
     cluster.try(3)
     join(2)
     cluster.take(() => true)
-    // Now node 1 repeats what node 2 has acknowledged long ago.
+    // Now node 1 repeats what node 2 acknowledged long ago.
     cluster.lose(() => false)
     cluster.fire(1, 'repeat')
     cluster.deliver(isOf1)

@@ -77,7 +77,8 @@ describe('ARE_YOU_THERE (7.4)', () => {
     expect(cluster.state(1).durable.deferred).toEqual({})
     cluster.fire(2, 'repeat')
     expect(countByType(cluster.network)).toEqual({ 'are-you-there': 1 })
-    // The printed answer is REPLY, "it must be that the REQUEST was not received": and node 2 would enter beside node 1.
+    // The printed answer is REPLY ("it must be that the REQUEST was not received"), and node 2 would enter
+    // beside node 1.
     cluster.deliver(to(1))
     expect(countByType(cluster.network)).toEqual({ 'yes-i-am-here': 1 })
     cluster.deliver()
@@ -172,7 +173,7 @@ describe('messages', () => {
 })
 
 describe('the highest number seen', () => {
-  it('counts one’s own requests, also those that were given up', () => {
+  it('counts the node’s own requests, even those that were given up', () => {
     const cluster = create(2)
     const numbers: number[] = []
     for (let round = 0; round < 3; round++) {

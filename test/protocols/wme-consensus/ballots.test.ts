@@ -15,7 +15,7 @@ const THIRD = ballotAbove(SECOND, 5)
 
 const ENTER: Command = { kind: 'enter', participant: 4, number: 1 }
 
-/** Of the log that has this one command. */
+/** The digest of the log that has this one command. */
 const ENTERED = digestAfter(EMPTY_LOG, canonical({ ...ENTER }))
 
 const five = (): Table => new Table({ participants: 5 })
@@ -76,7 +76,7 @@ describe('a promise', () => {
     table.take(() => true)
     table.crash(2)
     table.start(2)
-    // Everybody takes it for the coordinator, and it answers every ping.
+    // All take it for the coordinator, and it answers every ping.
     wish(table, 3, 'bob')
     table.run(REPLACEMENT_MS)
     expect(isCoordinator(table)).toBe(true)

@@ -1,4 +1,4 @@
-/** Who was away gets what it missed, from the log or from a snapshot. */
+/** A participant that was away gets what it missed, from the log or from a snapshot. */
 import { describe, expect, it } from 'vitest'
 import { keyValue } from '../../../shared/resource/key-value.ts'
 import {
@@ -17,7 +17,7 @@ import {
 } from './scenes.ts'
 import { Table } from './table.ts'
 
-/** So many stays with one operation each, at participant 1. */
+/** Participant 1 enters this many critical sections, with one operation in each. */
 function keepBusy(table: Table, stays: number): void {
   for (let stay = 0; stay < stays; stay++) {
     const by = enter(table, 1, `busy-${stay}`)
@@ -110,7 +110,7 @@ describe.each(FORMS)('%s', consensus => {
     expect(table.view(3)).toMatchObject({ committed: before + 1, sequence: before + 2 })
   })
 
-  it('the coordinator learns that somebody has caught up, and needs it for its majority', () => {
+  it('the coordinator learns that a participant has caught up, and needs it for its majority', () => {
     const table = new Table({ participants: 3, consensus, limits: { logKept: 1 } })
     keepBusy(table, 1)
     table.isolate(3)
@@ -123,7 +123,7 @@ describe.each(FORMS)('%s', consensus => {
     expect(toldTo(table, 'ann')).toEqual(['crit'])
   })
 
-  it('the coordinator learns that somebody has everything though its log no longer reaches back', () => {
+  it('the coordinator learns that a participant has everything though its log no longer reaches back', () => {
     const table = new Table({ participants: 3, consensus, limits: { logKept: 1 } })
     keepBusy(table, 1)
     table.lose(({ from, message }) => from === 3 && message.body.type === 'ack')
@@ -138,7 +138,7 @@ describe.each(FORMS)('%s', consensus => {
     expect(toldTo(table, 'ann')).toEqual(['crit'])
   })
 
-  it('who learns a decision has promised its ballot, or it would confirm something else in an older one', () => {
+  it('a participant that learns a decision has promised its ballot, or it would confirm another one', () => {
     const table = new Table({ participants: 5, consensus })
     table.isolate(1, 5)
     wish(table, 2, 'ann')
@@ -158,7 +158,7 @@ describe.each(FORMS)('%s', consensus => {
     expect(answers).toEqual([{ type: 'reject', promised }])
   })
 
-  it('who jumped over the end of its grant is told once, and knows of its operation by the results', () => {
+  it("a user whose grant ended in a jump is told once, and its operation's fate is in the results", () => {
     for (const isDecided of [true, false]) {
       const table = new Table({ participants: 5, consensus, limits: { logKept: 4 } })
       const ann = enter(table, 4, 'ann')

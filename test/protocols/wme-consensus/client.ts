@@ -1,4 +1,4 @@
-/** A user that says everything again until it is answered, and records what it does and hears for the judge. */
+/** A user that repeats everything until it is answered, and records what it does and hears for the judge. */
 import type { HistoryEvent, UserStubEvent } from '../../../shared/history/events.ts'
 import type { Json } from '../../../shared/json.ts'
 import type { Ending, PendingOutcome, UserInput, UserOutput } from '../../../shared/protocols/protocol.ts'
@@ -16,7 +16,7 @@ export class Client {
   private fence = 0
   private operations = 0
   private pending: { readonly opId: string; readonly operation: Json } | null = null
-  /** An operation whose grant ended before it was answered: asked for again under the next grant. */
+  /** An operation whose grant ended before it was answered; it is asked for again under the next grant. */
   private again: { readonly opId: string; readonly operation: Json } | null = null
 
   readonly name: string
@@ -31,7 +31,7 @@ export class Client {
     this.time = time
   }
 
-  /** What it says next; `choice` decides where there is one. */
+  /** What it says next; `choice` decides if there are several possibilities. */
   next(choice: number, isLeaving = false): UserInput | null {
     const user = this.name
     const { fence } = this

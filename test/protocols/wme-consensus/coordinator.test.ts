@@ -1,4 +1,7 @@
-/** The coordinator is gone, or wrongly believed to be: nothing that was decided is lost, and nothing is decided twice. */
+/**
+ * The coordinator is gone, or wrongly believed to be: nothing that was decided is lost, and nothing is
+ * decided twice.
+ */
 import { describe, expect, it } from 'vitest'
 import { coordinatorOf } from '../../../shared/protocols/wme-consensus/log.ts'
 import {
@@ -87,7 +90,7 @@ describe.each(FORMS)('%s', consensus => {
     for (const id of [2, 3, 4, 5]) expect(valueAt(table, id)).toBe(1)
   })
 
-  it('what only the old coordinator had accepted may be lost, and is asked for again by its requester', () => {
+  it('what only the old coordinator had accepted may be lost, and its requester asks for it again', () => {
     const table = new Table({ participants: 3, consensus })
     const ann = enter(table, 2, 'ann')
     issue(table, ann, 'op-1')
@@ -116,7 +119,7 @@ describe.each(FORMS)('%s', consensus => {
     expect(table.view(2).epoch).toBe(0)
   })
 
-  it('a coordinator that was wrongly suspected can decide nothing in its old ballot, and follows the new one', () => {
+  it('a wrongly suspected coordinator can decide nothing in its old ballot, and follows the new one', () => {
     const table = new Table({ participants: 5, consensus })
     const ann = enter(table, 1, 'ann')
     table.isolate(1)
@@ -149,7 +152,7 @@ describe.each(FORMS)('%s', consensus => {
     expect(toldTo(table, 'ann')).toEqual(['crit'])
   })
 
-  it('of two that take a ballot at once one wins, and nobody keeps trying', () => {
+  it('if two take a ballot at once, one wins, and nobody keeps trying', () => {
     const table = new Table({ participants: 5, consensus })
     table.crash(1)
     wish(table, 2, 'ann')
@@ -162,7 +165,7 @@ describe.each(FORMS)('%s', consensus => {
     for (const id of [2, 3, 4, 5]) expect(table.view(id).epoch).toBeLessThanOrEqual(2)
   })
 
-  it('of two commands that were accepted for one instance the one of the higher ballot is proposed again', () => {
+  it('of two commands accepted for one instance, that of the higher ballot is proposed again', () => {
     const table = new Table({ participants: 3, consensus })
     // Only participant 1 accepts the operation of ann, in the first ballot.
     const ann = enter(table, 1, 'ann')

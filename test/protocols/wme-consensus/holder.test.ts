@@ -111,7 +111,7 @@ describe.each(FORMS)('%s', consensus => {
       exit(table, holder(table, id, user))
       table.deliver()
     }
-    // Those who found participant 4 silent have not had a reason to ask again.
+    // The participants that found participant 4 silent have not had a reason to ask again.
     expect(table.view(2).suspects).toEqual([4])
     const dan = enter(table, 4, 'dan')
     for (const id of [1, 2, 3, 5]) wish(table, id, `user-${id}`)
@@ -171,14 +171,14 @@ describe.each(FORMS)('%s', consensus => {
     expect(toldTo(table, 'ann')).toEqual(['crit', 'ejected'])
   })
 
-  it('what was to be decided for a grant that is over does not keep the next user from its operations', () => {
+  it('commands still to be decided for a grant that is over do not block the next user', () => {
     const table = new Table({ participants: 5, consensus })
     enter(table, 4, 'ann', { ttlMs: 1_000 })
     wish(table, 4, 'dan')
     table.deliver()
     table.fire(4, 'ttl')
     expect(toldTo(table, 'ann')).toEqual(['crit', 'ejected'])
-    // That ann has left is not heard by anybody; an operator forces her out before it is repeated.
+    // Nobody hears that ann has left; an operator forces her out before it is repeated.
     table.take(({ from }) => from === 4)
     table.user(2, { type: 'eject', request: 'r1' })
     table.deliver()

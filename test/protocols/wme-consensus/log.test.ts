@@ -61,12 +61,12 @@ describe.each(FORMS)('the log, %s', consensus => {
     expect(toldTo(table, 'ann')).toEqual(['crit'])
   })
 
-  it('an acknowledgement in an old ballot, of what was decided otherwise since, stops nobody (simulator, seed 7145, N = 5)', () => {
+  it('an acknowledgement in an old ballot, since overruled, stops nobody (seed 7145, N = 5)', () => {
     const table = new Table({ participants: 5, consensus })
     enter(table, 2, 'ann')
     table.run(1_000)
     const { applied } = table.state(1).durable.machine
-    // Only participant 3 accepts what the coordinator proposes, and what it says of that comes late.
+    // Only participant 3 accepts what the coordinator proposes, and its acknowledgement comes late.
     table.user(1, { type: 'read', request: 'r1' })
     table.deliver(sent => ofType('propose')(sent) && sent.to === 3)
     const [late] = table.take(sent => ofType('ack')(sent) && sent.to === 1)
@@ -75,7 +75,7 @@ describe.each(FORMS)('the log, %s', consensus => {
     wish(table, 5, 'bob')
     table.run(REPLACEMENT_MS)
     expect(table.state(5).durable.machine.applied).toBeGreaterThan(applied)
-    // The old coordinator learns what is decided, but has heard of no acknowledgement in the new ballot.
+    // The old coordinator learns what is decided, but has heard no acknowledgement in the new ballot.
     table.reconnect(1)
     const { acceptor, machine } = table.state(5).durable
     const body = { type: 'alive', ballot: acceptor.promised, decided: machine.applied } as const
@@ -156,7 +156,7 @@ describe.each(FORMS)('the log, %s', consensus => {
     expect(stored).toHaveLength(table.state(2).durable.log.length)
   })
 
-  it('what is heavy waits until what is open is decided, and alone it always fits', () => {
+  it('a heavy command waits until the open ones are decided, and alone it always fits', () => {
     const table = new Table({ participants: 5, consensus, limits: { messageWeight: 1_500 } })
     table.lose(({ from, to }) => from === 1 || to === 1)
     const commandOf = (participant: number) =>

@@ -1,7 +1,7 @@
 /**
- * Random runs: messages are lost, doubled and overtake each other, timers fire when they like, participants crash between any
- * two effects. Afterwards the judge looks at the history, replicas that have come equally far must be equal, and once the faults
- * are over everybody is served and the lock falls silent.
+ * Random runs: messages are lost, doubled and overtake each other, timers fire at any time, participants
+ * crash between any two effects. Afterwards the judge looks at the history, replicas that have come equally
+ * far must be equal, and once the faults are over every user is served and the lock falls silent.
  */
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
@@ -111,7 +111,7 @@ class Run {
     if (event !== null) this.table.user(client.participant, event)
   }
 
-  /** Equal positions, equal machines and equal replicas, at any time and at anybody. */
+  /** Equal positions mean equal machines and equal replicas, at any time and at every participant. */
   compareStates(): void {
     for (let id = 1; id <= this.table.participants; id++) {
       if (!this.table.isUp(id)) continue
@@ -124,7 +124,7 @@ class Run {
     }
   }
 
-  /** The faults are over: everybody finishes what it has begun. */
+  /** The faults are over: every user finishes what it has begun. */
   settle(): void {
     for (let id = 1; id <= this.table.participants; id++) {
       this.table.crash(id)
@@ -174,6 +174,7 @@ it.each(FORMS)('%s: random runs keep every promise', consensus => {
     }),
     { numRuns: 60, seed: 20_261_116 },
   )
-  // With another seed, or another order of events, each of these must still happen for the runs to prove anything.
+  // With another seed, or another order of events, each of these must still happen for the runs to prove
+  // anything.
   for (const [what, times] of Object.entries(seen)) expect(times, what).toBeGreaterThan(10)
 })

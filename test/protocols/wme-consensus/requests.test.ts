@@ -1,4 +1,7 @@
-/** The preliminary broadcast: what one participant wants decided reaches the coordinator through anybody, and stays small. */
+/**
+ * The preliminary broadcast: what one participant wants decided reaches the coordinator through any other
+ * one, and stays small.
+ */
 import { describe, expect, it } from 'vitest'
 import { type Limits, MESSAGE_FORMAT } from '../../../shared/protocols/protocol.ts'
 import type { Command } from '../../../shared/protocols/wme-consensus/commands.ts'
@@ -10,7 +13,9 @@ const COORDINATOR = 1
 const isRequest = ofType('request')
 
 describe.each(FORMS)('requests, %s', consensus => {
-  /** The coordinator hears all of this participant but its requests: it does not fall silent for anybody. */
+  /**
+   * The coordinator hears everything from this participant but its requests, so nobody takes it for silent.
+   */
   function withoutRequestsOf(participant: number, limits: Partial<Limits> = {}): Table {
     const table = new Table({ participants: 5, consensus, limits })
     table.lose(sent => isRequest(sent) && sent.from === participant && sent.to === COORDINATOR)
@@ -27,7 +32,7 @@ describe.each(FORMS)('requests, %s', consensus => {
   const participantsOf = (commands: readonly Command[]): number[] =>
     commands.map(command => (command.kind === 'eject' ? 0 : command.participant))
 
-  it('one that the coordinator does not hear again and again comes to it with those of others (simulator, N = 5)', () => {
+  it('a request that the coordinator keeps missing reaches it through others (simulator, N = 5)', () => {
     const table = withoutRequestsOf(2)
     wish(table, 2, 'ann')
     table.deliver()
@@ -66,7 +71,7 @@ describe.each(FORMS)('requests, %s', consensus => {
     const said = requestsOf(table, 4).slice(before)
     expect(said.length).toBeGreaterThan(0)
     for (const commands of said) expect(participantsOf(commands)).toEqual([4])
-    // A participant's own commands are always said, however heavy they are.
+    // A participant's own commands are always sent, however heavy they are.
     expect(requestsOf(table, 3).some(commands => commands.some(({ kind }) => kind === 'operation'))).toBe(
       true,
     )
@@ -81,7 +86,7 @@ describe.each(FORMS)('requests, %s', consensus => {
 
   const barrier = (participant: number, number: number): Command => ({ kind: 'barrier', participant, number })
 
-  it('what somebody passes on late does not replace what its requester has wanted since', () => {
+  it('a request passed on late does not replace what its requester has wanted since', () => {
     const table = new Table({ participants: 5, consensus })
     request(table, 2, 4, [barrier(2, 1)])
     request(table, 2, 4, [barrier(2, 2)])

@@ -71,5 +71,7 @@ export function countByType(sent: readonly Sent[]): { [type: string]: number } {
   return counts
 }
 
-/** Long enough for a suspicion, for the others to share it, and for a new coordinator; shorter than a grant. */
+/**
+ * Long enough for a suspicion, for the others to share it, and for a new coordinator; shorter than a grant.
+ */
 export const REPLACEMENT_MS = 12_000

@@ -1,4 +1,6 @@
-/** What is a reason to find somebody silent, and to agree that it is: never something that is out of date. */
+/**
+ * What is a reason to find a participant silent, and to agree that it is: never anything that is out of date.
+ */
 import { expect, it } from 'vitest'
 import { MESSAGE_FORMAT } from '../../../shared/protocols/protocol.ts'
 import type { ConsensusMessage } from '../../../shared/protocols/wme-consensus/messages.ts'
@@ -35,7 +37,7 @@ it('a suspicion of an earlier watch is no reason to ask the others in this one',
   expect(table.network.filter(ofType('inquiry'))).toEqual([])
 })
 
-it('who knows more than the one that asks does not agree with it, for they may speak of different holders', () => {
+it('a participant that knows more than the asker does not agree: they may mean different holders', () => {
   const table = new Table({ participants: 5 })
   exit(table, enter(table, 2, 'ann'))
   table.deliver()

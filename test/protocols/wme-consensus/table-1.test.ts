@@ -1,10 +1,13 @@
 /**
- * Table 1 of the paper, measured: the communication steps until the user is answered and the messages of the whole instance, to
- * enter, to leave and for an operation, in nice runs.
- *   [16]+[11], latency-optimal   3 steps, O(N²) messages: (N-1) requests + (N-1) proposals + (N-1)² acknowledgements
- *   [16]+[9],  message-optimal   4 steps, O(N) messages: (N-1) requests, proposals, acknowledgements and decisions
- * The coordinator's own users save the request, and in the message-optimal form the decision. With three participants
- * the proposer and the requester already are a majority: the requester knows one step earlier than the table says.
+ * Table 1 of the paper, measured: the communication steps until the user is answered and the messages of the
+ * whole instance, to enter, to leave and for an operation, in nice runs.
+ *   [16]+[11], latency-optimal   3 steps, O(N²) messages: (N-1) requests + (N-1) proposals + (N-1)²
+ *                                acknowledgements
+ *   [16]+[9],  message-optimal   4 steps, O(N) messages: (N-1) requests, proposals, acknowledgements and
+ *              decisions
+ * The coordinator's own users save the request and, in the message-optimal form, the decision. With three
+ * participants the proposer and the requester already are a majority: the requester knows one step earlier
+ * than the table says.
  */
 import { describe, expect, it } from 'vitest'
 import type { Emitted } from '../../../shared/protocols/protocol.ts'
@@ -80,7 +83,7 @@ describe.each(FORMS)('%s', form => {
     }
   })
 
-  it('a lock that nobody uses has no timer set, and everybody has the same state', () => {
+  it('a lock that nobody uses has no timer set, and all have the same state', () => {
     const table = new Table({ participants: 5, consensus: form })
     measure(table, 'ann', 'crit', () => wish(table, 3, 'ann'))
     const ann = holder(table, 3, 'ann')

@@ -19,7 +19,10 @@ export interface TableOptions {
   readonly limits?: Partial<Limits>
   readonly firstOwner?: number
   readonly startEpoch?: number
-  /** After every so many steps the durable state is compared with what storage alone gives back (invariant I20). */
+  /**
+   * How many steps pass between two comparisons of the durable state with what storage alone gives back
+   * (invariant I20).
+   */
   readonly recoverEvery?: number
   /** Hears everything that is emitted, when it is emitted. */
   readonly listener?: (participant: number, event: Emitted) => void
@@ -48,7 +51,7 @@ export class Table extends CommonTable<ConsensusState, ConsensusMessage> {
     this.listener(participant, event)
   }
 
-  /** The replica changed with the save, whatever the process could still say of it. */
+  /** The replica changed with the save, whatever the process could still say about it. */
   protected override cutShort(participant: number, unperformed: readonly Effect<ConsensusMessage>[]): void {
     if (unperformed[0]?.type === 'save') return
     for (const effect of unperformed) {

@@ -41,7 +41,7 @@ describe.each(FORMS)('%s', consensus => {
     expect(fences).toEqual([...new Set(fences)].sort((a, b) => a - b))
     expect(appliedAt(table, 3)).toEqual(['op-ann', 'op-bob', 'op-cid', 'op-dan'])
     expect(table.emitted.filter(({ event }) => event.type === 'crit').length).toBe(4)
-    // A grant is where the queue moved: where the request was decided, or where the one before left.
+    // A grant is where the queue moved: where the request was decided, or where the user before it left.
     expect(eventsOf(table, 1, 'granted').map(({ fence, to }) => [fence, to])).toEqual(
       fences.map((fence, place) => [fence, users[place]![0]]),
     )
@@ -81,7 +81,7 @@ describe.each(FORMS)('%s', consensus => {
     expect(toldTo(table, 'bob')).toEqual(['crit'])
   })
 
-  it('who comes while the request of somebody who gave up is being taken back asks anew', () => {
+  it('a user that comes while the request of one that gave up is being taken back asks anew', () => {
     const table = new Table({ participants: 3, consensus })
     const ann = enter(table, 1, 'ann')
     wish(table, 2, 'bob')
@@ -156,7 +156,8 @@ describe.each(FORMS)('%s', consensus => {
     const ann = enter(table, 2, 'ann')
     issue(table, ann, 'op-1')
     table.deliver()
-    // The same entry once more, in a later instance, as a coordinator might that had not heard of the first.
+    // The same entry once more, in a later instance, as a coordinator might propose that had not heard of the
+    // first.
     const { durable } = table.state(1)
     const twice = durable.log.find(({ command }) => command.kind === 'operation')!.command
     const { applied } = durable.machine

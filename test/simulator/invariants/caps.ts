@@ -1,10 +1,11 @@
 /**
  * I19: every queue, buffer and suffix is under its cap.
  *
- * A log holds `logKept` committed entries, up to one run more because they are dropped in runs, and what is not known to be
- * committed. Of that the owner appends at most `uncommitted`; an operation that was pending when its epoch ended is
- * appended again without a look at the limit, and a grant may follow it: two entries of slack. By weight: what is committed
- * weighs at most a quarter more than `logWeight`, and of what is not committed at most one entry is an operation.
+ * A log holds `logKept` committed entries, up to one run more because they are dropped in runs, and what is
+ * not known to be committed. Of that the owner appends at most `uncommitted`; an operation that was pending
+ * when its epoch ended is appended again regardless of the limit, and a grant may follow it: two entries of
+ * slack. By weight: what is committed weighs at most a quarter more than `logWeight`, and of what is not
+ * committed at most one entry is an operation.
  */
 
 import { ENTRY_WEIGHT, heaviestLog, truncationRun } from '../../../shared/protocols/log-weight.ts'
@@ -52,7 +53,7 @@ export class Caps {
     if (soft.reads.length > limits.waiters) this.#exceeded(id, 'reads', soft.reads.length, limits.waiters)
   }
 
-  /** Weighed anew: what the participant believes of its log's weight does not count. */
+  /** Weighed anew: what the participant believes its log to weigh does not count. */
   #checkWeight(id: number, { durable, soft }: WmeParticipant['state']): void {
     let committed = 0
     let uncommitted = 0
@@ -65,7 +66,7 @@ export class Caps {
     if (uncommitted > 1) this.#exceeded(id, 'uncommitted operations', uncommitted, 1)
   }
 
-  /** What takes longer to count. */
+  /** Checks that take longer. */
   sampled({ id, state, storage }: WmeParticipant): void {
     this.#checkWeight(id, state)
     const { durable, soft } = state
@@ -85,7 +86,7 @@ export class Caps {
       violate('I19', `p${id} has ${results} results, but an order of ${durable.replica.order.length}`)
     }
     const { log, waiters, replica } = durable
-    // Six records of a kind of their own; everything else is counted above.
+    // Six records are of a kind of their own; everything else is counted above.
     const most = 6 + log.length + waiters.length + replica.order.length + Object.keys(replica.cells).length
     if (storage.size > most) this.#exceeded(id, 'storage', storage.size, most)
   }

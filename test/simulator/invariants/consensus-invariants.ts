@@ -1,7 +1,7 @@
 /**
- * What holds for a replicated state machine with a lock, told from what it says: one sequence C of which every replica
- * applies a prefix (the recorder's serial copy: I6 to I9, I15), users who are told nothing else (I10), reads that see what
- * was told (read), and what holds for every protocol.
+ * What holds for a replicated state machine with a lock, told from what it says: one sequence C of which
+ * every replica applies a prefix (the recorder's serial copy: I6 to I9, I15), users that are told nothing
+ * else (I10), reads that see what was told (read), and what holds for every protocol.
  */
 import type {
   DurableRecord,
@@ -49,7 +49,10 @@ export class ConsensusInvariants<State extends StateInParts, Message> implements
     this.#view = new ViewChecks(world.subject.protocol, this.#conversations, RECOVER_EVERY)
   }
 
-  /** Fences name the grants; what precedes a grant has been applied when its user is let in (trap A10). */
+  /**
+   * Fences name the grants. Everything that precedes a grant has been applied when its user is let in (trap
+   * A10).
+   */
   #entered(grant: Grant): void {
     const { user, fence, participant } = grant
     if (!Number.isSafeInteger(fence) || this.#fences.has(fence))
@@ -101,7 +104,7 @@ export class ConsensusInvariants<State extends StateInParts, Message> implements
   finished(): void {}
 }
 
-/** Each operation that is pending is answered, or its end is spoken of when its grant ends (trap A4). */
+/** Each pending operation is answered, or its fate is reported when its grant ends (trap A4). */
 class Operations {
   readonly #serial: SerialCopy
   /** By user: the operation that it has asked for last. */
@@ -138,7 +141,7 @@ class Operations {
       case 'refused':
         return this.#serial.refused(participant, event)
       case 'rem':
-        // A release that is said twice is answered twice, also when its user is inside again.
+        // A release that is said twice is answered twice, even if its user is inside again.
         if (this.#pending.get(event.user)?.fence === event.fence)
           violate('I10', `${event.user} has left, but ${this.#pending.get(event.user)!.opId} is pending`)
     }

@@ -1,6 +1,7 @@
 /**
- * I10 for every protocol: what a stub and its users say to each other, at the stub's side; never a `crit` without a `try`. A
- * crash may swallow what a step wanted to say, but the step has happened, so it is followed here all the same.
+ * I10 for every protocol: what a stub and its users say to each other, at the stub's side; never a `crit`
+ * without a `try`. A crash may swallow what a step wanted to say, but the step has happened, so it is
+ * followed here all the same.
  */
 import type { Mode, ParticipantId, UserInput, UserOutput } from '../../../shared/protocols/protocol.ts'
 import { violate } from '../violation.ts'
@@ -14,9 +15,9 @@ export interface Grant {
 
 interface User {
   readonly participant: ParticipantId
-  /** A `try` of it is neither granted nor withdrawn nor refused. */
+  /** One of its tries is neither granted nor withdrawn nor refused. */
   isWaiting: boolean
-  /** Of the try that it waits with. */
+  /** The mode of the try that it waits with. */
   mode: Mode
   grant: Grant | null
   lastFence: number

@@ -1,6 +1,7 @@
 /**
- * I17: each message's durable precondition held when it was sent, and so did that of everything said to a user. The
- * durability table of the protocol, line by line, looked up in *storage*: what the process believes does not count.
+ * I17: each message's durable precondition held when it was sent, and so did that of everything said to a
+ * user. This is the durability table of the protocol, line by line, looked up in *storage*: what the process
+ * believes does not count.
  *   I4 is here too, as far as acknowledgements are concerned.
  */
 
@@ -41,17 +42,18 @@ export class Durability {
     const { id } = participant
     const { status } = stored<Membership>(participant, 'membership')
     if (message.type === 'join' || message.type === 'snapshot-request') return
-    // Who lost its storage says nothing but that, and asks for it (trap D2).
+    // A participant that lost its storage says nothing but that, and asks for it (trap D2).
     if (status !== 'member') violate('I17', `p${id} sends ${message.type}, and is ${status}`)
     const epoch = storedEpoch(participant)
     if (message.type === 'snapshot-gone') return
     if (message.type === 'snapshot-page') {
-      // A page that is asked for again is the same, also if the sender is in another epoch by now.
+      // A page that is asked for again is the same, even if the sender is in another epoch by now.
       if (message.point !== null) this.#requireCommitted(id, message.point.sequence, 'a snapshot')
       return
     }
     if (message.type === 'decision') {
-      // Who has proposed it may tell it before it can enter the next epoch itself: it may have to catch up first.
+      // The proposer may tell the decision before it can enter the next epoch itself: it may have to catch up
+      // first.
       this.#epochs.told(id, message.epoch, message.value)
       return
     }
@@ -103,7 +105,7 @@ export class Durability {
     if (last === undefined || last.by !== participant.id) return
     const { phase, grant, pendingOperation } = stored<StubRecord>(participant, 'stub')
     if (last.kind === 'grant') {
-      // The token was given away: whoever is inside would be a second one.
+      // The token was given away: a user inside would be a second one.
       if (
         last.to !== participant.id &&
         participant.state.derived.owner === last.to &&
@@ -199,7 +201,7 @@ export class Durability {
     if (applied < event.sequence) {
       violate('I17', `${event.user} is told the outcome of ${event.opId} before its application is durable`)
     }
-    // It may have been dropped from the table in the very step that applied it and many others.
+    // The result may have been dropped from the table in the very step that applied it and many others.
     if (result !== undefined && !isEqual(result.result, event.result)) {
       violate('I17', `${event.user} is told another outcome of ${event.opId} than the one that is stored`)
     }

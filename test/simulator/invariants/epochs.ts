@@ -1,8 +1,9 @@
 /**
  * What all participants together have decided.
  *   I1   decisions of an epoch are equal everywhere
- *   I18  Paxos: one chosen value for each epoch, and who enters the next epoch does so with it
- * A value is chosen when a majority has stored it under one ballot; that is seen here before anybody can know it.
+ *   I18  Paxos: one chosen value for each epoch, and a participant enters the next epoch with it
+ * A value is chosen when a majority has stored it under one ballot; this is seen here before any participant
+ * can know it.
  */
 
 import type { Json } from '../../../shared/json.ts'
@@ -64,7 +65,7 @@ export class Epochs {
     }
   }
 
-  /** Whatever was accepted in a higher ballot before the majority was complete must be the same value. */
+  /** Anything accepted in a higher ballot before the majority was complete must be the same value. */
   #choose(epoch: number, chosen: Chosen, ballots: ReadonlyMap<number, Ballot>): void {
     this.chosen.set(epoch, chosen)
     for (const [number, { value }] of ballots) {
@@ -85,7 +86,8 @@ export class Epochs {
       return false
     }
     this.starts.set(record.epoch, record)
-    // A lock begins with epoch 0, and a participant that is alone decides without storing that it has accepted.
+    // A lock begins with epoch 0, and a participant that is alone decides without storing that it has
+    // accepted.
     if (record.epoch === 0 || this.#participants === 1) return record.epoch !== 0
     const chosen = this.chosen.get(record.epoch - 1)
     if (chosen === undefined) {

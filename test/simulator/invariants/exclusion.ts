@@ -1,9 +1,10 @@
 /**
- * Mutual exclusion in the time of the simulated world, which no participant knows: never two writers inside, never a writer
- * with readers. A grant begins with its `crit` and ends with its `rem` or `ejected`; a crash does not end it, since it is
- * stored, and neither does the crash of its user.
+ * Mutual exclusion in the time of the simulated world, which no participant knows: never two writers inside,
+ * never a writer with readers. A grant begins with its `crit` and ends with its `rem` or `ejected`. A crash
+ * does not end it, since it is stored, and neither does the crash of its user.
  *
- * Fences are unique and increase in the order of entering; those of readers without a writer between them in any order.
+ * Fences are unique and increase in the order of entering; those of readers without a writer between them may
+ * have any order.
  */
 import type { ParticipantId } from '../../../shared/protocols/protocol.ts'
 import { violate } from '../violation.ts'
@@ -11,7 +12,10 @@ import type { Grant, GrantListener } from './conversations.ts'
 
 export class Exclusion implements GrantListener {
   readonly #inside = new Set<Grant>()
-  /** Where those who are down for long are declared dead, what they hold does not count while they are down. */
+  /**
+   * If participants that are down for long are declared dead, what they hold does not count while they are
+   * down.
+   */
   readonly #counts: (participant: ParticipantId) => boolean
   readonly #fences = new Set<number>()
   #highest = 0
@@ -34,7 +38,7 @@ export class Exclusion implements GrantListener {
       violate('fences', `${user} is let in with fence ${fence}, which was given before`)
     const least = mode === 'exclusive' ? this.#highest : this.#highestWriter
     if (fence <= least)
-      violate('fences', `${user} is let in with fence ${fence}, after somebody with fence ${least}`)
+      violate('fences', `${user} is let in with fence ${fence}, after another user with fence ${least}`)
     this.#fences.add(fence)
     this.#highest = Math.max(this.#highest, fence)
     if (mode === 'exclusive') this.#highestWriter = Math.max(this.#highestWriter, fence)
@@ -44,7 +48,7 @@ export class Exclusion implements GrantListener {
     this.#inside.delete(grant)
   }
 
-  /** After every step, and whenever somebody has come in. */
+  /** Called after every step, and whenever a user has come in. */
   check(): void {
     if (this.#inside.size < 2) return
     const inside = [...this.#inside].filter(({ participant }) => this.#counts(participant))

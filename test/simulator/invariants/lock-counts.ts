@@ -5,14 +5,14 @@ import type { Grant } from './conversations.ts'
 
 export class LockCounts {
   readonly #counts: Counts
-  /** Who left in this step. */
+  /** The grant that ended in this step. */
   #left: Grant | null = null
 
   constructor(counts: Counts) {
     this.#counts = counts
   }
 
-  /** `inside` has the grant in it already. */
+  /** `inside` already contains the grant. */
   entered({ participant }: Grant, inside: ReadonlySet<Grant>): void {
     if (inside.size > 1) this.#counts.readersTogether++
     if (this.#left?.participant === participant) this.#counts.localHandoffs++

@@ -1,4 +1,6 @@
-/** What holds for every protocol that guards no state: mutual exclusion, and what holds for every protocol. */
+/**
+ * What holds for every protocol that guards no state: mutual exclusion, and what holds for every protocol.
+ */
 import type {
   DurableRecord,
   Emitted,
@@ -18,7 +20,7 @@ import type { MissingBefore } from './lock-messages.ts'
 import type { StateInParts } from './state-parts.ts'
 import { ViewChecks } from './view-checks.ts'
 
-/** There is little in storage. */
+/** There is little in storage, so recovery can be checked often. */
 const RECOVER_EVERY = 4
 
 export class LockInvariants<State extends StateInParts, Message> implements Checks<State, Message> {

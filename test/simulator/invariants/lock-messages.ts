@@ -1,6 +1,6 @@
 /**
- * I17 for the two locks that guard no state: what a message says is durable before it leaves. Each says what is missing in the
- * storage of the one that sends it, or nothing.
+ * I17 for the two locks that guard no state: what a message says is durable before it leaves. Each check
+ * returns what is missing in the storage of the sender, or nothing.
  */
 import type { Json } from '../../../shared/json.ts'
 import type { MaekawaMessage } from '../../../shared/protocols/maekawa/messages.ts'
@@ -16,7 +16,7 @@ export type MissingBefore<Message> = (storage: Storage, to: ParticipantId, messa
 const stored = <Value>(storage: Storage, key: string): Value | undefined =>
   storage.get(key) as Value | undefined
 
-/** The highest sequence number that a node's records know of. */
+/** The highest sequence number in a node's records. */
 function highestStored(storage: Storage): number {
   let highest = stored<Maekawa.Arbiter>(storage, 'arbiter')?.locker?.sequence ?? 0
   for (const [key, value] of storage) {

@@ -4,7 +4,7 @@
  *   I3  its writer is the owner by the prefix
  *   I4  nothing is appended after sealing
  *   I5  what a majority holds is in the epoch's decision
- * It knows what a majority holds from the storages themselves, so it knows it before any participant does.
+ * It sees in the storages what a majority holds, so it knows it before any participant does.
  */
 
 import { majority } from '../../../shared/protocols/quorum.ts'
@@ -16,7 +16,7 @@ import type { WmeParticipant } from './wme-participant.ts'
 
 interface KnownEntry {
   readonly entry: Entry
-  /** One bit for each participant that has it in its storage or had it there. */
+  /** One bit for each participant that has it in its storage or once had it there. */
   holders: number
 }
 
@@ -39,7 +39,9 @@ export class LogEntries {
     this.#held = Array.from({ length: participants + 1 }, () => new Map())
   }
 
-  /** An entry has come into the storage of a participant. `before` is its epoch record from before this save. */
+  /**
+   * An entry has come into the storage of a participant. `before` is its epoch record from before this save.
+   */
   added(participant: WmeParticipant, entry: Entry, before: EpochRecord | undefined): void {
     const { id, state } = participant
     if (before?.sealed && state.durable.epoch.epoch === before.epoch) {
@@ -60,7 +62,9 @@ export class LogEntries {
     if (bits(known.holders) >= this.#majority) this.#commit(entry)
   }
 
-  /** An entry has left the storage of a participant: it was truncated, rolled back, or replaced by a snapshot. */
+  /**
+   * An entry has left the storage of a participant: it was truncated, rolled back, or replaced by a snapshot.
+   */
   removed(participant: WmeParticipant, sequence: number): void {
     const { id, state } = participant
     const entry = this.#held[id]!.get(sequence)
@@ -73,14 +77,15 @@ export class LogEntries {
   }
 
   /**
-   * Who loses its storage still counts as having held what was in it: until a decision takes it back, every majority that can
-   * decide is made of others, and has a member in common with the majority that it was part of.
+   * A participant that loses its storage still counts as having held what was in it: until a decision takes
+   * it back, every majority that can decide is made of others, and has a member in common with the majority
+   * that it was part of.
    */
   wiped({ id }: WmeParticipant): void {
     this.#held[id]!.clear()
   }
 
-  /** Somebody is the first to enter this epoch: nothing that a majority held may be missing. */
+  /** A participant is the first to enter this epoch: nothing that a majority held may be missing. */
   epochBegun({ epoch, start }: EpochRecord): void {
     for (let sequence = start + 1; sequence <= this.committedThrough; sequence++) {
       const lost = this.#committed.get(sequence)
@@ -112,7 +117,7 @@ export class LogEntries {
     return base.sequence > start.start ? base.owner : start.owner
   }
 
-  /** Who enters a later epoch has all that was committed in the ones before. */
+  /** A participant that enters a later epoch has everything that was committed in earlier ones. */
   #checkCommitted(id: number, entry: Entry): void {
     const committed = this.#committed.get(entry.sequence)
     if (committed === undefined || committed.epoch >= entry.epoch) return

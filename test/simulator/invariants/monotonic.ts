@@ -1,6 +1,6 @@
 /**
- * I16: epoch, applied, committed and promised never fall, also across crashes. Neither does the length of the log within an
- * epoch: it was acknowledged. What was lost with the storage does not count.
+ * I16: epoch, applied, committed and promised never fall, not even across crashes. Neither does the length of
+ * the log within an epoch, since it was acknowledged. What was lost with the storage does not count.
  */
 import type { PaxosRecord, Progress } from '../../../shared/protocols/wme/state.ts'
 import { violate } from '../violation.ts'
@@ -10,7 +10,7 @@ interface Marks {
   epoch: number
   length: number
   applied: number
-  /** Known to this process; a restart begins with what is applied. */
+  /** Known to this process only; a restart begins with what is applied. */
   committed: number
   promised: number
   sealed: boolean
@@ -25,7 +25,7 @@ export class Monotonic {
     this.#marks = Array.from({ length: participants + 1 }, noMarks)
   }
 
-  /** After a save, and whenever what is in memory may have changed. */
+  /** Called after a save, and whenever what is in memory may have changed. */
   stepped(participant: WmeParticipant): void {
     const { id, state } = participant
     const { epoch, progress, paxos } = state.durable
@@ -38,7 +38,7 @@ export class Monotonic {
     if (isSame && length < marks.length) {
       violate('I16', `the log of p${id} falls from ${marks.length} to ${length} within epoch ${epoch.epoch}`)
     }
-    // The log up to the start of the epoch was decided; who has entered the epoch has it.
+    // The log up to the start of the epoch was decided; a participant that has entered the epoch has it.
     if (length < epoch.start)
       violate('I5', `p${id} is in epoch ${epoch.epoch} from ${epoch.start}, its log ends at ${length}`)
     if (isSame && marks.sealed && !epoch.sealed)

@@ -1,6 +1,6 @@
 /**
- * Linearizable reads: when a replica may be read, it has applied every operation whose outcome some user had been told
- * before the read was asked for.
+ * Linearizable reads: when a replica may be read, it has applied every operation whose outcome some user had
+ * been told before the read was asked for.
  */
 import type { ParticipantId, UserInput, UserOutput } from '../../../shared/protocols/protocol.ts'
 import { violate } from '../violation.ts'
@@ -26,6 +26,6 @@ export class Reads {
     if (event.type !== 'readable') return
     const floor = this.#floors.get(event.request) ?? 0
     if (event.sequence >= floor && this.#serial.hasAllBelow(id, floor + 1)) return
-    violate('read', `p${id} may be read at ${event.sequence}, but ${floor} was told to somebody before`)
+    violate('read', `p${id} may be read at ${event.sequence}, but a user was told ${floor} before`)
   }
 }

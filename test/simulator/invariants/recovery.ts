@@ -1,4 +1,7 @@
-/** I20: the recovered state is a function of storage. What the process believes to be durable is what it would come back with. */
+/**
+ * I20: the recovered state is a function of storage. What the process believes to be durable is what it would
+ * come back with.
+ */
 
 import { recover } from '../../../shared/protocols/wme/records.ts'
 import { violate } from '../violation.ts'

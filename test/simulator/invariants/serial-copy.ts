@@ -1,12 +1,13 @@
 /**
- * C, the one sequence that all replicas apply a prefix of, and the single copy that a serial replay of it gives.
+ * C, the one sequence of which all replicas apply a prefix, and the single copy that a serial replay of it
+ * gives.
  *   I6   each replica has applied a prefix of C, without repetition; a snapshot is a jump within C
  *   I7   equal state hash at equal position
  *   I8   every result is the one of the serial replay
  *   I9   what was reported as not applied is never in C
  *   I15  fences increase along C
- * Whoever applies an operation first extends C. The copy is kept apart from the replicas' own code on purpose: a mistake
- * there would otherwise be made here as well.
+ * The replica that applies an operation first extends C. The copy deliberately does not use the replicas' own
+ * code: a mistake there would otherwise be repeated here.
  */
 
 import type { Json } from '../../../shared/json.ts'
@@ -30,11 +31,11 @@ export class SerialCopy {
   readonly #resource: Resource
   readonly #resultsKept: number
   readonly #cells: Cells
-  /** The cells after so many entries. Their values are shared, so this is little. */
+  /** The cells after each number of entries. Their values are shared, so this takes little memory. */
   readonly #states: Cells[]
-  /** Of the states that somebody asked for. */
+  /** Hashes of the states that were asked for. */
   readonly #hashes: string[] = []
-  /** How many entries each replica has behind it. */
+  /** How many entries each replica has applied. */
   readonly #positions: number[]
   readonly #remembered = new Map<string, Remembered>()
   readonly #grants = new Map<number, { readonly fence: number; readonly to: ParticipantId }>()
@@ -109,7 +110,7 @@ export class SerialCopy {
     return result
   }
 
-  /** A grant is committed: everybody must say the same of its place, and no fence may be used twice. */
+  /** A grant is committed: all must say the same about its place, and no fence may be used twice. */
   granted(participant: ParticipantId, { sequence, fence, to }: CommittedGrant): void {
     const known = this.#grants.get(sequence)
     if (known === undefined) {
@@ -139,7 +140,7 @@ export class SerialCopy {
     this.#positions[participant] = 0
   }
 
-  /** A user was told this result, by its own stub, which must have come so far itself. */
+  /** A user was told this result by its own stub, which must have come that far itself. */
   outcome(participant: ParticipantId, opId: string, sequence: number, result: Json): void {
     const position = this.#find(sequence)
     const entry = this.entries[position]
@@ -167,7 +168,9 @@ export class SerialCopy {
     this.#failed.add(key)
   }
 
-  /** An operation that was refused because its grant is over, and with the word that it is not applied, never is. */
+  /**
+   * An operation that was refused because its grant is over, and reported as not applied, never is applied.
+   */
   refused(participant: ParticipantId, event: Extract<UserOutput, { type: 'refused' }>): void {
     const { refusal, opId } = event
     if (refusal.code !== 'grant-over' || refusal.outcome !== 'not-applied' || opId === undefined) return

@@ -1,4 +1,7 @@
-/** What the simulator may know of the state of every protocol: its three parts, and that they are plain values. */
+/**
+ * What the simulator may know about the state of every protocol: its three parts, and that they are plain
+ * values.
+ */
 import type { Protocol } from '../../../shared/protocols/protocol.ts'
 import type { Participant } from '../participant.ts'
 import { violate } from '../violation.ts'
@@ -13,7 +16,10 @@ export interface StateInParts {
   readonly soft: object
 }
 
-/** I20: the recovered state is a function of storage. What the process believes to be durable is what it would come back with. */
+/**
+ * I20: the recovered state is a function of storage. What the process believes to be durable is what it would
+ * come back with.
+ */
 export function checkRecovered<State extends StateInParts, Message>(
   { recover }: Protocol<State, Message>,
   { id, context, state, storage }: Participant<State, Message>,
@@ -35,7 +41,10 @@ export interface Part {
   readonly size: number
 }
 
-/** The longest list or table in a plain value, and where it is. What users have put into the guarded state is theirs. */
+/**
+ * The longest list or table in a plain value, and where it is. The guarded state does not count: users decide
+ * what is in it.
+ */
 export function longestPart(value: unknown, cells: unknown = null, path = 'state'): Part {
   if (typeof value !== 'object' || value === null || value === cells) return { path, size: 0 }
   const parts = Object.entries(value)

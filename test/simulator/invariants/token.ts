@@ -10,7 +10,7 @@ import { violate } from '../violation.ts'
 import type { WmeParticipant } from './wme-participant.ts'
 
 export class Token {
-  /** By participant: the epoch in which it holds the token, unsealed; -1 when it does not. Also of those that are down. */
+  /** By participant, up or down: the epoch in which it holds the token, unsealed; -1 if it does not. */
   readonly #holding: number[]
 
   constructor(participants: number) {
@@ -27,7 +27,9 @@ export class Token {
     }
   }
 
-  /** What follows from the durable state alone, so that it holds for one that has just crashed as well. */
+  /**
+   * What follows from the durable state alone, so that it also holds for a participant that has just crashed.
+   */
   followed({ id, state }: WmeParticipant): void {
     const { durable, derived } = state
     const { epoch, sealed } = durable.epoch

@@ -1,9 +1,9 @@
 /**
- * I10: the user automaton, at the stub's side of the conversation; never more crit than try. A crash may swallow what a
- * step wanted to say, but the step has happened, so it is followed here all the same.
+ * I10: the user automaton, at the stub's side of the conversation; never more crit than try. A crash may
+ * swallow what a step wanted to say, but the step has happened, so it is followed here all the same.
  *
- * Also here: what precedes a grant has been applied when its user is let in (trap A10), and an ejection speaks of the
- * operation that was pending (trap A4).
+ * Also here: everything that precedes a grant has been applied when its user is let in (trap A10), and an
+ * ejection says what became of the operation that was pending (trap A4).
  */
 import type { ParticipantId, UserInput, UserOutput } from '../../../shared/protocols/protocol.ts'
 import { fenceOf } from '../../../shared/protocols/wme/fence.ts'
@@ -28,7 +28,7 @@ const NEW_USER = { crits: 0, fence: null, lastFence: 0, pending: null } as const
 
 export class Users {
   readonly #users = new Map<string, User>()
-  /** Who was given which fence. */
+  /** Which user was given which fence. */
   readonly #fences = new Map<number, string>()
   readonly #serial: SerialCopy
 
@@ -129,7 +129,7 @@ export class Users {
     user!.fence = null
   }
 
-  /** After the step: what is pending now must be answered one day. */
+  /** Called after the step: what is pending now must be answered one day. */
   stepped({ state }: WmeParticipant): void {
     const { grant, pendingOperation } = state.durable.stub
     if (grant === null || pendingOperation === null) return

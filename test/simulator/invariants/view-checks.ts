@@ -1,4 +1,7 @@
-/** What holds for every protocol, told from what it sends and stores and from its view; nothing of its own state is known. */
+/**
+ * What holds for every protocol, told from what it sends and stores and from its view, without looking into
+ * its state.
+ */
 import {
   type Envelope,
   MESSAGE_FORMAT,
@@ -11,10 +14,13 @@ import { violate } from '../violation.ts'
 import type { Conversations, Grant } from './conversations.ts'
 import { checkRecovered, longestPart, type StateInParts } from './state-parts.ts'
 
-/** A table may have so many fields of different kinds; everything that grows is bounded by a limit or by the members. */
+/**
+ * A table may have this many fields of different kinds; everything that grows is bounded by a limit or by the
+ * members.
+ */
 const FIELDS = 24
 
-/** Timers of the users alone, which keep nothing moving. */
+/** Timers that serve only the users and keep nothing moving. */
 const USER_TIMERS: readonly string[] = ['ttl', 'wait']
 
 export class ViewChecks<State extends StateInParts, Message> {
@@ -23,7 +29,10 @@ export class ViewChecks<State extends StateInParts, Message> {
   readonly #recoverEvery: number
   #steps = 0
 
-  /** Putting a state together from storage takes longer the more there is, so it is done after every so many steps. */
+  /**
+   * Recovering a state from storage takes longer the more there is, so it is done only every `recoverEvery`
+   * steps.
+   */
   constructor(protocol: Protocol<State, Message>, conversations: Conversations, recoverEvery: number) {
     this.#protocol = protocol
     this.#conversations = conversations
@@ -58,7 +67,7 @@ export class ViewChecks<State extends StateInParts, Message> {
     return view
   }
 
-  /** I10: who is inside here is who was told so. */
+  /** I10: the users inside are those that were told so. */
   #checkHolders(id: ParticipantId, { holders }: View): void {
     const told = this.#conversations.insideAt(id)
     const isSame =
@@ -69,7 +78,7 @@ export class ViewChecks<State extends StateInParts, Message> {
     violate('I10', `p${id} has inside: ${names(holders)}; it was said to: ${names(told.values())}`)
   }
 
-  /** I10: who waits here has tried, and was neither let in nor sent away. */
+  /** I10: the users that wait here have tried, and were neither let in nor sent away. */
   #checkWaiters(id: ParticipantId, { waiters }: View): void {
     const waiting = this.#conversations.waitingAt(id)
     if (waiters.length === waiting.size && waiters.every(({ user }) => waiting.has(user))) return
@@ -77,7 +86,10 @@ export class ViewChecks<State extends StateInParts, Message> {
     violate('I10', `p${id} has waiting: ${names}; no answer have: ${[...waiting].join(', ')}`)
   }
 
-  /** I14: who waits and is not let in has something that goes on: a message that is lost is said again. */
+  /**
+   * I14: while a user waits and is not let in, something must go on, so that a message that is lost is said
+   * again.
+   */
   #checkMoving(participant: Participant<State, Message>, { waiters, holders, membership }: View): void {
     if (waiters.length === 0 || holders.length > 0 || membership !== 'member') return
     for (const slot of participant.timers.values()) if (slot.isSet && !USER_TIMERS.includes(slot.name)) return
@@ -87,7 +99,9 @@ export class ViewChecks<State extends StateInParts, Message> {
     )
   }
 
-  /** I19: every queue is under its cap. What is not named below is bounded by what the limits say of logs and results. */
+  /**
+   * I19: every queue is under its cap. What is not named below is bounded by the limits for logs and results.
+   */
   #checkCaps({ id, state, storage, context }: Participant<State, Message>, view: View): void {
     const { limits, participants } = context.config
     const { waiters, holders, endings } = view

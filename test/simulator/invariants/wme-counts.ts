@@ -46,7 +46,7 @@ export class WmeCounts {
     else this.#counts.falseSuspicions++
   }
 
-  /** It is heard by a majority, and hears none. */
+  /** A majority hears it, and it hears none. */
   #isDeaf(owner: number): boolean {
     const others = this.#participants.slice(1).filter(({ id }) => id !== owner)
     const needed = majority(others.length + 1) - 1
@@ -108,7 +108,7 @@ export class WmeCounts {
     if (inCriticalSection(durable.stub.phase)) this.#countCoexisting(id, durable.epoch.epoch)
   }
 
-  /** Several are inside at once, in different epochs: that is what makes the exclusion weak. */
+  /** Several users are inside at once, in different epochs: that is what makes the exclusion weak. */
   #countCoexisting(id: number, epoch: number): void {
     for (let other = 1; other < this.#participants.length; other++) {
       const { isUp, state } = this.#participants[other]!

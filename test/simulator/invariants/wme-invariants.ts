@@ -1,4 +1,7 @@
-/** All invariants of weak mutual exclusion, called by the interpreter of the effects. Each group is in a file of its own. */
+/**
+ * All invariants of weak mutual exclusion, called by the interpreter of the effects. Each group is in a file
+ * of its own.
+ */
 import type {
   DurableRecord,
   Emitted,
@@ -30,7 +33,7 @@ import { Users } from './users.ts'
 import { WmeCounts } from './wme-counts.ts'
 import type { WmeParticipant } from './wme-participant.ts'
 
-/** Putting a state together from storage takes as long as many steps, so it is done after every so many. */
+/** Recovering a state from storage takes as long as many steps, so it is done only this often. */
 const RECOVER_EVERY = 256
 
 export class WmeInvariants implements Checks<WmeState, WmeMessage> {
@@ -70,7 +73,7 @@ export class WmeInvariants implements Checks<WmeState, WmeMessage> {
   saved(participant: WmeParticipant, records: readonly DurableRecord[]): void {
     const { id } = participant
     const before = this.#epochRecords[id]
-    // What begins an epoch comes first: the entries are held against it.
+    // The beginning of an epoch comes first: the entries are compared with it.
     const { epoch } = participant.state.durable
     if (epoch !== before) {
       for (const { key, value } of records) {

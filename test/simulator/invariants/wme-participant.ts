@@ -17,7 +17,7 @@ export function stored<Value>(participant: WmeParticipant, key: string): Value {
 export const storedEpoch = (participant: WmeParticipant): EpochRecord =>
   stored<EpochRecord>(participant, 'epoch')
 
-/** Of the log's beginning; a log that was never cut has no record of it. */
+/** Where the stored log begins; a log that was never cut has no record of it. */
 export const storedBaseSequence = ({ storage }: WmeParticipant): number =>
   (storage.get('base') as LogBase | undefined)?.sequence ?? 0
 

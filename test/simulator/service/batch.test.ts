@@ -27,7 +27,7 @@ describe('no seed breaks a rule', () => {
   })
 })
 
-it('without faults nothing is lost, nobody is ejected for it, and every call that can succeed does', async () => {
+it('without faults nothing is lost, nobody is ejected, and every call that can succeed does', async () => {
   const counts = zeroCounts()
   for (let seed = 1; seed <= 30; seed++) {
     const result = await runService(seed, { faults: false })

@@ -1,5 +1,7 @@
 /** Whatever is wrong with the service, or with what it relies on, a run says so. */
+
 import { describe, expect, it } from 'vitest'
+import { joinLines, linesOf } from '../../../worker/participant/core/lines.ts'
 import type { Runtime } from '../../../worker/participant/runtime.ts'
 import { SimRequest, SimResponse } from './http.ts'
 import type { PlanOptions } from './plan.ts'
@@ -86,14 +88,20 @@ describe('a broken platform', () => {
   })
 
   it('that loses some of what is saved is found', async () => {
-    const runtime = withRows(({ records }) => ({
-      records: { ...records, put: rows => records.put(rows.filter(([key]) => !key.startsWith('log/'))) },
+    const withoutLog = (body: string) => joinLines(linesOf(body).filter(line => !line.startsWith('"log/')))
+    const runtime = withRows(({ journal, segments }) => ({
+      journal: {
+        ...journal,
+        put: (place, number, body) => journal.put(place, number, withoutLog(body)),
+      },
+      segments: { ...segments, put: (id, body) => segments.put(id, withoutLog(body)) },
     }))
     await expectBroken({ runtime }, ANY)
   })
 
-  it('without alarms is found', async () => {
-    const runtime = (real: Runtime): Runtime => ({ ...bound(real), alarm: { set: () => {} } })
+  it('without alarms and timeouts is found', async () => {
+    const never = { set: () => {} }
+    const runtime = (real: Runtime): Runtime => ({ ...bound(real), alarm: never, timeout: never })
     await expectBroken({ runtime }, /^liveness /)
   })
 })

@@ -31,6 +31,7 @@ export const COUNT_NAMES = [
   'instances',
   'commits',
   'alarms',
+  'timeouts',
   'peerRequests',
   'crashes',
   'crashesAtACall',

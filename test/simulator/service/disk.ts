@@ -1,55 +1,29 @@
 /**
  * The storage of one object as SQLite gives it. An instance sees at once what it wrote; the writes of one
- * turn become durable together, a little later and in their order. What is not durable when the instance
- * ends is lost.
+ * turn become durable together, a little later and in order. What is not durable when the instance ends is
+ * lost.
  */
-import type { EventRow, EventRows, RecordRows, Rows } from '../../../worker/participant/runtime.ts'
-
-type Write =
-  | readonly ['put', key: string, value: string]
-  | readonly ['delete', key: string]
-  | readonly ['append', row: EventRow]
-  | readonly ['forget', throughId: number]
-  | readonly ['alarm', at: number | null]
+import { joinLines, linesOf, recordsIn, type Text } from '../../../worker/participant/core/lines.ts'
+import { storedRecords } from '../../../worker/participant/core/storage.ts'
+import type { Rows } from '../../../worker/participant/runtime.ts'
+import { rowsOver, Tables, type Write } from '../../participant/tables.ts'
 
 /** The writes of one turn. */
 export type Group = readonly Write[]
 
+/** A checkpoint writes some of the records that were written before, too. */
+export function recordsWritten(group: Group): (readonly [key: string, text: Text])[] {
+  return group.flatMap(write => {
+    if (write[0] === 'journal') return [...recordsIn(recordsAlone(write[3]))]
+    return write[0] === 'segment' && write[1] > 0 && write[2] !== null ? [...recordsIn(write[2])] : []
+  })
+}
+
+/** The journal has the steps of the history as well. */
+const recordsAlone = (body: string): string => joinLines(linesOf(body).filter(line => !line.startsWith('{')))
+
 /** Called before each statement; throws if the statement is to fail or the instance is over. */
 export type Statement = (kind: 'read' | 'write', name: string) => void
-
-class Tables {
-  readonly records = new Map<string, string>()
-  events: EventRow[] = []
-  alarmAt: number | null = null
-
-  apply(write: Write): void {
-    switch (write[0]) {
-      case 'put':
-        this.records.set(write[1], write[2])
-        return
-      case 'delete':
-        this.records.delete(write[1])
-        return
-      case 'append':
-        this.events.push(write[1])
-        return
-      case 'forget':
-        this.events = this.events.filter(({ id }) => id > write[1])
-        return
-      case 'alarm':
-        this.alarmAt = write[1]
-    }
-  }
-
-  copy(): Tables {
-    const copy = new Tables()
-    for (const [key, value] of this.records) copy.records.set(key, value)
-    copy.events = [...this.events]
-    copy.alarmAt = this.alarmAt
-    return copy
-  }
-}
 
 export class Disk {
   #durable = new Tables()
@@ -58,6 +32,8 @@ export class Disk {
   #open: Write[] = []
   isLying = false
   #before: Tables | null = null
+  /** As they are durable, since somebody looked. */
+  #records: ReadonlyMap<string, string> | null = null
   #flushing: Group[] = []
 
   get alarmAt(): number | null {
@@ -65,15 +41,16 @@ export class Disk {
   }
 
   get isBlank(): boolean {
-    return this.#durable.records.size === 0
+    return this.#durable.isBlank
   }
 
-  get rows(): number {
-    return this.#durable.records.size
+  /** Steps of the history that are kept though enough newer ones are there. */
+  get superfluousSteps(): number {
+    return this.#durable.steps.slice(1).reduce((sum, { steps }) => sum + steps, 0)
   }
 
-  get eventRows(): number {
-    return this.#durable.events.length
+  get segmentRows(): number {
+    return this.#durable.segments.size
   }
 
   /** What this turn has written so far. */
@@ -83,11 +60,12 @@ export class Disk {
 
   /** For whoever looks at storage from outside of the service. */
   durableRecord(key: string): string | undefined {
-    return this.#durable.records.get(key)
+    return this.durableRecords().get(key)
   }
 
   durableRecords(): ReadonlyMap<string, string> {
-    return this.#durable.records
+    this.#records ??= new Map(storedRecords(rowsOf(this.#durable)))
+    return this.#records
   }
 
   setAlarm(at: number | null): void {
@@ -114,12 +92,14 @@ export class Disk {
     const group = this.#flushing.shift()!
     if (this.isLying) this.#before = this.#durable.copy()
     for (const write of group) this.#durable.apply(write)
+    this.#records = null
     return group
   }
 
   /** The last group was never written, whatever was said. Only if `isLying` was set before. */
   loseLastCommit(): void {
     if (this.#before !== null) this.#durable = this.#before
+    this.#records = null
     this.#before = null
   }
 
@@ -136,6 +116,7 @@ export class Disk {
 
   wipe(): void {
     this.#durable = new Tables()
+    this.#records = null
     this.loseTheRest()
   }
 
@@ -153,13 +134,17 @@ export class Disk {
 
   /** The rows as one instance sees them. */
   open(statement: Statement, now: () => number): Rows {
-    return {
-      records: this.#records(statement),
-      events: this.#events(statement),
-      touch: () => {
-        statement('read', 'touch')
-        return now()
+    const over = rowsOver({
+      now,
+      tables: () => this.#seen,
+      reading: name => statement('read', name),
+      write: write => {
+        statement('write', write[0])
+        this.#write(write)
       },
+    })
+    return {
+      ...over,
       transaction: run => {
         statement('read', 'begin')
         const before = this.#open.length
@@ -173,70 +158,14 @@ export class Disk {
       },
     }
   }
-
-  #records(statement: Statement): RecordRows {
-    return {
-      get: key => {
-        statement('read', 'get')
-        return this.#seen.records.get(key)
-      },
-      put: records => {
-        for (const [key, value] of records) {
-          statement('write', 'put')
-          this.#write(['put', key, value])
-        }
-      },
-      delete: keys => {
-        for (const key of keys) {
-          statement('write', 'delete')
-          this.#write(['delete', key])
-        }
-      },
-      range: prefix => {
-        statement('read', 'range')
-        return [...this.#seen.records].filter(([key]) => key.startsWith(prefix)).sort(byKeyBytes)
-      },
-    }
-  }
-
-  #events(statement: Statement): EventRows {
-    return {
-      append: (sequence, body) => {
-        statement('write', 'append')
-        const id = (this.#seen.events.at(-1)?.id ?? 0) + 1
-        this.#write(['append', { id, sequence, body }])
-      },
-      page: (afterId, afterSequence, limit) => {
-        statement('read', 'page')
-        return this.#seen.events
-          .filter(({ id, sequence }) => id > afterId && sequence > afterSequence)
-          .slice(0, limit)
-      },
-      newestFirst: () => {
-        statement('read', 'newest')
-        return this.#seen.events
-          .map(({ id, sequence, body }) => ({ id, sequence, bytes: Buffer.byteLength(body) }))
-          .reverse()
-      },
-      size: () => {
-        statement('read', 'size')
-        const { events } = this.#seen
-        return {
-          rows: events.length,
-          bytes: events.reduce((sum, { body }) => sum + Buffer.byteLength(body), 0),
-        }
-      },
-      forgetThrough: throughId => {
-        statement('write', 'forget')
-        const forgotten = this.#seen.events.filter(({ id }) => id <= throughId)
-        this.#write(['forget', throughId])
-        return forgotten.reduce((most, { sequence }) => Math.max(most, sequence), 0)
-      },
-    }
-  }
 }
 
-/** As SQLite compares: by the bytes, which for ASCII keys is the order of the code units. */
-function byKeyBytes([left]: readonly [string, string], [right]: readonly [string, string]): number {
-  return left < right ? -1 : left > right ? 1 : 0
+function rowsOf(tables: Tables): Rows {
+  const never = () => {
+    throw new Error('only an instance writes')
+  }
+  return {
+    ...rowsOver({ now: () => 0, tables: () => tables, reading: () => {}, write: never }),
+    transaction: never,
+  }
 }

@@ -243,7 +243,7 @@ function breakForGood(world: World, site: Site, how: 'gone' | 'cut off'): void {
   }
 }
 
-/** Protocols for which a majority is enough. The others wait for everybody whose turn it may be. */
+/** Protocols for which a majority is enough. The others wait for every participant whose turn it may be. */
 const BY_MAJORITY: ReadonlySet<string> = new Set(['wme-1', 'wme-2', 'wme-consensus'])
 
 /** Of a lock that is not born yet: those that decide what it will be. They are the same in every version. */

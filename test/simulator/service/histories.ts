@@ -5,6 +5,7 @@
  */
 import type { HistoryEvent } from '../../../shared/history/events.ts'
 import { ActiveUsers } from '../../../shared/history/liveness.ts'
+import { linesOf } from '../../../worker/participant/core/lines.ts'
 import type { Group, SimObject } from './sim-object.ts'
 
 interface Recording {
@@ -17,6 +18,8 @@ type Note = (who: string, text: string) => void
 export class Histories {
   readonly #note: Note
   readonly #locks = new Map<string, Recording>()
+  /** How many steps of each object are durable. */
+  readonly #steps = new Map<string, number>()
 
   constructor(note: Note) {
     this.#note = note
@@ -27,9 +30,8 @@ export class Histories {
   }
 
   committed(object: SimObject, group: Group, now: number): void {
-    for (const write of group) {
-      if (write[0] !== 'append') continue
-      const { history } = JSON.parse(write[1].body) as { readonly history: readonly HistoryEvent[] }
+    for (const text of this.#newSteps(object, group)) {
+      const { history } = JSON.parse(text) as { readonly history: readonly HistoryEvent[] }
       for (const event of history) {
         this.#note(object.name, describe(event))
         this.#record(object.lock, { ...event, at: now })
@@ -37,8 +39,24 @@ export class Histories {
     }
   }
 
+  /** A step is in the journal first, and in a block later; one of a very long turn is in a block at once. */
+  #newSteps({ name }: SimObject, group: Group): string[] {
+    const found: string[] = []
+    let steps = this.#steps.get(name) ?? 0
+    for (const write of group) {
+      if (write[0] === 'journal') found.push(...linesOf(write[3]).filter(line => line.startsWith('{')))
+      if (write[0] !== 'append') continue
+      const { first, body } = write[1]
+      found.push(...linesOf(body).slice(Math.max(0, steps + found.length + 1 - first)))
+    }
+    steps += found.length
+    this.#steps.set(name, steps)
+    return found
+  }
+
   /** The replica is empty, and whoever was at this participant is gone with it. */
-  wiped({ lock, participant }: SimObject, at: number): void {
+  wiped({ lock, participant, name }: SimObject, at: number): void {
+    this.#steps.delete(name)
     const { users } = this.#of(lock)
     this.#record(lock, { at, type: 'wipe', participant })
     const gone = [...users].filter(([, user]) => user.participant === participant)

@@ -4,9 +4,11 @@
  * whatever its code does after that has no effect, and nothing that it waits for ever comes.
  */
 import type { ParticipantPlace } from '../../../shared/api/configuration.ts'
+import type { LogEntry } from '../../../shared/log.ts'
 import type { PeerAnswer, PeerRequest } from '../../../worker/participant/peers/requests.ts'
-import type { Alarm, Peers, Rows, Runtime, Sockets } from '../../../worker/participant/runtime.ts'
+import type { Alarm, Peers, Rows, Runtime, Sockets, Timeout } from '../../../worker/participant/runtime.ts'
 import type { Random } from '../random.ts'
+import type { Timer } from './loop.ts'
 import type { SimObject } from './sim-object.ts'
 
 /** Thrown into the code of an instance that is over, so that it stops. Nobody sees it. */
@@ -28,6 +30,7 @@ export class Instance implements Runtime {
   readonly object: SimObject
   readonly rows: Rows
   readonly alarm: Alarm
+  readonly timeout: Timeout
   readonly peers: Peers
   readonly sockets: Sockets
   isOver = false
@@ -50,6 +53,7 @@ export class Instance implements Runtime {
       () => object.site.now,
     )
     this.alarm = { set: at => this.#setAlarm(at) }
+    this.timeout = { set: (afterMs, run) => this.#setTimeout(afterMs, run) }
     this.peers = { ask: (lock, place, request, limitMs) => this.#ask(lock, place, request, limitMs) }
     this.sockets = object.socketsOf(this)
   }
@@ -79,8 +83,8 @@ export class Instance implements Runtime {
     this.object.end(this, 'reset')
   }
 
-  log(line: string): void {
-    if (!this.isOver) this.object.note(`log: ${line}`)
+  log(entry: LogEntry): void {
+    if (!this.isOver) this.object.note(`log: ${JSON.stringify(entry)}`)
   }
 
   /** An error that nobody has caught. Those of an instance that is over are its own affair. */
@@ -129,6 +133,20 @@ export class Instance implements Runtime {
   #setAlarm(at: number): void {
     this.#statement('write', 'alarm')
     this.object.disk.setAlarm(Math.max(at, this.now()))
+  }
+
+  #timeout: Timer | null = null
+
+  #setTimeout(afterMs: number, run: () => void): void {
+    this.point()
+    const { world, site } = this.object
+    this.#timeout?.cancel()
+    const fire = (): void => {
+      if (this.isOver) return
+      world.counts.timeouts++
+      run()
+    }
+    this.#timeout = world.loop.after(afterMs, () => site.receive(fire))
   }
 
   // ---------------------------------------------------------------- what leaves

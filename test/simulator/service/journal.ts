@@ -1,4 +1,4 @@
-/** What clients asked for and were told. It is all that the judge believes in beside the histories. */
+/** What clients asked for and were told. The judge believes in nothing else but the histories. */
 import type { Json } from '../../../shared/json.ts'
 import type { World } from './world.ts'
 
@@ -17,7 +17,10 @@ export interface OperationCall {
   readonly begunAt: number
   endedAt: number | null
   word: Word
-  /** Of an applied one; `condition` is false for a batch that changed nothing because a condition failed. */
+  /**
+   * For an applied operation; `condition` is false for a batch that changed nothing because a condition
+   * failed.
+   */
   sequence?: number
   results?: Json
   condition?: boolean

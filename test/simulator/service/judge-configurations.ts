@@ -1,4 +1,4 @@
-/** A lock is born once and with one configuration: whoever is told of it is told the same. */
+/** A lock is born once and with one configuration: every client is told the same one. */
 import { violate } from '../violation.ts'
 import { birthOf } from './losses.ts'
 import type { World } from './world.ts'

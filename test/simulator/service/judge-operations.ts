@@ -22,7 +22,7 @@ function judgeOperation(lock: string, opId: string, calls: readonly OperationCal
   const entries = truth.entriesOf(opId)
   const inState = truth.final?.filter(id => id === opId).length ?? null
   const appliedAt = truth.appliedAt(opId)
-  // Whoever asked only after it was applied has not done it, and may be told so.
+  // A call that began only after the operation was applied has not done it, and may be told so.
   const words = calls.flatMap(({ word, begunAt }) =>
     appliedAt !== null && begunAt > appliedAt ? [] : [word],
   )

@@ -1,6 +1,6 @@
 /**
- * What was read was the state at the place that the answer names; a linearizable read is as new as what was
- * done before it.
+ * A read shows the state at the place that the answer names; a linearizable read is as new as everything done
+ * before it.
  */
 import { equalJson } from '../../../shared/history/compare.ts'
 import { entriesUpTo } from '../../../shared/history/serial-order.ts'

@@ -14,6 +14,8 @@ import type { World } from './world.ts'
 const FEW = 60
 /** What one turn may add before old rows are forgotten. */
 const SLACK = 40
+/** Segments grow like powers of two. */
+const SEGMENT_ROWS = 20
 
 export function judgeStorage({ objects, plan }: World): void {
   const { logKept, uncommitted, resultsKept } = plan.limits
@@ -29,11 +31,13 @@ export function judgeStorage({ objects, plan }: World): void {
     atMost('cell', FEW)
     const others = [...kinds.values()].reduce((sum, rows) => sum + rows, 0)
     if (others > FEW) grows(object, `${others} rows: ${JSON.stringify([...kinds])}`)
-    if (object.disk.eventRows > 1.25 * EVENTS_KEPT + SLACK) grows(object, `${object.disk.eventRows} events`)
+    const { superfluousSteps, segmentRows } = object.disk
+    if (superfluousSteps > EVENTS_KEPT) grows(object, `${superfluousSteps} steps of history too many`)
+    if (segmentRows > SEGMENT_ROWS) grows(object, `${segmentRows} rows of segments`)
   }
 }
 
-/** Of a lock that nobody uses. */
+/** For a lock that nobody uses. */
 export async function judgeMemory(object: SimObject): Promise<void> {
   const kinds = rowsByKind(object)
   for (const kind of ['waiter', '.ticket']) {
@@ -50,7 +54,7 @@ export async function judgeMemory(object: SimObject): Promise<void> {
   if (answer.type !== 'done') return
   const { queue, holder, gauges } = answer.body as ParticipantStatus
   const { calls, watchers } = gauges!
-  // The call that asks is one of them.
+  // The call that asks counts as one of them.
   if (calls > 1 || watchers > 0 || queue > 0 || holder !== null) {
     grows(object, `${JSON.stringify({ calls, watchers, queue, holder })} though nobody wants anything`)
   }

@@ -1,13 +1,15 @@
 /**
- * Who has lost its storage and not got it back: participants of locks, and the ledgers of whole processes.
- * As long as they are a minority, nothing may be lost and every lock must go on. With more of them a lock
- * may be down, but where processes have ledgers it is never born again while anybody still has it.
+ * The participants of locks, and the ledgers of whole processes, that have lost their storage and not got it
+ * back. As long as they are a minority, nothing may be lost and every lock must go on. With more of them a
+ * lock may be down, but where processes have ledgers it is never born again while any participant still has
+ * it.
  */
 import type { LockConfiguration } from '../../../shared/api/configuration.ts'
 import type { LedgerEntry, LedgerRecord } from '../../../shared/birth/ledger-types.ts'
 import type { BirthRecord } from '../../../shared/birth/lock-types.ts'
 import { majority } from '../../../shared/protocols/quorum.ts'
 import { LEDGER_NAME } from '../../../worker/participant/ledger/name.ts'
+import { recordsWritten } from './disk.ts'
 import type { Group, SimObject } from './sim-object.ts'
 import type { World } from './world.ts'
 
@@ -35,7 +37,7 @@ export class Losses {
     const configuration = this.configurationOf(lock)
     if (owed !== 'progress' || configuration === null) return owed
     const { protocol, participants } = configuration
-    // What was lost before there was a configuration may be too much for the one that was chosen.
+    // The losses before there was a configuration may be too many for the one that was chosen.
     if (this.lostOf(lock).size > participants.length - majority(participants.length)) return 'safety'
     if (READMITTING.has(protocol)) return owed
     // A process that heals while a lock is born counts as lost there, though it has lost nothing of it.
@@ -49,7 +51,9 @@ export class Losses {
     return this.#lost.get(lock) ?? new Map()
   }
 
-  /** Whether the processes that are left were up together with the others before, so that locks can be born. */
+  /**
+   * Whether the processes that are left were up together with the others before, so that locks can be born.
+   */
   get areFounded(): boolean {
     const ledgers = [...this.#world.objects.values()].filter(({ lock }) => lock === LEDGER_NAME)
     const { broken } = this.#world.plan
@@ -57,7 +61,7 @@ export class Losses {
     return ledgers.filter(isThere).every(isHealed)
   }
 
-  /** Whether everybody who lost something has got it back. */
+  /** Whether all that lost something have got it back. */
   get areHealed(): boolean {
     return [...this.#lost.values()].every(lost => lost.size === 0)
   }
@@ -115,7 +119,7 @@ export class Losses {
         if (finished !== undefined) this.#takeBack(finished)
       }
     }
-    if (!group.some(([kind, key]) => kind === 'put' && SIGNS.has(key as string))) return
+    if (!recordsWritten(group).some(([key]) => SIGNS.has(key))) return
     if (lock !== LEDGER_NAME && !this.#born.has(lock) && isMemberOf(object)) {
       this.#world.counts.births++
       this.#born.add(lock)
@@ -190,16 +194,16 @@ export class Losses {
   }
 }
 
-/** Records that say that somebody is back. */
+/** Records that say that a participant is back. */
 const SIGNS: ReadonlySet<string> = new Set(['membership', 'birth', 'ledger'])
 
 const ENTRY = 'lock/'
 
 /** The locks whose entries in a ledger are written, and say that nothing is left to be done. */
 function finishedIn(group: Group): string[] {
-  return group.flatMap(write => {
-    if (write[0] !== 'put' || !write[1].startsWith(ENTRY)) return []
-    return (JSON.parse(write[2]) as LedgerEntry).isFinished ? [write[1].slice(ENTRY.length)] : []
+  return recordsWritten(group).flatMap(([key, text]) => {
+    if (text === null || !key.startsWith(ENTRY)) return []
+    return (JSON.parse(text) as LedgerEntry).isFinished ? [key.slice(ENTRY.length)] : []
   })
 }
 

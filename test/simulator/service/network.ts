@@ -1,6 +1,6 @@
 /**
- * What lies between sites. Requests and responses are lost, late, repeated and overtake each other; a link
- * can be cut in one direction or in both. Whoever asks gets an answer, an error, or nothing at all.
+ * The network between sites. Requests and responses are lost, late, repeated and overtake each other; a link
+ * can be cut in one direction or in both. A caller gets an answer, an error, or nothing at all.
  */
 import type { Random } from '../random.ts'
 import type { Counts } from './counts.ts'

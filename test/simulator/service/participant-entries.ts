@@ -4,6 +4,7 @@
  */
 import { resourceByName } from '../../../shared/resource/registry.ts'
 import type { ParticipantRequest } from '../../../worker/participant/calls.ts'
+import { Storage } from '../../../worker/participant/core/storage.ts'
 import { LedgerKeeper } from '../../../worker/participant/ledger/keeper.ts'
 import { LEDGER_NAME } from '../../../worker/participant/ledger/name.ts'
 import { type Address, isParticipant } from '../../../worker/participant/lock/lock.ts'
@@ -20,6 +21,8 @@ import type { World } from './world.ts'
 
 /** Small, so that old events are forgotten all the time. */
 export const EVENTS_KEPT = 60
+/** Small, so that there are checkpoints all the time. */
+const JOURNAL_ROWS = 5
 
 /** `seen` is the runtime as the participant sees it. */
 export function participantEntries(
@@ -30,12 +33,12 @@ export function participantEntries(
 ): Entries {
   const address = { lock: object.lock, id: object.participant }
   const defaults = ({ id }: { readonly id: number }) => world.defaultsOf(object.site, id)
-  if (object.lock === LEDGER_NAME) return ledgerEntries(new LedgerKeeper(seen, defaults), address)
+  const storage = new Storage(seen.rows, { eventsKept: EVENTS_KEPT, journalRows: JOURNAL_ROWS })
+  if (object.lock === LEDGER_NAME) return ledgerEntries(new LedgerKeeper(seen, storage, defaults), address)
   const { limits } = world.plan
-  const create = () =>
-    new Participant(seen, { eventsKept: EVENTS_KEPT, limits, defaults, resourceNamed: resourceByName })
+  const create = () => new Participant(seen, storage, { limits, defaults, resourceNamed: resourceByName })
   // One that holds nothing begins with its first request.
-  let known = isParticipant(seen) ? create() : null
+  let known = isParticipant(storage) ? create() : null
   const participantOf = (): Participant => {
     known ??= create()
     return known

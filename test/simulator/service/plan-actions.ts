@@ -22,7 +22,7 @@ export type Action =
       readonly again: boolean
       readonly conditional: boolean
     })
-  /** One request and no more, whatever becomes of it. */
+  /** A single request, whatever becomes of it. */
   | (Base & { readonly type: 'raw-transact'; readonly waitMs: number; readonly participant: number | null })
   | (Base & {
       readonly type: 'hold'

@@ -29,7 +29,7 @@ export type Fault =
   /** A whole site: a process of a cluster, a region of a single deployment. */
   | (Lasting & { readonly type: 'kill'; readonly site: number })
   | (Lasting & { readonly type: 'freeze'; readonly site: number })
-  /** `isPatient`: only once everybody who lost something before has got it back. */
+  /** `isPatient`: only once all that lost something before have got it back. */
   | (Lasting & { readonly type: 'wipe-site'; readonly site: number; readonly isPatient: boolean })
   | (Lasting & {
       readonly type: 'disk'

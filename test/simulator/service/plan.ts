@@ -34,7 +34,7 @@ export interface Deployment {
   /** Default participants. */
   readonly sites: number
   readonly routers: number
-  /** The first is what everybody runs at first. */
+  /** The first is what all run at first. */
   readonly versions: readonly [Version, Version]
 }
 
@@ -180,7 +180,7 @@ function networkWithout(network: NetworkPlan, without: ReadonlySet<string>): Net
   }
 }
 
-/** Everything happens later, and before it each lock is configured if somebody wishes so, and used once. */
+/** Everything happens later. Before it, each lock is configured if a client wishes so, and used once. */
 function withCalmBirths(plan: Plan): Plan {
   const [first, ...others] = plan.clients
   const births = plan.locks.flatMap(({ name, wishes }, index): Action[] => [

@@ -20,7 +20,7 @@ it('a transact whose client gives up leaves once, also where leaving takes a dec
   }
 })
 
-it('a participant that begins anew because its process lost its ledger is recorded to be empty again', async () => {
+it('a participant that begins anew because its process lost its ledger is recorded as empty', async () => {
   for (const participant of [1, 2, 3]) {
     const faults: Fault[] = [{ id: 1, at: 3_000, type: 'wipe-object', lock: '.ledger', participant }]
     // The process finds out when a new lock asks its ledger.
@@ -66,21 +66,21 @@ const UNUSED_AND_BROKEN: Scene = {
   faults: [{ id: 1, at: 1_000, type: 'restart-router', router: 0 }],
 }
 
-it('a lock that waits for everybody by the defaults of its participants is not owed to a router that differs', async () => {
+it('a lock that by its own defaults waits for all is not owed to a router that differs', async () => {
   const protocols = { protocol: 'ricart-agrawala', otherProtocol: 'wme-2' } as const
   const { violation, counts } = await runPlan(planOf({ ...UNUSED_AND_BROKEN, ...protocols }))
   expect(violation).toBeNull()
   expect(counts.locksDown).toBe(2)
 })
 
-it('a lock that a majority can serve by the defaults of its participants is owed, whatever the router says', async () => {
+it('a lock that by its own defaults a majority can serve is owed, whatever the router says', async () => {
   const protocols = { protocol: 'wme-2', otherProtocol: 'ricart-agrawala' } as const
   const { violation, counts } = await runPlan(planOf({ ...UNUSED_AND_BROKEN, ...protocols }))
   expect(violation).toBeNull()
   expect(counts.locksAlive).toBe(2)
 })
 
-it('a lock that may be born by either of two versions is owed what the version owes that it was born by', async () => {
+it('a lock that two versions may give birth to is owed what the version owes that did', async () => {
   const faults: Fault[] = [{ id: 1, at: 1_000, type: 'deploy', site: 3, version: 1 }]
   for (const [protocol, otherProtocol] of [
     ['wme-2', 'maekawa'],

@@ -55,11 +55,22 @@ export async function runPlan(
     restore()
   }
   if (world.failure !== null) {
-    violation = reportOf(world.failure, world.loop.now)
+    violation = reportOf(worseThan(world.failure, world), world.loop.now)
     world.note('', `VIOLATION of ${violation.rule}: ${violation.message}`)
   }
   const { counts, transcriptHash, loop } = world
   return { seed: plan.seed, violation, steps: loop.events, counts, transcriptHash }
+}
+
+/** A lock that is of no use any more may have lost something, too: that is worse, and is looked for. */
+function worseThan(failure: unknown, world: World): unknown {
+  if (!(failure instanceof Violation) || failure.kind !== 'liveness') return failure
+  try {
+    judgeRun(world)
+  } catch (thrown) {
+    if (thrown instanceof Violation && thrown.kind === 'safety') return thrown
+  }
+  return failure
 }
 
 /** From here to `restore` the globals of this thread belong to the run. */
@@ -67,7 +78,7 @@ function enter(world: World): () => void {
   const restoreTime = replaceGlobals(world.loop, new Random(world.plan.seed, STREAM.globals))
   const { Request, Response, Headers } = globalThis
   Object.assign(globalThis, { Request: SimRequest, Response: SimResponse, Headers: SimHeaders })
-  // Whoever runs this has listeners of its own, which know nothing of instances that are over.
+  // The caller has listeners of its own, which know nothing about instances that are over.
   const before = process.rawListeners('unhandledRejection') as ((...given: unknown[]) => void)[]
   process.removeAllListeners('unhandledRejection')
   const onRejection = (error: unknown): void => {

@@ -84,7 +84,7 @@ export class Serving {
     })
   }
 
-  /** The object does something for somebody who waits for its answer. */
+  /** The object does something for a caller that waits for its answer. */
   #serve<Value>(object: SimObject, run: (entries: Entries) => Promise<Value>, respond: Respond<Value>): void {
     this.#wakeLedger(object.site)
     try {

@@ -38,7 +38,7 @@ export async function shrinkService(
   }
   if (first === null) return { without, left: itemsOf(seed, without).length, attempts, result }
   for (const name of LEFT_OUT) await improves([name])
-  // What was needed at first may not be needed any more when something else is gone.
+  // An item that was needed at first may not be needed any more when another one is gone.
   for (let before = Number.POSITIVE_INFINITY; itemsOf(seed, without).length < before; ) {
     before = itemsOf(seed, without).length
     for (let size = Math.ceil(before / 2); size >= 1; size = size === 1 ? 0 : Math.ceil(size / 2)) {
@@ -65,9 +65,9 @@ const LINES_AFTER_HEALING = 30
 const LINE_LENGTH = 240
 
 /**
- * The end of the transcript, which is where the violation is. What is owed after healing and does not come
- * is known by what happened before it: then the lines before the healing are shown, and only the last ones
- * after it.
+ * The end of the transcript, which is where the violation is. If something owed after the healing does not
+ * come, the reason lies before it: then the lines before the healing are shown, and only the last ones after
+ * it.
  */
 export async function lastLines(seed: number, without: ReadonlySet<string>): Promise<string[]> {
   const before: string[] = []

@@ -1,6 +1,6 @@
 /**
- * The one alarm of an object. It survives its instances and comes at least once: one whose handler failed, or was not
- * durable, comes again, a few times. It may come early, late or twice.
+ * The one alarm of an object. It survives its instances and comes at least once: one whose handler failed, or
+ * was not durable, comes again, a few times. It may come early, late or twice.
  */
 import type { Random } from '../random.ts'
 import type { Timer } from './loop.ts'
@@ -75,7 +75,7 @@ export class SimAlarm {
     }
     try {
       const { runtime, entries } = object.wake()
-      // It is set no more, unless the handler sets it again.
+      // It is no longer set, unless the handler sets it again.
       object.disk.setAlarm(null)
       runtime.noteWrite()
       runtime.waiting.add(retry)

@@ -12,7 +12,7 @@ import type { Site } from './site.ts'
 import type { ClientSocket } from './sockets.ts'
 import { InternalError, type World } from './world.ts'
 
-/** One connection's life: whoever is gone neither says nor hears anything any more. */
+/** One connection's life: a client that is gone neither says nor hears anything any more. */
 export interface Life {
   isGone: boolean
   /** The socket of a session that this connection has opened. */
@@ -119,7 +119,7 @@ export class SimClient {
         result => {
           asked.signal.removeEventListener('abort', onAbort)
           if (life.isGone) return
-          // Whoever has given up closes the connection.
+          // A client that has given up closes the connection.
           if (asked.signal.aborted) return result.ok ? result.value.discard() : undefined
           if (!result.ok) return reject(new TypeError('fetch failed', { cause: result.error }))
           this.#check(request, result.value)

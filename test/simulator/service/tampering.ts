@@ -21,6 +21,7 @@ export interface Tampering {
 export const bound = (runtime: Runtime): Runtime => ({
   rows: runtime.rows,
   alarm: runtime.alarm,
+  timeout: runtime.timeout,
   peers: runtime.peers,
   sockets: runtime.sockets,
   now: () => runtime.now(),
@@ -28,5 +29,5 @@ export const bound = (runtime: Runtime): Runtime => ({
   randomId: () => runtime.randomId(),
   background: work => runtime.background(work),
   abort: reason => runtime.abort(reason),
-  log: line => runtime.log(line),
+  log: entry => runtime.log(entry),
 })

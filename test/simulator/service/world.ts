@@ -121,7 +121,7 @@ export class World {
     this.fail(new EscapedError(`${who}: ${message}`))
   }
 
-  /** A new instance could not begin: whoever wanted something of it is told. */
+  /** A new instance could not begin: callers that wanted something from it are told. */
   wakeFailed(object: SimObject, error: unknown): void {
     object.note(`cannot begin: ${error instanceof Error ? error.message : error}`)
   }
@@ -181,7 +181,7 @@ export class World {
     }
   }
 
-  /** The object that `place` means to somebody at this site. */
+  /** The object that `place` means to a caller at this site. */
   objectAt(asking: Site, lock: string, place: ParticipantPlace): SimObject {
     if (this.plan.deployment.kind === 'single') {
       return this.#object('', this.sites[place.id] ?? asking, lock, place.id)

@@ -7,7 +7,7 @@ import type { ParticipantAnswer } from '../calls.ts'
 import { boundToConnection } from '../core/connections.ts'
 import { type Call, type CallContext, done, iso, patienceOf } from './context.ts'
 import { AT_ONCE, ask, type Conversation } from './conversations.ts'
-import { noSuchTicket, overProblem, refusalProblem, shareTaken } from './refusals.ts'
+import { cannotShare, noSuchTicket, overProblem, refusalProblem, shareTaken } from './refusals.ts'
 import { locked } from './status.ts'
 
 interface Entering {
@@ -29,7 +29,10 @@ export function* acquire(context: CallContext, call: Call<'acquire'>): Conversat
   if (!context.places.take(context.member.view.waiters, user, call.client)) return shareTaken
   const event = yield* enter(context, { user, waitMs, ttlMs, confirm, mode, hasTicket })
   if (event?.type === 'crit') return done(200, { grant: grantOf(context, event, ttlMs) })
-  if (event?.type === 'refused') return refusalProblem(event.refusal)
+  if (event?.type === 'refused')
+    return event.refusal.code === 'not-supported'
+      ? cannotShare(context.configuration)
+      : refusalProblem(event.refusal)
   if (event === null && hasTicket) return waitingTicket(context, user)
   return locked(context)
 }

@@ -12,7 +12,7 @@ import type { Turns } from '../core/turns.ts'
 export interface Question {
   /** The user or the request that the answer is for. */
   readonly key: string
-  /** What is said; `null`: nothing, somebody else has said something. */
+  /** What is said; `null`: nothing, because it was said elsewhere. */
   readonly say: UserInput | null
   /** When to go on without an answer. `AT_ONCE`: if saying it does not bring one. */
   readonly until: number
@@ -24,7 +24,9 @@ export interface Question {
 
 export const AT_ONCE = Number.NEGATIVE_INFINITY
 
-/** The key of a question that is answered when this replica applies the operation. No user has such a name. */
+/**
+ * The key of a question that is answered when this replica applies the operation. No user has such a name.
+ */
 export const operationKey = (opId: string): string => `operation/${opId}`
 
 /** `null`: there was no answer in time. */

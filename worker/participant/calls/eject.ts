@@ -4,7 +4,7 @@ import type { ParticipantAnswer } from '../calls.ts'
 import { type Call, type CallContext, done, SETTLE_MS } from './context.ts'
 import { ask, type Conversation } from './conversations.ts'
 import { catchUp } from './read.ts'
-import { anotherHolder, holderUnknown, refusalProblem, unsettled } from './refusals.ts'
+import { anotherHolder, holderUnknown, refusalProblem, unconfirmed } from './refusals.ts'
 
 export function* eject(context: CallContext, call: Call<'eject'>): Conversation<ParticipantAnswer> {
   const fence = call.fence ?? null
@@ -12,7 +12,7 @@ export function* eject(context: CallContext, call: Call<'eject'>): Conversation<
   if (fence !== null && member.guarded !== null) {
     const problem = hasHeardOf(member.guarded, fence) ? null : yield* catchUp(context)
     if (problem !== null) return problem
-    // Found and done in one turn: whoever is granted the lock later has a higher fence, and stays.
+    // Checked and done in one turn: a user that is granted the lock later has a higher fence, and stays.
     const refusal = refusalToEject(context, fence)
     if (refusal !== null) return refusal
   }
@@ -20,7 +20,7 @@ export function* eject(context: CallContext, call: Call<'eject'>): Conversation<
   const say = { type: 'eject', request, ...(fence !== null && { fence }) } as const
   const event = yield* ask({ key: request, say, until: context.now() + SETTLE_MS, isAnswer: () => true })
   if (event?.type === 'eject-done') return done(200, { epoch: event.epoch })
-  if (event?.type !== 'refused') return unsettled
+  if (event?.type !== 'refused') return unconfirmed
   return event.refusal.code === 'conflict' ? anotherHolder : refusalProblem(event.refusal)
 }
 

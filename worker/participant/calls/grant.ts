@@ -6,7 +6,14 @@ import { type Call, type CallContext, done, iso, SETTLE_MS } from './context.ts'
 import { AT_ONCE, ask, type Conversation } from './conversations.ts'
 import { answerAgain, earlierResult, isStored } from './once.ts'
 import { outcomeBody } from './outcome.ts'
-import { opIdConflict, overProblem, refusalProblem, stateTooLarge, unsettled } from './refusals.ts'
+import {
+  opIdConflict,
+  overProblem,
+  refusalProblem,
+  stateTooLarge,
+  unconfirmed,
+  unsettled,
+} from './refusals.ts'
 
 export function* operate(context: CallContext, call: Call<'ops'>): Conversation<ParticipantAnswer> {
   const until = context.now() + SETTLE_MS
@@ -77,10 +84,10 @@ export function* release(context: CallContext, call: Call<'release'>): Conversat
     const say = { type: 'exit', user, fence } as const
     const event = yield* ask({ key: user, say, until: context.now() + SETTLE_MS, isAnswer })
     if (event?.type === 'rem') return done(204, null)
-    if (event?.type !== 'refused') return unsettled
+    if (event?.type !== 'refused') return unconfirmed
     if (event.refusal.code !== 'busy') return refusalProblem(event.refusal)
     const until = context.now() + SETTLE_MS
     const settled = yield* ask({ key: user, say: null, until, isAnswer: isSettled })
-    if (settled === null) return unsettled
+    if (settled === null) return unconfirmed
   }
 }

@@ -1,8 +1,8 @@
 /**
- * What is known here of an `opId` before anything is done about it. A result that this replica remembers is the
- * answer, whoever holds the lock and however the grant is; so is that of an operation which is on its way in
- * the log, once it is applied. A replica that is behind may know of neither: then the operation goes the
- * normal way, and its place in the log settles it.
+ * What is known here about an `opId` before anything is done. A result that this replica remembers is the
+ * answer, whoever holds the lock and whatever state the grant is in; so is that of an operation on its way in
+ * the log, once it is applied. A replica that is behind may know neither: then the operation goes the normal
+ * way, and its place in the log settles it.
  */
 import type { Json } from '../../../shared/json.ts'
 import { digest } from '../../../shared/resource/canonical.ts'
@@ -18,7 +18,9 @@ interface Asked {
   readonly ops: Json
 }
 
-/** What is on its way may be rolled back, and nobody says so: this often it is looked for. */
+/**
+ * An operation on its way may be rolled back, and nobody says so: it is looked for again at this interval.
+ */
 const LOOK_AGAIN_MS = 500
 
 /** `null`: nothing is known of it. */

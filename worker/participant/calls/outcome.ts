@@ -1,7 +1,7 @@
 /**
  * From the result of an operation to what its client is told. The built-in resource and those made with
- * `defineResource` answer a batch with `{applied, results}`. Another resource may answer anything: then that
- * is the one result of the whole batch, and one with an `error` says that nothing was applied.
+ * `defineResource` answer a batch with `{applied, results}`. Any other resource may answer anything: then
+ * that is the one result of the whole batch, and one with an `error` says that nothing was applied.
  */
 import type { Json } from '../../../shared/json.ts'
 import { isList } from '../../../shared/resource/canonical.ts'

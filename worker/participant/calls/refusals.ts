@@ -1,5 +1,7 @@
 /** What a participant refuses, in the words of the public contract. */
+import type { LockConfiguration } from '../../../shared/api/configuration.ts'
 import { API_LIMITS } from '../../../shared/api/limits.ts'
+import { GUARDING_PROTOCOLS, SHARING_PROTOCOLS } from '../../../shared/protocols/all.ts'
 import type { Ending, PendingOutcome, Refusal } from '../../../shared/protocols/protocol.ts'
 import type { ParticipantAnswer } from '../calls.ts'
 
@@ -16,12 +18,12 @@ export function refusalProblem(refusal: Refusal, opId?: string): ProblemAnswer {
       return {
         type: 'problem',
         code: 'too_large',
-        detail: 'The operation is too large.',
+        detail: `The operation is too large: it may weigh ${API_LIMITS.batchWeight} units, and be nested ${API_LIMITS.depth} levels deep.`,
         outcome: 'not-applied',
       }
     case 'too-many-waiters':
       return {
-        ...tooMany('Too many wait at this participant of the lock: users, linearizable reads or operators.'),
+        ...tooMany('Too many users, linearizable reads or operators wait at this participant of the lock.'),
         ...(opId !== undefined && { outcome: 'not-applied' }),
       }
     case 'not-a-member':
@@ -44,7 +46,7 @@ export function refusalProblem(refusal: Refusal, opId?: string): ProblemAnswer {
 export const noMember: ProblemAnswer = {
   type: 'problem',
   code: 'no_quorum',
-  detail: 'This participant is being taken back by the others. Ask again, or ask another one.',
+  detail: 'The others are taking this participant back into the lock. Ask again, or ask another participant.',
   outcome: 'not-applied',
   retryAfterSeconds: 1,
 }
@@ -53,7 +55,19 @@ export const noMember: ProblemAnswer = {
 export const guardsNothing: ProblemAnswer = {
   type: 'problem',
   code: 'not_supported',
-  detail: 'The protocol of this lock guards no state: there is nothing to operate on, to read or to watch.',
+  detail:
+    'The protocol of this lock guards no state, so there is nothing to change, to read or to watch. ' +
+    `Configure a lock with one of ${GUARDING_PROTOCOLS.join(', ')} for that.`,
+}
+
+/** Of an `acquire` with `mode: "shared"`. */
+export function cannotShare({ protocol, options }: LockConfiguration): ProblemAnswer {
+  const able = SHARING_PROTOCOLS.join(', ')
+  const why = SHARING_PROTOCOLS.includes(protocol)
+    ? `The protocol ${protocol} has no shared mode with these options: ${Object.keys(options ?? {}).join(', ')}.`
+    : `The protocol of this lock, ${protocol}, has no shared mode; the protocols that have one are: ${able}.`
+  const detail = `${why} Acquire the lock with \`"mode": "exclusive"\`, or configure another lock.`
+  return { type: 'problem', code: 'not_supported', detail }
 }
 
 export const tooMany = (detail: string): ProblemAnswer => ({
@@ -64,7 +78,7 @@ export const tooMany = (detail: string): ProblemAnswer => ({
 })
 
 export const shareTaken = tooMany(
-  'This key has its share of the places for waiting at this participant of the lock.',
+  'This key has its share of the places for waiting at this participant. Let fewer of its clients wait at once.',
 )
 
 /** Said of an operation that was not issued. */
@@ -72,8 +86,8 @@ export const stateTooLarge: ProblemAnswer = {
   type: 'problem',
   code: 'too_large',
   detail:
-    `With this operation the lock would hold more than it may: ${API_LIMITS.stateWeight} in all its keys and values, ` +
-    `${API_LIMITS.resultsWeight} in the results that it remembers.`,
+    `The operation was not issued, because the lock would hold more than it may: ${API_LIMITS.stateWeight} units in all ` +
+    `its keys and values, ${API_LIMITS.resultsWeight} in the results that it remembers. Delete something first.`,
   outcome: 'not-applied',
 }
 
@@ -86,16 +100,23 @@ export const unsettled: ProblemAnswer = {
   retryAfterSeconds: 1,
 }
 
+/** The same of what has no `opId`. */
+export const unconfirmed: ProblemAnswer = {
+  ...unsettled,
+  detail: 'A majority of the participants did not answer in time. It may still happen. Ask again.',
+}
+
 export const noSuchTicket: ProblemAnswer = {
   type: 'problem',
   code: 'no_such_ticket',
-  detail: 'There is no such ticket: it was never issued, it was withdrawn, or its time is over.',
+  detail:
+    'There is no such ticket. It was never given out, it was withdrawn, or nobody asked for it in time.',
 }
 
 export const opIdConflict: ProblemAnswer = {
   type: 'problem',
   code: 'conflict',
-  detail: 'This opId was used for another operation.',
+  detail: 'This opId was used for another operation. Give each operation an opId of its own.',
   outcome: 'not-applied',
 }
 

@@ -18,7 +18,7 @@ export function status({ member, configuration, figures }: CallContext): Partici
     queue: waiters.length,
     suspects,
     peerRequests,
-    counters: { ...member.counters },
+    measurements: member.measurements.report(),
     gauges: { ...gauges, stateWeight: member.stateWeight },
     holder:
       holder === undefined
@@ -34,5 +34,9 @@ export function history({ events }: CallContext, call: Call<'history'>): History
 export function locked(context: CallContext): ParticipantAnswer {
   const { holder } = status(context)
   const more = holder === null ? {} : { more: { holder: holder as unknown as Json } }
-  return { type: 'problem', code: 'locked', detail: 'The lock was not granted in the time to wait.', ...more }
+  const why =
+    holder === null
+      ? 'it is held, or asked for, at another participant'
+      : `it is held at participant ${holder.participant} until ${holder.expiresAt}, unless it is kept alive`
+  return { type: 'problem', code: 'locked', detail: `The lock was not granted in time: ${why}.`, ...more }
 }

@@ -1,8 +1,8 @@
 /**
  * Users that live no longer than their connection: a session, a `transact`, an `acquire` that waits without a
- * ticket. While the instance lives it hears when a connection ends. An instance that begins anew (after a
- * crash, a deploy) has no connection but the hibernating sockets: whoever else was connected is gone, and
- * must keep nobody waiting until its time is over.
+ * ticket. While the instance lives, it hears when a connection ends. An instance that begins anew (after a
+ * crash, a deploy) has no connection but the hibernating sockets: all other clients that were connected are
+ * gone, and must keep nobody waiting until their time is over.
  */
 import type { Emitted, View } from '../../../shared/protocols/protocol.ts'
 import type { Storage } from './storage.ts'
@@ -15,7 +15,10 @@ export const boundToConnection = (user: string): string => BOUND + user
 
 export class Connections {
   private readonly storage: Storage
-  /** The waiting users that have a ticket: they need no connection. With the client, if it has a key. */
+  /**
+   * The waiting users that have a ticket, and therefore need no connection; with their client, if it has a
+   * key.
+   */
   private readonly tickets: Map<string, string | null>
 
   constructor(storage: Storage) {
@@ -39,7 +42,7 @@ export class Connections {
     for (const [user, client] of this.tickets) if (client !== null) yield [user, client]
   }
 
-  /** A user that waits no longer has no ticket. */
+  /** A user that no longer waits has no ticket. */
   onStep(emitted: readonly Emitted[]): void {
     for (const event of emitted) {
       const isRefused = event.type === 'refused' && event.event === 'try'
@@ -48,7 +51,7 @@ export class Connections {
     }
   }
 
-  /** At the beginning of an instance: the users that were left behind by the one before. */
+  /** At the beginning of an instance: the users that the instance before left behind. */
   lostUsers({ waiters, holders }: View, hasSocket: (user: string) => boolean): string[] {
     const isBound = (user: string) => user.startsWith(BOUND) && !hasSocket(user)
     const waiting = waiters.map(({ user }) => user)

@@ -1,7 +1,7 @@
 /**
- * The interpreter of the effects of the machine "lock": the birth of a lock in front of its protocol. What
- * a step saves is committed at the end of its turn, before what it sends may leave; so memory is only a
- * cache of storage, and an eviction at any moment changes nothing.
+ * The interpreter of the effects of the machine "lock": the birth of a lock in front of its protocol. What a
+ * step saves is committed at the end of its turn, before anything that it sends may leave. So memory is only
+ * a cache of storage, and an eviction at any moment changes nothing.
  */
 import type { LockConfiguration } from '../../../shared/api/configuration.ts'
 import type { LedgerAnswer, LedgerQuestion } from '../../../shared/birth/ledger-types.ts'
@@ -31,24 +31,24 @@ export interface EngineHost {
   askLedger(question: LedgerQuestion): void
   tellLedger(lock: string, generation: number): void
   /**
-   * Every event of a step; `cause` is the user event that caused the step, if one did. It must not begin
-   * another step.
+   * Called with every event of a step; `cause` is the user event that caused the step, if one did. It must
+   * not begin another step.
    */
   onStep(emitted: readonly Emitted[], cause: UserInput | null): void
-  /** After `onStep`; it must not begin another step, either. */
+  /** Called after `onStep`; it must not begin another step, either. */
   onBirth(events: readonly BirthEvent[]): void
-  /** What the machine had in memory is gone: whoever waits for the birth asks again. */
+  /** What the machine had in memory is gone: callers that wait for the birth ask again. */
   onRestart(): void
-  /** The core has lost everything, and begins anew or not at all. In the middle of a step. */
+  /** The core has lost everything, and begins anew or not at all. Called in the middle of a step. */
   onClear(): void
-  /** Whether the host deals with the end of this timer of the protocol itself. */
+  /** Whether the host handles the end of this timer of the protocol itself. */
   onTimer(timer: string): boolean
 }
 
 /** Timers of the protocol among those of the machine. */
 const CORE = 'core/'
 
-/** Hexadecimal digits of the random number by which starts are told apart: 48 bits. */
+/** Hexadecimal digits of the random number that tells starts apart: 48 bits. */
 const INCARNATION_DIGITS = 12
 
 export class Engine {
@@ -104,13 +104,13 @@ export class Engine {
 
   // ---------------------------------------------------------------- looking
 
-  /** Good until the next step. */
+  /** Valid until the next step. */
   get view(): View {
     this.knownView ??= machine.view(this.context, this.state)
     return this.knownView
   }
 
-  /** Good until the next step; `null` for a lock that guards no state, or is not born. */
+  /** Valid until the next step; `null` for a lock that guards no state, or is not born. */
   get guarded(): GuardedState | null {
     return machine.guarded(this.state)
   }
@@ -119,12 +119,12 @@ export class Engine {
     return machine.birthView(this.state)
   }
 
-  /** Of the core that is here; another object for another core. */
+  /** The resource of the core that is here; a different object for a different core. */
   get resource(): Resource | null {
     return this.state.core?.context.resource ?? null
   }
 
-  /** Whatever this is, it is another one as soon as the core is. */
+  /** An object that is replaced whenever the core is. */
   get core(): object | null {
     return this.state.core
   }
@@ -179,13 +179,13 @@ export class Engine {
     }
   }
 
-  /** The core that was here is gone, with all that it had. */
+  /** The core that was here is gone, with everything that it had. */
   private clear(): void {
     this.host.storage.clearProtocol()
     this.host.onClear()
   }
 
-  /** What is in memory must not be used any more; storage has all that counts. */
+  /** What is in memory must not be used any more; storage has everything that counts. */
   private restart(): void {
     for (const name of [...this.timers.keys()]) this.cancelTimer(name)
     this.state = machine.recover(this.context, this.host.storage.protocolRecords())

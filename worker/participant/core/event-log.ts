@@ -5,8 +5,10 @@
 import { API_LIMITS } from '../../../shared/api/limits.ts'
 import type { HistoryEvent } from '../../../shared/history/events.ts'
 import type { Json } from '../../../shared/json.ts'
-import type { EventRow, Rows } from '../runtime.ts'
+import type { StepRows } from '../runtime.ts'
 import { bytesOf } from './bytes.ts'
+import type { StepCounts } from './checkpoint.ts'
+import { joinLines, linesOf, MAX_ROW_LENGTH, pack } from './lines.ts'
 
 /** What watchers are told; see api.md, Watch. */
 export interface WatchEvent {
@@ -21,8 +23,9 @@ interface Body {
   readonly changes: readonly WatchEvent[]
 }
 
-interface StagedRow {
+interface Step {
   readonly text: string
+  /** The highest sequence among its changes; 0 if there are none. */
   readonly sequence: number
 }
 
@@ -35,113 +38,129 @@ export interface HistoryPage {
 /** How far a watcher has read. */
 export interface ChangesPlace {
   readonly since: number
-  readonly afterId: number
+  readonly afterStep: number
 }
 
 export interface ChangesPage {
   readonly changes: readonly WatchEvent[]
-  /** Where the next page begins; `null`: this was all, up to now. */
+  /** Where the next page begins; `null`: this was everything, up to now. */
   readonly next: ChangesPlace | null
 }
 
-/** A row holds at most 2 MB, and a character is at most three bytes of UTF-8. */
-const MAX_ROW_LENGTH = 500_000
 export const MAX_ROW_BYTES = 1_900_000
-/** A row is read as a whole, and may be long: few of them are in memory at once. */
+/** A row is read as a whole and may be long, so only a few of them are in memory at once. */
 export const ROWS_READ_AT_ONCE = 2
 
-const MISSED = '.missed'
-
-/** Rows of all sequences: one that changed nothing has the sequence 0. */
+/** Selects blocks of all sequences: a block that changed nothing has the sequence 0. */
 const ALL = -1
 
 export class EventLog {
-  private readonly rows: Rows
+  private readonly rows: StepRows
   private readonly eventsKept: number
   private readonly bytesKept: number
-  private staged: StagedRow[] = []
-  private rowsNow: number
-  private bytesNow: number
+  private counts: StepCounts
+  /** Recorded by this turn. */
+  private staged: Step[] = []
+  /** Written to the journal since the last checkpoint. */
+  private recent: Step[] = []
   /** Not everything up to this sequence is among the events: it was forgotten, or came here as a snapshot. */
-  private missedThrough: number
-  private writtenMissedThrough: number
+  private missed: number
 
-  constructor(rows: Rows, eventsKept: number) {
+  constructor(rows: StepRows, counts: StepCounts, missedThrough: number, eventsKept: number) {
     this.rows = rows
+    this.counts = counts
+    this.missed = missedThrough
     this.eventsKept = eventsKept
     this.bytesKept = eventsKept * API_LIMITS.bytesPerEventKept
-    const size = rows.events.size()
-    this.rowsNow = size.rows
-    this.bytesNow = size.bytes
-    this.missedThrough = Number(rows.records.get(MISSED) ?? 0)
-    this.writtenMissedThrough = this.missedThrough
   }
 
-  get isStaged(): boolean {
-    return this.staged.length > 0 || this.missedThrough > this.writtenMissedThrough
+  get missedThrough(): number {
+    return this.missed
   }
 
   /**
-   * One row for each step, more if it did so much that one would not hold it: a participant that catches up
-   * does.
+   * Writes one line for each step, or more if a row would not hold what it did, as when a participant catches
+   * up.
    */
   record(history: readonly HistoryEvent[], changes: readonly WatchEvent[]): void {
-    if (this.eventsKept > 0) this.staged.push(...this.rowsFor(history, changes))
+    if (this.eventsKept > 0) this.staged.push(...this.stepsFor(history, changes))
   }
 
   /** What is told from here on begins anew: nobody can resume from what was told before. */
   missEverything(): void {
-    for (const { sequence } of this.rows.events.newestFirst()) this.missThrough(sequence)
-    for (const { sequence } of this.staged) this.missThrough(sequence)
+    this.missThrough(this.rows.highestSequence())
+    for (const { sequence } of [...this.recent, ...this.staged]) this.missThrough(sequence)
   }
 
   missThrough(sequence: number): void {
-    this.missedThrough = Math.max(this.missedThrough, sequence)
+    this.missed = Math.max(this.missed, sequence)
   }
 
-  /** In a transaction. */
-  write(): void {
-    for (const { text, sequence } of this.staged) {
-      this.rows.events.append(sequence, text)
-      this.rowsNow++
-      this.bytesNow += bytesOf(text)
-    }
+  // ---------------------------------------------------------------- writing
+
+  get isStaged(): boolean {
+    return this.staged.length > 0
+  }
+
+  /** The lines for the journal. They count as written from now on. */
+  take(): string[] {
+    const lines = this.staged.map(({ text }) => text)
+    this.recent.push(...this.staged)
     this.staged = []
-    // Old rows go in runs, so that a turn rarely pays for it.
-    if (this.rowsNow > this.eventsKept * 1.25 || this.bytesNow > this.bytesKept * 1.25) this.forgetOldRows()
-    if (this.missedThrough > this.writtenMissedThrough) {
-      this.rows.records.put([[MISSED, String(this.missedThrough)]])
-      this.writtenMissedThrough = this.missedThrough
-    }
+    return lines
   }
 
-  private forgetOldRows(): void {
-    let rows = 0
-    let bytes = 0
-    for (const row of this.rows.events.newestFirst()) {
-      if (rows + 1 > this.eventsKept || bytes + row.bytes > this.bytesKept) {
-        this.missThrough(this.rows.events.forgetThrough(row.id))
-        break
-      }
-      rows++
-      bytes += row.bytes
-    }
-    this.rowsNow = rows
-    this.bytesNow = bytes
+  /** A line that an earlier instance has written since the last checkpoint. */
+  restore(text: string): void {
+    const { changes } = JSON.parse(text) as Body
+    this.recent.push({ text, sequence: highestOf(changes) })
   }
+
+  /**
+   * Must be called in a transaction. Writes the steps since the last checkpoint in blocks, and forgets old
+   * blocks.
+   */
+  writeBlocks(): StepCounts {
+    let { next, kept, bytes } = this.counts
+    for (const lines of pack(this.recent.map(({ text }) => text))) {
+      const steps = this.recent.splice(0, lines.length)
+      const sequence = steps.reduce((most, step) => Math.max(most, step.sequence), 0)
+      const body = joinLines(lines)
+      this.rows.append({ first: next, steps: steps.length, sequence, body })
+      next += steps.length
+      kept += steps.length
+      bytes += bytesOf(body)
+    }
+    this.counts = this.forgetOldBlocks({ next, kept, bytes })
+    return this.counts
+  }
+
+  private forgetOldBlocks({ next, kept, bytes }: StepCounts): StepCounts {
+    for (let oldest = this.rows.oldest(); oldest !== undefined; oldest = this.rows.oldest()) {
+      const isNeeded = kept - oldest.steps < this.eventsKept && bytes <= this.bytesKept
+      if (isNeeded || oldest.first + oldest.steps === next) break
+      this.rows.delete(oldest.first)
+      this.missThrough(oldest.sequence)
+      kept -= oldest.steps
+      bytes -= oldest.bytes
+    }
+    return { next, kept, bytes }
+  }
+
+  // ---------------------------------------------------------------- reading
 
   /**
    * At most `limit` events, and fewer if they are long. A page that is not the last has at least one event.
    */
   historyPage(limit: number, cursor: string | null): HistoryPage {
-    const [firstId, firstIndex] = placeOf(cursor)
+    const [firstStep, firstIndex] = placeOf(cursor)
     const events: HistoryEvent[] = []
     let length = 0
-    for (const row of this.read(ALL, firstId - 1)) {
-      const { history } = bodyOf(row)
-      for (let index = row.id === firstId ? firstIndex : 0; index < history.length; index++) {
+    for (const { number, text } of this.read(firstStep, ALL)) {
+      const { history } = JSON.parse(text) as Body
+      for (let index = number === firstStep ? firstIndex : 0; index < history.length; index++) {
         const isFull = events.length >= limit || (events.length > 0 && length > MAX_ROW_LENGTH)
-        if (isFull) return { events, cursor: `${row.id}.${index}` }
+        if (isFull) return { events, cursor: `${number}.${index}` }
         events.push(history[index]!)
         length += JSON.stringify(history[index]).length
       }
@@ -151,46 +170,57 @@ export class EventLog {
 
   /** Whether all changes after this sequence are here. */
   reaches(sequence: number): boolean {
-    return this.eventsKept > 0 && sequence >= this.missedThrough
+    return this.eventsKept > 0 && sequence >= this.missed
   }
 
-  /** The next changes, of a row or more and about `length` long; `null` if some of them are missing. */
-  changesPage({ since, afterId }: ChangesPlace, length: number): ChangesPage | null {
+  /** The next changes, of one step or more and about `length` long; `null` if some of them are missing. */
+  changesPage({ since, afterStep }: ChangesPlace, length: number): ChangesPage | null {
     if (!this.reaches(since)) return null
     const changes: WatchEvent[] = []
-    const next = { since, afterId }
+    const next = { since, afterStep }
     let read = 0
-    for (const row of this.read(since, afterId)) {
+    for (const { number, text } of this.read(afterStep + 1, since)) {
       if (read >= length) return { changes, next }
-      changes.push(...bodyOf(row).changes.filter(change => change.sequence > since))
-      read += row.body.length
-      next.since = Math.max(next.since, row.sequence)
-      next.afterId = row.id
+      const found = (JSON.parse(text) as Body).changes.filter(change => change.sequence > since)
+      changes.push(...found)
+      read += text.length
+      next.since = Math.max(next.since, highestOf(found))
+      next.afterStep = number
     }
     return { changes, next: null }
   }
 
-  private *read(afterSequence: number, afterId = 0): Iterable<EventRow> {
-    for (let last = afterId; ; ) {
-      const page = this.rows.events.page(last, afterSequence, ROWS_READ_AT_ONCE)
-      yield* page
-      if (page.length < ROWS_READ_AT_ONCE) return
-      last = page.at(-1)!.id
+  /** The steps from this one on, of blocks with higher sequences than this. */
+  private *read(firstStep: number, afterSequence: number): Iterable<{ number: number; text: string }> {
+    for (let next = firstStep; ; ) {
+      const page = this.rows.page(next, afterSequence, ROWS_READ_AT_ONCE)
+      for (const block of page) {
+        for (const [index, text] of linesOf(block.body).entries()) {
+          const number = block.first + index
+          if (number >= next) yield { number, text }
+        }
+        next = block.first + block.steps
+      }
+      if (page.length < ROWS_READ_AT_ONCE) break
+    }
+    for (const [index, { text }] of this.recent.entries()) {
+      const number = this.counts.next + index
+      if (number >= firstStep) yield { number, text }
     }
   }
 
-  private rowsFor(history: readonly HistoryEvent[], changes: readonly WatchEvent[]): StagedRow[] {
-    const whole = rowWith(history, changes)
+  private stepsFor(history: readonly HistoryEvent[], changes: readonly WatchEvent[]): Step[] {
+    const whole = stepWith(history, changes)
     if (whole.text.length <= MAX_ROW_LENGTH) return [whole]
     return [
-      ...pack(history).map(part => rowWith(part, [])),
-      ...pack(changes.filter(change => this.fits(change))).map(part => rowWith([], part)),
+      ...packEvents(history).map(part => stepWith(part, [])),
+      ...packEvents(changes.filter(change => this.fits(change))).map(part => stepWith([], part)),
     ]
   }
 
   /**
-   * A small batch can change much: by an op for each of many long lists. A watcher that resumes before that
-   * begins with a snapshot.
+   * A small batch can change much, for instance with an op for each of many long lists. A watcher that
+   * resumes before that begins with a snapshot.
    */
   private fits(change: WatchEvent): boolean {
     const text = JSON.stringify(change)
@@ -200,31 +230,21 @@ export class EventLog {
   }
 }
 
-const bodyOf = (row: EventRow): Body => JSON.parse(row.body) as Body
-
-/** The row and the place in it where a page begins. */
-function placeOf(cursor: string | null): readonly [id: number, index: number] {
-  const [, id, index] = /^(\d{1,15})\.(\d{1,9})$/.exec(cursor ?? '') ?? []
-  return id === undefined ? [1, 0] : [Number(id), Number(index)]
+/** The step and the place in it where a page begins. */
+function placeOf(cursor: string | null): readonly [step: number, index: number] {
+  const [, step, index] = /^(\d{1,15})\.(\d{1,9})$/.exec(cursor ?? '') ?? []
+  return step === undefined ? [1, 0] : [Number(step), Number(index)]
 }
 
-function rowWith(history: readonly HistoryEvent[], changes: readonly WatchEvent[]): StagedRow {
-  const sequence = changes.reduce((most, change) => Math.max(most, change.sequence), 0)
-  return { text: JSON.stringify({ history, changes } satisfies Body), sequence }
+function stepWith(history: readonly HistoryEvent[], changes: readonly WatchEvent[]): Step {
+  return { text: JSON.stringify({ history, changes } satisfies Body), sequence: highestOf(changes) }
 }
 
-/** As many of them together as a row holds, in their order. */
-function pack<Event>(events: readonly Event[]): Event[][] {
-  const parts: Event[][] = []
-  let length = Number.POSITIVE_INFINITY
-  for (const event of events) {
-    const more = JSON.stringify(event).length
-    if (length + more > MAX_ROW_LENGTH) {
-      parts.push([])
-      length = 0
-    }
-    length += more
-    parts.at(-1)!.push(event)
-  }
-  return parts
+const highestOf = (changes: readonly WatchEvent[]): number =>
+  changes.reduce((most, { sequence }) => Math.max(most, sequence), 0)
+
+/** As many of them together as a row holds, in order. */
+function packEvents<Event>(events: readonly Event[]): Event[][] {
+  const parts = [...pack(events.map(event => JSON.stringify(event)))]
+  return parts.map(part => part.map(text => JSON.parse(text) as Event))
 }

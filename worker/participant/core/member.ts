@@ -1,26 +1,39 @@
 /**
  * This participant's part in its lock: the engine, and what is kept beside it. It records each step and tells
- * those who listen; what they do about it they do after the step (turns.ts). Before the lock is born there
- * is nobody in it and nothing of it.
+ * its listeners; what they do about it they do after the step (turns.ts). Before the lock is born there is
+ * nobody in it, and there is nothing of it.
  */
 import type { LockConfiguration } from '../../../shared/api/configuration.ts'
 import type { LockContext } from '../../../shared/birth/lock-types.ts'
-import type { HistoryEvent } from '../../../shared/history/events.ts'
+import type { EjectionReason } from '../../../shared/history/events.ts'
 import type { Json } from '../../../shared/json.ts'
 import type { Emitted, GuardedState, UserInput, View } from '../../../shared/protocols/protocol.ts'
 import { resultOf } from '../../../shared/resource/replica.ts'
+import { Measurements, type Progress } from '../observe/measurements.ts'
 import { Engine, type EngineHost } from './engine.ts'
 import type { WatchEvent } from './event-log.ts'
-import { type LocalUsers, recordStep } from './recorder.ts'
+import { type LocalUsers, nameOf, recordStep } from './recorder.ts'
 import { ReplicaSize } from './replica-size.ts'
 
 export interface StepReport {
   readonly emitted: readonly Emitted[]
   readonly changes: readonly WatchEvent[]
+  /** The users that lost the lock. */
+  readonly ended: readonly LostLock[]
+  /** `null`: it is the same as before. */
+  readonly epoch: { readonly from: number; readonly to: number; readonly owner: number | null } | null
+}
+
+export interface LostLock {
+  readonly user: string
+  readonly fence: number
+  readonly cause: EjectionReason
+  /** `null` if the user came in before this instance began. */
+  readonly heldMs: number | null
 }
 
 export interface MemberHost extends Omit<EngineHost, 'onStep'> {
-  /** After each step. It begins no other step: that waits for `turns.react`. */
+  /** Called after each step. It must not begin another step: that waits for `turns.react`. */
   onStep(report: StepReport): void
 }
 
@@ -34,12 +47,13 @@ export interface Operation {
 export class Member {
   readonly id: number
   readonly engine: Engine
-  readonly counters = { grants: 0, ejections: 0, operations: 0 }
+  readonly measurements = new Measurements()
   private readonly host: MemberHost
   private size: ReplicaSize | null = null
   /** The core that `size` measures. */
   private measured: object | null = null
   private users: LocalUsers
+  private progress: Progress
   /** Users whose clients are gone while an operation is pending: they leave once it is settled. */
   private readonly leaving = new Set<string>()
 
@@ -49,17 +63,18 @@ export class Member {
     const onStep = (emitted: readonly Emitted[], cause: UserInput | null) => this.onStep(emitted, cause)
     this.engine = new Engine({ ...host, onStep, onClear: () => this.onClear() }, context)
     this.users = this.usersNow()
+    this.progress = this.progressNow()
     this.measureCore()
   }
 
-  /** What the lock is, as far as this participant knows. */
+  /** The lock's configuration, as far as this participant knows. */
   get configuration(): LockConfiguration {
     const { value } = this.engine.birth
     if (value === null) throw new Error('this participant does not know its lock yet')
     return value.configuration
   }
 
-  /** A core that is begun, or begun anew, is measured from the start. */
+  /** A core that begins, or begins anew, is measured from the start. */
   private measureCore(): void {
     const { core, resource } = this.engine
     if (core === this.measured) return
@@ -92,7 +107,7 @@ export class Member {
     return this.view.holders.find(holder => holder.user === user)
   }
 
-  /** The client of this user is gone: the user neither waits nor holds any longer. */
+  /** The client of this user is gone: the user no longer waits or holds. */
   leave(user: string): void {
     const holder = this.holderNamed(user)
     if (this.isWaiting(user)) this.engine.user({ type: 'withdraw', user })
@@ -100,7 +115,7 @@ export class Member {
     else if (holder !== undefined) this.engine.user({ type: 'exit', user, fence: holder.fence })
   }
 
-  /** Whether this would be issued now, as something new, and is more than the lock may hold. */
+  /** Whether this would now be issued as something new, and is more than the lock may hold. */
   isTooMuch({ user, fence, opId, ops }: Operation): boolean {
     const { guarded } = this
     if (guarded === null || this.size === null || !this.size.isNearLimit) return false
@@ -108,7 +123,7 @@ export class Member {
     const isNow = holder !== undefined && !holder.isIssuing
     if (!isNow || resultOf(guarded.replica, opId) !== undefined) return false
     const onTheWay = guarded.onTheWay()
-    // Said before, and on its way: it will be answered like the first time.
+    // It was issued before and is on its way: it will be answered like the first time.
     if (onTheWay.some(entry => entry.opId === opId)) return false
     return this.size.isTooMuch({ sequence: guarded.nextSequence, opId, operation: ops }, onTheWay)
   }
@@ -117,11 +132,15 @@ export class Member {
 
   private onStep(emitted: readonly Emitted[], cause: UserInput | null): void {
     const before = this.users
+    const progressBefore = this.progress
     this.users = this.usersNow()
+    this.progress = this.progressNow()
+    this.measurements.onProgress(progressBefore, this.progress)
     this.measureCore()
+    const ended = this.endedBy(emitted)
     const changes = emitted.length > 0 || cause !== null ? this.record(before, emitted, cause) : []
     this.measure(emitted)
-    this.host.onStep({ emitted, changes })
+    this.host.onStep({ emitted, changes, ended, epoch: this.epochSince(progressBefore) })
     for (const event of emitted) {
       if (event.type === 'ejected') this.leaving.delete(event.user)
       if (event.type === 'outcome' && this.leaving.delete(event.user))
@@ -129,7 +148,7 @@ export class Member {
     }
   }
 
-  /** What comes later is recorded as of a replica that was empty; whoever watches has seen some of it. */
+  /** What comes later is recorded as of a replica that was empty; watchers have seen some of it. */
   private onClear(): void {
     const { events } = this.host.storage
     if (this.measured === null) return
@@ -144,30 +163,45 @@ export class Member {
     return { holders: phase === 'leaving' ? [] : [...holders], waiters: [...waiters] }
   }
 
+  private endedBy(emitted: readonly Emitted[]): LostLock[] {
+    return emitted.flatMap(event => {
+      if (event.type !== 'ejected') return []
+      const { user, fence, reason: cause } = event
+      const heldMs = this.measurements.heldMs(nameOf(this.id, user), this.host.now())
+      return [{ user, fence, cause, heldMs }]
+    })
+  }
+
+  private epochSince({ epoch: from, core }: Progress): StepReport['epoch'] {
+    const { epoch: to } = this.progress
+    return core === null || core !== this.progress.core || to <= from
+      ? null
+      : { from, to, owner: this.view.owner }
+  }
+
+  private progressNow(): Progress {
+    const { epoch, suspects } = this.view
+    return { epoch, suspects, core: this.engine.core }
+  }
+
   private record(before: LocalUsers, emitted: readonly Emitted[], cause: UserInput | null): WatchEvent[] {
     const { events } = this.host.storage
     const hash = () => this.engine.resource!.hash(this.guarded!.replica.cells)
     const { history, changes } = recordStep(this.id, this.host.now(), before, cause, emitted, hash)
     if (history.length > 0 || changes.length > 0) events.record(history, changes)
-    for (const { type } of history) this.count(type)
+    this.measurements.onStep(history, emitted)
     for (const event of emitted) if (event.type === 'restored') events.missThrough(event.sequence)
     return changes
   }
 
   /**
-   * Before anybody is told: a user that this step lets in may issue at once, and is measured by what the step
-   * applied.
+   * Done before anybody is told: a user that this step lets in may issue at once, and is measured by what the
+   * step applied.
    */
   private measure(emitted: readonly Emitted[]): void {
     for (const event of emitted) {
       if (event.type === 'applied') this.size?.applied(event.opId, event.changes)
       if (event.type === 'restored') this.size?.measureAll()
     }
-  }
-
-  private count(type: HistoryEvent['type']): void {
-    if (type === 'crit') this.counters.grants++
-    if (type === 'ejected') this.counters.ejections++
-    if (type === 'invoke') this.counters.operations++
   }
 }

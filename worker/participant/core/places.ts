@@ -1,15 +1,17 @@
 /**
  * Places for waiting, shared fairly between keys: a key may have as many as are free. So one key alone gets
- * half of them, k keys that all want more get a share of `places / (k + 1)` each, and there is always room for
- * one more key (the dynamic thresholds of shared buffers: Choudhury and Hahne, 1998). A key that has more than
- * its share, because others came later, keeps what it has and gets no more.
+ * half of them, k keys that all want more get a share of `places / (k + 1)` each, and there is always room
+ * for one more key (the dynamic thresholds of shared buffers: Choudhury and Hahne, 1998). A key that has more
+ * than its share, because others came later, keeps what it has and gets no more.
  *
- * This is kept in memory. A new instance finds the clients of those who still wait with their tickets and
- * sockets; whoever had neither no longer waits.
+ * This is kept in memory. A new instance finds the clients of users that still wait through their tickets and
+ * sockets; a user that had neither no longer waits.
  */
 import type { Emitted } from '../../../shared/protocols/protocol.ts'
 
-/** Whether a client that has so many places may have one more. One without a key has no share to keep to. */
+/**
+ * Whether a client that has `own` places may have one more. A client without a key has no share to keep to.
+ */
 export function mayHaveMore(own: number, taken: number, places: number): boolean {
   return own < places - taken
 }
@@ -23,7 +25,7 @@ export class Places {
     this.places = places
   }
 
-  /** Whether this user may wait as well. If so, it is counted until it waits no longer. */
+  /** Whether this user may wait as well. If so, it is counted until it no longer waits. */
   take(waiters: readonly { readonly user: string }[], user: string, client: string | undefined): boolean {
     if (client === undefined || waiters.some(waiter => waiter.user === user)) return true
     let own = 0
@@ -34,7 +36,7 @@ export class Places {
     return true
   }
 
-  /** A user that was neither let in nor sent away (its grant was just ending) waits no more. */
+  /** A user that was neither let in nor sent away (its grant was just ending) no longer waits. */
   private forgetOthers(waiters: readonly { readonly user: string }[]): void {
     const waiting = new Set(waiters.map(({ user }) => user))
     for (const user of this.clients.keys()) if (!waiting.has(user)) this.clients.delete(user)

@@ -1,7 +1,7 @@
 /**
- * What one step means for the history (what the checker judges) and for watchers. User events are recorded
- * when the stub takes them up, once: a retry that is merely answered again, and an event that is refused,
- * changes nothing and leaves no trace.
+ * What one step means for the history (which the checker judges) and for watchers. User events are recorded
+ * once, when the stub takes them up: a retry that is merely answered again, and an event that is refused,
+ * change nothing and leave no trace.
  */
 import type { HistoryEvent } from '../../../shared/history/events.ts'
 import type { Json } from '../../../shared/json.ts'
@@ -84,7 +84,7 @@ export function recordStep(
         history.push({ at, participant, type: 'withdrawn', user: nameOf(participant, event.user) })
         break
       case 'refused':
-        // The core that it waited in was dropped: it has to try again.
+        // The core that it waited in was dropped: the user has to try again.
         if (event.event === 'try' && cause?.type !== 'try' && isWaiting(before, event.user))
           history.push({ at, participant, type: 'withdrawn', user: nameOf(participant, event.user) })
     }
@@ -148,11 +148,11 @@ const isHolder = ({ holders }: LocalUsers, user: string): boolean =>
   holders.some(holder => holder.user === user)
 
 /**
- * A user in the history. The same client may have tried at another participant before: there it was another
- * user. And whoever reads the history must not be able to make a grant's id of it, so most of the name stays
- * a secret.
+ * A user's name in the history. The same client may have tried at another participant before: there it was
+ * another user. A reader of the history must not be able to make a grant's id from it, so most of the name
+ * stays secret.
  */
-function nameOf(participant: number, user: string): string {
+export function nameOf(participant: number, user: string): string {
   return `${participant}/${user.slice(0, 8)}`
 }
 

@@ -1,10 +1,10 @@
 /**
- * How much a participant's copy of the state weighs, kept up to date by what each operation changes. A batch
- * that would make it too heavy is refused here, at the door, before it is issued: once it is in the log every
+ * How much a participant's copy of the state weighs, kept up to date with what each operation changes. A
+ * batch that would make it too heavy is refused here, before it is issued: once it is in the log every
  * participant must apply it.
  *
- * The limits are soft. The copy may be behind what others have issued, so they can be passed by what is on
- * its way; what makes the state lighter is always taken.
+ * The limits are soft. The copy may be behind what others have issued, so what is on its way can exceed them.
+ * An operation that makes the state lighter is always taken.
  */
 import { API_LIMITS } from '../../../shared/api/limits.ts'
 import type { Json } from '../../../shared/json.ts'
@@ -13,14 +13,14 @@ import type { CellChange, Resource } from '../../../shared/resource/resource.ts'
 import { weigh } from './weigh.ts'
 
 /**
- * Nearer than this to a limit a batch is tried out before it is issued; further away that is not worth its
+ * Closer than this to a limit, a batch is tried out before it is issued; further away that is not worth the
  * time.
  */
 const HEADROOM = 1024 * 1024
 
 /**
- * With the table of results full, each may weigh this much: as those before them are forgotten, the table
- * gets lighter.
+ * When the table of results is full, each result may weigh this much: as earlier ones are forgotten, the
+ * table gets lighter.
  */
 const FAIR_SHARE = Math.floor(API_LIMITS.resultsWeight / API_LIMITS.resultsKept)
 
@@ -97,8 +97,8 @@ export class ReplicaSize {
 
   private remember(opId: string): void {
     const stored = resultOf(this.replica(), opId)
-    // What was applied before is not remembered anew; what many operations at once have pushed out already,
-    // not at all.
+    // An operation that was applied before is not remembered anew; one that many operations at once have
+    // pushed out already is not remembered at all.
     if (stored === undefined || this.results.has(opId)) return
     const added = weigh(stored.result) + opId.length
     this.results.set(opId, added)

@@ -1,33 +1,72 @@
 /**
  * The durable side of one participant. What a turn writes is staged in memory and committed at its end, in
- * one transaction: a record that several steps of the turn have changed is written once, and a turn that
- * changes nothing writes nothing.
+ * one transaction and as one row of the journal; a turn that changes nothing writes nothing. Now and then a
+ * checkpoint folds the journal into a few long rows (checkpoint.ts, segments.ts).
  *
- * The protocol's records and the participant's own lie side by side; the keys of its own begin with a dot.
+ * The protocol's records and the participant's own are stored together; the keys of its own begin with a dot.
+ * Only its own are kept in memory here: the protocol has its state, and reads its records when it begins.
  */
 import type { Json } from '../../../shared/json.ts'
 import type { DurableRecord } from '../../../shared/protocols/protocol.ts'
 import type { Rows } from '../runtime.ts'
+import {
+  type Checkpoint,
+  FIRST_CHECKPOINT,
+  leaveMark,
+  readCheckpoint,
+  readOlder,
+  writeCheckpoint,
+} from './checkpoint.ts'
 import { EventLog } from './event-log.ts'
+import { Journal } from './journal.ts'
+import { lineOf, recordsIn, type Text } from './lines.ts'
+import { addSegment, readSegments } from './segments.ts'
 
 const OWN = '.'
+const MISSED = '.missed'
+
+const isOwn = (key: string): boolean => key.startsWith(OWN)
+
+export interface StorageLimits {
+  /** How many steps of history are kept; 0: none. */
+  readonly eventsKept: number
+  /** Rows of the journal between two checkpoints. */
+  readonly journalRows?: number
+}
 
 export class Storage {
   readonly events: EventLog
   private readonly rows: Rows
-  /** `null`: deleted. */
+  private readonly journal: Journal
+  private checkpoint: Checkpoint
+  private isBegun: boolean
+  private readonly own = new Map<string, Json>()
+  /** What the journal holds: changed since the checkpoint. */
+  private changed = new Map<string, Text>()
+  /** What this turn has changed; `null`: deleted. */
   private readonly staged = new Map<string, Json | null>()
+  /** The protocol's records as they were found, until they have been read. */
+  private found: Map<string, string> | null = new Map()
 
-  constructor(rows: Rows, eventsKept: number) {
+  constructor(rows: Rows, { eventsKept, journalRows }: StorageLimits) {
     this.rows = rows
-    this.events = new EventLog(rows, eventsKept)
+    const checkpoint = readCheckpoint(rows)
+    this.isBegun = checkpoint !== null
+    this.checkpoint = checkpoint ?? FIRST_CHECKPOINT
+    this.journal = new Journal(rows.journal, this.checkpoint.through, journalRows)
+    const steps = readJournal(this.journal, this.changed)
+    for (const [key, text] of this.committed()) {
+      if (isOwn(key)) this.own.set(key, JSON.parse(text) as Json)
+      else this.found!.set(key, text)
+    }
+    this.events = new EventLog(rows.steps, this.checkpoint.steps, this.missedThrough, eventsKept)
+    for (const step of steps) this.events.restore(step)
+    if (!this.isBegun && rows.older.isThere()) this.takeOver()
   }
 
   get(key: string): Json | undefined {
     const staged = this.staged.get(key)
-    if (staged !== undefined) return staged ?? undefined
-    const text = this.rows.records.get(key)
-    return text === undefined ? undefined : (JSON.parse(text) as Json)
+    return staged === undefined ? this.own.get(key) : (staged ?? undefined)
   }
 
   put(key: string, value: Json): void {
@@ -42,39 +81,112 @@ export class Storage {
     for (const { key, value } of records) this.staged.set(key, value)
   }
 
-  /** The committed keys that begin with this. */
+  /** The participant's own keys that begin with this, as committed. */
   keysFrom(prefix: string): string[] {
-    return Array.from(this.rows.records.range(prefix), ([key]) => key)
+    return [...this.own.keys()].filter(key => key.startsWith(prefix))
   }
 
   /** The records of the protocol, with what this turn has changed. */
   *protocolRecords(): Iterable<readonly [string, Json]> {
-    for (const [key, text] of this.rows.records.range('')) {
-      if (!key.startsWith(OWN) && !this.staged.has(key)) yield [key, JSON.parse(text) as Json]
-    }
-    for (const [key, value] of this.staged) if (!key.startsWith(OWN) && value !== null) yield [key, value]
+    const found = this.found ?? this.committed()
+    this.found = null
+    for (const [key, text] of found)
+      if (!isOwn(key) && !this.staged.has(key)) yield [key, JSON.parse(text) as Json]
+    for (const [key, value] of this.staged) if (!isOwn(key) && value !== null) yield [key, value]
   }
 
-  /** All records of the protocol are deleted, those that this turn has written too. */
+  /** Deletes all records of the protocol, including those that this turn has written. */
   clearProtocol(): void {
-    for (const key of [...this.keysFrom(''), ...this.staged.keys()])
-      if (!key.startsWith(OWN)) this.staged.set(key, null)
+    const keys = Array.from(this.committed(), ([key]) => key)
+    for (const key of [...keys, ...this.staged.keys()]) if (!isOwn(key)) this.staged.set(key, null)
   }
 
   /** All or nothing. If it throws, what is in memory must not be used any more. */
   commit(): void {
-    if (this.staged.size === 0 && !this.events.isStaged) return
+    const { events, staged } = this
+    if (events.missedThrough > this.missedThrough) staged.set(MISSED, events.missedThrough)
+    if (staged.size === 0 && !events.isStaged) return
+    const lines: string[] = []
+    for (const [key, value] of staged) lines.push(lineOf(key, this.note(key, value)))
+    lines.push(...events.take())
+    staged.clear()
     this.rows.transaction(() => {
-      const written: [string, string][] = []
-      const deleted: string[] = []
-      for (const [key, value] of this.staged) {
-        if (value === null) deleted.push(key)
-        else written.push([key, JSON.stringify(value)])
-      }
-      if (written.length > 0) this.rows.records.put(written)
-      if (deleted.length > 0) this.rows.records.delete(deleted)
-      this.events.write()
+      if (!this.isBegun) this.begin()
+      if (!this.journal.append(lines) || this.journal.isFull) this.fold()
     })
-    this.staged.clear()
   }
+
+  private get missedThrough(): number {
+    return (this.own.get(MISSED) as number | undefined) ?? 0
+  }
+
+  private note(key: string, value: Json | null): Text {
+    const text = value === null ? null : JSON.stringify(value)
+    this.changed.set(key, text)
+    if (!isOwn(key)) {
+      this.found = null
+      return text
+    }
+    if (value === null) this.own.delete(key)
+    else this.own.set(key, value)
+    return text
+  }
+
+  /** The records as they are on disk. */
+  private committed(): Iterable<readonly [string, string]> {
+    return allRecords(this.rows, this.checkpoint, this.changed)
+  }
+
+  private begin(): void {
+    this.isBegun = true
+    leaveMark(this.rows)
+    writeCheckpoint(this.rows, this.checkpoint)
+  }
+
+  /** The journal becomes part of the segments, and the steps that it tells of become blocks. */
+  private fold(): void {
+    const steps = this.events.writeBlocks()
+    if (this.events.missedThrough > this.missedThrough) this.note(MISSED, this.events.missedThrough)
+    const list = addSegment(this.rows.segments, this.checkpoint, this.changed)
+    this.checkpoint = { ...list, through: this.journal.takeIn(), steps }
+    writeCheckpoint(this.rows, this.checkpoint)
+    this.changed = new Map()
+  }
+
+  private takeOver(): void {
+    for (const [key, text] of readOlder(this.rows)) this.note(key, JSON.parse(text) as Json)
+    this.events.missThrough(this.missedThrough)
+    for (const { body } of this.rows.older.events()) this.events.restore(body)
+    this.rows.transaction(() => {
+      this.begin()
+      this.fold()
+    })
+  }
+}
+
+function* allRecords(
+  rows: Rows,
+  checkpoint: Checkpoint,
+  changed: ReadonlyMap<string, Text>,
+): Iterable<readonly [string, string]> {
+  for (const [key, text] of readSegments(rows.segments, checkpoint)) if (!changed.has(key)) yield [key, text]
+  for (const [key, text] of changed) if (text !== null) yield [key, text]
+}
+
+/** Notes what has changed since the checkpoint, and returns the steps. */
+function readJournal(journal: Journal, changed: Map<string, Text>): string[] {
+  const steps: string[] = []
+  for (const line of journal.read()) {
+    if (line.startsWith('{')) steps.push(line)
+    else for (const [key, text] of recordsIn(line)) changed.set(key, text)
+  }
+  return steps
+}
+
+/** For tools that look at storage from outside. */
+export function storedRecords(rows: Rows): Iterable<readonly [key: string, text: string]> {
+  const checkpoint = readCheckpoint(rows) ?? FIRST_CHECKPOINT
+  const changed = new Map<string, Text>()
+  readJournal(new Journal(rows.journal, checkpoint.through), changed)
+  return allRecords(rows, checkpoint, changed)
 }

@@ -4,13 +4,14 @@
  *
  *   1. touch   an instance that was superseded, or whose clock stands still, finds out and ends
  *   2. run     steps of the protocol, and the reactions to them, without waiting for anything
- *   3. write   all that they want to be remembered, in one transaction
+ *   3. write   everything that they want to be remembered, in one transaction
  *   4. send    messages, answers, events of sessions and watchers; then the alarm is armed
  *
  * Fail-stop: if anything in a turn throws, the instance is over before anything leaves it. What is in memory
  * may be half changed, so it is never used again; storage is as it was before the turn, and the next instance
  * begins with it.
  */
+import { logEntry } from '../../../shared/log.ts'
 import type { Runtime } from '../runtime.ts'
 import { Clock } from './clock.ts'
 import type { Storage } from './storage.ts'
@@ -25,7 +26,7 @@ export class Turns {
   private departures: (() => void)[] = []
   private isRunning = false
   private over = false
-  /** What is done at the end of each turn, after everything that was to leave by `afterwards`. */
+  /** Runs at the end of each turn, after everything that leaves through `afterwards`. */
   finish: () => void = () => {}
 
   constructor(runtime: Runtime, storage: Storage) {
@@ -46,7 +47,7 @@ export class Turns {
     })
   }
 
-  /** The first turn of an instance. Nothing leaves before it is woken for something. */
+  /** The first turn of an instance. Nothing leaves before the instance is woken for something. */
   begin(body: () => void): void {
     this.orStop(() => this.runAndWrite(body))
   }
@@ -60,13 +61,13 @@ export class Turns {
     }
   }
 
-  /** Something to do in this turn, when the step that brought it about is done. */
+  /** Something to do in this turn, after the step that brought it about. */
   react(reaction: () => void): void {
     this.assertRunning()
     this.reactions.push(reaction)
   }
 
-  /** Something that leaves the instance, once what this turn has changed is written. */
+  /** Something that leaves the instance once what this turn has changed is written. */
   afterwards(departure: () => void): void {
     this.assertRunning()
     this.departures.push(departure)
@@ -109,7 +110,8 @@ export class Turns {
     if (this.over) return
     this.over = true
     const reason = error instanceof Error ? error.message : String(error)
-    this.runtime.log(`this instance is over: ${error instanceof Error ? (error.stack ?? reason) : reason}`)
+    const stack = error instanceof Error ? error.stack : undefined
+    this.runtime.log(logEntry('instance_over', { detail: reason, stack }))
     this.runtime.abort(reason)
   }
 }

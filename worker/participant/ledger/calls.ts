@@ -19,7 +19,7 @@ export class LedgerCalls {
     this.onAnswer = onAnswer
   }
 
-  /** In a turn. The question leaves when the token that it carries is written. */
+  /** Called in a turn. The question leaves when the token that it carries is written. */
   ask(question: LedgerQuestion): void {
     this.turns.afterwards(() => this.runtime.background(this.askAndHear(question)))
   }

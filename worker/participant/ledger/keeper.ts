@@ -13,7 +13,7 @@ import {
   type LedgerInput,
   type LedgerMessage,
 } from '../../../shared/birth/ledger-types.ts'
-import { Storage } from '../core/storage.ts'
+import type { Storage } from '../core/storage.ts'
 import { type Timer, Timers } from '../core/timers.ts'
 import { Turns } from '../core/turns.ts'
 import type { Address } from '../lock/lock.ts'
@@ -24,10 +24,10 @@ import { LEDGER_NAME } from './name.ts'
 
 const IDENTITY = '.identity'
 
-/** Whether the storage is a ledger's: an object finds out before anybody has said who it is. */
-export function isLedger(runtime: Runtime): boolean {
-  const identity = runtime.rows.records.get(IDENTITY)
-  return identity !== undefined && (JSON.parse(identity) as Address).lock === LEDGER_NAME
+/** Whether the storage is a ledger's: an object finds out before it is told which object it is. */
+export function isLedger(storage: Storage): boolean {
+  const identity = storage.get(IDENTITY) as unknown as Address | undefined
+  return identity?.lock === LEDGER_NAME
 }
 
 export class LedgerKeeper {
@@ -43,12 +43,12 @@ export class LedgerKeeper {
   private state: LedgerState | null = null
   private answer: LedgerAnswer | null = null
 
-  constructor(runtime: Runtime, defaults: (address: Address) => LockConfiguration) {
+  constructor(runtime: Runtime, storage: Storage, defaults: (address: Address) => LockConfiguration) {
     this.runtime = runtime
+    this.storage = storage
     this.defaults = defaults
-    this.storage = new Storage(runtime.rows, 0)
-    this.turns = new Turns(runtime, this.storage)
-    this.timers = new Timers(runtime)
+    this.turns = new Turns(runtime, storage)
+    this.timers = new Timers(runtime, () => this.turns.attempt(() => this.timers.fire()))
     this.exchange = new Exchange<LedgerMessage>({
       runtime,
       turns: this.turns,
@@ -89,7 +89,7 @@ export class LedgerKeeper {
   }
 
   alarm(): void {
-    this.turns.run(() => this.timers.fire())
+    this.turns.run(() => this.timers.onAlarm())
   }
 
   // ---------------------------------------------------------------- who am I
@@ -156,7 +156,7 @@ export class LedgerKeeper {
     )
   }
 
-  /** The participant of this lock in this process; it is asked again later if it does not hear. */
+  /** Tells the participant of this lock in this process; it is told again later if it does not hear. */
   private finish(lock: string, incarnation: number): void {
     const here = { id: this.address!.id, location: null, url: null }
     const { peers } = this.runtime

@@ -1,6 +1,6 @@
 /**
- * Which lock this is a participant of, which one of them, and who waits for it to be born. How it is born is
- * in shared/birth/: the engine runs that, and says here what came of it.
+ * Which lock this is a participant of, which of its participants it is, and who waits for it to be born. How
+ * it is born is in shared/birth/: the engine runs that, and reports here what came of it.
  */
 import type { LockConfiguration, ParticipantPlace } from '../../../shared/api/configuration.ts'
 import { type BirthEvent, DEFAULT_BIRTH_TIMING, type LockContext } from '../../../shared/birth/lock-types.ts'
@@ -9,9 +9,8 @@ import type { Resource } from '../../../shared/resource/resource.ts'
 import type { Engine } from '../core/engine.ts'
 import type { Storage } from '../core/storage.ts'
 import type { Turns } from '../core/turns.ts'
-import type { Runtime } from '../runtime.ts'
 
-/** Every request says whom it is for. */
+/** Every request says which participant it is for. */
 export interface Address {
   readonly lock: string
   readonly id: number
@@ -21,7 +20,7 @@ export interface LockHost {
   readonly turns: Turns
   readonly storage: Storage
   readonly engine: Engine
-  /** This participant knows from now on which one it is. In a turn, and once. */
+  /** From now on this participant knows which one it is. Called in a turn, and once. */
   begin(address: Address): void
 }
 
@@ -58,7 +57,7 @@ export class Lock {
     return this.knownAddress
   }
 
-  /** In a turn. */
+  /** Called in a turn. */
   meet(address: Address): void {
     if (this.knownAddress !== undefined) return
     this.knownAddress = address
@@ -66,7 +65,9 @@ export class Lock {
     this.host.begin(address)
   }
 
-  /** Resolves once this participant takes part in its lock, or cannot. `toTry`: the caller only wants to try. */
+  /**
+   * Resolves once this participant takes part in its lock, or cannot. `toTry`: the caller only wants to try.
+   */
   ready(address: Address, toTry: boolean): Promise<Birth> {
     return new Promise(resolve => {
       this.host.turns.run(() => {
@@ -88,7 +89,7 @@ export class Lock {
     })
   }
 
-  /** In a turn; whoever waits goes on after it. */
+  /** Called in a turn; callers that wait go on after it. */
   onBirth(events: readonly BirthEvent[]): void {
     for (const event of events) {
       if (event.type === 'configured' || event.type === 'configuration-refused') {
@@ -105,7 +106,7 @@ export class Lock {
     }
   }
 
-  /** In a turn: what the engine had in memory is gone. */
+  /** Called in a turn: what the engine had in memory is gone. */
   repeat(): void {
     if (this.users.length > 0) this.host.engine.use(false)
     for (const [request, { configuration }] of [...this.configurers])
@@ -117,10 +118,10 @@ export class Lock {
   }
 }
 
-/** Whether the storage is that of a participant: one that holds nothing begins with its first request. */
-export const isParticipant = ({ rows }: Runtime): boolean => rows.records.get(IDENTITY) !== undefined
+/** Whether the storage is a participant's: an empty one begins with its first request. */
+export const isParticipant = (storage: Storage): boolean => storage.get(IDENTITY) !== undefined
 
-/** Processes lose their storage one by one exactly where some of them are behind a URL. */
+/** Processes can lose their storage one by one exactly if some of them are behind a URL. */
 export const hasLedger = (registrars: readonly ParticipantPlace[]): boolean =>
   registrars.some(({ url }) => url !== null)
 

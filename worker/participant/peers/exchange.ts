@@ -1,9 +1,9 @@
 /**
  * How participants talk: one request carries everything that one turn sends to one peer, and its response
  * what the peer's turn answers, so an acknowledgement costs no request of its own. What is too heavy for one
- * request goes in several. Nothing is retried here: whoever sends repeats what matters. A request that fails
- * tells its sender that the peer is unreachable; and to a peer that leaves too much unanswered nothing more is
- * sent for now, as if the network had lost it. Ledgers talk in the same way.
+ * request goes in several. Nothing is retried here: the sender repeats what matters. A request that fails
+ * tells its sender that the peer is unreachable. If a peer leaves too much unanswered, nothing more is sent
+ * to it for now, as if the network had lost it. Ledgers talk in the same way.
  */
 import type { ParticipantPlace } from '../../../shared/api/configuration.ts'
 import { API_LIMITS } from '../../../shared/api/limits.ts'
@@ -15,9 +15,15 @@ import type { PeerAnswer, PeerRequest } from './requests.ts'
 
 export const PEER_TIME_LIMIT_MS = 4_000
 
-/** Of the messages in one request or answer: the heaviest message and some more. A unit is at most six bytes. */
+/**
+ * The limit for the messages in one request or answer: the heaviest message and some more. A unit is at most
+ * six bytes.
+ */
 export const PEER_MESSAGES_WEIGHT = 320 * 1024
-/** Of the messages that wait for peers to answer; each peer has its share, of one request at least. */
+/**
+ * The limit for the messages that wait for peers to answer. Each peer has its share, which is at least one
+ * request.
+ */
 export const PEER_UNANSWERED_WEIGHT = (API_LIMITS.participants.most - 1) * PEER_MESSAGES_WEIGHT
 
 export interface ExchangeHost<Message> {
@@ -29,9 +35,9 @@ export interface ExchangeHost<Message> {
   request(messages: readonly Message[]): PeerRequest
   /** The messages of an answer, or `null` if it is none. */
   messagesOf(answer: PeerAnswer): readonly Message[] | null
-  /** In a turn. */
+  /** Called in a turn. */
   receive(from: number, message: Message): void
-  /** In a turn. */
+  /** Called in a turn. */
   unreachable(peer: number): void
 }
 
@@ -46,7 +52,7 @@ export class Exchange<Message> {
   requests = 0
   private readonly host: ExchangeHost<Message>
   private outbox = new Map<number, Message[]>()
-  /** The weight of what each peer that was ever sent something has not answered yet. */
+  /** The weight of everything that each peer has not answered yet. */
   private readonly unanswered = new Map<number, number>()
 
   constructor(host: ExchangeHost<Message>) {
@@ -73,7 +79,7 @@ export class Exchange<Message> {
     return reply
   }
 
-  /** What fits one answer; the rest has a request of its own. */
+  /** What fits one answer; the rest gets a request of its own. */
   private take(peer: number): readonly Message[] {
     const [first, ...rest] = inRequests(this.outbox.get(peer) ?? [])
     if (rest.length === 0) this.outbox.delete(peer)
@@ -85,7 +91,7 @@ export class Exchange<Message> {
     return first?.messages ?? []
   }
 
-  /** At the end of each turn. */
+  /** Called at the end of each turn. */
   send(): void {
     const { outbox } = this
     this.outbox = new Map()
@@ -120,7 +126,7 @@ export class Exchange<Message> {
   }
 }
 
-/** In their order, as many in one request as it may hold. */
+/** The messages in order, as many in one request as it may hold. */
 export function inRequests<Message>(messages: readonly Message[]): Parcel<Message>[] {
   const parcels: Parcel<Message>[] = []
   for (const message of messages) {

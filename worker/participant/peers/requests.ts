@@ -1,4 +1,7 @@
-/** What the objects of a lock, and the ledgers of processes, ask each other: JSON in the body of a request and of its response. */
+/**
+ * What the objects of a lock, and the ledgers of processes, ask each other: JSON in the body of a request and
+ * of its response.
+ */
 import type {
   LedgerAnswer,
   LedgerHealth,
@@ -13,11 +16,11 @@ export type Message = LockEnvelope
 export type PeerRequest =
   /** Everything that one turn sends to one peer. */
   | { readonly type: 'messages'; readonly from: number; readonly messages: readonly Message[] }
-  /** The ledger of this process to a participant that was lost: be taken back. */
+  /** From the ledger of this process to a participant that was lost: be taken back. */
   | { readonly type: 'finish'; readonly incarnation: number }
   | LedgerRequest
 
-/** To a ledger: from the ledger of another process, or from a participant in its own. */
+/** To a ledger, from the ledger of another process or from a participant in its own. */
 export type LedgerRequest =
   | { readonly type: 'ledger'; readonly from: number; readonly messages: readonly LedgerMessage[] }
   | { readonly type: 'ask-ledger'; readonly question: LedgerQuestion }

@@ -1,16 +1,16 @@
 /**
  * What a watcher has missed, in pages that it gets as it reads: the changes since it was last there, or the
- * whole state if some of them are gone. Nothing of it waits in memory for a watcher that does not read.
+ * whole state if some of them are gone. None of it waits in memory for a watcher that does not read.
  *
- * All watchers that need the state read the same copy of it (its values are never changed, only replaced), and
- * what has changed since then from the log of events. So there is at most one such copy.
+ * All watchers that need the state read the same copy of it (its values are never changed, only replaced),
+ * and read what has changed since then from the log of events. So there is at most one such copy.
  */
 import type { Json } from '../../../shared/json.ts'
 import { keyOfCell, readKey } from '../../../shared/resource/key-value.ts'
 import type { Cells } from '../../../shared/resource/resource.ts'
 import type { ChangesPlace, EventLog, WatchEvent } from '../core/event-log.ts'
 
-/** About so much is given to a watcher at once, when it has read everything before. */
+/** About this much is given to a watcher at once, when it has read everything before. */
 export const PAGE_LENGTH = 16 * 1024
 
 /** The state as it was. */
@@ -20,7 +20,7 @@ export interface Frozen {
   readonly names: readonly string[]
 }
 
-/** Where a watcher is that is not told what happens as it happens. */
+/** Where a watcher stands that does not get events as they happen. */
 export type Behind =
   | ({ readonly type: 'changes' } & ChangesPlace)
   | { readonly type: 'snapshot'; readonly frozen: Frozen; readonly next: number }
@@ -57,7 +57,7 @@ function snapshotPage({ frozen, next }: Extract<Behind, { type: 'snapshot' }>): 
     text += `${at > 0 ? ',' : ''}${JSON.stringify({ key, ...readKey(cells, key) })}`
   }
   if (at < names.length) return { text, behind: { type: 'snapshot', frozen, next: at } }
-  return { text: `${text}]}\n\n`, behind: { type: 'changes', since: sequence, afterId: 0 } }
+  return { text: `${text}]}\n\n`, behind: { type: 'changes', since: sequence, afterStep: 0 } }
 }
 
 export function format({ event, sequence, data }: WatchEvent): string {

@@ -10,13 +10,14 @@ import { PING, PONG, parseSessionMessage, type SessionMessage } from '../../../s
 import type { Json } from '../../../shared/json.ts'
 import type { Emitted, Refusal, UserOutput } from '../../../shared/protocols/protocol.ts'
 import { outcomeBody } from '../calls/outcome.ts'
-import { opIdConflict, shareTaken, stateTooLarge, tooMany } from '../calls/refusals.ts'
+import { opIdConflict, refusalProblem, shareTaken, stateTooLarge, tooMany } from '../calls/refusals.ts'
 import type { ParticipantAnswer } from '../calls.ts'
 import { bytesOf } from '../core/bytes.ts'
 import { boundToConnection } from '../core/connections.ts'
 import type { Member } from '../core/member.ts'
 import { mayHaveMore, type Places } from '../core/places.ts'
 import type { Turns } from '../core/turns.ts'
+import type { Caller } from '../observe/callers.ts'
 import type { Runtime, Socket, SocketAttachment } from '../runtime.ts'
 import { Unread } from './unread.ts'
 
@@ -48,16 +49,29 @@ export class Sessions {
   }
 
   /** `null`: the socket was accepted. */
-  open(user: string, accept: (tag: string) => void, client: string | undefined): ParticipantAnswer | null {
+  open(
+    user: string,
+    accept: (tag: string) => void,
+    client: string | undefined,
+    caller: Caller,
+  ): ParticipantAnswer | null {
     const { sessionsPerParticipant: most } = API_LIMITS
     if (this.size >= most) return tooMany('Too many sessions of this lock are open at this participant.')
     if (client !== undefined && !mayHaveMore(this.countOf(client), this.size, most))
-      return tooMany('This key has its share of the sessions at this participant of the lock.')
+      return tooMany(
+        'This key has its share of the sessions at this participant. Open fewer of them at once.',
+      )
     const tag = boundToConnection(user)
     accept(tag)
     const socket = this.runtime.sockets.withTag(tag)
-    if (client !== undefined) socket?.attach({ ...NOTHING_KNOWN, client })
+    socket?.attach({ ...NOTHING_KNOWN, ...(client !== undefined && { client }), caller })
     return null
+  }
+
+  /** Who opened the session of this user. */
+  callerOf(user: string): Caller | undefined {
+    const socket = this.runtime.sockets.withTag(user)
+    return socket === undefined ? undefined : attachmentOf(socket).caller
   }
 
   private countOf(client: string): number {
@@ -202,13 +216,13 @@ export class Sessions {
         return this.say(socket, {
           type: 'error',
           code: 'locked',
-          detail: 'The lock was not granted in the time to wait.',
+          detail: 'The lock was not granted in time.',
         })
       case 'refused':
         return this.say(socket, {
           type: 'error',
           code: codeOf(event.refusal.code),
-          detail: `${event.event}: ${event.refusal.code}`,
+          detail: refusalProblem(event.refusal).detail,
         })
     }
   }

@@ -1,8 +1,8 @@
 /**
- * `watch`: Server-Sent Events of one participant, see api.md. A watcher is told what happens as it happens. One
- * that resumes, and one for which there is no room, is behind: whenever it has read what it was given, and
- * there is room, it gets the next page from storage, until it has caught up (replay.ts). What all of them have
- * not read yet is bounded together; a watcher that reads nothing is dropped.
+ * `watch`: Server-Sent Events of one participant, see api.md. A watcher gets events as they happen. One that
+ * resumes, and one for which there is no room, is behind: whenever it has read what it was given, and there
+ * is room, it gets the next page from storage, until it has caught up (replay.ts). What all watchers together
+ * have not read yet is bounded; a watcher that reads nothing is dropped.
  */
 import { API_LIMITS } from '../../../shared/api/limits.ts'
 import { guardsNothing, tooMany } from '../calls/refusals.ts'
@@ -16,7 +16,7 @@ import type { Runtime, Sink } from '../runtime.ts'
 import { type Behind, type Frozen, format, freeze, nextPage } from './replay.ts'
 
 const KEEP_OPEN_MS = 15_000
-/** A watcher that has read nothing of what is there for it for so many of these times is dropped. */
+/** A watcher that has read nothing of what waits for it for this many ticks is dropped. */
 const STALLED_TICKS = 2
 const TOO_SLOW = 'the reader is too slow'
 
@@ -30,11 +30,11 @@ export interface WatchersHost {
 
 interface Watcher {
   readonly sink: Sink
-  /** `null`: it is told what happens as it happens. */
+  /** `null`: it gets events as they happen. */
   behind: Behind | null
   /** It has read everything that it was given. */
   isDrained: boolean
-  /** At the last tick. */
+  /** How much was unread at the last tick. */
   unread: number
   stalledTicks: number
 }
@@ -66,7 +66,7 @@ export class Watchers {
       this.toldThrough = member.guarded.committed
       this.keepOpenLater()
     }
-    const behind: Behind | null = since === null ? null : { type: 'changes', since, afterId: 0 }
+    const behind: Behind | null = since === null ? null : { type: 'changes', since, afterStep: 0 }
     this.watchers.set(sink, { sink, behind, isDrained: true, unread: 0, stalledTicks: 0 })
     turns.afterwards(() => this.watchers.has(sink) && sink.write(': baton\n\n'))
     this.serve()
@@ -79,7 +79,7 @@ export class Watchers {
     this.thaw()
   }
 
-  /** The watcher has read everything that it was given. `true` if somebody is to be served. */
+  /** The watcher has read everything that it was given. Returns `true` if a watcher must be served. */
   drained(sink: Sink): boolean {
     const watcher = this.watchers.get(sink)
     if (watcher !== undefined) watcher.isDrained = true
@@ -87,7 +87,7 @@ export class Watchers {
     return false
   }
 
-  /** Whoever is behind and waits for a page gets it, as long as there is room. */
+  /** A watcher that is behind and waits for a page gets it, as long as there is room. */
   serve(): void {
     this.host.turns.afterwards(() => {
       let free = this.free()
@@ -98,7 +98,10 @@ export class Watchers {
     })
   }
 
-  /** What the participant has told so far is not what it will tell: its watchers resume with a snapshot. */
+  /**
+   * What the participant has reported so far does not lead to what it will report: its watchers resume with a
+   * snapshot.
+   */
   failAll(): void {
     const sinks = [...this.watchers.keys()]
     this.watchers.clear()
@@ -124,7 +127,7 @@ export class Watchers {
     const bytes = bytesOf(text)
     const { toldThrough } = this
     this.toldThrough = event.sequence
-    // Who is behind by now will find this event in storage.
+    // A watcher that is behind by now will find this event in storage.
     const live = [...this.watchers.values()].filter(({ behind }) => behind === null)
     this.host.turns.afterwards(() => {
       let free = this.free()
@@ -178,7 +181,7 @@ export class Watchers {
   // ---------------------------------------------------------------- behind
 
   private fallBehind(watcher: Watcher, since: number): void {
-    watcher.behind ??= { type: 'changes', since, afterId: 0 }
+    watcher.behind ??= { type: 'changes', since, afterStep: 0 }
     watcher.isDrained = watcher.sink.unreadBytes() === 0
   }
 

@@ -4,7 +4,7 @@ import { parseGrantId, parseTicketId } from '../../../shared/api/ids.ts'
 import type { Json } from '../../../shared/json.ts'
 import type { ParticipantCall } from '../../participant/calls.ts'
 import { noSuchParticipant, pass, problemResponse } from '../answers.ts'
-import { clientOf } from '../authentication.ts'
+import { callerOf, clientOf } from '../authentication.ts'
 import { type Call, type Handlers, type RouterContext, runLater, type Services } from '../context.ts'
 import { whereFrom } from '../nearest.ts'
 import type { Plan } from '../routing.ts'
@@ -85,7 +85,11 @@ async function enter(c: RouterContext, services: Services, lock: string, entry: 
     ...(atStake && { atStake }),
     ask: (place, leftMs) => {
       const leftToWait = Math.min(waitMs, Math.max(0, leftMs - times.answerMs))
-      return caller.call(lock, place, entry.call(leftToWait), { limitMs: leftMs, signal })
+      return caller.call(lock, place, entry.call(leftToWait), {
+        limitMs: leftMs,
+        signal,
+        caller: callerOf(c),
+      })
     },
     abandon: withdraw,
     isOver: () => signal.aborted,
@@ -107,7 +111,11 @@ async function ofTicket(
 ): Promise<Response> {
   const answer = await services.routing.only(participant, planFor(c, services, lock, call, waitMs))
   if (answer.type === 'gone')
-    return problemResponse(c, 'no_such_ticket', 'Its participant is not part of this lock.')
+    return problemResponse(
+      c,
+      'no_such_ticket',
+      'The participant that gave out this ticket is not part of this lock.',
+    )
   return pass(c, answer)
 }
 
@@ -122,7 +130,7 @@ async function ofGrant(
   const plan = { ...planFor(c, services, lock, callFor(grant), 0), ...(atStake && { atStake }) }
   const answer = await services.routing.only(grant.participant, plan)
   if (answer.type !== 'gone') return pass(c, answer)
-  const detail = `Participant ${grant.participant} is not part of this lock (any more), and its grants ended with that.`
+  const detail = `Participant ${grant.participant}, where this grant lived, is not part of this lock (any more).`
   return problemResponse(c, 'ejected', detail, atStake === undefined ? {} : { outcome: 'unknown' })
 }
 
@@ -138,6 +146,6 @@ function planFor(
     lock,
     from: whereFrom(c.get('incoming')),
     limitMs,
-    ask: place => services.caller.call(lock, place, call, { limitMs }),
+    ask: place => services.caller.call(lock, place, call, { limitMs, caller: callerOf(c) }),
   }
 }

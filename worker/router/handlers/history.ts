@@ -1,6 +1,6 @@
 /**
- * What the participants recorded, in pages: of each of them so many events, the oldest first. The cursor says
- * for each that has more where it goes on; one that does not answer is asked again with the next page.
+ * What the participants recorded, in pages: a number of events of each, the oldest first. The cursor says for
+ * each that has more where it goes on; one that does not answer is asked again with the next page.
  */
 import * as z from 'zod'
 import { formatCursor, parseCursor } from '../../../shared/api/ids.ts'

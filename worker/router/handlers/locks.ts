@@ -5,6 +5,7 @@ import type { Json } from '../../../shared/json.ts'
 import { checkOptions } from '../../../shared/protocols/all.ts'
 import type { ParticipantCall, ParticipantStatus } from '../../participant/calls.ts'
 import { json, malformed, pass, problemResponse } from '../answers.ts'
+import { callerOf } from '../authentication.ts'
 import { configurationFrom, describeConfiguration, differences } from '../configuration.ts'
 import type { Handlers, Services } from '../context.ts'
 import { whereFrom } from '../nearest.ts'
@@ -77,13 +78,13 @@ export const lockHandlers = {
       from: whereFrom(c.get('incoming')),
       limitMs: times.answerMs,
       atStake: 'holder',
-      ask: (place, leftMs) => caller.call(lock, place, call, { limitMs: leftMs }),
+      ask: (place, leftMs) => caller.call(lock, place, call, { limitMs: leftMs, caller: callerOf(c) }),
     })
     return pass(c, answer as Exclude<typeof answer, { type: 'gone' }>)
   },
 
   participants: async ({ c }) =>
-    problemResponse(c, 'not_supported', 'The participants of a lock are those that it was configured with.'),
+    problemResponse(c, 'not_supported', 'A lock keeps the participants that it was created with.'),
 } satisfies Partial<Handlers>
 
 /** Each participant behind a URL is a process of its own; `null` if all are objects of this one. */

@@ -1,14 +1,40 @@
 /** The service about itself. */
-import { describeApi } from '../../../shared/api/openapi.ts'
+import { API_VERSION, describeApi } from '../../../shared/api/openapi.ts'
+import type { HomeAnswer } from '../../../shared/api/types.ts'
 import type { ParticipantStatus } from '../../participant/calls.ts'
 import { json } from '../answers.ts'
 import { authorization } from '../authentication.ts'
 import type { Handlers, RouterContext, Services } from '../context.ts'
-import { renderDocs } from '../docs-page.ts'
 import { type LockViews, renderLockMetrics } from '../lock-metrics.ts'
+import { type DocsOptions, renderDocs } from '../pages/docs.ts'
+import { renderHome } from '../pages/home.ts'
 import { askAll } from './locks.ts'
 
 export const serviceHandlers = {
+  home: async ({ c, services }) => {
+    const base = baseOf(c, '/')
+    const ledger = await services.ledgerHealth()
+    const { protocol, participants } = services.defaults(ANY_LOCK)
+    const answer: HomeAnswer = {
+      service: 'baton',
+      version: API_VERSION,
+      status: 'ok',
+      ...(ledger !== null && { ledger: { ...ledger } }),
+      protocol,
+      participants: participants.map(({ id, location }) => ({ id, location })),
+      links: {
+        docs: `${base}/docs`,
+        openapi: `${base}/openapi.json`,
+        health: `${base}/healthz`,
+        metrics: `${base}/metrics`,
+      },
+    }
+    // The same address has two answers.
+    c.header('vary', 'Accept')
+    if (!(c.req.header('accept') ?? '').includes('text/html')) return json(c, 200, answer)
+    return c.html(renderHome(answer, { ...pageOptions(c, services, base), keys: services.keys.type }))
+  },
+
   health: async ({ c, services }) => {
     const ledger = await services.ledgerHealth()
     return json(c, 200, { status: 'ok', ...(ledger !== null && { ledger: { ...ledger } }) })
@@ -33,8 +59,14 @@ export const serviceHandlers = {
 
   openapi: ({ c }) => json(c, 200, describeApi(baseOf(c, '/openapi.json'))),
 
-  docs: ({ c }) => c.html(renderDocs(describeApi(baseOf(c, '/docs')), c.get('secureHeadersNonce') ?? '')),
+  docs: ({ c, services }) => {
+    const base = baseOf(c, '/docs')
+    return c.html(renderDocs(describeApi(base), pageOptions(c, services, base)))
+  },
 } satisfies Partial<Handlers>
+
+/** The defaults are those of a lock that nobody has configured: any name will do. */
+const ANY_LOCK = 'demo'
 
 /** Those that do not answer are among them. */
 async function viewsOf(services: Services, lock: string): Promise<LockViews> {
@@ -43,7 +75,17 @@ async function viewsOf(services: Services, lock: string): Promise<LockViews> {
   return { lock, participants: new Map(participants.map(({ id }) => [id, statuses.get(id) ?? null])) }
 }
 
+function pageOptions(c: RouterContext, { keys }: Services, base: string): DocsOptions {
+  return {
+    // What whoever reads the page has called this service.
+    url: new URL(c.req.url).origin + base,
+    hasKeys: keys.type !== 'open',
+    nonce: c.get('secureHeadersNonce') ?? '',
+  }
+}
+
 /** Where the service is mounted: what is left of the path of a request without the route's own. */
 function baseOf(c: RouterContext, route: string): string {
-  return c.req.path.slice(0, -route.length)
+  const { path } = c.req
+  return path.endsWith(route) ? path.slice(0, -route.length) : path
 }

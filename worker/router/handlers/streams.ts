@@ -2,7 +2,7 @@
 import type { Context } from 'hono'
 import type { ParticipantPlace } from '../../../shared/api/configuration.ts'
 import { malformed, noSuchParticipant, pass } from '../answers.ts'
-import { clientOf } from '../authentication.ts'
+import { callerOf, clientOf } from '../authentication.ts'
 import type { Handlers, RouterContext, Services } from '../context.ts'
 import { whereFrom } from '../nearest.ts'
 import type { Routed } from '../routing.ts'
@@ -38,8 +38,22 @@ export const streamHandlers = {
     // Made anew: a key that was offered as a subprotocol goes no further than this.
     const headers = new Headers({ upgrade: 'websocket' })
     const { client } = clientOf(c)
-    const path = `/session?user=${services.randomUser()}${client === undefined ? '' : `&client=${client}`}`
-    const answer = await open(c, services, lock, at, path, headers, ({ status }) => status === 101)
+    const { key, requestId } = callerOf(c)
+    const search = new URLSearchParams({
+      user: services.randomUser(),
+      ...(client !== undefined && { client }),
+      ...(key !== undefined && { key }),
+      ...(requestId !== undefined && { request: requestId }),
+    })
+    const answer = await open(
+      c,
+      services,
+      lock,
+      at,
+      `/session?${search}`,
+      headers,
+      ({ status }) => status === 101,
+    )
     if (answer.type === 'gone') return noSuchParticipant(c, 'query', at!)
     if (answer.type !== 'opened') return pass(c, answer)
     return services.upgrade(answer.response, chosenHeaders(offered))

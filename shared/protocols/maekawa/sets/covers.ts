@@ -1,7 +1,8 @@
 /**
- * Covers of the circle of N nodes for degenerate.ts: every distance modulo N is the difference of two of the steps. Found by
- * test/protocols/maekawa/search-covers.ts, which looks for smaller ones; each is verified when sets are made of it. Numbers of nodes
- * that a projective plane has are not here.
+ * Covers of the circle of N nodes for degenerate.ts: every distance modulo N is the difference of two of the
+ * steps. They were found by test/protocols/maekawa/search-covers.ts, which looks for smaller ones; each cover
+ * is verified when sets are made from it. Numbers of nodes for which there is a projective plane are not
+ * listed.
  */
 export const COVERS: { readonly [participants: number]: readonly number[] } = {
   2: [0, 1],

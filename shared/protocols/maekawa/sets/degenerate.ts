@@ -1,8 +1,9 @@
 /**
- * Sets for the numbers of nodes that no projective plane has. The paper relaxes (c) and (d) for them; this one need not. Put the
- * nodes in a circle and choose a few steps d_1, …, d_K such that every distance around the circle is the difference of two
- * of them. The sets i + {d_1, …, d_K} all have K members, and every node is in K of them. Any two of them meet: the
- * distance j - i is some d - e, so i + d and j + e are the same node. Only K is larger than that of a plane would be.
+ * Sets for numbers of nodes that no projective plane has. The paper relaxes (c) and (d) for them; this
+ * construction need not. Put the nodes in a circle and choose a few steps d_1, …, d_K such that every
+ * distance around the circle is the difference of two of them. The sets i + {d_1, …, d_K} all have K members,
+ * and every node is in K of them. Any two of them meet: the distance j - i is some d - e, so i + d and j + e
+ * are the same node. Only K is larger than that of a plane would be.
  */
 import { COVERS } from './covers.ts'
 import type { MemberSets } from './verify.ts'
@@ -14,7 +15,10 @@ export function cyclicSets(participants: number): MemberSets {
   )
 }
 
-/** Every distance up to half the circle is a multiple of `unit` less one of 0, …, unit - 1: about √(2N) steps, for any N. */
+/**
+ * Every distance up to half the circle is a multiple of `unit` minus one of 0, …, unit - 1: about √(2N)
+ * steps, for any N.
+ */
 export function twoScales(participants: number): number[] {
   const half = Math.floor(participants / 2)
   const unit = Math.max(1, Math.round(Math.sqrt(half)))

@@ -1,18 +1,18 @@
 /**
- * The finite field of p^m elements. An element is a number from 0 to p^m - 1: its digits to the base p are the coefficients of a
- * polynomial of degree below m. Polynomials are added coefficient by coefficient and multiplied modulo an irreducible
- * polynomial of degree m, which is found by trying all.
+ * The finite field of p^m elements. An element is a number from 0 to p^m - 1: its digits in base p are the
+ * coefficients of a polynomial of degree below m. Polynomials are added coefficient by coefficient and
+ * multiplied modulo an irreducible polynomial of degree m, which is found by trying all.
  */
 export interface FiniteField {
   readonly order: number
   add(a: number, b: number): number
   negate(a: number): number
   multiply(a: number, b: number): number
-  /** Of any element but 0. */
+  /** The inverse of any element but 0. */
   invert(a: number): number
 }
 
-/** `null`: there is a field of this order only if it is a power of a prime. */
+/** `null` unless the order is a power of a prime: there is no other field. */
 export function finiteField(order: number): FiniteField | null {
   const prime = smallestFactor(order)
   let degree = 0
@@ -48,7 +48,7 @@ function fieldOf(prime: number, degree: number): FiniteField {
 
 // ---------------------------------------------------------------- polynomials over the integers modulo p
 
-/** Coefficients, that of the lowest power first. */
+/** Coefficients, starting with that of the lowest power. */
 type Polynomial = readonly number[]
 
 function digits(value: number, prime: number): number[] {
@@ -73,7 +73,7 @@ function product(a: Polynomial, b: Polynomial, prime: number): number[] {
   return terms
 }
 
-/** What is left of a polynomial after division by one whose highest coefficient is 1. */
+/** The remainder of a polynomial after division by one whose highest coefficient is 1. */
 function remainder(dividend: Polynomial, divisor: Polynomial, prime: number): number[] {
   const rest = [...dividend]
   const degree = divisor.length - 1
@@ -87,7 +87,10 @@ function remainder(dividend: Polynomial, divisor: Polynomial, prime: number): nu
   return rest.slice(0, degree)
 }
 
-/** The first polynomial of this degree, with highest coefficient 1, that no polynomial of at most half its degree divides. */
+/**
+ * The first polynomial of this degree, with highest coefficient 1, that no polynomial of at most half its
+ * degree divides.
+ */
 function irreducible(prime: number, degree: number): Polynomial {
   for (const candidate of monic(prime, degree)) if (!hasFactor(candidate, prime)) return candidate
   throw new Error('there is an irreducible polynomial of every degree')

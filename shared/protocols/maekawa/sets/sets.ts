@@ -1,4 +1,7 @@
-/** The sets S_1, …, S_N for any number of nodes, made once for each. Every participant makes the same. */
+/**
+ * The sets S_1, …, S_N for any number of nodes, computed once for each. Every participant computes the same
+ * sets.
+ */
 import { assert } from '../../step.ts'
 import { cyclicSets } from './degenerate.ts'
 import { projectivePlane } from './projective-plane.ts'
@@ -17,7 +20,7 @@ export function memberSets(participants: number): MemberSets {
   return sets
 }
 
-/** The ones with fewer messages; of equals those that share the work evenly. */
+/** The sets that need fewer messages; among equals, those that share the work more evenly. */
 function bestOfOthers(participants: number): MemberSets {
   const cyclic = cyclicSets(participants)
   const truncated = truncatedPlane(participants, memberSets)

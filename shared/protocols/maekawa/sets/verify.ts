@@ -1,13 +1,18 @@
-/** Sections 2 and 3: what the sets S_1, …, S_N must satisfy, and how close they come to what would be best. */
+/** Sections 2 and 3: what the sets S_1, …, S_N must satisfy, and how close they come to the best possible. */
 import type { ParticipantId } from '../../protocol.ts'
 
 /** S_i at index i - 1, in increasing order. */
 export type MemberSets = readonly (readonly ParticipantId[])[]
 
-/** `null`, or why these are no sets to exclude each other with: properties (a) and (b), and that they are sets of nodes. */
+/**
+ * Returns why these sets do not exclude each other, or `null`: checks properties (a) and (b), and that they
+ * are sets of nodes.
+ */
 export function problemOf(sets: MemberSets): string | null {
   const nodes = sets.length
-  /** By node: the sets that it is in, so that the sets that meet S_i are found without looking at all pairs. */
+  /**
+   * By node: the sets that it is in, so that the sets that meet S_i are found without looking at all pairs.
+   */
   const containing: number[][] = Array.from({ length: nodes + 1 }, () => [])
   for (const [index, set] of sets.entries()) {
     const node = index + 1
@@ -30,12 +35,12 @@ export interface Measures {
   readonly smallest: number
   readonly largest: number
   readonly mean: number
-  /** The mean size against √N. */
+  /** The mean size, relative to √N. */
   readonly perRoot: number
-  /** How many sets a node is in: for how many nodes it arbitrates. */
+  /** How many sets a node is in, that is, for how many nodes it arbitrates. */
   readonly leastLoad: number
   readonly greatestLoad: number
-  /** No sets with (a)-(d) are smaller: N ≤ K(K - 1) + 1. */
+  /** No sets with properties (a)-(d) are smaller: N ≤ K(K - 1) + 1. */
   readonly bound: number
 }
 

@@ -1,6 +1,6 @@
 /**
- * Where a user sits: at a participant, under a name that is its own. Here is what every kind of user can do: speak to its
- * stub, be woken, be recorded. What it does with that is in client.ts.
+ * What every kind of user can do: speak to its stub, be woken, be recorded. A user belongs to one participant
+ * and has a name of its own. What it does is in client.ts.
  */
 import type { UserStubEvent } from '../../shared/history/events.ts'
 import type { ParticipantId, UserInput } from '../../shared/protocols/protocol.ts'
@@ -9,14 +9,14 @@ import type { Counts } from './counts.ts'
 import type { Random } from './random.ts'
 import type { ClientScenario } from './scenario.ts'
 
-/** What a user needs of the world. */
+/** What a user needs from the world. */
 export interface ClientWorld {
   readonly now: number
   readonly hasFaults: boolean
   readonly counts: Counts
   readonly users: Map<string, Client>
   record(event: UserStubEvent): void
-  toStub(seat: Seat, event: UserInput): void
+  toStub(seat: ClientBase, event: UserInput): void
   wake(client: number, delayMs: number, generation: number): void
 }
 
@@ -30,7 +30,7 @@ export type ClientState =
   | 'gone'
   | 'stopped'
 
-/** What the history says of an event; `at`, user and participant are added. */
+/** What the history says about an event; `at`, user and participant are added. */
 type Recorded<Event = UserStubEvent> = Event extends unknown
   ? Omit<Event, 'at' | 'user' | 'participant'>
   : never
@@ -38,7 +38,7 @@ type Recorded<Event = UserStubEvent> = Event extends unknown
 const RETRY_MIN_MS = 150
 const RETRY_MAX_MS = 500
 
-export class Seat {
+export class ClientBase {
   readonly index: number
   readonly participant: ParticipantId
   protected readonly world: ClientWorld
@@ -47,12 +47,12 @@ export class Seat {
   readonly #seat: string
   name = ''
   state: ClientState = 'away'
-  /** When it entered its state: who never leaves one is starving. */
+  /** When it entered its state: a user that never leaves one is starving. */
   since = 0
-  /** When what it said and what it was told last arrives: both keep their order. */
+  /** When the last thing that it said, and that it was told, arrives: both keep their order. */
   lastSaid = 0
   lastHeard = 0
-  /** What was said to it before this is lost, because whoever said it is. */
+  /** What was said to it before this time is lost, because its sender is. */
   deafBefore = 0
   #names = 0
   #generation = 0
@@ -73,7 +73,7 @@ export class Seat {
     this.plan = plan
   }
 
-  /** Somebody new takes the seat. */
+  /** A new user takes the seat. */
   protected takeNewName(): void {
     this.name = `${this.#seat}.${++this.#names}`
   }

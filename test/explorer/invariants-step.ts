@@ -1,4 +1,7 @@
-/** *Always*, of each step of one participant: what may follow what, and what must be durable before what is said. */
+/**
+ * Invariants of each step of one participant: what may follow what, and what must be durable before what is
+ * said.
+ */
 import type { Context, Effect, Input } from '../../shared/protocols/protocol.ts'
 import { entryAt, lengthOf } from '../../shared/protocols/wme/log.ts'
 import type { WmeMessage } from '../../shared/protocols/wme/messages.ts'

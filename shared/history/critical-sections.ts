@@ -1,17 +1,18 @@
 /**
- * How long users of a lock that guards no state were inside, as far as a history can say. It has what a user heard and
- * said: `crit` may reach it late, and an ejection even later, when somebody else is inside already. Only of a user whose
- * `exit` was answered with `rem` it is certain that it was inside from the one to the other.
+ * The critical sections of users of a lock that guards no state, as far as a history can show them. A history
+ * contains what a user heard and said: `crit` may reach it late, and an ejection even later, when another
+ * user is inside already. Only if a user's `exit` was answered with `rem` is it certain that the user was
+ * inside from its `crit` to its `exit`.
  */
 import type { Mode } from '../protocols/protocol.ts'
 import type { HistoryEvent } from './events.ts'
 import type { Instance, Instances } from './instances.ts'
 import type { EventOf } from './serial-order.ts'
 
-export interface Stay extends Instance {
+export interface CriticalSection extends Instance {
   readonly mode: Mode
   readonly critAt: number
-  /** Of the `try` that led to it. */
+  /** The time of the `try` that led to it. */
   readonly tryAt: number | null
   /** The `exit` that was answered with `rem`: the end of what is certain. */
   readonly exit: number | null
@@ -19,7 +20,10 @@ export interface Stay extends Instance {
 }
 
 /** In the order of their `crit`. */
-export function findStays(events: readonly HistoryEvent[], { byFence }: Instances): Stay[] {
+export function findCriticalSections(
+  events: readonly HistoryEvent[],
+  { byFence }: Instances,
+): CriticalSection[] {
   const exits = exitsByFence(events)
   const timeOf = (index: number | null) => (index === null ? null : events[index]!.at)
   return [...byFence.values()].map(instance => {

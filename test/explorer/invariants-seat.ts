@@ -1,4 +1,4 @@
-/** *Always*, of each state of one participant. */
+/** Invariants of each state of one participant. */
 import type { Context } from '../../shared/protocols/protocol.ts'
 import { fenceOf } from '../../shared/protocols/wme/fence.ts'
 import { inCriticalSection } from '../../shared/protocols/wme/figure-3-states.ts'
@@ -68,11 +68,14 @@ function checkRequests(findings: Findings, context: Context, { isUp, state }: Se
   }
   const mustAsk = durable.stub.phase === 'requesting' && derived.owner !== context.config.self
   if (isUp && (mustAsk || durable.epoch.sealed) && !soft.timers.repeat) {
-    findings.violate('who waits for an answer has a repeat timer (I14)', durable.stub.phase)
+    findings.violate('a stub that waits for an answer has a repeat timer (I14)', durable.stub.phase)
   }
 }
 
-/** I6, I7, I8: the replica and its results are those of a serial replay of the committed log, in which nothing is twice. */
+/**
+ * I6, I7, I8: the replica and its results are those of a serial replay of the committed log, in which nothing
+ * occurs twice.
+ */
 function checkReplica(findings: Findings, context: Context, { isUp, state }: Seat): void {
   const { durable, soft } = state
   if (durable.base.sequence > 0) return
@@ -92,7 +95,7 @@ function checkReplica(findings: Findings, context: Context, { isUp, state }: Sea
   }
 }
 
-/** What the user was told of its operations is what its participant has done. */
+/** What the user was told about its operations is what its participant has done. */
 function checkUser(findings: Findings, { state, user }: Seat): void {
   if (user === null) return
   for (const { opId, outcome, sequence } of user.operations) {

@@ -1,6 +1,6 @@
 /**
- * *Sometimes*: what a search must have reached at least once to be worth anything. All but the two in always-pair.ts show in
- * one step of one participant.
+ * Coverage goals: what a search must have reached at least once to be worth anything. All but the two in
+ * invariants-pair.ts show in one step of one participant.
  */
 import type { Context, Effect, Input } from '../../shared/protocols/protocol.ts'
 import { inCriticalSection } from '../../shared/protocols/wme/figure-3-states.ts'
@@ -10,7 +10,7 @@ import type { WmeState } from '../../shared/protocols/wme/state.ts'
 import type { Findings } from './findings.ts'
 import type { Seat } from './seat.ts'
 
-export const SOMETIMES = [
+export const COVERAGE_GOALS = [
   'a user in the critical section',
   'an operation applied by acknowledgements',
   'a token passed on by an idle stub',
@@ -38,7 +38,7 @@ export const SOMETIMES = [
   'two users in the critical section at once, in different epochs',
 ] as const
 
-export type Sometimes = (typeof SOMETIMES)[number]
+export type CoverageGoal = (typeof COVERAGE_GOALS)[number]
 
 type Effects = readonly Effect<WmeMessage>[]
 
@@ -50,7 +50,7 @@ export function noteStep(
   after: WmeState,
   effects: Effects,
 ): void {
-  const reach = (name: Sometimes) => findings.reach(name)
+  const reach = (name: CoverageGoal) => findings.reach(name)
   noteEmitted(reach, seat, after, effects)
   noteLog(reach, context, seat.state, input, after)
   if (input.type === 'start' && !input.genesis) noteRecovery(reach, context, after)
@@ -61,7 +61,12 @@ export function noteStep(
   }
 }
 
-function noteEmitted(reach: (name: Sometimes) => void, seat: Seat, after: WmeState, effects: Effects): void {
+function noteEmitted(
+  reach: (name: CoverageGoal) => void,
+  seat: Seat,
+  after: WmeState,
+  effects: Effects,
+): void {
   const events = effects.filter(effect => effect.type === 'emit').map(({ event }) => event)
   const isNewEpoch = after.durable.epoch.epoch > seat.state.durable.epoch.epoch
   for (const event of events) {
@@ -79,7 +84,7 @@ function noteEmitted(reach: (name: Sometimes) => void, seat: Seat, after: WmeSta
 }
 
 function noteLog(
-  reach: (name: Sometimes) => void,
+  reach: (name: CoverageGoal) => void,
   context: Context,
   before: WmeState,
   input: Input<WmeMessage>,
@@ -111,7 +116,7 @@ function noteLog(
 }
 
 function noteRecovery(
-  reach: (name: Sometimes) => void,
+  reach: (name: CoverageGoal) => void,
   context: Context,
   { durable, derived }: WmeState,
 ): void {
@@ -121,7 +126,7 @@ function noteRecovery(
 }
 
 function noteMessage(
-  reach: (name: Sometimes) => void,
+  reach: (name: CoverageGoal) => void,
   before: WmeState,
   body: WmeMessage,
   after: WmeState,

@@ -56,7 +56,7 @@ describe('local users', () => {
     })
   })
 
-  it('operators force out whoever is inside, wherever it is', () => {
+  it('operators force out any user that is inside, wherever it is', () => {
     const cluster = new Cluster({ participants: 3 })
     cluster.try(1)
     cluster.deliver()
@@ -95,7 +95,7 @@ describe('the view', () => {
     expect(cluster.view(2).owner).toBeNull()
   })
 
-  it('names those who were asked whether they are there, and were silent', () => {
+  it('names the nodes that were asked whether they are there, and were silent', () => {
     const cluster = new Cluster({ participants: 3 })
     cluster.crash(3)
     cluster.try(1)

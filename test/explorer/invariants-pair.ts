@@ -1,11 +1,12 @@
 /**
- * *Always*, of any two participants of a world, up or down: what one holds, or once held, fits what the other does. What is
- * true of all pairs is true of all, so no property needs the whole world.
+ * Invariants of any two participants of a world, up or down: what one holds, or once held, fits what the
+ * other does. What is true of all pairs is true of all, so no property needs the whole world.
  *
- * The search does not visit every world, but for each run one that does the same steps in some order (movers.ts). So a property
- * must not depend on what two participants are at the same time: what each once held stays in its record, and a
- * violation that was there once can be seen ever after. Of I11 that is not so; but who owns follows from the log, so two
- * owners in one epoch have either different logs (I2), or one lacks what it wrote itself (I17, I20).
+ * The search does not visit every world, but for each run one that does the same steps in some order
+ * (movers.ts). So a property must not depend on the states of two participants at the same time: what each
+ * once held stays in its record, and a violation that was there once can be seen ever after. I11 does depend
+ * on that; but who owns follows from the log, so two owners in one epoch either have different logs (I2), or
+ * one lacks what it wrote itself (I17, I20).
  */
 import { inCriticalSection } from '../../shared/protocols/wme/figure-3-states.ts'
 import { entryAt } from '../../shared/protocols/wme/log.ts'
@@ -45,7 +46,7 @@ function checkTokens(findings: Findings, one: Seat, other: Seat): void {
   }
 }
 
-/** I1, also for those who entered an epoch and crashed or went on. */
+/** I1, also for participants that entered an epoch and crashed or went on. */
 function checkDecisions(findings: Findings, one: Seat, other: Seat): void {
   for (const epoch of one.record.epochs) {
     const same = other.record.epochs.find(entered => entered.epoch === epoch.epoch)
@@ -80,7 +81,10 @@ function compareEntries(findings: Findings, one: Entry, other: Entry): void {
   findings.violate('one entry per epoch and sequence, ever (I2)', `${textOf(one)} and ${textOf(other)}`)
 }
 
-/** I5, I6: what one ever knew to be committed is in the log of everybody who is as far, and of everybody in a later epoch. */
+/**
+ * I5, I6: what one ever knew to be committed is in the log of everybody that is as far, and of everybody in a
+ * later epoch.
+ */
 function checkCommitted(findings: Findings, one: Seat, other: Seat): void {
   const property = 'what is committed is in every later log, and the same (I5, I6)'
   const { durable } = one.state
@@ -95,14 +99,15 @@ function checkCommitted(findings: Findings, one: Seat, other: Seat): void {
     }
     const same = entryAt(other.state.durable, sequence)
     if (same === undefined || same.epoch === entry.epoch) continue
-    // Who has not heard of the decision yet may still hold what it rolls back, but never as committed.
+    // A participant that has not heard of the decision yet may still hold what it rolls back, but never as
+    // committed.
     if (!isEarlier || sequence <= other.record.committed) {
       return findings.violate(property, `${textOf(entry)} and ${textOf(same)}`)
     }
   }
 }
 
-/** I8, I9: what a user was told of its operation holds at every replica. */
+/** I8, I9: what a user was told about its operation holds at every replica. */
 function checkOperations(findings: Findings, one: Seat, other: Seat): void {
   if (one.user === null) return
   for (const { opId, outcome, sequence } of one.user.operations) {

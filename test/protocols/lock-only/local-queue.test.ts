@@ -1,11 +1,11 @@
-/** The desk after a restart, whichever protocol it serves. */
+/** The local queue after a restart, whichever protocol it serves. */
 import { expect, it } from 'vitest'
 import { maekawa } from '../../../shared/protocols/maekawa/maekawa.ts'
 import { Table } from '../maekawa/table.ts'
 
 const USERS = Array.from({ length: 12 }, (_, index) => `user-${index + 1}`)
 
-it('the queue is first come first also if storage gives its records back in the order of their keys', () => {
+it('the queue keeps its order though storage gives its records back in the order of their keys', () => {
   const table = new Table({ participants: 3 })
   table.try(2, 'holder')
   table.deliver()
@@ -13,7 +13,7 @@ it('the queue is first come first also if storage gives its records back in the 
   // As text, waiter/10 comes before waiter/2.
   const records = [...table.storage(2)].sort(([a], [b]) => (a < b ? -1 : 1))
   const { durable } = maekawa.recover(table.context(2), records)
-  expect(durable.desk.waiters.map(({ user }) => user)).toEqual(USERS)
+  expect(durable.localQueue.waiters.map(({ user }) => user)).toEqual(USERS)
   expect(durable).toEqual(table.state(2).durable)
 })
 
@@ -21,7 +21,7 @@ it('a grant that was kept alive is so after a restart', () => {
   const table = new Table({ participants: 3 })
   table.try(1, 'ann', { ttlMs: 1_000 })
   table.deliver()
-  const { fence } = table.state(1).durable.desk.holders[0]!
+  const { fence } = table.state(1).durable.localQueue.holders[0]!
   table.now = 900
   const kept = { type: 'kept', user: 'ann', fence, expiresAt: 10_900 }
   expect(table.user(1, { type: 'keep-alive', user: 'ann', fence, ttlMs: 10_000 })).toEqual([kept])
@@ -31,7 +31,7 @@ it('a grant that was kept alive is so after a restart', () => {
   expect(table.fire(1, 'ttl')).toMatchObject([{ type: 'ejected', user: 'ann', reason: 'expired' }])
 })
 
-it('who waits has as long to wait after a restart as before', () => {
+it('a user that waits may wait as long after a restart as before', () => {
   const table = new Table({ participants: 3 })
   table.try(1, 'ann')
   table.deliver()
@@ -43,12 +43,12 @@ it('who waits has as long to wait after a restart as before', () => {
   expect(table.fire(1, 'wait')).toEqual([{ type: 'withdrawn', user: 'bob', reason: 'timeout' }])
 })
 
-it('whoever withdraws takes nobody else out of the queue, and whoever asks again waits once', () => {
+it('a user that withdraws takes no other out of the queue, and one that asks again waits once', () => {
   const table = new Table({ participants: 3 })
   table.try(1, 'ann')
   table.deliver()
   for (const user of ['bob', 'cid', 'bob', 'dan']) table.try(1, user)
-  const waiting = () => table.state(1).durable.desk.waiters.map(({ user }) => user)
+  const waiting = () => table.state(1).durable.localQueue.waiters.map(({ user }) => user)
   expect(waiting()).toEqual(['bob', 'cid', 'dan'])
   expect(table.withdraw(1, 'cid')).toEqual([{ type: 'withdrawn', user: 'cid', reason: 'asked' }])
   expect(waiting()).toEqual(['bob', 'dan'])

@@ -1,0 +1,112 @@
+/**
+ * What sessions and watches send, as schemas: OpenAPI shows them, and tests hold every event against them. The types
+ * beside them (session.ts, watch.ts) are what the client uses, which has no use for a validator.
+ */
+import * as z from 'zod'
+import { opResult } from './ops.ts'
+import {
+  component,
+  epoch,
+  fence,
+  json,
+  key,
+  opId,
+  participantId,
+  revision,
+  sequence,
+  ttlMs,
+} from './primitives.ts'
+import { PROBLEM_CODES, type ProblemCode } from './problems.ts'
+
+// ---------------------------------------------------------------- session
+
+const applied = z
+  .boolean()
+  .describe('false if a condition did not hold: then nothing of the batch was applied.')
+const outcome = z.enum(['applied', 'not-applied', 'unknown']).describe('What became of the operation.')
+
+export const sessionEvent = component(
+  'SessionEvent',
+  z.discriminatedUnion('type', [
+    z
+      .object({
+        type: z.literal('crit'),
+        fence,
+        epoch,
+        ttlMs: ttlMs.describe('The grant ends if the client gives no sign of life for so long.'),
+      })
+      .describe('The lock is yours.'),
+    z
+      .object({
+        type: z.literal('outcome'),
+        opId,
+        sequence,
+        applied,
+        results: z.array(opResult).describe('One for each op, in their order.'),
+      })
+      .describe('The answer to an issue.'),
+    z.object({ type: z.literal('rem') }).describe('The lock is released: the answer to an exit.'),
+    z
+      .object({
+        type: z.literal('ejected'),
+        reason: z.enum(['suspected', 'operator', 'expired']).describe('Why the lock was lost.'),
+        pending: z.object({ opId, outcome }).optional().describe('The operation that was under way.'),
+      })
+      .describe('The lock is lost.'),
+    z
+      .object({
+        type: z.literal('error'),
+        code: z.enum(PROBLEM_CODES as readonly [ProblemCode, ...ProblemCode[]]).describe('As in a Problem.'),
+        detail: z.string().describe('What was wrong.'),
+      })
+      .describe(
+        'A message was out of turn or malformed, or the lock was not granted. The session stays open.',
+      ),
+    z
+      .object({
+        type: z.literal('probe'),
+        id: z.string().describe('Send it back.'),
+      })
+      .describe('Answer with the same message, to show that you have read everything before it.'),
+  ]),
+)
+
+// ---------------------------------------------------------------- watch
+
+const entry = z.object({ key, value: json, revision })
+
+export const watchOp = component(
+  'WatchOp',
+  z
+    .object({
+      sequence,
+      fence: fence.describe('Of the grant under which it was applied.'),
+      opId,
+      changes: z
+        .array(z.union([entry, z.object({ key, deleted: z.literal(true).describe('The key is gone.') })]))
+        .describe('The keys that it changed.'),
+    })
+    .describe('An operation was applied.'),
+)
+
+export const watchHolder = component(
+  'WatchHolder',
+  z
+    .union([
+      z.object({ sequence, participant: participantId, fence }),
+      z.object({ sequence, participant: z.null().describe('Nobody has the lock.') }),
+    ])
+    .describe('The lock went to a user of this participant.'),
+)
+
+export const watchSnapshot = component(
+  'WatchSnapshot',
+  z
+    .object({ sequence, entries: z.array(entry).describe('All keys and their values.') })
+    .describe(
+      'What you asked for is no longer kept: this is the whole state instead, and events go on from here.',
+    ),
+)
+
+/** By the name of the event. */
+export const watchEvents = { op: watchOp, holder: watchHolder, snapshot: watchSnapshot }

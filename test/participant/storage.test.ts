@@ -1,0 +1,288 @@
+/**
+ * The journal, its checkpoints and the segments hold what a plain map would, whatever is written in any
+ * number of turns, however often an instance begins anew, and wherever one of them ends.
+ */
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import type { HistoryEvent } from '../../shared/history/events.ts'
+import type { Json } from '../../shared/json.ts'
+import { Storage, storedRecords } from '../../worker/participant/core/storage.ts'
+import { MemoryRows } from './memory-rows.ts'
+
+const LIMITS = { eventsKept: 20, journalRows: 3 }
+
+type Change = readonly [key: string, value: Json | null]
+type Turn = { readonly changes: readonly Change[]; readonly steps: number; readonly restarts: boolean }
+
+const keys = fc.constantFrom(
+  'stub',
+  'epoch',
+  'log/1',
+  'log/2',
+  'log/10',
+  'cell/é😀',
+  'cell/\n\t"',
+  '.own',
+  '.two',
+)
+const values = fc.oneof(
+  fc.constant(null),
+  fc.jsonValue({ maxDepth: 2 }) as fc.Arbitrary<Json>,
+  fc.constantFrom<Json>('{', '"', '', '\t\n', 'é😀\u2028', 0),
+)
+const turns = fc.array(
+  fc.record<Turn>({
+    changes: fc.array(fc.tuple(keys, values), { maxLength: 5 }),
+    steps: fc.nat(2),
+    restarts: fc.boolean(),
+  }),
+  { maxLength: 40 },
+)
+
+const parsed = (rows: MemoryRows) =>
+  new Map(Array.from(storedRecords(rows), ([key, text]) => [key, JSON.parse(text) as Json]))
+
+const sorted = <Value>(map: ReadonlyMap<string, Value>) => [...map].sort(([a], [b]) => (a < b ? -1 : 1))
+
+function stage(storage: Storage, { changes, steps }: Turn, at: number): void {
+  for (const [key, value] of changes) {
+    if (value === null) storage.delete(key)
+    else storage.put(key, value)
+  }
+  for (let step = 0; step < steps; step++) storage.events.record([eventAt(at + step / 10)], [])
+}
+
+const eventAt = (at: number): HistoryEvent => ({ at, participant: 1, type: 'withdrawn', user: 'u' })
+
+function history(storage: Storage): number[] {
+  const found: number[] = []
+  let cursor: string | null = null
+  do {
+    const page = storage.events.historyPage(3, cursor)
+    found.push(...page.events.map(({ at }) => at))
+    cursor = page.cursor
+  } while (cursor !== null)
+  return found
+}
+
+describe('storage holds what a plain map would', () => {
+  it('whatever is written, across restarts', () => {
+    fc.assert(
+      fc.property(turns, sequence => {
+        const rows = new MemoryRows()
+        const model = new Map<string, Json>()
+        const told: number[] = []
+        let storage = new Storage(rows, LIMITS)
+        for (const [at, turn] of sequence.entries()) {
+          stage(storage, turn, at)
+          for (let step = 0; step < turn.steps; step++) told.push(at + step / 10)
+          storage.commit()
+          for (const [key, value] of turn.changes) {
+            if (value === null) model.delete(key)
+            else model.set(key, JSON.parse(JSON.stringify(value)) as Json)
+          }
+          if (turn.restarts) storage = new Storage(rows, LIMITS)
+          expect(sorted(parsed(rows))).toEqual(sorted(model))
+          const own = [...model].filter(([key]) => key.startsWith('.'))
+          for (const [key, value] of own) expect(storage.get(key)).toEqual(value)
+          const others = new Map([...model].filter(([key]) => !key.startsWith('.')))
+          expect(sorted(new Map(storage.protocolRecords()))).toEqual(sorted(others))
+        }
+        const kept = history(storage)
+        expect(kept).toEqual(told.slice(told.length - kept.length))
+        expect(kept.length).toBeGreaterThanOrEqual(Math.min(told.length, LIMITS.eventsKept))
+      }),
+      { numRuns: 300 },
+    )
+  })
+
+  it('wherever the instance ends: after any statement of any turn, a checkpoint too', () => {
+    fc.assert(
+      fc.property(turns, fc.nat(200), (sequence, endsAt) => {
+        const rows = new MemoryRows()
+        let left = endsAt
+        let before = parsed(rows)
+        let isOver = false
+        rows.beforeWrite = () => {
+          if (left-- <= 0) throw new Error('the instance ends')
+        }
+        const storage = new Storage(rows, LIMITS)
+        for (const [at, turn] of sequence.entries()) {
+          before = parsed(rows)
+          stage(storage, turn, at)
+          try {
+            storage.commit()
+          } catch {
+            isOver = true
+            break
+          }
+        }
+        if (isOver) expect(sorted(parsed(rows))).toEqual(sorted(before))
+        rows.beforeWrite = () => {}
+        const next = new Storage(rows, LIMITS)
+        next.put('after', 1)
+        next.commit()
+        expect(parsed(rows).get('after')).toBe(1)
+      }),
+      { numRuns: 300 },
+    )
+  })
+})
+
+describe('rows', () => {
+  const written = (rows: MemoryRows, run: () => void): number => {
+    const before = rows.writes
+    run()
+    return rows.writes - before
+  }
+
+  /** What a `transact` leaves at one participant. */
+  function transact(storage: Storage, number: number): void {
+    storage.put('stub', { number })
+    storage.put(`log/${number}`, { opId: `op-${number}`, operation: ['x'] })
+    storage.delete(`log/${number - 100}`)
+    storage.put(`result/op-${number}`, { sequence: number })
+    storage.delete(`result/op-${number - 500}`)
+    storage.put(`cell/${number % 20}`, { value: number })
+    storage.events.record([eventAt(number)], [])
+    storage.commit()
+  }
+
+  it('a turn is one row, whatever it writes', () => {
+    const rows = new MemoryRows()
+    const storage = new Storage(rows, { eventsKept: 100 })
+    storage.put('first', 1)
+    storage.commit()
+    expect(written(rows, () => transact(storage, 1))).toBe(1)
+  })
+
+  it('checkpoints add a few hundredths of a row for each turn', () => {
+    const rows = new MemoryRows()
+    const storage = new Storage(rows, { eventsKept: 1_000 })
+    for (let number = 1; number <= 3_000; number++) transact(storage, number)
+    const rowsPerTurn =
+      written(rows, () => {
+        for (let number = 3_001; number <= 6_000; number++) transact(storage, number)
+      }) / 3_000
+    expect(rowsPerTurn).toBeLessThan(1.15)
+  })
+
+  it('to wake a participant that has done much takes some dozens of rows', () => {
+    const rows = new MemoryRows()
+    const storage = new Storage(rows, { eventsKept: 1_000 })
+    for (let number = 1; number <= 6_000; number++) transact(storage, number)
+    let read = 0
+    rows.beforeRead = () => read++
+    new Storage(rows, { eventsKept: 1_000 })
+    expect(read).toBeLessThan(100)
+  })
+
+  it('a turn that is too long for the journal is a checkpoint, and so is found again', () => {
+    const rows = new MemoryRows()
+    const storage = new Storage(rows, { eventsKept: 100 })
+    const long = 'x'.repeat(400_000)
+    for (let number = 1; number <= 20; number++) storage.put(`cell/${number}`, long)
+    storage.commit()
+    expect(rows.tables.journal.size).toBe(0)
+    expect(parsed(rows).size).toBe(20)
+    expect(Math.max(...[...rows.tables.segments.values()].map(body => body.length))).toBeLessThan(1_000_000)
+  })
+
+  it('what is overwritten again and again does not fill the disk', () => {
+    const rows = new MemoryRows()
+    const storage = new Storage(rows, { eventsKept: 0 })
+    for (let number = 1; number <= 20_000; number++) {
+      storage.put('cell/a', { value: number, text: 'x'.repeat(200) })
+      storage.put(`cell/${number}`, 'y'.repeat(100))
+      storage.delete(`cell/${number - 1}`)
+      storage.commit()
+    }
+    const bytes = [...rows.tables.segments.values()].reduce((sum, body) => sum + body.length, 0)
+    expect(bytes).toBeLessThan(50_000)
+    expect(parsed(rows).size).toBe(2)
+  })
+})
+
+describe('layouts', () => {
+  function older(): MemoryRows {
+    const rows = new MemoryRows()
+    rows.tables.records = new Map([
+      ['.identity', JSON.stringify({ lock: 'a', id: 1 })],
+      ['.missed', '7'],
+      ['stub', '{"phase":"idle"}'],
+      ['log/1', '{"sequence":1}'],
+    ])
+    const body = (at: number) => JSON.stringify({ history: [eventAt(at)], changes: [] })
+    rows.tables.events = [1, 2, 3].map(at => ({ sequence: 0, body: body(at) }))
+    return rows
+  }
+
+  it('the first one is taken over whole, once', () => {
+    const rows = older()
+    const storage = new Storage(rows, { eventsKept: 100 })
+    expect(storage.get('.identity')).toEqual({ lock: 'a', id: 1 })
+    expect(storage.events.reaches(6)).toBe(false)
+    expect(storage.events.reaches(7)).toBe(true)
+    expect(history(storage)).toEqual([1, 2, 3])
+    const again = new Storage(rows, { eventsKept: 100 })
+    expect(new Map(again.protocolRecords())).toEqual(
+      new Map<string, Json>([
+        ['stub', { phase: 'idle' }],
+        ['log/1', { sequence: 1 }],
+      ]),
+    )
+    expect(history(again)).toEqual([1, 2, 3])
+  })
+
+  it('a take-over that ends in the middle has changed nothing', () => {
+    for (let statement = 0; ; statement++) {
+      const rows = older()
+      let left = statement
+      rows.beforeWrite = () => {
+        if (left-- <= 0) throw new Error('the instance ends')
+      }
+      try {
+        new Storage(rows, { eventsKept: 100 })
+      } catch {
+        expect(rows.tables).toEqual(older().tables)
+        continue
+      }
+      expect(statement).toBeGreaterThan(3)
+      return
+    }
+  })
+
+  it('a version that knows the first one alone finds a record that it cannot read', () => {
+    const fresh = new MemoryRows()
+    const storage = new Storage(fresh, { eventsKept: 100 })
+    storage.put('a', 1)
+    storage.commit()
+    for (const rows of [fresh, older()]) {
+      new Storage(rows, { eventsKept: 100 })
+      const found = rows.tables.records.get('.identity')
+      expect(found).toBeDefined()
+      expect(() => JSON.parse(found!)).toThrow()
+      expect(rows.tables.events).toEqual([])
+    }
+  })
+
+  it('one from before locks were born by agreement is refused, and nothing is touched', () => {
+    const rows = older()
+    rows.tables.records.set('.configuration', '{}')
+    const before = structuredClone(rows.tables)
+    expect(() => new Storage(rows, { eventsKept: 100 })).toThrow('too old')
+    expect(structuredClone(rows.tables)).toEqual(before)
+  })
+
+  it('a newer one is refused, and nothing is touched', () => {
+    const rows = new MemoryRows()
+    const storage = new Storage(rows, { eventsKept: 100 })
+    storage.put('a', 1)
+    storage.commit()
+    const { layout, ...rest } = JSON.parse(rows.tables.segments.get(0)!) as { layout: number }
+    rows.tables.segments.set(0, JSON.stringify({ layout: layout + 1, ...rest }))
+    const before = structuredClone(rows.tables)
+    expect(() => new Storage(rows, { eventsKept: 100 })).toThrow(`layout ${layout + 1}`)
+    expect(structuredClone(rows.tables)).toEqual(before)
+  })
+})

@@ -1,0 +1,44 @@
+/** Which signed requests of peers a process answers; the signatures are in service/cluster-peers.test.ts. */
+import { expect, it } from 'vitest'
+import type { BatonEnvironment } from '../../worker/environment.ts'
+import { answerPeer } from '../../worker/peer-door.ts'
+import { signedRequest } from '../service/signing.ts'
+
+const SECRET = 'the secret of these tests'
+const OWN = 'https://two.example'
+const PLACES = ['https://one.example', OWN, 'https://three.example']
+
+/** The names of the objects that were asked. */
+async function asked(participant: number, variables: Partial<BatonEnvironment>): Promise<string[]> {
+  const names: string[] = []
+  const PARTICIPANT = {
+    idFromName: (name: string) => names.push(name),
+    get: () => ({ fetch: async () => Response.json({}) }),
+  }
+  const env = { PARTICIPANT, BATON_PEER_SECRET: SECRET, BATON_URL: OWN, ...variables }
+  const options = { path: '/call', lock: 'orders', participant, body: '{}', secret: SECRET, to: OWN }
+  const { path, init } = signedRequest(options)
+  const answer = await answerPeer(new Request(OWN + path, init), env as unknown as BatonEnvironment, '')
+  expect(answer === null).toBe(names.length === 0)
+  return names
+}
+
+it('a process answers for its own participant, and for no other', async () => {
+  const BATON_PARTICIPANTS = JSON.stringify(PLACES.map(url => ({ url })))
+  expect(await asked(1, { BATON_PARTICIPANTS })).toEqual([])
+  expect(await asked(2, { BATON_PARTICIPANTS })).toEqual(['orders/2'])
+  expect(await asked(3, { BATON_PARTICIPANTS })).toEqual([])
+  expect(await asked(4, { BATON_PARTICIPANTS })).toEqual([])
+})
+
+it('whichever of its addresses the list has, and however that is written', async () => {
+  const BATON_URL = `${OWN}, https://also-two.example/locks`
+  for (const url of ['https://TWO.example:443/', 'https://also-two.example/locks/']) {
+    const BATON_PARTICIPANTS = JSON.stringify([{ url: PLACES[0] }, { url }])
+    expect(await asked(2, { BATON_PARTICIPANTS, BATON_URL })).toEqual(['orders/2'])
+  }
+})
+
+it('where all participants are objects of one process, it answers for each', async () => {
+  expect(await asked(3, {})).toEqual(['orders/3'])
+})

@@ -1,0 +1,74 @@
+/**
+ * The first row of the segments says where everything is: which layout this storage has, how far the journal
+ * has been folded in, and which rows hold the rest.
+ */
+import type { Rows } from '../runtime.ts'
+import type { SegmentList } from './segments.ts'
+
+/** The first layout had a row for each record. */
+const LAYOUT = 2
+const ROW = 0
+
+/** The counts of the history: how many steps there were, how many of them are kept, and their bytes. */
+export interface StepCounts {
+  readonly next: number
+  readonly kept: number
+  readonly bytes: number
+}
+
+export interface Checkpoint extends SegmentList {
+  /** The last row of the journal that is in the segments. */
+  readonly through: number
+  readonly steps: StepCounts
+}
+
+export const FIRST_CHECKPOINT: Checkpoint = {
+  through: 0,
+  segments: [],
+  nextRow: ROW + 1,
+  steps: { next: 1, kept: 0, bytes: 0 },
+}
+
+export class UnknownLayout extends Error {}
+
+/** `null`: nothing was written yet, or only by a version that knew just the first layout. */
+export function readCheckpoint(rows: Rows): Checkpoint | null {
+  const text = rows.segments.get(ROW)
+  if (text === undefined) return null
+  const { layout, ...checkpoint } = JSON.parse(text) as Checkpoint & { readonly layout: number }
+  if (layout !== LAYOUT) {
+    throw new UnknownLayout(
+      `This storage has layout ${layout}, and this version of Baton knows layouts up to ${LAYOUT}: ` +
+        'a newer version has written it. Nothing was changed.',
+    )
+  }
+  return checkpoint
+}
+
+/** Must be called in a transaction. */
+export function writeCheckpoint(rows: Rows, checkpoint: Checkpoint): void {
+  rows.segments.put(ROW, JSON.stringify({ layout: LAYOUT, ...checkpoint }))
+}
+
+/** The record that an older version would read first. It must not take this storage for an empty one. */
+const READ_FIRST = '.identity'
+
+/**
+ * Must be called in a transaction. From now on, versions that know only the first layout refuse this storage.
+ */
+export function leaveMark(rows: Rows): void {
+  rows.older.replaceBy(READ_FIRST, `this storage has layout ${LAYOUT}`)
+}
+
+/** A record of the versions before locks were born by agreement. */
+const BEFORE_BIRTHS = '.configuration'
+
+/** What was written by a version that knew only the first layout. */
+export function readOlder(rows: Rows): ReadonlyMap<string, string> {
+  const records = new Map(rows.older.records())
+  if (!records.has(BEFORE_BIRTHS)) return records
+  throw new UnknownLayout(
+    'This storage was written by a version of Baton that is too old to be taken over: it does not say how its ' +
+      'lock was born. Nothing was changed.',
+  )
+}
