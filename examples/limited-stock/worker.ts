@@ -1,4 +1,7 @@
-/** An edge function that sells tickets. It runs wherever a buyer is, and never sells more tickets than there are. */
+/**
+ * An edge function that sells tickets. It runs wherever a buyer is, and never sells more tickets than there
+ * are.
+ */
 import {
   BatonError,
   createBaton,

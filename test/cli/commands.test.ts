@@ -1,4 +1,7 @@
-/** Each command as a process against a service on workerd: what it prints for people, what for programs, and its exit code. */
+/**
+ * Each command as a process against a service on workerd: what it prints for people, what for programs, and
+ * its exit code.
+ */
 import { spawnSync } from 'node:child_process'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'

@@ -1,4 +1,7 @@
-/** What goes wrong is told in words that help, and by the exit code: wrong words, wrong keys, wrong addresses, lost answers. */
+/**
+ * What goes wrong is told in words that help, and by the exit code: wrong words, wrong keys, wrong addresses,
+ * lost answers.
+ */
 import { createHash } from 'node:crypto'
 import { createServer, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'

@@ -1,4 +1,6 @@
-/** `baton run` as a process: its command, its signals, and what happens when the lock or the service is lost. */
+/**
+ * `baton run` as a process: its command, its signals, and what happens when the lock or the service is lost.
+ */
 import { describe, expect, it } from 'vitest'
 import { eventually } from '../service/eventually.ts'
 import { useService } from '../service/harness.ts'

@@ -6,14 +6,12 @@
 import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type RunningWorkerd, startWorkerd } from '../../worker/local/workerd.ts'
 import { blocksOf, commandsOf, differencesOfShape, pageAt } from '../readme/markdown.ts'
 import { runCommands } from '../readme/shell.ts'
 import { dryRun } from './wrangler.ts'
 
-const BATON = fileURLToPath(new URL('../../cli/main.ts', import.meta.url))
 const DEPLOYED = 'https://baton.example.workers.dev'
 const blocks = blocksOf(pageAt('README.md').text).filter(
   ({ language, text }) => language === 'sh' && text.includes(DEPLOYED),
