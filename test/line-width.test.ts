@@ -17,6 +17,10 @@ const LONG_TEMPLATES: ReadonlySet<string> = new Set([
   'test/chaos/main.ts',
   'test/fuzz/main.ts',
   'test/protocols/maekawa/report-sets.ts',
+  'cli/commands/config.ts',
+  'cli/commands/history.ts',
+  'cli/commands/run.ts',
+  'cli/commands/status.ts',
   'test/simulator/command-line.ts',
   'worker/router/pages/style.ts',
 ])

@@ -137,7 +137,7 @@ describe('something else than a service', () => {
     })
   })
 
-  it('that does not answer can be left with Ctrl-C, which says how to ask what became of the operation', async () => {
+  it('that does not answer can be left with Ctrl-C, which says how to ask again', async () => {
     let hasAsked = () => {}
     const asked = new Promise<void>(resolve => {
       hasAsked = resolve
