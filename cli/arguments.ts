@@ -1,6 +1,7 @@
 /**
- * Reads the words of a command line by a table of options, with Node's own `parseArgs`, and refuses what the table does not
- * have in words that help. The project's tools (simulator, explorer, chaos and others) read theirs with it too.
+ * Reads the words of a command line by a table of options, with Node's own `parseArgs`, and refuses what the
+ * table does not have in words that help. The project's tools (simulator, explorer, chaos and others) read
+ * theirs with it too.
  */
 import { type ParseArgsConfig, parseArgs } from 'node:util'
 

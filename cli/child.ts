@@ -5,8 +5,8 @@ import { RUN_NOT_EXECUTABLE, RUN_NOT_FOUND } from './exit-codes.ts'
 import { codeOfSignal } from './signals.ts'
 
 /**
- * At a terminal the command shares this process's group, so that it can read from the terminal; Ctrl-C reaches both by
- * itself. Elsewhere it has a group of its own, so that a signal reaches all that it started.
+ * At a terminal the command shares this process's group, so that it can read from the terminal; Ctrl-C
+ * reaches both by itself. Elsewhere it has a group of its own, so that a signal reaches all that it started.
  */
 const hasTerminal = process.stdin.isTTY === true
 const ownsGroup = !hasTerminal && process.platform !== 'win32'

@@ -23,8 +23,8 @@ export const EXIT_CODES: readonly (readonly [code: string, meaning: string])[] =
 ]
 
 /**
- * `run` ends with the code of its command. Its own codes are out of the way of those that commands use: the code of the
- * table above plus this.
+ * `run` ends with the code of its command. Its own codes are out of the way of those that commands use: the
+ * code of the table above plus this.
  */
 export const RUN_OFFSET = 120
 export const RUN_NOT_EXECUTABLE = 126

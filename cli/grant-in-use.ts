@@ -1,6 +1,6 @@
 /**
- * Inside `baton run` the lock is held already: to acquire it again for an operation would wait for ever. So operations on
- * that lock use the grant that is there.
+ * Inside `baton run` the lock is held already: to acquire it again for an operation would wait for ever. So
+ * operations on that lock use the grant that is there.
  */
 import type { Environment } from './settings.ts'
 

@@ -1,4 +1,7 @@
-/** The help texts, made from the commands' own tables. docs/cli.md has them word for word, and a test compares. */
+/**
+ * The help texts, made from the commands' own tables. docs/cli.md has them word for word, and a test
+ * compares.
+ */
 import { type Command, type DescribedOptions, GLOBAL_OPTIONS } from './command.ts'
 import { EXIT_CODES } from './exit-codes.ts'
 import { columns } from './output.ts'

@@ -1,7 +1,8 @@
 #!/usr/bin/env node
 /**
- * The command `baton`. This file finds the command that is meant, gives it what it needs, and turns what goes wrong into a
- * message and an exit code. See commands/ for the commands, settings.ts for where address and key come from.
+ * The command `baton`. This file finds the command that is meant, gives it what it needs, and turns what goes
+ * wrong into a message and an exit code. See commands/ for the commands, settings.ts for where address and
+ * key come from.
  */
 import { BadRequestError, BatonError, createBaton } from '../client/index.ts'
 import { mostSimilar, parseOptions, tokensOf, UsageError } from './arguments.ts'

@@ -1,4 +1,7 @@
-/** What `put` and `transact` have in common: one operation, under a grant that is there or under one of its own. */
+/**
+ * What `put` and `transact` have in common: one operation, under a grant that is there or under one of its
+ * own.
+ */
 import type { KeyValueOp } from '../client/index.ts'
 import type { OptionValues } from './arguments.ts'
 import type { Context } from './command.ts'

@@ -23,8 +23,8 @@ export class Output {
 }
 
 /**
- * Written at once, because the process may end right after. A pipe that is full is tried again; one whose reader has gone
- * (`baton list … | head`) ends the process, as it would end any other command.
+ * Written at once, because the process may end right after. A pipe that is full is tried again; one whose
+ * reader has gone (`baton list … | head`) ends the process, as it would end any other command.
  */
 function write(file: 1 | 2, text: string): void {
   let bytes: Uint8Array = Buffer.from(text)

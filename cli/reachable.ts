@@ -1,7 +1,7 @@
 /**
- * Whether anybody listens at all. The client tries an operation again for as long as it may wait for the lock, because the
- * service may be restarting; and once it has tried, it cannot say that nothing was sent. A person who gave a wrong address
- * wants to know at once, and that nothing was done.
+ * Whether anybody listens at all. The client tries an operation again for as long as it may wait for the
+ * lock, because the service may be restarting; and once it has tried, it cannot say that nothing was sent. A
+ * person who gave a wrong address wants to know at once, and that nothing was done.
  */
 import { connect } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'

@@ -1,4 +1,7 @@
-/** What the participants of a lock recorded, as one history for the judge; and whether it is all there is to know. */
+/**
+ * What the participants of a lock recorded, as one history for the judge; and whether it is all there is to
+ * know.
+ */
 import type { LockHistory } from '../client/index.ts'
 import type { History, HistoryEvent } from '../shared/history/events.ts'
 import { merge } from '../shared/history/merge.ts'
@@ -19,8 +22,8 @@ export function historyFrom({ protocol, resource, participants }: LockHistory): 
 }
 
 /**
- * Why the record may have a part missing. A participant keeps a bounded record, and what an old part of it would have
- * explained then looks like a violation.
+ * Why the record may have a part missing. A participant keeps a bounded record, and what an old part of it
+ * would have explained then looks like a violation.
  */
 export function gapsOf({ participants }: LockHistory): string[] {
   const silent = participants
@@ -36,7 +39,10 @@ export function gapsOf({ participants }: LockHistory): string[] {
   return [...silent, ...cut]
 }
 
-/** Replicas apply all operations, from the first one or from a snapshot on; and users come before they are let in. */
+/**
+ * Replicas apply all operations, from the first one or from a snapshot on; and users come before they are let
+ * in.
+ */
 function beginsLate(events: readonly HistoryEvent[], firstSequence: number): boolean {
   const replica = events.find(
     ({ type }) => type === 'invoke' || type === 'response' || type === 'restore' || type === 'wipe',

@@ -1,6 +1,6 @@
 /**
- * Where the service is, and which key to use. The command line counts for more than the environment, and that for more than
- * the file. A key in the file is for the address in the file: it is never sent anywhere else.
+ * Where the service is, and which key to use. The command line counts for more than the environment, and that
+ * for more than the file. A key in the file is for the address in the file: it is never sent anywhere else.
  */
 import { readFileSync, statSync } from 'node:fs'
 import { homedir } from 'node:os'

@@ -1,4 +1,7 @@
-/** What the values of options and arguments mean: durations, whole numbers, JSON. What makes no sense is a `UsageError`. */
+/**
+ * What the values of options and arguments mean: durations, whole numbers, JSON. What makes no sense is a
+ * `UsageError`.
+ */
 import { UsageError } from './arguments.ts'
 
 const MILLISECONDS: { readonly [unit: string]: number } = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 }

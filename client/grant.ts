@@ -1,10 +1,16 @@
-/** A grant by its id alone, for whoever did not acquire it itself: another process that was told the id, or an earlier one. */
+/**
+ * A grant by its id alone, for whoever did not acquire it itself: another process that was told the id, or an
+ * earlier one.
+ */
 import { type Connection, pathOf } from './connection.ts'
 import { type ApplyOptions, applyUnderGrant } from './operations.ts'
 import type { BatchResult, KeyValue, ResourceTypes } from './ops.ts'
 import { writeJson } from './write-json.ts'
 
-/** Nothing keeps this grant alive but what is called here. Every call rejects with a `GrantOverError` once it is over. */
+/**
+ * Nothing keeps this grant alive but what is called here. Every call rejects with a `GrantOverError` once it
+ * is over.
+ */
 export class GrantById<Resource extends ResourceTypes = KeyValue> {
   readonly id: string
   readonly #connection: Connection

@@ -21,7 +21,9 @@ const SYNCHRONOUS = ['shared/birth/', 'shared/protocols/', 'shared/resource/', '
 /** The client has a clock and a network, and uses only its own files and the types of `shared/`. */
 const CLIENT = 'client/'
 
-/** It loads Node's own modules where they are, and names them in variables: for a bundler they are not there. */
+/**
+ * It loads Node's own modules where they are, and names them in variables: for a bundler they are not there.
+ */
 const CLIENT_ON_NODE = 'client/node-web-socket.ts'
 /** The one import of that file that is not static. */
 const NODE_IMPORT = /\(await import\( *name\)\) as NodeHttp/

@@ -31,7 +31,10 @@ export const acquire = defineCommand({
   },
 })
 
-/** After a wait the service wants a sign that somebody has the grant, or it ends soon; and this process is about to end. */
+/**
+ * After a wait the service wants a sign that somebody has the grant, or it ends soon; and this process is
+ * about to end.
+ */
 async function confirmed(lock: Lock, granted: Grant, ttlMs: number | undefined): Promise<Grant> {
   const { confirmMs, ...grant } = granted
   return confirmMs === undefined ? grant : { ...grant, ...(await lock.grant(grant.id).keepAlive(ttlMs)) }

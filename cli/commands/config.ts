@@ -165,7 +165,9 @@ function settingsLines({ url, key, file }: Settings): string[] {
   ])
 }
 
-/** Beside it first: so no moment comes at which others can read the key, or at which the file is half written. */
+/**
+ * Beside it first: so no moment comes at which others can read the key, or at which the file is half written.
+ */
 function save({ url, key, file }: Settings): void {
   const settings = { url: url.value, ...(key !== null && { key: key.value }) }
   mkdirSync(dirname(file.path), { recursive: true, mode: 0o700 })

@@ -33,7 +33,10 @@ With --json one line for each: {"key", "value", "revision"}.`,
   },
 })
 
-/** A key may have any characters; those that would move the cursor or end the line are shown as JSON shows them. */
+/**
+ * A key may have any characters; those that would move the cursor or end the line are shown as JSON shows
+ * them.
+ */
 function printable(key: string): string {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for
   return /[\u0000-\u001f\u007f-\u009f"\\]/.test(key) ? JSON.stringify(key) : key

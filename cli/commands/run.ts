@@ -109,7 +109,10 @@ async function release(context: Context, held: Held): Promise<void> {
   }
 }
 
-/** Standard output is the command's: what is said of the lock goes to standard error, with --json as JSON lines. */
+/**
+ * Standard output is the command's: what is said of the lock goes to standard error, with --json as JSON
+ * lines.
+ */
 function tell(context: Context, event: string, fields: object, message?: string): void {
   const { output } = context
   if (output.isJson) output.note(JSON.stringify({ event, ...fields }))

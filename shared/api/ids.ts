@@ -1,8 +1,9 @@
 /**
- * The ids that clients hold. To a client they are opaque; to the router they say where the grant or ticket lives, so that no
- * table of them is needed anywhere. What makes them unguessable is the user, a random token that is made for each request: by the
- * router, or by a client that wants to withdraw an `acquire` whose answer it has not seen. The client's own are marked, so
- * that nobody can name a user that the router has made.
+ * The ids that clients hold. To a client they are opaque; to the router they say where the grant or ticket
+ * lives, so that no table of them is needed anywhere. What makes them unguessable is the user, a random token
+ * that is made for each request: by the router, or by a client that wants to withdraw an `acquire` whose
+ * answer it has not seen. The client's own are marked, so that nobody can name a user that the router has
+ * made.
  *
  *   ticket   <participant>-<user>
  *   grant    <participant>-<fence>-<user>
@@ -64,7 +65,10 @@ export function parseGrantId(text: string): GrantId | null {
   return { participant: Number(match[1]), fence: Number(match[2]), user: match[3]! }
 }
 
-/** A key may hold any character; a cursor goes into a query string and should look like nothing to change by hand. */
+/**
+ * A key may hold any character; a cursor goes into a query string and should look like nothing to change by
+ * hand.
+ */
 export function formatCursor(key: string): string {
   return base64url(new TextEncoder().encode(key))
 }

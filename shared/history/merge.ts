@@ -2,8 +2,9 @@
 import type { HistoryEvent } from './events.ts'
 
 /**
- * By time; what one participant recorded stays in its order. A clock that was set back meanwhile must not look like a
- * violation, so time stands still then. Clocks that differ from machine to machine are not corrected.
+ * By time; what one participant recorded stays in its order. A clock that was set back meanwhile must not
+ * look like a violation, so time stands still then. Clocks that differ from machine to machine are not
+ * corrected.
  */
 export function merge(histories: readonly (readonly HistoryEvent[])[]): HistoryEvent[] {
   const steady = histories.map(events => {

@@ -1,4 +1,7 @@
-/** Runs `baton` as a user does: a process of its own, with an environment that has nothing of the tester's in it. */
+/**
+ * Runs `baton` as a user does: a process of its own, with an environment that has nothing of the tester's in
+ * it.
+ */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'

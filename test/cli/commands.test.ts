@@ -1,4 +1,7 @@
-/** Each command as a process against a service on workerd: what it prints for people, what for programs, and its exit code. */
+/**
+ * Each command as a process against a service on workerd: what it prints for people, what for programs, and
+ * its exit code.
+ */
 import { spawnSync } from 'node:child_process'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -157,7 +160,7 @@ describe('acquire and release', () => {
     expect(jsonOf(again)).toMatchObject({ error: { code: 'released', exitCode: 4 } })
   })
 
-  it('leaves it held for its whole time to live also after a wait, though the process has ended', async () => {
+  it('leaves it held for its whole time to live, also after a wait', async () => {
     const lock = service.lock()
     const before = await lock.granted({ ttlMs: 60_000 })
     const waiting = start(['acquire', lock.name, '--ttl', '10m', '--wait', '1m', '--json'])

@@ -1,4 +1,7 @@
-/** docs/cli.md says what `baton` says: its help texts word for word, its examples run and compared, its tables of codes. */
+/**
+ * docs/cli.md says what `baton` says: its help texts word for word, its examples run and compared, its tables
+ * of codes.
+ */
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

@@ -1,4 +1,7 @@
-/** What goes wrong is told in words that help, and by the exit code: wrong words, wrong keys, wrong addresses, lost answers. */
+/**
+ * What goes wrong is told in words that help, and by the exit code: wrong words, wrong keys, wrong addresses,
+ * lost answers.
+ */
 import { createHash } from 'node:crypto'
 import { createServer, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -134,7 +137,7 @@ describe('something else than a service', () => {
     })
   })
 
-  it('that does not answer can be left with Ctrl-C, which says how to ask what became of the operation', async () => {
+  it('that does not answer can be left with Ctrl-C, which says how to ask again', async () => {
     let hasAsked = () => {}
     const asked = new Promise<void>(resolve => {
       hasAsked = resolve

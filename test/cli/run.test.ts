@@ -1,4 +1,6 @@
-/** `baton run` as a process: its command, its signals, and what happens when the lock or the service is lost. */
+/**
+ * `baton run` as a process: its command, its signals, and what happens when the lock or the service is lost.
+ */
 import { describe, expect, it } from 'vitest'
 import { eventually } from '../service/eventually.ts'
 import { useService } from '../service/harness.ts'
@@ -25,7 +27,7 @@ async function isFree(lock: TestLock): Promise<void> {
 const isDead = (pid: number) => eventually(() => expect(isAlive(pid)).toBe(false))
 
 describe('the command', () => {
-  it('finds the lock, the fence, the grant and the address in its environment, and can use the grant', async () => {
+  it('finds lock, fence, grant and address in its environment, and can use the grant', async () => {
     const lock = service.lock()
     const script = `echo "$BATON_LOCK $BATON_FENCE $BATON_GRANT $BATON_URL"; "$NODE" "$MAIN" put ${lock.name} inside true`
     const environment = {
@@ -225,7 +227,7 @@ describe('a service that', () => {
     ).toMatchObject({ code: 0 })
   })
 
-  it('dies before the release leaves the exit code of the command, and says that the lock is not free yet', async () => {
+  it('dies before the release leaves the exit code of the command, and says what is held', async () => {
     const lock = mortal.lock()
     const words = ['run', lock.name, '--ttl', '10m', '--', 'sh', '-c', 'echo pid $$; read line; exit 7']
     const running = start(words, { environment: { BATON_URL: mortal.url }, input: null })

@@ -1,4 +1,7 @@
-/** What goes on for long outlives the service: it says that nobody answers, and goes on when somebody does again. */
+/**
+ * What goes on for long outlives the service: it says that nobody answers, and goes on when somebody does
+ * again.
+ */
 import { expect, it } from 'vitest'
 import { useService } from '../service/harness.ts'
 import { jsonLines, useBaton } from './baton.ts'

@@ -1,4 +1,7 @@
-/** A browser lets a page send and read only the headers that the service allows: the client says which it uses. */
+/**
+ * A browser lets a page send and read only the headers that the service allows: the client says which it
+ * uses.
+ */
 import { expect, it, vi } from 'vitest'
 import {
   ANSWER_HEADERS,

@@ -62,14 +62,14 @@ describe('locks.request', () => {
     expect(await result).toBe('done')
   })
 
-  it('aborted without a reason it rejects with an AbortError; aborted before, it asks for nothing', async () => {
+  it('aborted without a reason it rejects with an AbortError; before, it asks nothing', async () => {
     const { baton, network } = createHarness()
     const work = baton.locks.request('test', { signal: AbortSignal.abort() }, () => 1)
     expect(await failure(work)).toMatchObject({ name: 'AbortError' })
     expect(network.sent).toEqual([])
   })
 
-  it('steal: the holder is out, and its request rejects with an AbortError before its callback is done', async () => {
+  it('steal: the holder is out, and its request rejects with an AbortError at once', async () => {
     const { baton, clock } = createHarness()
     let isDone = false
     const victim = failure(
@@ -152,7 +152,7 @@ describe('locks.query', () => {
     expect(await baton.locks.query()).toEqual({ held: [], pending: [] })
   })
 
-  it('tells of other clients what the service knows of these locks, without counting its own twice', async () => {
+  it('tells what the service knows of these locks, without counting its own twice', async () => {
     const { baton, server, clock } = createHarness()
     const other = createBaton({ fetch: server.fetch, clock })
     const held = await other.lock('a').acquire()

@@ -122,7 +122,7 @@ describe('rejectIfLost', () => {
     expect(await failure(lock.run({ rejectIfLost: true }, () => 1))).toMatchObject({ code: 'network' })
   })
 
-  it('resolves as the callback does if the lock was held all the time, also if the release was lost once', async () => {
+  it('resolves as the callback does if the lock was held, also if the release was lost once', async () => {
     const { lock, network } = createHarness()
     network.inject('DELETE grants', 'lose-answer')
     expect(await lock.run({ rejectIfLost: true }, () => 'done')).toBe('done')

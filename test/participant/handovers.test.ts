@@ -1,4 +1,6 @@
-/** Nobody comes back as a ghost: grants that nobody has taken, and acquires that come after their withdrawal. */
+/**
+ * Nobody comes back as a ghost: grants that nobody has taken, and acquires that come after their withdrawal.
+ */
 import { beforeEach, describe, expect, it } from 'vitest'
 import { userOfWaiter } from '../../shared/api/ids.ts'
 import { API_LIMITS } from '../../shared/api/limits.ts'

@@ -1,6 +1,6 @@
 /**
- * A client that goes while it waits holds nothing afterwards, on a runtime that does not notice that it went: a connection that is
- * closed politely (FIN) looks open to workerd until something is written to it.
+ * A client that goes while it waits holds nothing afterwards, on a runtime that does not notice that it went:
+ * a connection that is closed politely (FIN) looks open to workerd until something is written to it.
  */
 import { connect } from 'node:net'
 import { describe, expect, it } from 'vitest'

@@ -1,4 +1,7 @@
-/** How the project's tools (simulator, chaos, fuzz, mutants, benchmarks) take wrong options: in one sentence, status 2. */
+/**
+ * How the project's tools (simulator, chaos, fuzz, mutants, benchmarks) take wrong options: in one sentence,
+ * status 2.
+ */
 import { writeSync } from 'node:fs'
 import { UsageError } from '../../cli/arguments.ts'
 

@@ -1,4 +1,7 @@
-/** Every tool with options of its own refuses wrong ones in one sentence, without a stack trace, with status 2. */
+/**
+ * Every tool with options of its own refuses wrong ones in one sentence, without a stack trace, with status
+ * 2.
+ */
 import { spawnSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { expect, it } from 'vitest'

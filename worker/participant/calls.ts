@@ -65,7 +65,10 @@ export type ParticipantCall =
       readonly user: string
       readonly fence: number
       readonly ttlMs: number | null
-      /** Answered after so long, or as soon as the grant is over. Absent (also from a router of before): at once. */
+      /**
+       * Answered after so long, or as soon as the grant is over. Absent (also from a router of before): at
+       * once.
+       */
       readonly waitMs?: number
     }
   | { readonly type: 'release'; readonly user: string; readonly fence: number }

@@ -104,7 +104,8 @@ export class BatonParticipant extends DurableObject<BatonEnvironment> {
 
   override webSocketClose(socket: WebSocket): void {
     this.participant.socketClose(socketOf(this.ctx, socket))
-    // A hibernating socket is not closed by the runtime: without this the client waits for it until it gives up.
+    // A hibernating socket is not closed by the runtime: without this the client waits for it until it gives
+    // up.
     socketOf(this.ctx, socket).close(CLOSE_NORMAL, '')
   }
 

@@ -1,11 +1,11 @@
 /**
- * How a client gets a grant that it has waited for. It may have gone meanwhile, and then nobody is to hold the
- * lock in its name. A connection that was closed politely looks open until something is written to it, and
- * only a later write fails. So the answer is written in parts, its first two bytes one by one and then the
- * rest, with a moment in between. (There are two moments, because a process that has too much to do may find
- * the end of one before it finds the word from the network.) Then the participant is told that the grant was
- * taken; or, if the connection broke, that nobody wants it. If it is told neither, it ends the grant within
- * seconds (participant/core/handovers.ts).
+ * How a client gets a grant that it has waited for. It may have gone meanwhile, and then nobody is to hold
+ * the lock in its name. A connection that was closed politely looks open until something is written to it,
+ * and only a later write fails. So the answer is written in parts, its first two bytes one by one and then
+ * the rest, with a moment in between. (There are two moments, because a process that has too much to do may
+ * find the end of one before it finds the word from the network.) Then the participant is told that the grant
+ * was taken; or, if the connection broke, that nobody wants it. If it is told neither, it ends the grant
+ * within seconds (participant/core/handovers.ts).
  */
 import { parseGrantId } from '../../shared/api/ids.ts'
 import type { ParticipantAnswer, ParticipantCall } from '../participant/calls.ts'
@@ -41,7 +41,10 @@ interface Handover {
   readonly isTaken: Promise<boolean>
 }
 
-/** Whoever asks for what comes after a part has taken that part: it was written, and the connection did not break. */
+/**
+ * Whoever asks for what comes after a part has taken that part: it was written, and the connection did not
+ * break.
+ */
 function inParts(text: string): Handover {
   const bytes = new TextEncoder().encode(text)
   const parts = [bytes.subarray(0, 1), bytes.subarray(1, 2), bytes.subarray(2)]

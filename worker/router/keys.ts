@@ -1,8 +1,10 @@
 /**
- * Who may do what. The secret `BATON_KEYS` is a JSON list; each entry lets the holder of one key do some verbs on some locks:
+ * Who may do what. The secret `BATON_KEYS` is a JSON list; each entry lets the holder of one key do some
+ * verbs on some locks:
  *
  *   [{ "name": "checkout",                  what logs and refusals call it
- *      "hash": "9f86d0…",                   SHA-256 of the key in hexadecimal: the secret itself is in no configuration
+ *      "hash": "9f86d0…",                   SHA-256 of the key in hexadecimal: the secret itself is in no
+ *                                           configuration
  *      "locks": ["orders", "stock-*"],      names, or beginnings of names with a * at the end
  *      "verbs": ["acquire", "read"] }]      of acquire read watch history configure eject metrics, or *
  *

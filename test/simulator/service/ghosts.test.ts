@@ -18,7 +18,10 @@ const hold = (id: number, at: number, more: Partial<Hold>): Hold => ({
   ...more,
 })
 
-/** Three clients one of which holds the lock for a while; the others wait for it, and many of them go before their turn. */
+/**
+ * Three clients one of which holds the lock for a while; the others wait for it, and many of them go before
+ * their turn.
+ */
 function crowd(seed: number, protocol: ProtocolName, ending: Ending, loss = 0): Plan {
   const others = [0, 1].map(client =>
     Array.from({ length: 5 }, (_, index) => {

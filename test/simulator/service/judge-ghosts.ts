@@ -1,6 +1,7 @@
 /**
- * A grant that was waited for, and that its client never heard of because it had given up or was gone, is over soon: the client
- * withdraws it, or the participant ends it because nobody uses it. Where time and disks misbehave, nobody can say how soon.
+ * A grant that was waited for, and that its client never heard of because it had given up or was gone, is
+ * over soon: the client withdraws it, or the participant ends it because nobody uses it. Where time and disks
+ * misbehave, nobody can say how soon.
  */
 
 import { API_LIMITS } from '../../../shared/api/limits.ts'
