@@ -13,6 +13,10 @@ export interface Named {
 /** Another test checks these blocks, as they stand on their page. */
 export const CHECKED_ELSEWHERE: readonly (Named & { readonly by: string })[] = [
   { page: 'README.md', contains: 'npx wrangler login', by: 'test/deploy/steps.test.ts' },
+  { page: 'docs/cli.md', contains: '$ ', by: 'test/cli/docs.test.ts' },
+  { page: 'docs/cli.md', contains: 'usage: baton ', by: 'test/cli/docs.test.ts' },
+  { page: 'docs/library.md', contains: 'npm install', by: 'test/package/package.test.ts' },
+  { page: 'docs/testing.md', contains: '@baton-lock/baton/', by: 'test/package/package.test.ts' },
   { page: 'docs/operations.md', contains: '"level":', by: 'test/router/operations-document.test.ts' },
   {
     page: 'examples/limited-stock/README.md',
@@ -50,8 +54,7 @@ export function keeperOf(page: Page, block: Block, { command }: Command): Keeper
   if (CANNOT_RUN.some(named => isNamed(named, page, command))) return 'cannot'
   if (BATON.test(command)) return 'run'
   if (/^npm (start|test|run)\b|^npx vitest /.test(command)) return 'script'
-  if (command.startsWith('curl ') && command.includes(LOCAL)) return 'run'
-  return /^node \S+\.mjs\b/.test(command) ? 'run' : null
+  return command.startsWith('curl ') && command.includes(LOCAL) ? 'run' : null
 }
 
 export const isCheckedElsewhere = (page: Page, { text }: Block): boolean =>
