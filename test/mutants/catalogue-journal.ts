@@ -43,8 +43,8 @@ export const journalMutants: Mutant[] = [
     trap: 'journal',
     title: 'a turn that is too long for the journal is not written',
     file: PARTICIPANT.storage,
-    find: 'if (!this.journal.append(lines) || this.journal.isFull) this.fold()',
-    replace: 'if (this.journal.append(lines) && this.journal.isFull) this.fold()',
+    find: 'if (!isWritten || this.journal.isFull',
+    replace: 'if ((isWritten && this.journal.isFull)',
   },
   {
     id: 'changed-kept-after-checkpoint',
@@ -59,9 +59,9 @@ export const journalMutants: Mutant[] = [
     trap: 'journal',
     title: 'a checkpoint is not part of its turn',
     file: PARTICIPANT.storage,
-    find: '      if (!this.journal.append(lines) || this.journal.isFull) this.fold()\n    })\n',
+    find: '      if (!isWritten || this.journal.isFull || this.events.isFull) this.fold()\n    })\n',
     replace:
-      '      if (!this.journal.append(lines)) this.fold()\n    })\n    if (this.journal.isFull) this.fold()\n',
+      '      if (!isWritten) this.fold()\n    })\n    if (this.journal.isFull || this.events.isFull) this.fold()\n',
   },
   {
     id: 'older-segment-wins',
@@ -166,5 +166,13 @@ export const journalMutants: Mutant[] = [
     file: PARTICIPANT.storage,
     find: '    this.rows.transaction(() => {\n      this.begin()\n      this.fold()\n    })\n',
     replace: '    this.begin()\n    this.fold()\n',
+  },
+  {
+    id: 'recent-steps-without-limit',
+    trap: 'history',
+    title: 'far more steps wait for a checkpoint than are to be kept',
+    file: PARTICIPANT.eventLog,
+    find: '    if (this.recent.length === 0) return false\n',
+    replace: '    if (this.recent.length >= 0) return false\n',
   },
 ]

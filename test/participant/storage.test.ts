@@ -203,6 +203,19 @@ describe('rows', () => {
   })
 })
 
+it('where few steps are kept, few more are there', () => {
+  for (const eventsKept of [1, 8, 16, 100]) {
+    const storage = new Storage(new MemoryRows(), { eventsKept })
+    for (let at = 1; at <= 300; at++) {
+      storage.events.record([eventAt(at)], [])
+      storage.commit()
+      const kept = history(storage).length
+      expect(kept).toBeGreaterThanOrEqual(Math.min(at, eventsKept))
+      expect(kept).toBeLessThanOrEqual(Math.ceil(eventsKept * 1.25) + 1)
+    }
+  }
+})
+
 describe('layouts', () => {
   function older(): MemoryRows {
     const rows = new MemoryRows()

@@ -54,6 +54,8 @@ export const ROWS_READ_AT_ONCE = 2
 /** Selects blocks of all sequences: a block that changed nothing has the sequence 0. */
 const ALL = -1
 
+const MIN_BLOCKS = 8
+
 export class EventLog {
   private readonly rows: StepRows
   private readonly eventsKept: number
@@ -63,6 +65,7 @@ export class EventLog {
   private staged: Step[] = []
   /** Written to the journal since the last checkpoint. */
   private recent: Step[] = []
+  private recentLength = 0
   /** Not everything up to this sequence is among the events: it was forgotten, or came here as a snapshot. */
   private missed: number
 
@@ -105,15 +108,28 @@ export class EventLog {
   /** The lines for the journal. They count as written from now on. */
   take(): string[] {
     const lines = this.staged.map(({ text }) => text)
-    this.recent.push(...this.staged)
+    for (const step of this.staged) this.addRecent(step)
     this.staged = []
     return lines
+  }
+
+  private addRecent(step: Step): void {
+    this.recent.push(step)
+    this.recentLength += step.text.length
+  }
+
+  /** Where few steps are kept, few of them wait for a checkpoint: so many blocks make up what is kept. */
+  get isFull(): boolean {
+    if (this.recent.length === 0) return false
+    return (
+      this.recent.length * MIN_BLOCKS >= this.eventsKept || this.recentLength * MIN_BLOCKS >= this.bytesKept
+    )
   }
 
   /** A line that an earlier instance has written since the last checkpoint. */
   restore(text: string): void {
     const { changes } = JSON.parse(text) as Body
-    this.recent.push({ text, sequence: highestOf(changes) })
+    this.addRecent({ text, sequence: highestOf(changes) })
   }
 
   /**
@@ -131,6 +147,7 @@ export class EventLog {
       kept += steps.length
       bytes += bytesOf(body)
     }
+    this.recentLength = 0
     this.counts = this.forgetOldBlocks({ next, kept, bytes })
     return this.counts
   }

@@ -112,7 +112,8 @@ export class Storage {
     staged.clear()
     this.rows.transaction(() => {
       if (!this.isBegun) this.begin()
-      if (!this.journal.append(lines) || this.journal.isFull) this.fold()
+      const isWritten = this.journal.append(lines)
+      if (!isWritten || this.journal.isFull || this.events.isFull) this.fold()
     })
   }
 
