@@ -6,6 +6,7 @@ import { PEER_SECRET, useCluster } from './cluster-harness.ts'
 import { openWatch } from './event-stream.ts'
 import { itKeepsEveryPromise } from './harness.ts'
 import { request } from './http.ts'
+import { expectStatus } from './lock.ts'
 import { rawRequest } from './raw-http.ts'
 import { openSession } from './session-socket.ts'
 import { hmac, type PeerRequestOptions, sha256, signedRequest } from './signing.ts'
@@ -23,7 +24,7 @@ const WAYS = [
   '/v1/participant',
 ]
 const OUTER = [
-  ...WAYS.flatMap(way => INNER.map(path => way + path)),
+  ...WAYS.flatMap(way => INNER.map(path => way + path)).filter(path => path !== '/'),
   ...INNER.map(path => `/participant%2f${path.slice(1)}`),
   ...INNER.map(path => `/v1/locks/a/participant${path}`),
   '/participant',
@@ -52,6 +53,18 @@ describe('without a signature', () => {
         const body = method === 'GET' ? {} : { body: STATUS }
         const answer = await request(url, method, path, { headers, ...body })
         expect([answer.status, answer.body.code], `${method} ${url}`).toEqual([404, 'no_such_route'])
+      }
+    }
+  })
+
+  it('/ says what is here, and is no way to a participant', async () => {
+    for (const url of [cluster.url, cluster.urlOf(1)]) {
+      const answer = await request(url, 'GET', '/', { headers })
+      expectStatus(answer, 200)
+      expect(answer.body).toEqual((await request(url, 'GET', '/')).body)
+      for (const method of ['POST', 'PUT']) {
+        const refused = await request(url, method, '/', { headers, body: STATUS })
+        expect([refused.status, refused.body.code], `${method} ${url}`).toEqual([405, 'method_not_allowed'])
       }
     }
   })

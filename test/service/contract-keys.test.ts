@@ -27,7 +27,11 @@ const broken = useService({ BATON_OPEN: '', BATON_KEYS: '[{"name": "x"}]' })
 const bearer = (key: string) => ({ headers: { authorization: `Bearer ${key}` } })
 const pathOf = (route: Route) => {
   const id = route.path.includes('tickets') ? '1-abcdefghijklmnopqrstuv' : '1-1-abcdefghijklmnopqrstuv'
-  return route.path.replace('{lock}', 'orders').replace('{id}', id).replace('{key}', 'k')
+  return route.path
+    .replace('{lock}', 'orders')
+    .replace('{id}', id)
+    .replace('{waiter}', 'abcdefghijklmnopqrstuv')
+    .replace('{key}', 'k')
 }
 const guarded = ROUTE_IDS.filter(id => ROUTES[id].verb !== null).map(id => [id] as const)
 

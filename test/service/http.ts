@@ -119,7 +119,8 @@ function complaintAboutProblem(route: Route | null, { status, body, headers }: A
 }
 
 function routeOf(method: string, path: string): Route | null {
-  const { pathname } = new URL(path, 'http://service')
+  // In front of it, not as a base: the beginning of `//x/` would be taken for a host.
+  const { pathname } = new URL(`http://service${path}`)
   const isIt = (route: Route) => {
     const shape = route.path.replace('{key}', '[\\s\\S]+').replaceAll(/\{\w+\}/g, '[^/]+')
     return route.method === method.toLowerCase() && new RegExp(`^${shape}$`).test(pathname)

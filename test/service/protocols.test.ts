@@ -177,8 +177,8 @@ describe('readers and writers of ricart-agrawala', () => {
 
 describe('options that cannot be', () => {
   it.each([
-    [{ protocol: 'wme-2', options: { ring: 'waiting' } }, 'wme-2 has no option ring.'],
-    [{ protocol: 'maekawa', options: { modulus: 9 } }, 'maekawa has no option modulus.'],
+    [{ protocol: 'wme-2', options: { ring: 'waiting' } }, 'do not fit: wme-2 has no option ring"'],
+    [{ protocol: 'maekawa', options: { modulus: 9 } }, 'do not fit: maekawa has no option modulus"'],
     [{ protocol: 'ricart-agrawala', options: { modulus: 4 } }, 'at least 2N-1 = 5'],
     [{ protocol: 'ricart-agrawala', options: { names: [1, 1, 2] } }, 'names must differ'],
     [{ protocol: 'ricart-agrawala', options: { consensus: 'latency-optimal' } }, 'no consensus to choose'],

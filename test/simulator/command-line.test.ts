@@ -181,7 +181,7 @@ describe('a bug that is put back', () => {
       writeFileSync(join(root, 'package.json'), '{"type":"module"}')
       cpSync(join(ROOT, 'shared'), join(root, 'shared'), { recursive: true })
       cpSync(join(ROOT, 'test/simulator'), join(root, 'test/simulator'), { recursive: true })
-      for (const file of ['cli/arguments.ts', 'test/tools/options-or-exit.ts']) {
+      for (const file of ['cli/arguments.ts', 'test/print.ts', 'test/tools/options-or-exit.ts']) {
         cpSync(join(ROOT, file), join(root, file))
       }
       const path = join(root, file)

@@ -10,9 +10,14 @@ beforeAll(async () => {
 })
 afterAll(() => baton?.stop())
 
-/** As a holder that stalls: by its own clock, there is time enough to keep its grant alive. */
-const acquireAndStall = (lock: string, ttlMs: number) =>
-  createBaton({ url: baton.url }).lock(lock).acquire({ ttlMs })
+/**
+ * As a holder that stalls: by its own clock, there is time enough to keep its grant alive. It has used the
+ * grant before: one that did not come at once and that nobody uses ends within seconds.
+ */
+async function acquireAndStall(lock: string, ttlMs: number): Promise<void> {
+  const held = await createBaton({ url: baton.url }).lock(lock).acquire({ ttlMs })
+  await held.apply([{ increment: 'n' }])
+}
 
 describe('time', () => {
   it('passes without being waited for: a grant that nobody keeps alive ends', async () => {
