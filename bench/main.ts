@@ -8,7 +8,9 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { parseArgs } from 'node:util'
+import { parseOptions } from '../cli/arguments.ts'
+import { integerOf } from '../cli/values.ts'
+import { optionsOrExit } from '../test/tools/options-or-exit.ts'
 import { bundle } from '../worker/local/build.ts'
 import { startWorkerd } from '../worker/local/workerd.ts'
 import { batonCases, type Case, plainCases, type Yardstick } from './cases.ts'
@@ -16,21 +18,25 @@ import { request } from './http.ts'
 import { PeerRequestCounter, PROCESS } from './peer-requests.ts'
 import { aims, benchmarkPage, chart, type Row, table } from './report.ts'
 
-const { values: options } = parseArgs({
-  options: {
-    rounds: { type: 'string', default: '12' },
-    repeats: { type: 'string', default: '20' },
-    write: { type: 'boolean', default: false },
-    json: { type: 'boolean', default: false },
-    help: { type: 'boolean', default: false },
-  },
+const OPTIONS = {
+  rounds: { type: 'string' },
+  repeats: { type: 'string' },
+  write: { type: 'boolean' },
+  json: { type: 'boolean' },
+  help: { type: 'boolean' },
+} as const
+
+const { rounds, repeats, ...options } = optionsOrExit('bench', () => {
+  const { values } = parseOptions(process.argv.slice(2), OPTIONS)
+  const { write, json, help } = values
+  const rounds = integerOf('--rounds', values.rounds ?? '12', 1)
+  const repeats = integerOf('--repeats', values.repeats ?? '20', 1)
+  return { rounds, repeats, write, json, help }
 })
 if (options.help) {
   console.log('npm run bench -- [--rounds 12] [--repeats 20] [--write: docs/benchmark.md and .svg] [--json]')
   process.exit(0)
 }
-const rounds = Number(options.rounds)
-const repeats = Number(options.repeats)
 
 const storage = await mkdtemp(join(tmpdir(), 'baton-bench-'))
 const secret = randomBytes(32).toString('hex')

@@ -114,8 +114,8 @@ const STYLE = `
 `
 
 /**
- * Horizontal bars of the median ratios, as the table prints them; the line at 1 is the plain object. It can be read on a light and
- * on a dark page.
+ * Horizontal bars of the median ratios, as the table prints them; the line at 1 is the plain object. It can
+ * be read on a light and on a dark page.
  */
 export function chart(rows: readonly Pick<Row, 'protocol' | 'participants' | 'name' | 'ratios'>[]): string {
   const ratios = rows.map(row => Number(quantile(row.ratios, 0.5).toFixed(2)))

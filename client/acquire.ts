@@ -1,15 +1,16 @@
 /**
- * How a lock is acquired: in one request that waits, or, if the wait is longer than a request should last, with a
- * ticket that is asked after until it has become a grant.
+ * How a lock is acquired: in one request that waits, or, if the wait is longer than a request should last,
+ * with a ticket that is asked after until it has become a grant.
  *
- * An acquire whose answer got lost is not repeated: it may have been granted, and a second one would only queue behind
- * the first. Nobody knows the id of such a grant; it ends with its time to live. A ticket leaves little room for this,
- * because only its first request is short and everything after it can be repeated: the same ticket gives the same grant.
+ * Each request names its waiter, a random token of its own. A request that is given up (its answer got lost,
+ * or the caller no longer wants it) is withdrawn by that name, until the service has answered: so it does not
+ * come back as a holder that nobody knows of. Then another request, with another name, may follow.
  */
 
-import { type Connection, pathOf } from './connection.ts'
+import { randomToken } from './clock.ts'
+import { type Connection, LONGEST_WAIT_MS, pathOf } from './connection.ts'
 import {
-  type BatonError,
+  AbortedError,
   GrantOverError,
   LockedError,
   NetworkError,
@@ -22,7 +23,9 @@ import type { Grant, Ticket } from './types.ts'
 import { writeJson } from './write-json.ts'
 
 export interface AcquireOptions {
-  /** How long to wait while somebody else holds the lock: 10 s unless it says; any length, also `Infinity`. */
+  /**
+   * How long to wait while somebody else holds the lock: 10 s unless it says; any length, also `Infinity`.
+   */
   readonly waitMs?: number
   /** How long the grant lasts without a keep-alive: 1 s to 10 min. The lock's own default unless it says. */
   readonly ttlMs?: number
@@ -41,13 +44,16 @@ export interface Granted {
   readonly isOld: boolean
 }
 
-/** What one request may ask for. */
-export const LONGEST_WAIT_MS = 25_000
 const DEFAULT_WAIT_MS = 10_000
 /** Long enough for the token to come from another region, so that an idle lock takes one request. */
 const FIRST_TICKET_WAIT_MS = 1_000
 /** Below the longest, for the sake of what may stand in between. */
 const POLL_WAIT_MS = 20_000
+/**
+ * For so long a withdrawal is repeated that nobody answers. By then the service has given the waiter up by
+ * itself.
+ */
+const WITHDRAW_MS = 60_000
 
 export function acquireGrant(
   connection: Connection,
@@ -94,26 +100,18 @@ class Acquisition {
 
   async #request(longestWaitMs: number, ticket: true | undefined): Promise<Answer> {
     const { ttlMs, at, mode, confirm, signal } = this.#options
-    try {
-      return await this.#connection.call(
-        () => {
-          const waitMs = Math.min(this.#remainingMs(), longestWaitMs)
-          return {
-            method: 'POST',
-            path: pathOf(this.#lock, 'acquire'),
-            body: writeJson({ waitMs, ttlMs, ticket, at, mode, confirm }),
-            waitMs,
-            onLate: answer => this.#giveBack(answer),
-          }
-        },
-        { repeat: 'if-refused', until: this.#until },
-        signal,
-      )
-    } catch (error) {
-      throw isLost(error)
-        ? error.with({ detail: `${error.detail}; ${AFTER_A_LOSS}`, outcome: 'unknown' })
-        : error
-    }
+    return this.#connection.attempts({ repeat: 'always', until: this.#until }, signal, async () => {
+      const waiter = randomToken()
+      const waitMs = Math.min(this.#remainingMs(), longestWaitMs)
+      const body = writeJson({ waitMs, ttlMs, ticket, at, mode, confirm, waiter })
+      const call = { method: 'POST', path: pathOf(this.#lock, 'acquire'), body, waitMs, signal } as const
+      try {
+        return await this.#connection.transport.request(call)
+      } catch (error) {
+        if (isLost(error)) this.#withdraw('waiters', waiter)
+        throw error
+      }
+    })
   }
 
   /** `undefined` if the ticket is gone: then there is neither a place in the queue nor a grant. */
@@ -126,7 +124,7 @@ class Acquisition {
           () => {
             const waitMs = Math.min(this.#remainingMs(), POLL_WAIT_MS)
             requests++
-            return { method: 'GET', path, query: { waitMs }, waitMs, onLate: late => this.#giveBack(late) }
+            return { method: 'GET', path, query: { waitMs }, waitMs }
           },
           { repeat: 'always', until: this.#until },
           this.#options.signal,
@@ -140,7 +138,7 @@ class Acquisition {
         if (this.#remainingMs() === 0) throw this.#locked()
         return undefined
       }
-      this.#forget({ method: 'DELETE', path })
+      this.#withdraw('tickets', ticket.id)
       throw error
     }
   }
@@ -154,23 +152,18 @@ class Acquisition {
     return new LockedError({ code: 'locked', status: 409, detail, retryable: true })
   }
 
-  /** The caller no longer wants what this answer, which came too late, gives it. */
-  #giveBack(answer: Answer): void {
-    const grant = grantIn(answer)
-    const [kind, id] = grant === undefined ? ['tickets', ticketIn(answer).id] : ['grants', grant.id]
-    this.#forget({ method: 'DELETE', path: pathOf(this.#lock, kind!, id!) })
-  }
-
-  /** Nobody waits for it, and nothing depends on it: what is not given back ends by itself, only later. */
-  #forget(call: { readonly method: 'DELETE'; readonly path: string }): void {
-    this.#connection.call(call, { repeat: 'always' }).catch(() => {})
+  /** Goes on after the caller has its answer, until the service has answered too. */
+  #withdraw(kind: 'waiters' | 'tickets', id: string): void {
+    const connection = this.#connection
+    const until = connection.clock.now() + WITHDRAW_MS
+    const call = { method: 'DELETE', path: pathOf(this.#lock, kind, id) } as const
+    connection.later(connection.call(call, { repeat: 'always', until, background: true }))
   }
 }
 
-const AFTER_A_LOSS = 'if the lock was granted all the same, that grant ends after its time to live'
-
-function isLost(error: unknown): error is BatonError {
-  return error instanceof NetworkError || error instanceof ServerError
+/** The request may be with the service, or on its way there. */
+function isLost(error: unknown): boolean {
+  return error instanceof NetworkError || error instanceof ServerError || error instanceof AbortedError
 }
 
 /** Nobody asked after it for too long; so long, perhaps, that even the grant that it became is over. */

@@ -3,10 +3,14 @@ import type { Location } from '../shared/api/limits.ts'
 import { type Clock, randomId, systemClock } from './clock.ts'
 import { Connection } from './connection.ts'
 import { Lock } from './lock.ts'
-import type { KeyValue, ResourceTypes } from './ops.ts'
+import { Locks } from './locks.ts'
+import type { KeyValue } from './ops.ts'
 import { DEFAULT_RETRY, type RetryOptions } from './retry.ts'
+import { Schemas } from './schemas.ts'
 import type { Socket } from './session.ts'
 import { socketByConstructor, socketByUpgrade } from './socket.ts'
+import type { InputsOf, OutputsOf, ResourceOf, StateMap, StateSchemas } from './state.ts'
+import type { Tracer } from './tracing.ts'
 import { type Fetch, Transport } from './transport.ts'
 
 /** A service binding of a Worker, the stub of a Durable Object, or anything else with a `fetch`. */
@@ -26,16 +30,35 @@ export type BatonOptions = ServiceAddress & {
   /** Sent with every request. */
   readonly headers?: { readonly [name: string]: string }
   /**
-   * Where the lock is used, for a Worker that has the service as a binding: the request that the Worker is answering, or a
-   * Cloudflare location hint. The participant nearest to there is asked. Without it a binding does not tell where a request
-   * comes from, and a service at a URL finds out by itself.
+   * Where the lock is used, for a Worker that has the service as a binding: the request that the Worker is
+   * answering, or a Cloudflare location hint. The nearest participant is asked. Without it a binding does not
+   * say where a request comes from; a service at a URL finds out by itself.
    */
   readonly near?: Near
-  /** How long one request may take, beside what it asks the service to wait: 10 s unless it says. */
+  /** How long one request may take, besides what it asks the service to wait. Default: 10 s. */
   readonly timeoutMs?: number
   readonly retry?: RetryOptions
-  /** Opens the sockets of sessions, where the platform's own `WebSocket` does not do. */
+  /**
+   * Opens the sockets of sessions, where the platform's own `WebSocket` does not do (Node before 22 has none,
+   * but the client has one for it).
+   *
+   * @example
+   * createBaton({ url, webSocket: (url, protocols) => new WebSocket(url, protocols) })
+   */
   readonly webSocket?: (url: string, protocols: string[]) => Socket
+  /**
+   * For a Worker: what goes on after the answer, so that a wait which was given up is withdrawn even if the
+   * Worker has nothing else to do.
+   *
+   * @example
+   * createBaton({ binding: env.BATON, waitUntil: work => ctx.waitUntil(work) })
+   */
+  readonly waitUntil?: (work: Promise<unknown>) => void
+  /**
+   * Makes a span for each call: OpenTelemetry's `trace.getTracer('…')`, or anything of its shape. If a span
+   * has a context, its requests carry it on as `traceparent`.
+   */
+  readonly tracer?: Tracer
   readonly clock?: Clock
   /** Between 0 and 1, for jitter. */
   readonly random?: () => number
@@ -44,11 +67,28 @@ export type BatonOptions = ServiceAddress & {
 }
 
 export interface Baton {
-  /** Costs nothing: a lock that was never configured exists with the defaults. */
-  lock<Resource extends ResourceTypes = KeyValue>(name: string): Lock<Resource>
+  /**
+   * Costs nothing: a lock that was never configured exists with the defaults. `Guarded` says what it guards:
+   * the type of its state, or the ops of a resource of your own.
+   *
+   * @example
+   * const stock = baton.lock<{ left: number; orders: Order[] }>('stock')
+   * const { value } = await stock.get('left')
+   */
+  lock<Guarded extends object = KeyValue>(name: string): Lock<ResourceOf<Guarded>>
+  /**
+   * The same, and what is read and written is held against the schemas (zod, valibot or any other Standard
+   * Schema) of the keys.
+   */
+  lock<const Schemas extends StateSchemas>(
+    name: string,
+    options: { readonly schemas: Schemas },
+  ): Lock<StateMap<OutputsOf<Schemas>, InputsOf<Schemas>>>
+  /** The same locks in the shape of the Web Locks API. */
+  readonly locks: Locks
 }
 
-/** Of a request: where Cloudflare says that it comes from. */
+/** For a request: where Cloudflare says that it comes from. */
 export type Near = Location | { readonly cf?: unknown }
 
 /** Not resolved by anything: a binding or an own `fetch` looks at the path alone. */
@@ -76,16 +116,22 @@ export function createBaton(options: BatonOptions): Baton {
     ...(options.near !== undefined && { cf: cfOf(options.near) }),
   })
   const retry = { ...DEFAULT_RETRY, ...options.retry }
+  const { waitUntil = () => {}, tracer } = options
   const isElsewhere = options.binding === undefined && options.fetch === undefined
   const openSocket =
     isElsewhere || options.webSocket !== undefined
       ? socketByConstructor(transport, key, options.webSocket)
       : socketByUpgrade(transport)
-  const connection = new Connection({ transport, clock, random, newId, openSocket, retry })
-  return { lock: name => new Lock(connection, name) }
+  const connection = new Connection({ transport, clock, random, newId, openSocket, retry, waitUntil, tracer })
+  const lock = (name: string, options?: { readonly schemas: StateSchemas }) =>
+    new Lock<never>(connection, name, options && new Schemas(options.schemas))
+  return { lock, locks: new Locks(name => new Lock(connection, name), randomId()) }
 }
 
-/** In Workers a request can carry what the platform would say of it, from Worker to Worker; nobody outside can. */
+/**
+ * In Workers a request from Worker to Worker can carry what the platform would say about it; no request from
+ * outside can.
+ */
 function cfOf(near: Near): unknown {
   return typeof near === 'string' ? { batonLocation: near } : near.cf
 }

@@ -4,8 +4,8 @@ export interface Clock {
   /** Milliseconds. Only differences count. */
   now(): number
   /**
-   * Resolves after so many milliseconds, or as soon as the signal is aborted; never rejects. What sleeps in the
-   * `background` does not keep a process alive that has nothing else to do.
+   * Resolves after so many milliseconds, or as soon as the signal is aborted; never rejects. What sleeps in
+   * the `background` does not keep a process alive that has nothing else to do.
    */
   sleep(
     ms: number,
@@ -17,8 +17,8 @@ export interface Clock {
 const LONGEST_TIMER_MS = 2 ** 31 - 1
 
 /**
- * The wall clock and not the monotonic one: the latter stands still while a laptop sleeps, and then a grant would seem to
- * live that ended long ago.
+ * The wall clock and not the monotonic one: the latter stands still while a laptop sleeps, and then a grant
+ * would seem to live that ended long ago.
  */
 export const systemClock: Clock = {
   now: () => Date.now(),
@@ -37,7 +37,18 @@ export const systemClock: Clock = {
     }),
 }
 
-/** 128 random bits. `crypto.randomUUID` would do, but a page that is not served over https does not have it. */
+/** 128 random bits in base64url, as the service wants the name of a waiter. */
+export function randomToken(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(16))
+  return btoa(String.fromCharCode(...bytes))
+    .replaceAll('+', '-')
+    .replaceAll('/', '_')
+    .replaceAll('=', '')
+}
+
+/**
+ * 128 random bits. `crypto.randomUUID` would do, but a page that is not served over https does not have it.
+ */
 export function randomId(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(16))
   return Array.from(bytes, byte => byte.toString(16).padStart(2, '0')).join('')

@@ -1,7 +1,11 @@
-/** What every part of the client works with: the way to the service, the time, chance, and how to try again. */
+/**
+ * What every part of the client works with: the way to the service, the time, randomness, and how to try
+ * again.
+ */
 import type { Clock } from './clock.ts'
 import { type RetryLimits, type RetryOptions, withRetries } from './retry.ts'
 import type { OpenSocket } from './socket.ts'
+import { inSpan, type Note, type Tracer, traceparentOf } from './tracing.ts'
 import type { Answer, Call, Transport } from './transport.ts'
 
 export interface ConnectionOptions {
@@ -11,6 +15,8 @@ export interface ConnectionOptions {
   readonly newId: () => string
   readonly openSocket: OpenSocket
   readonly retry: Required<RetryOptions>
+  readonly waitUntil: (work: Promise<unknown>) => void
+  readonly tracer?: Tracer | undefined
 }
 
 export class Connection {
@@ -20,14 +26,42 @@ export class Connection {
   readonly newId: () => string
   readonly openSocket: OpenSocket
   readonly retry: Required<RetryOptions>
+  readonly #options: ConnectionOptions
+  readonly #listeners: Map<string, Set<(fence: number) => void>>
+  /** Told how often a call was repeated. */
+  readonly #onRetries: (retries: number) => void
 
-  constructor({ transport, clock, random, newId, openSocket, retry }: ConnectionOptions) {
+  constructor(options: ConnectionOptions, of?: Connection, onRetries: (retries: number) => void = () => {}) {
+    const { transport, clock, random, newId, openSocket, retry } = options
     this.transport = transport
     this.clock = clock
     this.random = random
     this.newId = newId
     this.openSocket = openSocket
     this.retry = retry
+    this.#options = options
+    this.#listeners = of === undefined ? new Map() : of.#listeners
+    this.#onRetries = onRetries
+  }
+
+  /**
+   * A call of the lock in a span of its own, if there is a tracer: it goes by the connection that it is
+   * given.
+   */
+  traced<T>(
+    name: string,
+    lock: string,
+    work: (connection: Connection, note: Note) => Promise<T>,
+  ): Promise<T> {
+    const { tracer } = this.#options
+    if (tracer === undefined) return work(this, () => {})
+    return inSpan(tracer, name, { 'baton.lock': lock }, span => {
+      const traceparent = traceparentOf(span)
+      const transport = traceparent === undefined ? this.transport : this.transport.with({ traceparent })
+      const onRetries = (retries: number) => span.setAttributes({ 'baton.retries': retries })
+      const connection = new Connection({ ...this.#options, transport }, this, onRetries)
+      return work(connection, attributes => span.setAttributes({ ...attributes }))
+    })
   }
 
   /** A call that may depend on the time at which it is sent is given as a function. */
@@ -41,15 +75,41 @@ export class Connection {
     )
   }
 
+  /** Somebody was given this lock: a watch has said so. */
+  granted(lock: string, fence: number): void {
+    for (const listener of this.#listeners.get(lock) ?? []) listener(fence)
+  }
+
+  /** Until the signal is aborted, every grant of this lock that a watch of this client tells of. */
+  onGranted(lock: string, signal: AbortSignal, listener: (fence: number) => void): void {
+    const listeners = this.#listeners.get(lock) ?? new Set()
+    this.#listeners.set(lock, listeners.add(listener))
+    signal.addEventListener('abort', () => {
+      listeners.delete(listener)
+      if (listeners.size === 0) this.#listeners.delete(lock)
+    })
+  }
+
+  /** Goes on after the caller has its answer; what becomes of it, nobody asks. */
+  later(work: Promise<unknown>): void {
+    this.#options.waitUntil(work.catch(() => {}))
+  }
+
   attempts<T>(
     limits: Omit<RetryLimits, 'signal'>,
     signal: AbortSignal | undefined,
     attempt: (before: number) => Promise<T>,
   ): Promise<T> {
     const { clock, random, retry } = this
-    return withRetries({ clock, random, options: retry }, { ...limits, signal }, attempt)
+    return withRetries({ clock, random, options: retry }, { ...limits, signal }, before => {
+      if (before > 0) this.#onRetries(before)
+      return attempt(before)
+    })
   }
 }
+
+/** What one request may ask the service to wait. */
+export const LONGEST_WAIT_MS = 25_000
 
 /** The name of a lock goes into paths: one like `..` would lead elsewhere. */
 export const LOCK_NAME = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/

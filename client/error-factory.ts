@@ -68,8 +68,8 @@ export function errorFromAnswer(status: number, headers: Headers, body: Json | u
 }
 
 /**
- * Not from the service: from a proxy in front of it, or from something else altogether. Whatever its status,
- * nobody knows whether the request was handed on before.
+ * Not from the service, but from a proxy in front of it, or from something else altogether. Whatever its
+ * status, nobody knows whether the request was handed on before.
  */
 function foreignError(
   status: number,

@@ -1,6 +1,6 @@
 /**
- * Everything that this client throws, except what a caller's own callback throws. `code` tells the classes apart where
- * `instanceof` does not reach.
+ * Everything that this client throws, except what a caller's own callback throws. `code` tells the classes
+ * apart where `instanceof` does not reach.
  */
 import type { FieldError, Outcome } from '../shared/api/problems.ts'
 import type { Json } from '../shared/json.ts'
@@ -16,7 +16,9 @@ export interface BatonErrorFields {
   readonly retryable: boolean
   readonly outcome?: Outcome | undefined
   readonly retryAfterMs?: number | undefined
-  /** The operation at stake. Sending it again under this id applies nothing twice and tells what became of it. */
+  /**
+   * The operation at stake. Sending it again under this id applies nothing twice and tells what became of it.
+   */
   readonly opId?: string | undefined
   /** What the service calls this request in its logs. */
   readonly requestId?: string | undefined
@@ -39,9 +41,14 @@ export class BatonError extends Error implements BatonErrorFields {
   readonly code: string
   readonly status: number
   readonly detail: string
-  /** The same call may succeed later. It is safe to repeat if `outcome` is not `unknown`, or with the same `opId`. */
+  /**
+   * The same call may succeed later. It is safe to repeat if `outcome` is not `unknown`, or with the same
+   * `opId`.
+   */
   readonly retryable: boolean
-  /** What this call did to its operation. `not-applied`: it never will be; `unknown`: it may be, now or later. */
+  /**
+   * What this call did to its operation. `not-applied`: it never will be; `unknown`: it may be, now or later.
+   */
   readonly outcome: Outcome | undefined
   readonly retryAfterMs: number | undefined
   readonly opId: string | undefined
@@ -133,6 +140,17 @@ export class TooManyError extends BatonError {
 /** The lock's protocol cannot do this. */
 export class NotSupportedError extends BatonError {
   override readonly name: string = 'NotSupportedError'
+}
+/** A value is not what the schema of its key says: one that was read, or one that was not sent. */
+export class SchemaError extends BatonError {
+  override readonly name: string = 'SchemaError'
+  /** As the library of the schema describes them. */
+  readonly issues: readonly { readonly message: string }[]
+
+  constructor(fields: BatonErrorFields, issues: readonly { readonly message: string }[] = []) {
+    super(fields)
+    this.issues = issues
+  }
 }
 /** The service failed, or something in front of it did. */
 export class ServerError extends BatonError {

@@ -1,13 +1,14 @@
 /** A lock while it is held: what its holder can do, and how it learns that it is the holder no longer. */
-import type { Json } from '../shared/json.ts'
 import type { Granted } from './acquire.ts'
 import { type Connection, pathOf } from './connection.ts'
-import { type BatonError, GrantOverError, ReleasedError } from './errors.ts'
+import { type BatonError, EjectedError, ExpiredError, GrantOverError, ReleasedError } from './errors.ts'
 import { keepAlive } from './keep-alive.ts'
-import { type ApplyOptions, applyUnderGrant } from './operations.ts'
+import { type ApplyOptions, applyUnderGrant, outcomeOf } from './operations.ts'
 import type { BatchResult, KeyValue, ResourceTypes } from './ops.ts'
-import { type GetOptions, getKey } from './reads.ts'
-import type { Grant, Read } from './types.ts'
+import { type Get, type GetOptions, getKey } from './reads.ts'
+import type { Schemas } from './schemas.ts'
+import type { Note } from './tracing.ts'
+import type { Grant } from './types.ts'
 import { writeJson } from './write-json.ts'
 
 export interface HeldOptions {
@@ -15,6 +16,9 @@ export interface HeldOptions {
   readonly ttlMs?: number | undefined
   /** `false`: the grant ends when its time to live does. */
   readonly keepAlive?: boolean | undefined
+  readonly hearLoss?: boolean | undefined
+  readonly mode?: 'exclusive' | 'shared' | undefined
+  readonly schemas?: Schemas | undefined
 }
 
 const LONGEST_GUESS_MS = 30_000
@@ -37,6 +41,7 @@ export class Held<Resource extends ResourceTypes = KeyValue> implements AsyncDis
   readonly #lock: string
   readonly #path: string
   readonly #ttlMs: number
+  readonly #schemas: Schemas | undefined
   readonly #over = new AbortController()
   #lost: BatonError | undefined
   #release: Promise<void> | undefined
@@ -49,14 +54,21 @@ export class Held<Resource extends ResourceTypes = KeyValue> implements AsyncDis
     this.signal = this.#over.signal
     this.#connection = connection
     this.#lock = lock
+    this.#schemas = options.schemas
     this.#path = pathOf(lock, 'grants', grant.id)
     this.#ttlMs = options.ttlMs ?? timeToLive(grant, connection.clock.now())
-    if (options.keepAlive === false) return
+    if (options.mode !== 'shared')
+      connection.onGranted(lock, this.signal, fence => fence > this.fence && this.#doubt(options.ttlMs))
+    const isLeftAlone = options.keepAlive === false
+    if (isLeftAlone && grant.confirmMs === undefined) return
     keepAlive(connection, {
       ttlMs: this.#ttlMs,
       isOld,
+      confirmMs: grant.confirmMs,
+      isOnce: isLeftAlone,
+      hearsLoss: options.hearLoss === true && !isLeftAlone,
       signal: this.signal,
-      send: timeoutMs => this.#keepAlive(options.ttlMs, timeoutMs),
+      send: (timeoutMs, waitMs) => this.#keepAlive(options.ttlMs, timeoutMs, waitMs),
     }).then(reason => reason && this.#end(reason))
   }
 
@@ -78,6 +90,7 @@ export class Held<Resource extends ResourceTypes = KeyValue> implements AsyncDis
     options: ApplyOptions = {},
   ): Promise<BatchResult<Batch, Resource>> {
     const opId = options.opId ?? this.#connection.newId()
+    const schemas = this.#schemas
     const request = { opId, body: writeJson({ opId, ops }), signal: options.signal }
     // The service may know what became of an operation that has an id from before, even if the grant is over.
     const isNew = options.opId === undefined
@@ -85,22 +98,29 @@ export class Held<Resource extends ResourceTypes = KeyValue> implements AsyncDis
     const turn = this.#operations.then(async () => {
       const over = this.#lost ?? (isLate ? releasedError() : undefined)
       if (isNew && over !== undefined) throw over.with({ opId, outcome: 'not-applied' })
-      const answer = await this.#endingWith(applyUnderGrant(this.#connection, this.#path, request))
-      return answer as unknown as BatchResult<Batch, Resource>
+      await schemas?.checkOps(ops)
+      const answer = await this.#traced('apply', async (connection, note) => {
+        const answer = await this.#endingWith(applyUnderGrant(connection, this.#path, request))
+        note({ 'baton.outcome': outcomeOf(answer) })
+        return answer
+      })
+      const checked = (await schemas?.checkResults(ops, answer, opId)) ?? answer
+      return checked as unknown as BatchResult<Batch, Resource>
     })
     this.#operations = turn.catch(() => {})
     return turn
   }
 
   /** The value as it is now, and `null` with revision 0 if there is none. */
-  async get<Value extends Json = Json>(key: string, options: GetOptions = {}): Promise<Read<Value>> {
+  readonly get: Get<Resource> = (async (key: string, options: GetOptions = {}) => {
     this.#mustBeHeld()
-    return getKey<Value>(this.#connection, this.#lock, key, { at: this.grant.participant, ...options })
-  }
+    const here = { at: this.grant.participant, ...options }
+    return this.#traced('get', connection => getKey(connection, this.#lock, key, here, this.#schemas))
+  }) as Get<Resource>
 
   /**
-   * Gives the lock to the next, after the operations that are under way. Releasing what is already over is no error;
-   * one that cannot be sent is, and then the grant ends with its time to live.
+   * Gives the lock to the next, after the operations that are under way. Releasing what is already over is no
+   * error; one that cannot be sent is, and then the grant ends with its time to live.
    */
   release(): Promise<void> {
     this.#release ??= this.#releaseOnce()
@@ -119,16 +139,32 @@ export class Held<Resource extends ResourceTypes = KeyValue> implements AsyncDis
     const { clock, retry } = this.#connection
     const until = clock.now() + Math.min(this.#ttlMs, retry.totalMs)
     try {
-      await this.#connection.call({ method: 'DELETE', path: this.#path }, { repeat: 'always', until })
+      const call = { method: 'DELETE', path: this.#path } as const
+      await this.#traced('release', connection => connection.call(call, { repeat: 'always', until }))
     } catch (error) {
       if (!(error instanceof GrantOverError)) throw error
+      // That it is released already may be the answer to a second request; the others were there first.
+      if (error instanceof EjectedError || error instanceof ExpiredError) this.#lost = error
     }
   }
 
-  async #keepAlive(ttlMs: number | undefined, timeoutMs: number): Promise<void> {
-    const body = writeJson({ ttlMs })
+  #traced<T>(name: string, work: (connection: Connection, note: Note) => Promise<T>): Promise<T> {
+    return this.#connection.traced(name, this.#lock, (connection, note) => {
+      note({ 'baton.participant': this.grant.participant, 'baton.fence': this.fence })
+      return work(connection, note)
+    })
+  }
+
+  async #keepAlive(ttlMs: number | undefined, timeoutMs: number, waitMs: number): Promise<void> {
+    const body = writeJson(waitMs === 0 ? { ttlMs } : { ttlMs, waitMs })
     const path = `${this.#path}/keepalive`
-    await this.#connection.transport.request({ method: 'POST', path, body, timeoutMs, signal: this.signal })
+    const { signal } = this
+    await this.#connection.transport.request({ method: 'POST', path, body, timeoutMs, waitMs, signal })
+  }
+
+  /** Somebody else was given the lock, as it seems: the service knows. */
+  #doubt(ttlMs: number | undefined): void {
+    this.#endingWith(this.#keepAlive(ttlMs, this.#ttlMs, 0)).catch(() => {})
   }
 
   async #endingWith<T>(call: Promise<T>): Promise<T> {
@@ -156,8 +192,8 @@ function releasedError(): ReleasedError {
 }
 
 /**
- * From the grant, if it says. Otherwise from when it ends, which is by the service's clock: the guess is held to
- * what is harmless, because a keep-alive too many costs a request and one too few costs the lock.
+ * From the grant, if it says. Otherwise from when it ends, which is by the service's clock: the guess is held
+ * to what is harmless, because a keep-alive too many costs a request and one too few costs the lock.
  */
 function timeToLive(grant: Grant, now: number): number {
   if (grant.ttlMs !== undefined) return grant.ttlMs

@@ -1,8 +1,9 @@
+/// <reference lib="esnext.disposable" preserve="true" />
 /**
  * The client. It uses `fetch` and standard types alone, and works in Workers, Node, Deno and browsers.
  *
  * @example
- * import { createBaton } from 'baton/client'
+ * import { createBaton } from '@baton-lock/baton/client'
  *
  * const orders = createBaton({ url: 'https://baton.example.com', key }).lock('orders')
  * await orders.run(async held => {
@@ -36,13 +37,35 @@ export {
 } from './baton.ts'
 export { type Clock, systemClock } from './clock.ts'
 export * from './errors.ts'
+export { GrantById } from './grant.ts'
 export { Held } from './held.ts'
-export { type HoldOptions, Lock, type SignalOptions } from './lock.ts'
+export { type HoldOptions, Lock, type RunOptions, type SignalOptions } from './lock.ts'
+export {
+  type GrantedLock,
+  type LockInfo,
+  type LockMode,
+  type LockRequestOptions,
+  type LockSnapshot,
+  Locks,
+  type QueryOptions,
+} from './locks.ts'
 export type { ApplyOptions, TransactOptions } from './operations.ts'
 export type { BatchResult, KeyValue, ResourceTypes, ResultOf, TransactResult } from './ops.ts'
-export type { GetOptions, ListOptions } from './reads.ts'
+export type { Get, GetOptions, ListOptions } from './reads.ts'
 export type { RetryOptions } from './retry.ts'
 export { Session, type SessionEvent, type Socket, type TryOptions } from './session.ts'
-export type { Fetch } from './transport.ts'
+export type {
+  InputsOf,
+  OutputsOf,
+  ResourceOf,
+  SchemaIssue,
+  SchemaResult,
+  StandardSchema,
+  StateMap,
+  StateOp,
+  StateSchemas,
+} from './state.ts'
+export type { Attributes, AttributeValue, Span, Tracer } from './tracing.ts'
+export { ANSWER_HEADERS, type Fetch, REQUEST_HEADERS } from './transport.ts'
 export type * from './types.ts'
 export type { WatchOptions } from './watch.ts'

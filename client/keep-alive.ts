@@ -1,5 +1,5 @@
 /** Keeps a grant alive, and knows when it no longer can. */
-import type { Connection } from './connection.ts'
+import { type Connection, LONGEST_WAIT_MS } from './connection.ts'
 import { BatonError, ExpiredError } from './errors.ts'
 import { pause } from './retry.ts'
 
@@ -7,9 +7,15 @@ export interface KeepAlive {
   readonly ttlMs: number
   /** The grant may be older than it looks: the first keep-alive does not wait. */
   readonly isOld: boolean
+  /** So soon the first one must get through, if the service waits for a sign that somebody has the grant. */
+  readonly confirmMs?: number | undefined
+  /** After the first one the grant is left to itself. */
+  readonly isOnce?: boolean
+  /** One request is under way all the time, and the service answers it as soon as the grant is over. */
+  readonly hearsLoss?: boolean
   readonly signal: AbortSignal
-  /** One request. */
-  readonly send: (timeoutMs: number) => Promise<unknown>
+  /** One request, which the service answers after `waitMs`, or as soon as the grant is over. */
+  readonly send: (timeoutMs: number, waitMs: number) => Promise<unknown>
 }
 
 /** Clocks run at slightly different speeds. The client gives up before the service does, never after. */
@@ -19,25 +25,33 @@ const SHORTEST_TIMEOUT_MS = 100
 /** Resolves once the grant is lost, with the reason; or with `undefined` once the signal is aborted. */
 export async function keepAlive(connection: Connection, options: KeepAlive): Promise<BatonError | undefined> {
   const { clock, random, retry } = connection
-  const { ttlMs, signal, send } = options
+  const { ttlMs, isOld, isOnce = false, hearsLoss = false, signal, send } = options
   const lifeMs = ttlMs * (1 - MARGIN)
   // About a third: two more may fail, and clients that began together do not stay together.
   const intervalMs = (): number => (ttlMs / 3) * (0.8 + 0.3 * random())
+  const waitMs = (): number => (hearsLoss ? Math.floor(Math.min(intervalMs(), LONGEST_WAIT_MS)) : 0)
   const pauses = { ...retry, longestPauseMs: Math.min(retry.longestPauseMs, ttlMs / 6) }
 
-  let end = clock.now() + lifeMs
-  let pauseMs = options.isOld ? 0 : intervalMs()
+  const { confirmMs = Number.POSITIVE_INFINITY } = options
+  let end = clock.now() + Math.min(lifeMs, confirmMs * (1 - MARGIN))
+  // Most critical sections are over before the service wants a sign of life.
+  let pauseMs = isOld || hearsLoss ? 0 : Math.min(intervalMs(), confirmMs / 4)
   let failures = 0
   for (;;) {
     await clock.sleep(Math.max(0, Math.min(pauseMs, end - clock.now())), { signal, background: true })
     if (signal.aborted) return undefined
     const sentAt = clock.now()
     if (sentAt >= end) return expiredUnheard(ttlMs)
+    // After a failure, what counts is that one gets through.
+    const patienceMs = failures === 0 ? waitMs() : 0
     try {
-      await send(Math.max(SHORTEST_TIMEOUT_MS, Math.min(ttlMs / 3, end - sentAt)))
+      const timeoutMs = Math.min(ttlMs / 3, end - sentAt - patienceMs)
+      if (timeoutMs > SHORTEST_TIMEOUT_MS) await send(timeoutMs, patienceMs)
+      else await send(SHORTEST_TIMEOUT_MS, 0)
+      if (isOnce) return undefined
       // The service counts from when it was asked, which cannot be earlier than this.
       end = sentAt + lifeMs
-      pauseMs = intervalMs()
+      pauseMs = hearsLoss ? 0 : intervalMs()
       failures = 0
     } catch (error) {
       if (!(error instanceof BatonError) || !error.retryable) return error as BatonError

@@ -1,14 +1,17 @@
 /** One lock, by its name: everything that the service does with it. */
-import type { Json } from '../shared/json.ts'
 import { type AcquireOptions, acquireGrant } from './acquire.ts'
 import { type Connection, LOCK_NAME, pathOf } from './connection.ts'
 import { BadRequestError, ConflictError, LockedError } from './errors.ts'
+import { GrantById } from './grant.ts'
 import { Held } from './held.ts'
 import { type HistoryOptions, historyPages, wholeHistory } from './history.ts'
-import { type TransactOptions, transact } from './operations.ts'
+import { outcomeOf, type TransactOptions, transact } from './operations.ts'
 import type { KeyValue, ResourceTypes, TransactResult } from './ops.ts'
-import { type GetOptions, getKey, type ListOptions, listAll, listKeys } from './reads.ts'
+import { type Get, type GetOptions, getKey, type ListOptions, listAll, listKeys } from './reads.ts'
+import type { Repeat } from './retry.ts'
+import type { Schemas } from './schemas.ts'
 import { Session } from './session.ts'
+import type { ValueIn } from './state.ts'
 import type { Call } from './transport.ts'
 import type {
   Entry,
@@ -19,7 +22,6 @@ import type {
   Membership,
   Page,
   ParticipantsChange,
-  Read,
   Status,
   WatchEvent,
 } from './types.ts'
@@ -29,6 +31,21 @@ import { writeJson } from './write-json.ts'
 export interface HoldOptions extends AcquireOptions {
   /** `false`: the grant ends when its time to live does, without keep-alives. */
   readonly keepAlive?: boolean
+  /**
+   * The holder hears at once when it loses the lock, not only at the next keep-alive (after about a third of
+   * the time to live): a request is under way all the time that the service answers as soon as the grant is
+   * over. It costs what a watch does: the participant stays in memory meanwhile. A watch of this client on
+   * the same lock does nearly the same without it: it tells when somebody else was given the lock.
+   */
+  readonly hearLoss?: boolean
+}
+
+export interface RunOptions extends HoldOptions {
+  /**
+   * Rejects with the reason (an `EjectedError` or `ExpiredError`) if the lock was lost before the callback
+   * was done, even if the callback resolves; and if nobody can tell because the release does not get through.
+   */
+  readonly rejectIfLost?: boolean
 }
 
 export interface SignalOptions {
@@ -39,7 +56,10 @@ export interface EjectOptions extends SignalOptions {
   readonly fence?: number
 }
 
-/** Time for the token to come from another region: without any, only a lock whose token is near would ever be free. */
+/**
+ * Time for the token to come from another region: without any, only a lock whose token is near would ever be
+ * free.
+ */
 const TRY_WAIT_MS = 1_000
 
 const AFTER_A_LOSS = 'But an earlier request of this call got no answer, and may have ejected it.'
@@ -48,20 +68,22 @@ const AFTER_A_LOSS = 'But an earlier request of this call got no answer, and may
 export class Lock<Resource extends ResourceTypes = KeyValue> {
   readonly name: string
   readonly #connection: Connection
+  readonly #schemas: Schemas | undefined
 
-  constructor(connection: Connection, name: string) {
+  constructor(connection: Connection, name: string, schemas?: Schemas) {
     if (!LOCK_NAME.test(name)) {
       const detail = `the name of a lock matches ${LOCK_NAME.source}`
       throw new BadRequestError({ code: 'bad_request', status: 400, detail, retryable: false })
     }
     this.name = name
     this.#connection = connection
+    this.#schemas = schemas
   }
 
   /**
-   * Acquires the lock, runs the callback, releases the lock. Keeps the grant alive meanwhile. Resolves or rejects
-   * exactly as the callback does: if the lock is lost on the way, `held.signal` says so, and what the callback does with the
-   * lock from then on is refused.
+   * Acquires the lock, runs the callback, releases the lock. Keeps the grant alive meanwhile. Resolves or
+   * rejects exactly as the callback does (unless `rejectIfLost`): if the lock is lost on the way,
+   * `held.signal` says so, and what the callback does with the lock from then on is refused.
    *
    * @example
    * const left = await lock.run({ waitMs: 5_000 }, async held => {
@@ -71,29 +93,43 @@ export class Lock<Resource extends ResourceTypes = KeyValue> {
    * })
    */
   run<T>(callback: (held: Held<Resource>) => Promise<T> | T): Promise<T>
-  run<T>(options: HoldOptions, callback: (held: Held<Resource>) => Promise<T> | T): Promise<T>
+  run<T>(options: RunOptions, callback: (held: Held<Resource>) => Promise<T> | T): Promise<T>
   async run<T>(
-    first: HoldOptions | ((held: Held<Resource>) => Promise<T> | T),
+    first: RunOptions | ((held: Held<Resource>) => Promise<T> | T),
     second?: (held: Held<Resource>) => Promise<T> | T,
   ): Promise<T> {
     const [options, callback] = typeof first === 'function' ? [{}, first] : [first, second!]
     const held = await this.acquire(options)
+    let result: T
     try {
-      return await callback(held)
-    } finally {
+      result = await callback(held)
+    } catch (error) {
       await held[Symbol.asyncDispose]()
+      throw error
     }
+    if (!options.rejectIfLost) await held[Symbol.asyncDispose]()
+    else {
+      await held.release()
+      if (held.lost !== undefined) throw held.lost
+    }
+    return result
   }
 
   /**
-   * Acquires the lock and keeps it until it is released. Rejects with a `LockedError` if it is not granted in time.
+   * Acquires the lock and keeps it until it is released. Rejects with a `LockedError` if it is not granted in
+   * time.
    *
    * @example
    * await using held = await lock.acquire({ waitMs: 60_000, signal })
    */
   async acquire(options: HoldOptions = {}): Promise<Held<Resource>> {
-    const granted = await acquireGrant(this.#connection, this.name, options)
-    return new Held(this.#connection, this.name, granted, options)
+    const granted = await this.#connection.traced('acquire', this.name, async (connection, note) => {
+      const granted = await acquireGrant(connection, this.name, options)
+      const { participant, fence } = granted.grant
+      note({ 'baton.participant': participant, 'baton.fence': fence, 'baton.outcome': 'granted' })
+      return granted
+    })
+    return new Held(this.#connection, this.name, granted, { ...options, schemas: this.#schemas })
   }
 
   /** The same, but `null` if the lock is taken. Waits for a second unless `waitMs` says otherwise. */
@@ -106,6 +142,11 @@ export class Lock<Resource extends ResourceTypes = KeyValue> {
     }
   }
 
+  /** A grant of this lock that was acquired elsewhere, by its id. Asks the service nothing. */
+  grant(id: string): GrantById<Resource> {
+    return new GrantById(this.#connection, this.name, id)
+  }
+
   /**
    * Acquires the lock, applies the ops as one atomic operation and releases the lock, in one request.
    *
@@ -116,18 +157,29 @@ export class Lock<Resource extends ResourceTypes = KeyValue> {
     ops: Batch,
     options: TransactOptions = {},
   ): Promise<TransactResult<Batch, Resource>> {
-    const answer = await transact(this.#connection, this.name, ops, options)
-    return answer as unknown as TransactResult<Batch, Resource>
+    const { opId = this.#connection.newId() } = options
+    await this.#schemas?.checkOps(ops)
+    const answer = await this.#connection.traced('transact', this.name, async (connection, note) => {
+      const answer = await transact(connection, this.name, ops, { ...options, opId })
+      const { fence } = answer as { readonly fence: number }
+      note({ 'baton.fence': fence, 'baton.outcome': outcomeOf(answer) })
+      return answer
+    })
+    const checked = (await this.#schemas?.checkResults(ops, answer, opId)) ?? answer
+    return checked as unknown as TransactResult<Batch, Resource>
   }
 
   /** The value of a key, and `null` with revision 0 if there is none. */
-  get<Value extends Json = Json>(key: string, options: GetOptions = {}): Promise<Read<Value>> {
-    return getKey(this.#connection, this.name, key, options)
-  }
+  readonly get: Get<Resource> = ((key: string, options: GetOptions = {}) =>
+    this.#connection.traced('get', this.name, connection =>
+      getKey(connection, this.name, key, options, this.#schemas),
+    )) as Get<Resource>
 
   /** One page of the keys, in their order. */
-  list<Value extends Json = Json>(options: ListOptions = {}): Promise<Page<Value>> {
-    return listKeys(this.#connection, this.name, options)
+  list<Value = ValueIn<Resource>>(options: ListOptions = {}): Promise<Page<Value>> {
+    return this.#connection.traced('list', this.name, connection =>
+      listKeys(connection, this.name, options, this.#schemas),
+    )
   }
 
   /**
@@ -136,15 +188,15 @@ export class Lock<Resource extends ResourceTypes = KeyValue> {
    * @example
    * for await (const { key, value } of lock.entries({ prefix: 'user/' })) console.log(key, value)
    */
-  entries<Value extends Json = Json>(
+  entries<Value = ValueIn<Resource>>(
     options: ListOptions = {},
   ): AsyncGenerator<Entry<Value>, void, undefined> {
-    return listAll(this.#connection, this.name, options)
+    return listAll(this.#connection, this.name, options, this.#schemas)
   }
 
   /**
-   * What is applied, and who holds the lock, as it happens. Goes on by itself after a disconnect; each operation is
-   * told once. Ends when the signal is aborted or the loop is left.
+   * What is applied, and who holds the lock, as it happens. Goes on by itself after a disconnect; each
+   * operation is told once. Ends when the signal is aborted or the loop is left.
    *
    * @example
    * for await (const event of lock.watch({ since: 0, signal })) {
@@ -156,17 +208,19 @@ export class Lock<Resource extends ResourceTypes = KeyValue> {
   }
 
   /**
-   * A WebSocket that speaks the events of a user: `try`, `issue` and `exit` go, `crit`, `outcome`, `rem` and `ejected`
-   * come. The grant lives as long as the socket: the session sends signs of life by itself.
+   * A WebSocket that speaks the events of a user: `try`, `issue` and `exit` go, `crit`, `outcome`, `rem` and
+   * `ejected` come. The grant lives as long as the socket: the session sends signs of life by itself.
    */
   session({ at }: { readonly at?: number } = {}): Session<Resource['op']> {
     const { openSocket, newId, clock } = this.#connection
     return new Session(openSocket({ path: pathOf(this.name, 'session'), query: { at } }), newId, clock)
   }
 
-  /** How the lock and each of its participants are. A participant that is not reachable is reported as such. */
+  /**
+   * How the lock and each of its participants are. A participant that is not reachable is reported as such.
+   */
   status(options: SignalOptions = {}): Promise<Status> {
-    return this.#repeatable({ method: 'GET', path: pathOf(this.name) }, options)
+    return this.#repeatable('status', { method: 'GET', path: pathOf(this.name) }, options)
   }
 
   /** What the participants recorded, for the checker: all of it. It may be long. */
@@ -179,14 +233,18 @@ export class Lock<Resource extends ResourceTypes = KeyValue> {
     return historyPages(this.#connection, this.name, options)
   }
 
-  /** Decides what the lock is made of, once. Rejects with a `ConflictError` if it is made of something else already. */
+  /**
+   * Decides what the lock is made of, once. Rejects with a `ConflictError` if it is made of something else
+   * already.
+   */
   async configure(lockOptions: LockOptions, options: SignalOptions = {}): Promise<LockConfiguration> {
-    return this.#repeatable({ method: 'PUT', path: pathOf(this.name), body: writeJson(lockOptions) }, options)
+    const call = { method: 'PUT', path: pathOf(this.name), body: writeJson(lockOptions) } as const
+    return this.#repeatable('configure', call, options)
   }
 
   /**
-   * Forces the present holder out. With a `fence` only the one that has it, and a `ConflictError` if that is another one.
-   * Without, it is not repeated if the answer gets lost: by then there may be another holder.
+   * Forces the present holder out. With a `fence` only the one that has it, and a `ConflictError` if that is
+   * another one. Without, it is not repeated if the answer gets lost: by then there may be another holder.
    *
    * @example
    * const { holder } = await lock.status()
@@ -198,16 +256,15 @@ export class Lock<Resource extends ResourceTypes = KeyValue> {
       path: pathOf(this.name, 'eject'),
       body: writeJson({ fence }),
     } as const
-    if (fence === undefined) return this.#once(call, signal)
+    if (fence === undefined) return this.#once('eject', call, signal)
     let requests = 0
     try {
-      const answer = await this.#connection.call(
-        () => {
-          requests++
-          return call
-        },
-        { repeat: 'always' },
-        signal,
+      const callAgain = () => {
+        requests++
+        return call
+      }
+      const answer = await this.#connection.traced('eject', this.name, connection =>
+        connection.call(callAgain, { repeat: 'always' }, signal),
       )
       return answer.body as unknown as { readonly epoch: number }
     } catch (error) {
@@ -218,20 +275,27 @@ export class Lock<Resource extends ResourceTypes = KeyValue> {
     }
   }
 
-  /** Adds, removes or replaces a participant. Not repeated if the answer gets lost: look at `status()` then. */
+  /**
+   * Adds, removes or replaces a participant. Not repeated if the answer gets lost: look at `status()` then.
+   */
   async changeParticipants(change: ParticipantsChange, { signal }: SignalOptions = {}): Promise<Membership> {
     const path = pathOf(this.name, 'participants')
-    return this.#once({ method: 'POST', path, body: writeJson(change) }, signal)
+    return this.#once('participants', { method: 'POST', path, body: writeJson(change) }, signal)
   }
 
   /** Done twice is the same as done once. */
-  async #repeatable<T>(call: Call, { signal }: SignalOptions): Promise<T> {
-    const answer = await this.#connection.call(call, { repeat: 'always' }, signal)
-    return answer.body as T
+  #repeatable<T>(name: string, call: Call, { signal }: SignalOptions): Promise<T> {
+    return this.#send(name, call, 'always', signal)
   }
 
-  async #once<T>(call: Call, signal: AbortSignal | undefined): Promise<T> {
-    const answer = await this.#connection.call(call, { repeat: 'never' }, signal)
+  #once<T>(name: string, call: Call, signal: AbortSignal | undefined): Promise<T> {
+    return this.#send(name, call, 'never', signal)
+  }
+
+  async #send<T>(name: string, call: Call, repeat: Repeat, signal: AbortSignal | undefined): Promise<T> {
+    const answer = await this.#connection.traced(name, this.name, connection =>
+      connection.call(call, { repeat }, signal),
+    )
     return answer.body as T
   }
 }

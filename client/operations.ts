@@ -1,11 +1,11 @@
 /**
- * Operations on the guarded state. Each has an `opId`, by which the service knows it again: so one whose answer got lost
- * is sent again until an answer comes, and nothing is applied twice. If none comes, the error says `unknown`.
+ * Operations on the guarded state. The service recognises each by its `opId`. So an operation whose answer
+ * got lost is sent again until an answer comes, and nothing is applied twice. If none comes, the error says
+ * `unknown`.
  */
 
 import type { Json } from '../shared/json.ts'
-import { LONGEST_WAIT_MS } from './acquire.ts'
-import { type Connection, pathOf } from './connection.ts'
+import { type Connection, LONGEST_WAIT_MS, pathOf } from './connection.ts'
 import type { Outcome } from './errors.ts'
 import { BatonError, LockedError } from './errors.ts'
 import type { RetryLimits } from './retry.ts'
@@ -14,22 +14,28 @@ import { writeJson } from './write-json.ts'
 
 export interface ApplyOptions {
   /**
-   * Names the operation; random unless given. Give one to be able to ask again after a crash: the same id with the same ops
-   * is applied once, and answers what it answered.
+   * Names the operation. Default: random. Give one to be able to ask again after a crash: the same id with
+   * the same ops is applied once, and gives the same answer.
    */
   readonly opId?: string
-  /** Stops waiting for the answer. The operation may be applied all the same: the error says what is known. */
+  /**
+   * Stops waiting for the answer. The operation may be applied all the same: the error says what is known.
+   */
   readonly signal?: AbortSignal | undefined
 }
 
 export interface TransactOptions extends ApplyOptions {
-  /** How long to wait for the lock: 10 s unless it says; any length, also `Infinity`. */
+  /** How long to wait for the lock; any length, even `Infinity`. Default: 10 s. */
   readonly waitMs?: number
   /** The participant to ask, instead of the nearest. */
   readonly at?: number
 }
 
 const DEFAULT_WAIT_MS = 10_000
+
+/** For a span: a condition that did not hold is an outcome like others. */
+export const outcomeOf = (answer: Json): string =>
+  (answer as { readonly applied: boolean }).applied ? 'applied' : 'condition-failed'
 
 export async function applyUnderGrant(
   connection: Connection,
@@ -120,8 +126,9 @@ class Operation {
 }
 
 /**
- * An answer without a word on the operation refused it before anything was done; unless it is no answer of the service,
- * or one that the grant is over, under which an earlier call may have sent the same operation.
+ * An answer that does not mention the operation refused it before anything was done. There are two
+ * exceptions: it is no answer of the service, or it says that the grant is over, under which an earlier call
+ * may have sent the same operation.
  */
 function leavesInDoubt(error: unknown): boolean {
   if (!(error instanceof BatonError)) return true

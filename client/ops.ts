@@ -1,4 +1,6 @@
-/** Which result each op has, for the compiler: a batch of ops written in place gives a tuple of their results. */
+/**
+ * Which result each op has, for the compiler: a batch of ops written in place gives a tuple of their results.
+ */
 import type {
   AppendResult,
   DeleteResult,
@@ -10,8 +12,12 @@ import type {
   OpResult,
   PutResult,
 } from '../shared/resource/key-value.ts'
+import type { StateGetResult } from './state.ts'
 
-/** What a lock guards, for the compiler: the ops of its resource, and what they answer when applied and when not. */
+/**
+ * What a lock guards, for the compiler: the ops of its resource, and what they answer when applied and when
+ * not.
+ */
 export interface ResourceTypes {
   readonly op: unknown
   readonly result: unknown
@@ -25,9 +31,15 @@ export interface KeyValue extends ResourceTypes {
   readonly refusal: OpError | NotApplied
 }
 
-export type ResultOf<Op, Resource extends ResourceTypes = KeyValue> = Resource extends KeyValue
-  ? KeyValueResultOf<Op>
-  : Resource['result']
+export type ResultOf<Op, Resource extends ResourceTypes = KeyValue> = Resource extends {
+  readonly state: infer State
+}
+  ? Op extends { readonly get: unknown }
+    ? StateGetResult<Op, State>
+    : KeyValueResultOf<Op>
+  : Resource extends KeyValue
+    ? KeyValueResultOf<Op>
+    : Resource['result']
 
 type KeyValueResultOf<Op> = Op extends { readonly put: string }
   ? PutResult
@@ -42,8 +54,8 @@ type KeyValueResultOf<Op> = Op extends { readonly put: string }
           : OpResult
 
 /**
- * What became of a batch. A condition that does not hold is no exception: the batch took its place in the order
- * (`sequence`), changed nothing, and the op that failed says why.
+ * What became of a batch. A condition that does not hold is not an exception: the batch took its place in the
+ * order (`sequence`), changed nothing, and the op that failed says why.
  */
 export type BatchResult<Batch extends readonly unknown[], Resource extends ResourceTypes = KeyValue> =
   | {

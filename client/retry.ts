@@ -1,4 +1,7 @@
-/** Repeats a call as long as that is safe and may help: bounded, and spread out so that clients do not come in step. */
+/**
+ * Repeats a call as long as that is safe and may help: bounded, and spread out so that clients do not come in
+ * step.
+ */
 import type { Clock } from './clock.ts'
 import { abortedError } from './error-factory.ts'
 import { BatonError, LockedError, NoQuorumError, TooManyError } from './errors.ts'
@@ -40,12 +43,14 @@ export interface RetryLimits {
   readonly signal?: AbortSignal | undefined
   /** In place of the usual limits: by the clock, and with any number of attempts. */
   readonly until?: number
+  /** A process that has nothing else to do need not stay for it. */
+  readonly background?: boolean
 }
 
-/** The attempt is told how many there were before. */
+/** Each attempt gets the number of attempts before it. */
 export async function withRetries<T>(
   { clock, random, options }: Retrying,
-  { repeat, signal, until }: RetryLimits,
+  { repeat, signal, until, background = false }: RetryLimits,
   attempt: (before: number) => Promise<T>,
 ): Promise<T> {
   const lastStart = until ?? clock.now() + options.totalMs
@@ -58,7 +63,7 @@ export async function withRetries<T>(
       if (!mayRepeat(error, repeat) || before + 1 >= attempts) throw error
       const pauseMs = pause(options, random, before) + (error.retryAfterMs ?? 0)
       if (clock.now() + pauseMs > lastStart) throw error
-      await clock.sleep(pauseMs, { signal })
+      await clock.sleep(pauseMs, { signal, background })
     }
   }
 }
@@ -70,7 +75,7 @@ export function pause(options: Required<RetryOptions>, random: () => number, bef
 
 function mayRepeat(error: unknown, repeat: Repeat): error is BatonError {
   if (!(error instanceof BatonError) || !error.retryable) return false
-  // Whoever asks waits for the lock as long as it wants to by other means.
+  // A caller that wants to wait longer for the lock has other means.
   if (error instanceof LockedError) return false
   if (repeat === 'if-refused') return error instanceof TooManyError || error instanceof NoQuorumError
   return repeat === 'always'

@@ -3,6 +3,7 @@
  * request.
  */
 import { networkError } from './error-factory.ts'
+import { isNodeWithoutWebSocket, NodeWebSocket } from './node-web-socket.ts'
 import type { OpenedSocket, Socket } from './session.ts'
 import type { Call, Transport } from './transport.ts'
 
@@ -26,6 +27,7 @@ export function socketByConstructor(
 
 function openByPlatform(url: string, protocols: string[]): Socket {
   const { WebSocket } = globalThis as unknown as { WebSocket?: SocketConstructor }
+  if (isNodeWithoutWebSocket()) return new NodeWebSocket(url, protocols)
   if (WebSocket === undefined) throw new Error('no WebSocket on this platform: give one with `webSocket`')
   return new WebSocket(url, protocols)
 }

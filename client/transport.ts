@@ -1,4 +1,7 @@
-/** One request and its answer: how a call becomes HTTP, and how whatever comes back becomes a value or a `BatonError`. */
+/**
+ * One request and its answer: how a call becomes HTTP, and how whatever comes back becomes a value or a
+ * `BatonError`.
+ */
 import type { Json } from '../shared/json.ts'
 import type { Clock } from './clock.ts'
 import { abortedError, errorFromAnswer, networkError, timeoutError } from './error-factory.ts'
@@ -12,7 +15,10 @@ export interface Call {
   /** Below `/v1/locks/`, already encoded. */
   readonly path: string
   readonly query?: { readonly [name: string]: string | number | undefined }
-  /** JSON. Text, so that what the caller does to its objects meanwhile does not change a request sent again. */
+  /**
+   * JSON as text, so that changes to the caller's objects meanwhile do not change a request that is sent
+   * again.
+   */
   readonly body?: string
   readonly headers?: { readonly [name: string]: string }
   /** How long the service may wait before it answers: the time limit grows by it. */
@@ -20,8 +26,6 @@ export interface Call {
   /** In place of the usual time limit. */
   readonly timeoutMs?: number
   readonly signal?: AbortSignal | undefined
-  /** Given an answer that came after the time limit or the abort. */
-  readonly onLate?: (answer: Answer) => void
 }
 
 export interface Answer {
@@ -29,6 +33,20 @@ export interface Answer {
   /** `null` if there is none. */
   readonly body: Json
 }
+
+/**
+ * All that it sends of its own accord, so that a service that pages of other origins may call can let them
+ * pass (CORS).
+ */
+export const REQUEST_HEADERS = [
+  'accept',
+  'authorization',
+  'content-type',
+  'last-event-id',
+  'traceparent',
+] as const
+/** All that it reads of an answer. */
+export const ANSWER_HEADERS = ['content-type', 'retry-after', 'x-request-id'] as const
 
 const SWITCHING_PROTOCOLS = 101
 const NO_CONTENT = 204
@@ -52,9 +70,14 @@ export class Transport {
     this.#options = options
   }
 
+  /** The same way, with more headers. */
+  with(headers: { readonly [name: string]: string }): Transport {
+    return new Transport({ ...this.#options, headers: { ...this.#options.headers, ...headers } })
+  }
+
   /** Throws a `BatonError` for everything but a success. */
   request(call: Call): Promise<Answer> {
-    return this.#limited(call, signal => this.#exchange(call, signal), call.onLate)
+    return this.#limited(call, signal => this.#exchange(call, signal))
   }
 
   /** The answer with its body still to be read. Time limit and signal end with the headers. */
@@ -97,7 +120,7 @@ export class Transport {
       ...(call.body === undefined ? {} : { body: call.body }),
       ...(this.#options.cf === undefined ? {} : { cf: this.#options.cf }),
     } as RequestInit)
-    // Called without an object in front: the platform's own `fetch` refuses to be anybody's method.
+    // Called without an object in front: the platform's own `fetch` refuses to be called as a method.
     const { fetch } = this.#options
     try {
       return await fetch(request)
@@ -106,10 +129,13 @@ export class Transport {
     }
   }
 
-  /** Ends by itself, whether or not `fetch` heeds the signal: one that stays in the process often does not. */
+  /**
+   * Ends by itself, whether or not `fetch` heeds the signal: one that stays in the process often does not.
+   */
   #limited<T>(
     call: Call,
     work: (signal: AbortSignal) => Promise<T>,
+    /** Given what came after the time limit or the abort. */
     onLate?: (value: T) => void,
   ): Promise<T> {
     const { clock } = this.#options

@@ -1,6 +1,6 @@
 /**
- * What the service takes and answers, as the public contract has it. Written by hand, so that the client carries no
- * schemas with it, not even in its types; a test holds them against the schemas of the service.
+ * What the service takes and answers, as the public contract has it. Written by hand, so that the client
+ * carries no schemas with it, not even in its types; a test holds them against the schemas of the service.
  */
 
 import type { WatchEvents } from '../shared/api/watch.ts'
@@ -18,7 +18,9 @@ export interface Grant {
   /** By the service's clock. */
   readonly expiresAt: string
   /** How long it lasts without a keep-alive, if the service says. */
-  readonly ttlMs?: number
+  readonly ttlMs?: number | undefined
+  /** The service ends it after so long if nobody uses it: it was waited for, and its client may be gone. */
+  readonly confirmMs?: number | undefined
 }
 
 export interface Ticket {
@@ -35,20 +37,22 @@ export interface Holder {
 
 export type Consistency = 'local' | 'linearizable'
 
-export interface Entry<Value extends Json = Json> {
+export interface Entry<Value = Json> {
   readonly key: string
   readonly value: Value
   /** The sequence of the operation that last changed the key. */
   readonly revision: number
 }
 
-/** A key that does not exist has the value `null` and the revision 0, which is what `ifRevision` calls it too. */
-export interface Read<Value extends Json = Json> extends Entry<Value | null> {
+/**
+ * A key that does not exist has the value `null` and the revision 0, which is what `ifRevision` calls it too.
+ */
+export interface Read<Value = Json> extends Entry<Value | null> {
   /** How far the state that was read had come; absent if the key is. */
   readonly sequence?: number
 }
 
-export interface Page<Value extends Json = Json> {
+export interface Page<Value = Json> {
   readonly entries: readonly Entry<Value>[]
   /** Where the next page begins; `null` on the last one. */
   readonly cursor: string | null

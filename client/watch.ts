@@ -1,4 +1,6 @@
-/** The events of a lock, as long as anybody listens: a connection that breaks is made again where it broke. */
+/**
+ * The events of a lock, as long as the caller listens: a connection that breaks is made again where it broke.
+ */
 import type { Clock } from './clock.ts'
 import { type Connection, pathOf } from './connection.ts'
 import { abortedError, networkError, timeoutError } from './error-factory.ts'
@@ -8,7 +10,7 @@ import { pause } from './retry.ts'
 import type { WatchEvent } from './types.ts'
 
 export interface WatchOptions {
-  /** Begin after this sequence; 0 for all that is kept. */
+  /** Begin after this sequence; 0 for everything that is kept. */
   readonly since?: number
   /** The participant to ask, instead of the nearest. */
   readonly at?: number
@@ -39,6 +41,7 @@ export async function* watchLock(
       for await (const event of parseEventStream(chunksOf(response, clock, signal), state)) {
         failures = 0
         const parsed = parseWatchEvent(event)
+        if (parsed?.type === 'holder' && parsed.participant !== null) connection.granted(lock, parsed.fence)
         if (parsed !== undefined && seen.isNew(parsed)) yield parsed
       }
     } catch (error) {
@@ -51,8 +54,8 @@ export async function* watchLock(
 }
 
 /**
- * After a disconnect some events may come again. Each operation is told once; the whole state and who holds the lock, when
- * it is news.
+ * After a disconnect some events may come again. Each operation is reported once; the whole state and the
+ * holder of the lock only if they are news.
  */
 class Seen {
   #operation: number

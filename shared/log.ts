@@ -1,6 +1,6 @@
 /**
- * Every line that the service logs is one JSON object: what happened (`event`, one of these), how bad it is, and where.
- * docs/operations.md explains each of them, and a test holds the two against each other.
+ * Every line that the service logs is one JSON object: what happened (`event`, one of these), how bad it is,
+ * and where. docs/operations.md explains each of them, and a test holds the two against each other.
  */
 export const LOG_EVENTS = {
   ejected: { level: 'warning', message: 'A holder was forced out of the lock.' },

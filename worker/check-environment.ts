@@ -6,7 +6,7 @@ import * as z from 'zod'
 import { API_LIMITS } from '../shared/api/limits.ts'
 import { location } from '../shared/api/primitives.ts'
 import { protocolName } from '../shared/api/protocol-options.ts'
-import { check, summarize } from '../shared/api/validation.ts'
+import { check, firstMistake } from '../shared/api/validation.ts'
 import { ANY_ORIGIN } from './cross-origin.ts'
 import { type BatonEnvironment, corsOrigins, isOpen, ownUrls } from './environment.ts'
 import { checkKeys } from './router/keys.ts'
@@ -71,12 +71,13 @@ function isText(name: keyof BatonEnvironment, env: BatonEnvironment): boolean {
 
 const listed = z
   .array(z.strictObject({ location: location.optional(), url: z.string().optional() }))
-  .min(API_LIMITS.participants.least, { error: 'the list is empty' })
-  .max(API_LIMITS.participants.most, { error: `more than ${API_LIMITS.participants.most} participants` })
+  .min(API_LIMITS.participants.least)
+  .max(API_LIMITS.participants.most)
 
 function mistakeInParticipants(env: BatonEnvironment): string | null {
   const checked = check(listed, parseJson(env.BATON_PARTICIPANTS!), 'body')
-  if (!checked.ok) return `is not a JSON list of {location, url}: ${summarize(checked.errors)}`
+  if (!checked.ok)
+    return `is not a JSON list of {location, url}: ${firstMistake(checked.errors, 'the value')}`
   const urls = checked.value.flatMap(({ url }) => (url === undefined ? [] : [url]))
   if (urls.length === 0) return null
   const wrong = urls.find(url => mistakeInUrl(url) !== null)
@@ -124,7 +125,7 @@ function mistakeInKeys({ BATON_KEYS: text, BATON_OPEN: open }: BatonEnvironment)
   if (!text?.trim()) return null
   if (open === 'true') return 'is set, and BATON_OPEN lets everybody in'
   const keys = checkKeys(text)
-  return keys.ok ? null : `is not a list of keys: ${summarize(keys.errors)}`
+  return keys.ok ? null : `is not a list of keys: ${firstMistake(keys.errors, 'the value')}`
 }
 
 function mistakeInSecret(secret: string | undefined): string | null {

@@ -1,7 +1,7 @@
 /**
- * Which pages of other origins may call this service from a browser (CORS). It stands in front of everything, so
- * that a page can read every answer, a refusal as well. No cookie is involved: a key is a header that the page's
- * own code sends, and so a page that is allowed here can do no more than its key can.
+ * Which pages of other origins may call this service from a browser (CORS). It stands in front of everything,
+ * so that a page can read every answer, a refusal as well. No cookie is involved: a key is a header that the
+ * page's own code sends, and so a page that is allowed here can do no more than its key can.
  */
 import { type BatonEnvironment, corsOrigins, isOpen } from './environment.ts'
 import { isLoopbackOrigin } from './loopback.ts'

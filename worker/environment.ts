@@ -7,12 +7,15 @@ import { DEFAULT_TIMING, type ProtocolName } from '../shared/protocols/protocol.
 import type { DirectoryEnvironment } from './directory.ts'
 
 export interface BatonEnvironment extends DirectoryEnvironment {
-  /** The participants of a lock that nobody configured: JSON, `[{"location": "weur"}, …]`; a `url` for another process. */
+  /**
+   * The participants of a lock that nobody configured: JSON, `[{"location": "weur"}, …]`; a `url` for another
+   * process.
+   */
   readonly BATON_PARTICIPANTS?: string
   readonly BATON_PROTOCOL?: string
   /** Secret: who may do what, see docs/keys.md. */
   readonly BATON_KEYS?: string
-  /** `true` lets everybody in who is on the same machine. */
+  /** `true` lets in every program on the same machine. */
   readonly BATON_OPEN?: string
   /** How many steps of history each participant keeps; 0 for none. */
   readonly BATON_EVENTS_KEPT?: string
@@ -21,7 +24,10 @@ export interface BatonEnvironment extends DirectoryEnvironment {
    * between them. What they sign names one of them.
    */
   readonly BATON_URL?: string
-  /** Pages of these origins may call the service from a browser: `https://shop.example`, with commas between them. */
+  /**
+   * Pages of these origins may call the service from a browser: `https://shop.example`, with commas between
+   * them.
+   */
   readonly BATON_CORS_ORIGINS?: string
 }
 

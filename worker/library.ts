@@ -1,5 +1,5 @@
 /**
- * Baton as a part of a Worker of one's own; the deployed service is made of it too. See docs/library.md.
+ * Baton as part of another Worker; the deployed service is made of it too. See docs/library.md.
  *
  * @example
  * const baton = defineBaton({ basePath: '/locks-api' })
@@ -27,27 +27,32 @@ export type { BatonEnvironment } from './environment.ts'
 export interface ServiceOptions extends Pick<RouterOptions, 'opSchemas'> {
   /** Pages of these origins may call the service from a browser, beside those of `BATON_CORS_ORIGINS`. */
   readonly cors?: { readonly origin: string | string[] }
-  /** The path below which the API is served, such as `/locks-api`; the root unless it says. */
+  /** The path below which the API is served, such as `/locks-api`. Default: the root. */
   readonly basePath?: string
-  /** What locks can guard, beside the built-in map. A resource stays here as long as there are locks that guard it. */
+  /**
+   * What locks can guard, besides the built-in map. A resource must stay here as long as there are locks that
+   * guard it.
+   */
   readonly resources?: readonly Resource[]
   /** The name of the resource that a lock guards, by the lock's name. A lock keeps what it was born with. */
   readonly resourceOf?: (lock: string) => string
 }
 
 export interface Service {
-  /** The class of the participants, to be exported under the name that the binding `PARTICIPANT` has for it. */
+  /**
+   * The class of the participants, to be exported under the name that the binding `PARTICIPANT` has for it.
+   */
   readonly Participant: typeof BatonParticipant
   /** Answers the requests of clients and of participants in other processes. */
   readonly fetch: (request: Request, env: BatonEnvironment, ctx: ExecutionContext) => Promise<Response>
   /**
-   * Nothing is behind this service: whoever wants a tunnel (`CONNECT`) finds it closed. Without it, the
-   * runtime says 500.
+   * There is nothing behind this service: a tunnel (`CONNECT`) is closed at once. Without this, the runtime
+   * says 500.
    */
   readonly connect: (socket: { close(): unknown }) => void
   /**
-   * The way to the locks for the Worker's own code, which needs no key. The nearest participant serves it: nearest to where
-   * the request came from that the Worker is answering.
+   * The way to the locks for the Worker's own code, which needs no key. The nearest participant serves it:
+   * nearest to where the request came from that the Worker is answering.
    *
    * @example
    * const locks = createBaton({ fetch: baton.fetchInside(env, request) })
@@ -97,7 +102,7 @@ export function defineBaton(options: ServiceOptions = {}): Service {
       if (refusal !== null) return refusal
       const placed =
         near?.cf === undefined ? request : new Request(request, { cf: near.cf as RequestInitCfProperties })
-      // What is withdrawn in the background goes on after the Worker has answered.
+      // Withdrawals in the background go on after the Worker has answered.
       const ctx = { waitUntil, passThroughOnException() {}, props: {} }
       return insideRouter(env).fetch(placed, env, ctx)
     },

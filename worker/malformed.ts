@@ -8,6 +8,6 @@ import { problemAnswer } from './problem-answer.ts'
 export function refuseMalformed(request: Request): Response | null {
   const url = URL.canParse(request.url) ? new URL(request.url) : null
   if (url !== null && url.username === '' && url.password === '') return null
-  const errors = [{ in: 'header', path: 'host', message: 'not the name of a host' }] as const
-  return problemAnswer(problem('bad_request', 'host: not the name of a host', { errors }))
+  const errors = [{ in: 'header', path: 'host', message: 'is not the name of a host' }] as const
+  return problemAnswer(problem('bad_request', 'The header host is not the name of a host.', { errors }))
 }

@@ -1,19 +1,16 @@
 /** `npm run tables`: steps, messages, requests and price of every protocol, side by side with the papers. */
 import { writeFile } from 'node:fs/promises'
-import { parseArgs } from 'node:util'
+import { parseOptions } from '../../cli/arguments.ts'
+import { optionsOrExit } from '../../test/tools/options-or-exit.ts'
 import { chart } from './chart.ts'
 import { measureCycles } from './cost.ts'
 import { report } from './report.ts'
 import { NOTES } from './row.ts'
 import { Measurements, measureRows, unexpected, unexplained } from './table.ts'
 
-const { values: options } = parseArgs({
-  options: {
-    write: { type: 'boolean', default: false },
-    json: { type: 'boolean', default: false },
-    help: { type: 'boolean', default: false },
-  },
-})
+const OPTIONS = { write: { type: 'boolean' }, json: { type: 'boolean' }, help: { type: 'boolean' } } as const
+
+const { values: options } = optionsOrExit('tables', () => parseOptions(process.argv.slice(2), OPTIONS))
 
 if (options.help) {
   console.log('npm run tables -- [--write: docs/tables.md and docs/messages.svg] [--json]')

@@ -161,15 +161,18 @@ function costSections(cycles: readonly MeasuredCycle[]): string[] {
     '',
     ...tableOf(({ requests }) => short(requests)),
     '',
-    'Rows written, on all participants together, of a lock that is old enough to delete as much as it writes:',
+    wrap(
+      'Rows written, on all participants together. A turn of a participant that changes anything writes one row of its ' +
+        'journal. The checkpoints that fold the journal now and then are left out; they add less than a tenth:',
+    ),
     '',
     ...tableOf(({ rows }) => short(rows)),
     '',
     wrap(
       'The price of a million cycles, at the rates of [deploy.md](deploy.md#what-that-costs) and as if nothing were ' +
-        'included. A cycle is one `transact`, or `acquire` and release, with 125 ms in memory for each delay. Alarms, ' +
-        'rows read and waking are left out. They add about $1 to a busy `transact` with three participants, and more ' +
-        'to a lock that sleeps in between: see [deploy.md](deploy.md#what-a-lock-cycle-uses).',
+        'included. A cycle is one `transact`, or `acquire` and release, with 125 ms in memory for each delay. ' +
+        'Checkpoints, rows read and waking are left out. They add about $0.30 to a busy `transact` with three ' +
+        'participants, and more to a lock that sleeps in between: see [deploy.md](deploy.md#what-a-lock-cycle-uses).',
     ),
     '',
     ...tableOf(({ dollars }) => `$${dollars.toFixed(2)}`),

@@ -1,4 +1,6 @@
-/** `npm run pictures` writes the pictures beside this file. A test holds that they are what this code draws. */
+/**
+ * `npm run pictures` writes the pictures beside this file. A test holds that they are what this code draws.
+ */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { PICTURES } from './all.ts'

@@ -1,8 +1,9 @@
 /**
  * A small kit for the pictures of the documentation: boxes, lines with arrowheads and text, as SVG.
  *
- * A picture has a background of its own and two sets of colours, so that it can be read on a light page and on a
- * dark one. Text that would not fit into its box is a mistake that the kit throws, not one that a reader finds.
+ * A picture has a background of its own and two sets of colours, so that it can be read on a light page and
+ * on a dark one. Text that would not fit into its box is a mistake that the kit throws, not one that a reader
+ * finds.
  */
 
 export type Tone = 'plain' | 'quiet' | 'accent' | 'good' | 'bad'

@@ -1,8 +1,8 @@
 /**
- * A limited stock, guarded by one lock: how many are `left`, and to whom the others were `sold`. Nothing in here knows
- * where it runs: the Worker beside it uses it, and so does a test in Node.
+ * A limited stock, guarded by one lock: how many are `left`, and to whom the others were `sold`. Nothing in
+ * here knows where it runs: the Worker next to it uses it, and so does a test in Node.
  */
-import type { HoldOptions, Lock } from 'baton/client'
+import type { HoldOptions, Lock } from '@baton-lock/baton/client'
 
 export interface Sale {
   readonly ticket: number
@@ -13,7 +13,7 @@ export interface Sale {
 /** What happens outside of the lock. The fence lets whoever takes the money refuse a shop that comes late. */
 export type Pay = (buyer: string, fence: number, signal: AbortSignal) => Promise<void>
 
-/** Once: whoever says it again changes nothing. */
+/** Has an effect once: repeating it changes nothing. */
 export async function putOnSale(stock: Lock, count: number): Promise<void> {
   const ops = [
     { put: 'left', value: count },
@@ -40,8 +40,8 @@ export function buy(
     if (!left.value) return null
     await pay(buyer, held.fence, held.signal)
 
-    // Write: both or nothing; and once, because the operation has the buyer's name. Whoever has lost the lock meanwhile is
-    // refused here, and nothing is sold.
+    // Write both or nothing, and once, because the operation has the buyer's name. If the lock was lost
+    // meanwhile, the service refuses this, and nothing is sold.
     const ops = [
       { increment: 'left', by: -1 },
       { append: 'sold', value: buyer },

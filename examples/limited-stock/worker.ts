@@ -1,5 +1,14 @@
-/** An edge function that sells tickets. It runs wherever a buyer is, and never sells more tickets than there are. */
-import { BatonError, createBaton, ForbiddenError, type Lock, UnauthenticatedError } from 'baton/client'
+/**
+ * An edge function that sells tickets. It runs wherever a buyer is, and never sells more tickets than there
+ * are.
+ */
+import {
+  BatonError,
+  createBaton,
+  ForbiddenError,
+  type Lock,
+  UnauthenticatedError,
+} from '@baton-lock/baton/client'
 import { buy, look } from './shop.ts'
 
 interface ShopEnvironment {
@@ -29,7 +38,9 @@ export default {
   },
 } satisfies ExportedHandler<ShopEnvironment>
 
-/** Baton serves a request from the participant that is nearest to where it comes from: to where the buyer is. */
+/**
+ * Baton serves a request from the participant that is nearest to where it comes from: to where the buyer is.
+ */
 function stockNear(request: Request, { BATON, BATON_URL, BATON_KEY }: ShopEnvironment): Lock {
   const key = BATON_KEY ? { key: BATON_KEY } : {}
   const baton =
@@ -39,7 +50,10 @@ function stockNear(request: Request, { BATON, BATON_URL, BATON_KEY }: ShopEnviro
   return baton.lock('tickets')
 }
 
-/** A buyer can do something about a busy lock, and nothing about a wrong key: that is for whoever runs the shop. */
+/**
+ * A buyer can do something about a busy lock, and nothing about a wrong key: that is for whoever runs the
+ * shop.
+ */
 function answerTo(error: unknown): Response {
   if (!(error instanceof BatonError)) throw error
   const { code, detail } = error

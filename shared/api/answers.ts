@@ -1,6 +1,7 @@
 /**
- * What the service answers. These schemas describe and do not filter: the types of the client come from them, OpenAPI shows
- * them, and tests hold every answer against them. A client must live with members that it does not know.
+ * What the service answers. These schemas describe and do not filter: the client's types come from them,
+ * OpenAPI shows them, and tests check every answer against them. A client must accept members that it does
+ * not know.
  */
 import * as z from 'zod'
 import { opResult } from './ops.ts'
@@ -44,6 +45,12 @@ export const grant = component(
     epoch,
     expiresAt: timestamp.describe('When the grant ends unless it is kept alive.'),
     ttlMs,
+    confirmMs: z
+      .int()
+      .optional()
+      .describe(
+        'Only if the acquire named its waiter, and had to wait: the grant is over after so long unless it is used. A keepalive will do.',
+      ),
   }),
 )
 

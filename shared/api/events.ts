@@ -1,6 +1,6 @@
 /**
- * What sessions and watches send, as schemas: OpenAPI shows them, and tests hold every event against them. The types
- * beside them (session.ts, watch.ts) are what the client uses, which has no use for a validator.
+ * What sessions and watches send, as schemas: OpenAPI shows them, and tests hold every event against them.
+ * The types beside them (session.ts, watch.ts) are what the client uses, which has no use for a validator.
  */
 import * as z from 'zod'
 import { opResult } from './ops.ts'

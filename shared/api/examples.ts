@@ -1,6 +1,6 @@
 /**
- * One example of every call: what is sent, and what was answered. OpenAPI and the human page show them, and a test
- * runs them against the service: an answer of today has the shape of the one that is written here.
+ * One example of every call: what is sent, and what was answered. OpenAPI and the human page show them, and a
+ * test runs them against the service: an answer of today has the shape of the one that is written here.
  *
  * `$GRANT` and `$TICKET` stand for the id in an answer before it.
  */
@@ -88,6 +88,7 @@ export const EXAMPLES: { readonly [Id in RouteId]: RouteExample } = {
     answer: { grant: { ...GRANT, id: '1-5-8DEpoLkRbPJ-XR1wDiA2hg', fence: 5 } },
   },
   withdraw: { parameters: { lock: LOCK, id: '$TICKET' }, status: 204 },
+  withdrawWaiter: { parameters: { lock: LOCK, waiter: 'q0Tb1wqDnJH3mVbXo2kZ5g' }, status: 204 },
   session: {
     parameters: { lock: LOCK },
     headers: {

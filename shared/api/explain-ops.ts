@@ -1,6 +1,6 @@
 /**
- * What is wrong with an op, said so that one can mend it. A schema sees an op that fits none of its shapes; a person has
- * misspelt its name, or left something out of it, and wants to know which of the two.
+ * What is wrong with an op, said so that one can mend it. A schema sees an op that fits none of its shapes; a
+ * person has misspelt its name, or left something out of it, and wants to know which of the two.
  */
 import { API_LIMITS } from './limits.ts'
 import { OP_NAMES, OP_SHAPES } from './ops.ts'
@@ -29,11 +29,11 @@ export function explainOps(errors: readonly FieldError[], ops: unknown): readonl
 
 function explainOp(op: unknown, path: string): FieldError[] {
   if (typeof op !== 'object' || op === null || Array.isArray(op))
-    return [wrong(path, `an op is an object: ${list()}`)]
+    return [wrong(path, `must be an object, one of ${list()}`)]
   const names = OP_NAMES.filter(name => Object.hasOwn(op, name))
   const [name] = names
-  if (name === undefined) return [wrong(path, `an unknown op; the ops are ${list()}`)]
-  if (names.length > 1) return [wrong(path, `an op does one thing, and this one has ${names.join(' and ')}`)]
+  if (name === undefined) return [wrong(path, `is an unknown op; the ops are ${list()}`)]
+  if (names.length > 1) return [wrong(path, `does more than one thing: ${names.join(' and ')}`)]
   const checked = check(OP_SHAPES[name], op, 'body')
   if (checked.ok) return []
   return checked.errors.map(error => {

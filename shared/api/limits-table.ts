@@ -1,4 +1,4 @@
-/** The limits as people read them: docs/limits.md has this table, and a test holds the two against each other. */
+/** The limits as people read them. docs/limits.md has this table, and a test compares the two. */
 import { API_LIMITS } from './limits.ts'
 
 /** What is limited, how much of it there may be, and what is answered beyond that. */
@@ -48,6 +48,16 @@ export const LIMIT_ROWS: readonly LimitRow[] = [
   ['of these, one key', 'as many as are free: alone half of them, k keys a share of 1/(k+1) each', TOO_MANY],
   ['linearizable reads that a participant has under way', number(L.waiters), TOO_MANY],
   ['a ticket that nobody asks for', seconds(L.ticketMs), 'it is withdrawn: `404 no_such_ticket`'],
+  [
+    'a grant that was waited for, whose answer nobody took, and that nobody uses',
+    seconds(L.untakenMs),
+    'it has expired: `410 expired`',
+  ],
+  [
+    'withdrawn waiters that a participant remembers',
+    `${number(L.withdrawals)}, each for ${seconds(L.withdrawnMs)}`,
+    'the oldest is forgotten; its `acquire`, should it come at last, is taken for a new one',
+  ],
   ['watchers of a participant', number(L.watchersPerParticipant), TOO_MANY],
   ['what a watcher has not read yet', `${number(L.unreadBytes)} bytes`, 'it is disconnected, and can resume'],
   [

@@ -10,10 +10,10 @@ export const API_LIMITS = {
   keyLength: KEY_VALUE_LIMITS.keyLength,
   /** Of one value; a unit of weight is about one character of JSON. */
   valueWeight: KEY_VALUE_LIMITS.valueWeight,
-  /** Of all values together that the `get` ops of one batch answer. */
+  /** The limit for all values together that the `get` ops of one batch return. */
   readWeight: KEY_VALUE_LIMITS.readWeight,
   opsPerBatch: KEY_VALUE_LIMITS.opsPerBatch,
-  /** Of all ops of a batch together. */
+  /** The limit for all ops of a batch together. */
   batchWeight: DEFAULT_LIMITS.operationWeight,
   /** How deep lists and objects may be inside each other. */
   depth: MAX_DEPTH,
@@ -30,7 +30,9 @@ export const API_LIMITS = {
   localHandoffs: { least: 0, most: 1_000 },
   /** Keys on one page of a listing. */
   listLimit: { least: 1, most: 1_000, default: 100 },
-  /** Of the entries on one page of a listing; one that is heavier by itself has a page of its own. */
+  /**
+   * The limit for the entries on one page of a listing; one that is heavier by itself has a page of its own.
+   */
   listWeight: 1024 * 1024,
   cursorLength: 4_096,
   /** Events of each participant on one page of a history. */
@@ -41,10 +43,19 @@ export const API_LIMITS = {
   resultsKept: DEFAULT_LIMITS.resultsKept,
   /** Of all results that are remembered. Soft, like that of the state. */
   resultsWeight: 8 * 1024 * 1024,
-  /** Users that wait at one participant, with or without a ticket; as many linearizable reads and operators' requests. */
+  /**
+   * Users that wait at one participant, with or without a ticket; as many linearizable reads and operators'
+   * requests.
+   */
   waiters: DEFAULT_LIMITS.waiters,
   /** A ticket that nobody asks for is withdrawn after this. */
   ticketMs: 60_000,
+  /** A grant that was given after waiting ends after this, unless its answer was taken or it is used. */
+  untakenMs: 5_000,
+  /** So long a withdrawn user is not let in, should its `acquire` come after its withdrawal. */
+  withdrawnMs: 60_000,
+  /** Withdrawn users that a participant remembers. */
+  withdrawals: 1_000,
   watchersPerParticipant: 1_000,
   /** A watcher that is this far behind what has happened since it came is disconnected, and can resume. */
   unreadBytes: 1024 * 1024,
@@ -53,7 +64,7 @@ export const API_LIMITS = {
   sessionsPerParticipant: 1_000,
   /** A session that was sent more than this since its client last answered a probe is closed. */
   unreadSessionBytes: 4 * 1024 * 1024,
-  /** Of all sessions together; beyond it the one that is furthest behind is closed. */
+  /** The limit for all sessions together; beyond it the one that is furthest behind is closed. */
   unreadSessionsBytes: 8 * 1024 * 1024,
   /** Locks whose participants one `GET /metrics` asks. */
   locksPerScrape: 20,
@@ -61,7 +72,10 @@ export const API_LIMITS = {
   callsInFlight: 2_000,
   /** Of their operations together. */
   callsWeight: 4 * 1024 * 1024,
-  /** Of the history and of what watchers can resume from, for each step that is kept (`BATON_EVENTS_KEPT`). */
+  /**
+   * The limit for the history and for what watchers can resume from, for each step that is kept
+   * (`BATON_EVENTS_KEPT`).
+   */
   bytesPerEventKept: 1024,
   /** A request that has more wrong with it than this says so for the first of them only. */
   errorsListed: 20,

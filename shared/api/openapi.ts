@@ -1,4 +1,6 @@
-/** The OpenAPI 3.1 description of the service, made from the table of routes and the schemas that validate. */
+/**
+ * The OpenAPI 3.1 description of the service, made from the table of routes and the schemas that validate.
+ */
 import * as z from 'zod'
 import type { Json } from '../json.ts'
 import { sessionEvent, watchEvents } from './events.ts'
@@ -121,7 +123,9 @@ function describeRoute(id: RouteId, route: Route): OpenApiOperation {
   }
 }
 
-/** What goes over a connection that stays open. OpenAPI has no words for it, so these are extensions of ours. */
+/**
+ * What goes over a connection that stays open. OpenAPI has no words for it, so these are extensions of ours.
+ */
 const STREAMS: { readonly [id in RouteId]?: Fields } = {
   session: { 'x-messages': { client: refer(sessionMessage), service: refer(sessionEvent) } },
   watch: {

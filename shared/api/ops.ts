@@ -36,7 +36,9 @@ export const OP_NAMES = Object.keys(OP_SHAPES) as readonly (keyof typeof OP_SHAP
 const { put, delete: del, get, increment, append } = OP_SHAPES
 const shapes = component('Op', z.union([put, del, get, increment, append]))
 
-/** zod cannot say that an optional field is absent rather than `undefined`; after `JSON.parse` it always is. */
+/**
+ * zod cannot say that an optional field is absent rather than `undefined`; after `JSON.parse` it always is.
+ */
 export const op = shapes as z.ZodType<unknown> as z.ZodType<KeyValueOp>
 
 export const ops = z.array(op).min(1).meta({
@@ -44,7 +46,7 @@ export const ops = z.array(op).min(1).meta({
   description: 'What to do, in this order: all of it, or nothing.',
 })
 
-/** Ops of a resource that somebody registered: what they are made of is between the client and that resource. */
+/** Ops of a registered resource: what they are made of is between the client and that resource. */
 export const foreignOps = z.array(value).min(1)
 
 export const opResult = component(
@@ -73,17 +75,20 @@ export const opResult = component(
 export const operation = { opId, ops }
 
 /**
- * What of a batch is over its limit. This is looked for before anything else, because it costs nothing then: the schema
- * would walk through a hundred thousand ops to say of each what is wrong with it.
+ * What part of a batch is over its limit. This is checked first, because it costs nothing then: the schema
+ * would walk through a hundred thousand ops to say what is wrong with each.
  */
 export function findOversized(ops: unknown, isKeyValue: boolean): FieldError[] {
   if (!Array.isArray(ops)) return []
   if (ops.length > API_LIMITS.opsPerBatch)
-    return [oversized('ops', `more than ${API_LIMITS.opsPerBatch} ops`)]
+    return [oversized('ops', `must have at most ${API_LIMITS.opsPerBatch} ops`)]
   const errors = isKeyValue ? ops.flatMap((one: Json, index) => findOversizedIn(one, `ops.${index}`)) : []
   if (errors.length === 0 && weight(ops as Json, API_LIMITS.batchWeight) > API_LIMITS.batchWeight) {
     errors.push(
-      oversized('ops', `heavier than ${API_LIMITS.batchWeight}, or nested deeper than ${API_LIMITS.depth}`),
+      oversized(
+        'ops',
+        `must weigh at most ${API_LIMITS.batchWeight} units, and be nested at most ${API_LIMITS.depth} levels deep`,
+      ),
     )
   }
   return errors.slice(0, API_LIMITS.errorsListed)
@@ -96,11 +101,11 @@ function findOversizedIn(one: Json, path: string): FieldError[] {
   for (const field of OP_NAMES) {
     const named = fields[field]
     if (typeof named === 'string' && named.length > API_LIMITS.keyLength) {
-      errors.push(oversized(`${path}.${field}`, `longer than ${API_LIMITS.keyLength}`))
+      errors.push(oversized(`${path}.${field}`, `must have at most ${API_LIMITS.keyLength} characters`))
     }
   }
   if (fields.value !== undefined && weight(fields.value, API_LIMITS.valueWeight) > API_LIMITS.valueWeight) {
-    const message = `heavier than ${API_LIMITS.valueWeight}, or nested deeper than ${API_LIMITS.depth}`
+    const message = `must weigh at most ${API_LIMITS.valueWeight} units, and be nested at most ${API_LIMITS.depth} levels deep`
     errors.push(oversized(`${path}.value`, message))
   }
   return errors

@@ -1,11 +1,12 @@
 /**
- * The small schemas that bodies, queries and answers are made of. They are the one source of what is accepted, of its types
- * and of what OpenAPI says about it.
+ * The small schemas that bodies, queries and answers are made of. They are the one source of what is
+ * accepted, of its types and of what OpenAPI says about it.
  *
- * Every file imports zod as a namespace: `import { z }` would put all of its translations into the bundle (440 KB, not 80).
+ * Every file imports zod as a namespace: `import { z }` would put all of its translations into the bundle
+ * (440 KB, not 80).
  */
 import * as z from 'zod'
-import { GRANT_ID_PATTERN, parseGrantId, TICKET_ID_PATTERN } from './ids.ts'
+import { GRANT_ID_PATTERN, parseGrantId, TICKET_ID_PATTERN, WAITER_PATTERN } from './ids.ts'
 import { API_LIMITS, LOCATIONS } from './limits.ts'
 
 /** Schemas with a name of their own in OpenAPI. */
@@ -26,7 +27,7 @@ const count = z.int().min(0)
 export const lockName = z
   .string()
   .regex(new RegExp(`^[A-Za-z0-9][A-Za-z0-9_.-]{0,${API_LIMITS.lockNameLength - 1}}$`), {
-    error: 'a lock is named by 1 to 64 letters, digits, _ . or -, and begins with a letter or digit',
+    error: 'must be 1 to 64 letters, digits, _ . or -, and begin with a letter or a digit',
   })
   .describe('The name of the lock. Its first use creates it.')
 
@@ -37,32 +38,41 @@ export const at = participantId.describe(
   'The participant that serves the request; by default the nearest one that answers.',
 )
 
-const NOT_A_GRANT = { error: 'not the id of a grant' }
+const NOT_A_GRANT = { error: 'is not the id of a grant' }
 export const grantId = z
   .string()
   .regex(GRANT_ID_PATTERN, { ...NOT_A_GRANT, abort: true })
   .refine(id => parseGrantId(id) !== null, NOT_A_GRANT)
   .describe('The id of the grant.')
+export const waiter = z
+  .string()
+  .regex(WAITER_PATTERN, { error: 'a waiter is named by 22 letters, digits, _ or -' })
+  .describe(
+    'Names who waits: 128 random bits of the client’s own making, in base64url, and others for each acquire. With it the client ' +
+      'can withdraw an acquire whose answer it has not seen; whoever knows it can do so too.',
+  )
 export const ticketId = z
   .string()
-  .regex(TICKET_ID_PATTERN, { error: 'not the id of a ticket' })
+  .regex(TICKET_ID_PATTERN, { error: 'is not the id of a ticket' })
   .describe('The id of the ticket.')
 
 const LONE_SURROGATE = /\p{Surrogate}/u
 const isWellFormed = (text: string): boolean => !LONE_SURROGATE.test(text)
 
-/** How long it may be is checked apart (`findOversized`), because too long is another problem than malformed. */
+/**
+ * Its length is checked separately (`findOversized`), because too long is a different problem than malformed.
+ */
 export const key = z
   .string()
   .min(1)
-  .refine(isWellFormed, { error: 'a key is well-formed Unicode' })
+  .refine(isWellFormed, { error: 'must be well-formed Unicode' })
   .meta({ maxLength: API_LIMITS.keyLength, description: 'A key of the guarded map.' })
 
 export const opId = z
   .string()
   .min(1)
   .max(API_LIMITS.opIdLength)
-  .refine(isWellFormed, { error: 'an opId is well-formed Unicode' })
+  .refine(isWellFormed, { error: 'must be well-formed Unicode' })
   .describe('Your name for the operation. Sent again, it is answered again and applied only once.')
 
 export const waitMs = between(API_LIMITS.waitMs).describe(

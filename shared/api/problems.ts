@@ -1,6 +1,7 @@
 /**
- * The one table of what can go wrong, as the public contract has it. Everybody who refuses something names a code of this
- * table; status, title and whether it makes sense to try again follow from it. The answer is a problem (RFC 9457).
+ * The one table of what can go wrong, as the public contract has it. All code that refuses something names a
+ * code of this table; status, title and whether it makes sense to try again follow from it. The answer is a
+ * problem (RFC 9457).
  */
 import type { Json } from '../json.ts'
 
@@ -138,7 +139,9 @@ export const PROBLEM_CODES = Object.keys(PROBLEMS) as readonly ProblemCode[]
 
 export const PROBLEM_MEDIA_TYPE = 'application/problem+json'
 
-/** What became of the operation that was at stake. `not-applied`: this request has not applied it and never will. */
+/**
+ * What became of the operation in question. `not-applied`: this request has not applied it and never will.
+ */
 export type Outcome = 'applied' | 'not-applied' | 'unknown'
 
 /** One thing that is wrong with a request. */
@@ -188,7 +191,10 @@ export function problem(code: ProblemCode, detail: string, options: ProblemOptio
   return { ...own, ...more, ...own }
 }
 
-/** A name, not an address: it stays the same wherever the service is mounted. The page at `/docs` explains each. */
+/**
+ * A name, not an address: it stays the same wherever the service is mounted. The page at `/docs` explains
+ * each.
+ */
 export function problemType(code: ProblemCode): string {
   return `urn:baton:problem:${code}`
 }

@@ -1,4 +1,7 @@
-/** Which protocols a lock may have, and the variants of theirs that it may choose. Which of them go together, the protocol says. */
+/**
+ * Which protocols a lock may have, and which of their variants it may choose. The protocol says which of them
+ * go together.
+ */
 import * as z from 'zod'
 import type { ProtocolName, ProtocolOptions } from '../protocols/protocol.ts'
 import { component } from './primitives.ts'

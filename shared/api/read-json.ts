@@ -10,7 +10,7 @@ export type ReadJson =
   | { readonly ok: true; readonly value: unknown }
   | { readonly ok: false; readonly mistake: Mistake }
 
-export const NOT_FINITE = 'a number that no double can hold'
+export const NOT_FINITE = 'is a number that no double can hold'
 
 /** Without one of these in the text, every number in it is what it looks like. */
 const SUSPICIOUS = /[0-9][eE]|-0|[0-9]{300}/
@@ -20,7 +20,7 @@ export function readJson(text: string): ReadJson {
   try {
     value = JSON.parse(text)
   } catch {
-    return { ok: false, mistake: { path: '', message: 'malformed JSON' } }
+    return { ok: false, mistake: { path: '', message: 'is not JSON' } }
   }
   if (!SUSPICIOUS.test(text)) return { ok: true, value }
   // In a list, so that the value itself can be replaced like any other.

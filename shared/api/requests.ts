@@ -1,4 +1,7 @@
-/** What clients send: bodies and queries. Unknown fields are refused, so that a misspelt option is not taken for none. */
+/**
+ * What clients send: bodies and queries. Unknown fields are refused, so that a misspelt option is not
+ * silently ignored.
+ */
 import * as z from 'zod'
 import { API_LIMITS } from './limits.ts'
 import { operation } from './ops.ts'
@@ -20,6 +23,7 @@ import {
   ticketId,
   timeoutMs,
   ttlMs,
+  waiter,
   waitMs,
 } from './primitives.ts'
 import { protocolName, protocolOptions } from './protocol-options.ts'
@@ -29,6 +33,7 @@ import { protocolName, protocolOptions } from './protocol-options.ts'
 export const noPath = z.strictObject({})
 export const lockPath = z.strictObject({ lock: lockName })
 export const ticketPath = z.strictObject({ lock: lockName, id: ticketId })
+export const waiterPath = z.strictObject({ lock: lockName, waiter })
 export const grantPath = z.strictObject({ lock: lockName, id: grantId })
 export const keyPath = z.strictObject({ lock: lockName, key })
 
@@ -71,7 +76,7 @@ export const metricsQuery = z.strictObject({
   lock: z
     .string()
     .refine(areLockNames, {
-      error: `up to ${API_LIMITS.locksPerScrape} names of locks, with commas between them`,
+      error: `must be up to ${API_LIMITS.locksPerScrape} names of locks, with commas between them`,
     })
     .optional()
     .describe(
@@ -131,6 +136,7 @@ export const acquireBody = component(
       .describe(
         'Answer only once a majority knows of the grant, so that what you do outside of Baton is safe at once.',
       ),
+    waiter: waiter.optional(),
   }),
 )
 
@@ -145,6 +151,11 @@ export const keepaliveBody = component(
   'Keepalive',
   z.strictObject({
     ttlMs: ttlMs.optional().describe('How long the grant lasts from now on. Default: as before.'),
+    waitMs: waitMs
+      .default(0)
+      .describe(
+        'Answer only after so long, or as soon as the grant is over: so its holder hears at once that it lost it.',
+      ),
   }),
 )
 

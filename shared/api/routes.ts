@@ -1,7 +1,7 @@
 /**
  * Every call of the public contract as data, in the order in which one comes to need them. The router
- * registers its handlers by this table (and would not compile without one for each), and OpenAPI and the human
- * page are made from it: what is documented is what is served.
+ * registers its handlers by this table (and would not compile without one for each), and OpenAPI and the
+ * human page are made from it: what is documented is what is served.
  */
 import type * as z from 'zod'
 import * as answers from './answers.ts'
@@ -52,6 +52,12 @@ const ONCE =
   'nothing twice; with other ops it is a conflict. A participant that knows the result answers without waiting ' +
   `for the lock. The lock remembers at least its last ${API_LIMITS.resultsKept} operations. After that a new ` +
   'grant or a transact applies the operation anew, and under the old grant its outcome is unknown.'
+const HANDED_OVER =
+  'A client that has gone while it waited holds nothing afterwards. Before it hands over a grant that was waited for, the service ' +
+  'writes one byte of the answer and sees whether the connection breaks; if so, the grant is withdrawn at once, and if the answer ' +
+  `cannot be handed over at all, the grant ends after ${API_LIMITS.untakenMs / 1000} s. Whoever has the answer need not do anything: ` +
+  'the grant lasts until `expiresAt`. A client that names its `waiter` does not rely on this: it can withdraw an acquire by that ' +
+  'name, and confirms a grant that it had to wait for within `confirmMs`, with an operation or a keepalive.'
 const GRANT_OVER = ['ejected', 'released', 'expired'] as const
 const granted = { description: 'Granted.', schema: answers.grantAnswer }
 const waiting = {
@@ -80,13 +86,13 @@ export const ROUTES = {
     summary: 'Acquire the lock',
     description:
       'The answer is a grant. Its `id` is how you use the lock. Its `fence` grows from grant to grant: a database ' +
-      'that remembers the highest fence that it has seen can refuse a holder that comes too late.',
+      `that remembers the highest fence that it has seen can refuse a holder that comes too late. ${HANDED_OVER}`,
     verb: 'acquire',
     parameters: requests.lockPath,
     query: requests.noQuery,
     body: requests.acquireBody,
     answers: { 200: granted, 202: waiting },
-    problems: ['locked', 'not_supported'],
+    problems: ['locked', 'conflict', 'not_supported'],
   },
   ops: {
     method: 'post',
@@ -153,6 +159,21 @@ export const ROUTES = {
     body: null,
     answers: { 204: { description: 'Withdrawn.' } },
     problems: ['no_such_ticket'],
+  },
+  withdrawWaiter: {
+    method: 'delete',
+    path: '/v1/locks/{lock}/waiters/{waiter}',
+    tag: 'hold',
+    summary: 'Withdraw an acquire by the name that its client gave it',
+    description:
+      'It no longer waits anywhere, and what it was granted is released. An acquire that comes after its withdrawal ' +
+      `is refused with a conflict, for ${API_LIMITS.withdrawnMs / 1000} s. If a participant does not answer, ask again.`,
+    verb: 'acquire',
+    parameters: requests.waiterPath,
+    query: requests.noQuery,
+    body: null,
+    answers: { 204: { description: 'Withdrawn, whether or not it waited.' } },
+    problems: [],
   },
   session: {
     method: 'get',

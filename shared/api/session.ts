@@ -1,6 +1,7 @@
 /**
- * What a session's WebSocket carries: the paper's user-stub events as JSON. The service reads the first kind of message with
- * `parseSessionMessage`; the second kind is only a type, because nobody but the service writes it.
+ * What a session's WebSocket carries: the paper's user-stub events as JSON. The service reads the first kind
+ * of message with `parseSessionMessage`; the second kind is only a type, because nobody but the service
+ * writes it.
  */
 import * as z from 'zod'
 import type { EjectionReason } from '../history/events.ts'
@@ -54,14 +55,15 @@ export type SessionMessage =
 export type SessionProbe = z.output<typeof probeMessage>
 
 /**
- * Signs of life: a client that says nothing else sends the text `ping` a few times within the time to live of its grant, and
- * is answered `pong`. Neither is JSON, so that the platform can answer for a participant that sleeps.
+ * Signs of life: a client that says nothing else sends the text `ping` a few times within the time to live of
+ * its grant, and is answered `pong`. Neither is JSON, so that the platform can answer for a participant that
+ * sleeps.
  */
 export const PING = 'ping'
 export const PONG = 'pong'
 
 export type SessionEvent =
-  /** `ttlMs`: the grant is over if the client gives no sign of life for so long. */
+  /** `ttlMs`: the grant is over if the client gives no sign of life for this long. */
   | { readonly type: 'crit'; readonly fence: number; readonly epoch: number; readonly ttlMs: number }
   | {
       readonly type: 'outcome'
@@ -88,7 +90,8 @@ export function parseSessionMessage(
   resource = 'key-value',
 ): ParsedSessionMessage {
   if (typeof data !== 'string') return refused('A message is text, not binary.')
-  if (data.length > API_LIMITS.bodyBytes) return refused(`longer than ${API_LIMITS.bodyBytes}`, 'too_large')
+  if (data.length > API_LIMITS.bodyBytes)
+    return refused(`A message has at most ${API_LIMITS.bodyBytes} characters.`, 'too_large')
   const read = readJson(data)
   if (!read.ok)
     return refused(read.mistake.path === '' ? 'A message is JSON.' : summarize([inBody(read.mistake)]))

@@ -24,13 +24,23 @@ export function check<Schema extends z.ZodType>(
   }
 }
 
-/** For the `detail` of a problem, and for whoever sees nothing else of it. */
+/** A sentence for the `detail` of a problem, and for whoever sees nothing else of it. */
 export function summarize(errors: readonly FieldError[]): string {
   const [first, ...others] = errors
   if (first === undefined) return 'The request is malformed.'
-  const where = first.path === '' ? `the ${first.in}` : first.path
-  const more = others.length === 0 ? '' : ` (and ${others.length} more)`
-  return `${where}: ${first.message}${more}`
+  const more =
+    others.length === 0 ? '' : ` (There ${others.length === 1 ? 'is' : 'are'} ${others.length} more.)`
+  return `${clause(first)}.${more}`
+}
+
+/** The first mistake as a part of a longer sentence. `whole`: what to call the whole value. */
+export function firstMistake(errors: readonly FieldError[], whole: string): string {
+  return errors[0] === undefined ? `${whole} is malformed` : clause(errors[0], whole)
+}
+
+/** Every message goes on from its path: "waitMs must be at most 25000". */
+function clause({ path, message, in: place }: FieldError, whole = `The ${place}`): string {
+  return `${path === '' ? whole : path} ${message}`
 }
 
 type Described = Omit<FieldError, 'in'>
@@ -39,14 +49,51 @@ function describe(issue: Issue, outer: Path): Described[] {
   const path = [...outer, ...issue.path]
   switch (issue.code) {
     case 'unrecognized_keys':
-      return issue.keys.map(key => ({ path: join([...path, key]), message: 'unknown field' }))
+      return issue.keys.map(key => ({ path: join([...path, key]), message: 'is not a known field' }))
     case 'invalid_union':
       return describeUnion(issue, path)
     case 'invalid_type':
-      return [{ path: join(path), message: isMissing(issue) ? 'is missing' : issue.message }]
+      return [
+        {
+          path: join(path),
+          message: isMissing(issue) ? 'is missing' : `must be ${typeName(issue.expected)}`,
+        },
+      ]
+    case 'invalid_value':
+      return [{ path: join(path), message: `must be ${alternatives(issue.values)}` }]
+    case 'too_big':
+      return [{ path: join(path), message: `must ${atMost(issue.origin, Number(issue.maximum))}` }]
+    case 'too_small':
+      return [{ path: join(path), message: `must ${atLeast(issue.origin, Number(issue.minimum))}` }]
     default:
       return [{ path: join(path), message: issue.message }]
   }
+}
+
+const TYPE_NAMES: { readonly [type: string]: string } = {
+  int: 'a whole number',
+  array: 'a list',
+  object: 'an object',
+  record: 'an object',
+}
+
+const typeName = (type: string): string => TYPE_NAMES[type] ?? `a ${type}`
+
+function alternatives(values: readonly unknown[]): string {
+  const written = values.map(value => JSON.stringify(value))
+  return written.length === 1 ? written[0]! : `one of ${written.join(', ')}`
+}
+
+function atMost(origin: string, most: number): string {
+  if (origin === 'string') return `have at most ${most} characters`
+  return origin === 'array' ? `have at most ${most} items` : `be at most ${most}`
+}
+
+function atLeast(origin: string, least: number): string {
+  if (origin !== 'string' && origin !== 'array') return `be at least ${least}`
+  return least === 1
+    ? 'not be empty'
+    : `have at least ${least} ${origin === 'string' ? 'characters' : 'items'}`
 }
 
 /** zod keeps the value that it refused out of the issue, but the message tells. */
@@ -65,7 +112,7 @@ function describeUnion(issue: Extract<Issue, { code: 'invalid_union' }>, path: P
   )
   const meant = shapes[0]
   const isAny = meant?.some(({ code, path }) => code === 'invalid_type' && path.length === 0)
-  if (meant === undefined || isAny) return [{ path: join(path), message: 'none of the known shapes' }]
+  if (meant === undefined || isAny) return [{ path: join(path), message: 'has none of the known shapes' }]
   return meant.flatMap(inner => describe(inner, path))
 }
 

@@ -24,9 +24,9 @@ export interface LedgerTiming {
   readonly repeatMaxMs: number
   /** The time between two locks that are finished in the background. */
   readonly finishMs: number
-  /** How many locks may be on their way at a time: each costs all of its participants a few requests. */
+  /** How many may be on their way at a time: each costs all of its participants a few requests. */
   readonly finishAtOnce: number
-  /** The time before those that could not be finished are tried again, or others in their place. */
+  /** Before those that could not be finished are tried again, or others in their place. */
   readonly finishAgainMs: number
 }
 

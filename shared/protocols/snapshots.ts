@@ -21,17 +21,24 @@ import { type SetTimers, send, setTimer } from './step.ts'
 
 // ---------------------------------------------------------------- messages
 
-/** The receiver chooses `name` anew each time that it begins. */
+/**
+ * The receiver chooses `name` anew each time that it begins, and so does the sender with `series`: a first
+ * request that arrives twice, perhaps after a crash of the sender, makes another series of pages under the same
+ * name, and pages of two series do not go together.
+ */
 export interface SnapshotRequestMessage {
   readonly type: 'snapshot-request'
   readonly name: string
   readonly number: number
+  /** `null` in a request for the first page. */
+  readonly series: string | null
 }
 
 /** `Point` says which point of the log the snapshot is of. It comes with the last page. */
 export interface SnapshotPageMessage<Point> {
   readonly type: 'snapshot-page'
   readonly name: string
+  readonly series: string
   readonly number: number
   readonly cells: readonly CellChange[]
   readonly results: readonly StoredResult[]
@@ -69,6 +76,8 @@ export interface Outgoing<Point> {
 export interface Incoming {
   readonly from: ParticipantId
   readonly name: string
+  /** Of the first page; `null` before it is here. */
+  series: string | null
   /** The number of the page that is being asked for. */
   number: number
   cells: Cells
@@ -104,19 +113,21 @@ const servingMs = ({ repeatMaxMs }: Timing, isLast: boolean): number => (isLast 
 export function onSnapshotRequest<Point>(
   step: Step<Point>,
   from: ParticipantId,
-  { name, number }: SnapshotRequestMessage,
+  { name, number, series }: SnapshotRequestMessage,
   present: () => Point,
+  nextSeries: () => string,
 ): void {
   const { soft } = step.state
   const { outgoing } = soft
-  if (outgoing?.to === from && outgoing.page.name === name) {
+  const isKnown = outgoing?.to === from && outgoing.page.name === name
+  if (isKnown && (number === 0 || series === outgoing.page.series)) {
     const isNext = number === outgoing.page.number + 1 && outgoing.page.point === null
-    if (isNext) outgoing.page = nextPage(step, outgoing, name, number, present)
+    if (isNext) outgoing.page = nextPage(step, outgoing, number, present)
     else if (number !== outgoing.page.number) return
   } else {
     if (number !== 0 || isBusyWithAnother(step, from))
       return send(step, from, { type: 'snapshot-gone', name })
-    soft.outgoing = begin(step, from, name, present)
+    soft.outgoing = begin(step, from, name, nextSeries(), present)
   }
   const { page } = soft.outgoing!
   soft.outgoing!.askedAt = step.now
@@ -139,11 +150,13 @@ function begin<Point>(
   step: Step<Point>,
   to: ParticipantId,
   name: string,
+  series: string,
   present: () => Point,
 ): Outgoing<Point> {
   const page: SnapshotPageMessage<Point> = {
     type: 'snapshot-page',
     name,
+    series,
     number: 0,
     cells: [],
     results: [],
@@ -152,14 +165,13 @@ function begin<Point>(
   const queue = Object.keys(step.state.durable.replica.cells)
   const askedAt = step.now
   const outgoing: Outgoing<Point> = { to, askedAt, sent: {}, queue, rounds: 0, resultsThrough: 0, page }
-  outgoing.page = nextPage(step, outgoing, name, 0, present)
+  outgoing.page = nextPage(step, outgoing, 0, present)
   return outgoing
 }
 
 function nextPage<Point>(
   step: Step<Point>,
   outgoing: Outgoing<Point>,
-  name: string,
   number: number,
   present: () => Point,
 ): SnapshotPageMessage<Point> {
@@ -169,13 +181,9 @@ function nextPage<Point>(
   const results: StoredResult[] = []
   let room = messageWeight * 2 ** outgoing.rounds
   const isFull = () => room <= 0
+  const { name, series } = outgoing.page
   const page = (point: Point | null): SnapshotPageMessage<Point> => ({
-    type: 'snapshot-page',
-    name,
-    number,
-    cells,
-    results,
-    point,
+    ...{ type: 'snapshot-page', name, series, number, cells, results, point },
   })
   for (;;) {
     for (let cell = outgoing.queue.pop(); cell !== undefined; cell = outgoing.queue.pop()) {
@@ -260,12 +268,12 @@ export function isWelcome(incoming: Incoming | null, from: ParticipantId): boole
 export function requestSnapshot<Point>(step: Step<Point>, from: ParticipantId, name: string): void {
   const { soft } = step.state
   const givenUp = soft.incoming === null ? 0 : Math.min(soft.incoming.givenUp + 1, MAX_GIVEN_UP)
-  soft.incoming = { from, name, number: 0, cells: {}, results: [], tries: 0, givenUp }
+  soft.incoming = { from, name, series: null, number: 0, cells: {}, results: [], tries: 0, givenUp }
   sendRequest(step, soft.incoming)
 }
 
-function sendRequest<Point>(step: Step<Point>, { from, name, number }: Incoming): void {
-  send(step, from, { type: 'snapshot-request', name, number })
+function sendRequest<Point>(step: Step<Point>, { from, name, number, series }: Incoming): void {
+  send(step, from, { type: 'snapshot-request', name, number, series })
 }
 
 /** Notes what is in the page. Returns the snapshot and its point if this was the last page. */
@@ -277,6 +285,8 @@ export function onSnapshotPage<Point>(
   const { soft } = step.state
   const { incoming } = soft
   if (incoming?.from !== from || incoming.name !== page.name || incoming.number !== page.number) return null
+  if (incoming.series !== null && incoming.series !== page.series) return null
+  incoming.series = page.series
   for (const { cell, value } of page.cells) {
     if (value === null) delete incoming.cells[cell]
     else incoming.cells[cell] = value

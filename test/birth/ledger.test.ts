@@ -220,7 +220,7 @@ describe('what is left to be finished', () => {
     table.start(3)
     table.settle(6)
     expect(table.birth(3)).toMatchObject({ standing: { status: 'lost' }, incarnation: 2 })
-    // Only the ledger is lost; the participant has all that it had.
+    // Only the ledger is lost; the participant has everything that it had.
     table.stop(3)
     table.seats[3]!.ledgerStorage.clear()
     table.start(3)

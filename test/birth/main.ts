@@ -1,5 +1,7 @@
 /** `npm run sim -- --birth`: the birth of locks, with ledgers and real cores, from seeds. */
-import { parseArgs } from 'node:util'
+import { parseOptions } from '../../cli/arguments.ts'
+import { integerOf, optionalInteger } from '../../cli/values.ts'
+import { optionsOrExit } from '../tools/options-or-exit.ts'
 import { type RunResult, runSeed } from './run.ts'
 
 const HELP = `npm run sim -- --birth [options]
@@ -10,24 +12,24 @@ const HELP = `npm run sim -- --birth [options]
   --json               one JSON object: {runs, steps, violations, counts}
 `
 
+const OPTIONS = {
+  birth: { type: 'boolean' },
+  seeds: { type: 'string' },
+  'first-seed': { type: 'string' },
+  'stop-at-first': { type: 'boolean' },
+  replay: { type: 'string' },
+  json: { type: 'boolean' },
+  help: { type: 'boolean' },
+} as const
+
 export function main(words: readonly string[]): number {
-  const { values } = parseArgs({
-    args: words.filter(word => word !== '--birth'),
-    options: {
-      seeds: { type: 'string', default: '1000' },
-      'first-seed': { type: 'string', default: '1' },
-      'stop-at-first': { type: 'boolean', default: false },
-      replay: { type: 'string' },
-      json: { type: 'boolean', default: false },
-      help: { type: 'boolean', default: false },
-    },
-  })
-  if (values.help) {
+  const options = optionsOrExit('sim', () => read(words))
+  if (options.help) {
     console.log(HELP)
     return 0
   }
-  if (values.replay !== undefined) {
-    const { violation, steps } = runSeed(Number(values.replay), line => console.log(line))
+  if (options.replay !== undefined) {
+    const { violation, steps } = runSeed(options.replay, line => console.log(line))
     console.log(
       violation === null
         ? `no violation, ${steps} steps`
@@ -35,7 +37,19 @@ export function main(words: readonly string[]): number {
     )
     return violation === null ? 0 : 1
   }
-  return simulate(Number(values['first-seed']), Number(values.seeds), values['stop-at-first'], values.json)
+  return simulate(options.first, options.seeds, options.stopAtFirst, options.json)
+}
+
+function read(words: readonly string[]) {
+  const { values } = parseOptions(words, OPTIONS)
+  return {
+    seeds: integerOf('--seeds', values.seeds ?? '1000', 1),
+    first: integerOf('--first-seed', values['first-seed'] ?? '1'),
+    replay: optionalInteger('--replay', values.replay),
+    stopAtFirst: values['stop-at-first'],
+    json: values.json,
+    help: values.help,
+  }
 }
 
 function simulate(first: number, seeds: number, stopAtFirst: boolean, isJson: boolean): number {

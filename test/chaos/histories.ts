@@ -5,9 +5,10 @@
 import type { History, HistoryEvent } from '../../shared/history/events.ts'
 import { judge } from '../../shared/history/judge.ts'
 import { ActiveUsers } from '../../shared/history/liveness.ts'
+import { merge } from '../../shared/history/merge.ts'
 import { DEFAULT_LIMITS } from '../../shared/protocols/protocol.ts'
 import { resourceByName } from '../../shared/resource/registry.ts'
-import { merge, violationsOf } from '../service/histories.ts'
+import { violationsOf } from '../service/histories.ts'
 
 interface HistoryAnswer {
   readonly protocol: string

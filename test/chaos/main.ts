@@ -1,8 +1,10 @@
 /**
  * `npm run chaos`: see HELP for the options, run.ts for what a run is, faults.ts for what goes wrong in it.
  */
-import { writeSync } from 'node:fs'
-import { parseArgs } from 'node:util'
+import { parseOptions, UsageError } from '../../cli/arguments.ts'
+import { integerOf } from '../../cli/values.ts'
+import { note, say } from '../print.ts'
+import { optionsOrExit } from '../tools/options-or-exit.ts'
 import type { FaultKind } from './faults.ts'
 import { findingsOf, isGood, type RunResult, runChaos } from './run.ts'
 import { FAULT_KINDS } from './schedule.ts'
@@ -24,18 +26,19 @@ Breaks real processes of a cluster on this machine under load, heals them, and h
 /** Findings of one kind that are printed; the evidence has all of them. */
 const LISTED = 10
 
-/** Written at once: the process may end right after. */
-const say = (text: string): number => writeSync(1, text)
-const note = (text: string): number => writeSync(2, text)
+const OPTIONS = {
+  minutes: { type: 'string' },
+  participants: { type: 'string' },
+  seed: { type: 'string' },
+  faults: { type: 'string' },
+  json: { type: 'boolean' },
+  help: { type: 'boolean' },
+} as const
 
 process.exitCode = await main(process.argv.slice(2))
 
 async function main(words: string[]): Promise<number> {
-  const options = read(words)
-  if (typeof options === 'string') {
-    note(`${options}\nTry: npm run chaos -- --help\n`)
-    return 2
-  }
+  const options = optionsOrExit('chaos', () => read(words))
   if (options.help) {
     say(HELP)
     return 0
@@ -50,39 +53,17 @@ async function main(words: string[]): Promise<number> {
   return isGood(result) ? 0 : 1
 }
 
-function read(words: string[]) {
-  let values: ReturnType<typeof parse>
-  try {
-    values = parse(words)
-  } catch (error) {
-    return (error as Error).message
-  }
+function read(words: readonly string[]) {
+  const { values } = parseOptions(words, OPTIONS)
   const { json, help } = values
-  const minutes = Number(values.minutes)
-  const participants = Number(values.participants)
-  const seed = Number(values.seed ?? Math.floor(Math.random() * 2 ** 31))
+  const minutes = Number(values.minutes ?? '2')
+  if (!(minutes > 0 && minutes <= 24 * 60)) throw new UsageError('--minutes is a number above 0')
+  const participants = integerOf('--participants', values.participants ?? '3', 3, 7)
+  const seed = integerOf('--seed', values.seed ?? String(Math.floor(Math.random() * 2 ** 31)))
   const kinds = (values.faults?.split(',') ?? FAULT_KINDS) as readonly FaultKind[]
   const unknown = kinds.filter(kind => !FAULT_KINDS.includes(kind))
-  if (!(minutes > 0 && minutes <= 24 * 60)) return '--minutes is a number above 0'
-  if (!Number.isInteger(participants) || participants < 3 || participants > 7)
-    return '--participants is 3 to 7'
-  if (!Number.isSafeInteger(seed) || seed < 0) return '--seed is a whole number'
-  if (unknown.length > 0) return `--faults: there is no ${unknown.join(', ')}`
+  if (unknown.length > 0) throw new UsageError(`--faults: there is no ${unknown.join(', ')}`)
   return { minutes, participants, seed, kinds, json, help }
-}
-
-function parse(args: string[]) {
-  return parseArgs({
-    args,
-    options: {
-      minutes: { type: 'string', default: '2' },
-      participants: { type: 'string', default: '3' },
-      seed: { type: 'string' },
-      faults: { type: 'string' },
-      json: { type: 'boolean', default: false },
-      help: { type: 'boolean', default: false },
-    },
-  }).values
 }
 
 function describe(result: RunResult): string[] {

@@ -1,4 +1,7 @@
-/** One lock in memory, with one participant: what the public contract says of grants, operations and events. */
+/**
+ * One lock in memory, with one participant: what the public contract says about grants, operations and
+ * events.
+ */
 
 import type { Clock, Outcome } from '../../client/index.ts'
 import type { Problem } from '../../shared/api/problems.ts'
@@ -10,11 +13,15 @@ import type { Cells } from '../../shared/resource/resource.ts'
 export interface FakeUser {
   readonly user: string
   readonly ttlMs: number
+  /** A grant that it had to wait for ends after this, unless it is used. */
+  readonly confirmMs?: number
 }
 
 export interface FakeGrant extends FakeUser {
   readonly fence: number
   expiresAt: number
+  /** When it ends unless somebody uses it; `null`: somebody has, or need not. */
+  confirmBy: number | null
 }
 
 export interface FakeEvent {
@@ -32,6 +39,7 @@ export class FakeLock {
   cells: Cells = {}
   holder: FakeGrant | null = null
   readonly queue: FakeUser[] = []
+  readonly withdrawn = new Set<string>()
   readonly events: FakeEvent[] = []
   /** Every application, with repetitions: what the properties are about. */
   readonly applied: string[] = []
@@ -49,7 +57,7 @@ export class FakeLock {
 
   enqueue(user: FakeUser): void {
     this.queue.push(user)
-    this.#grantNext()
+    this.#grantNext(true)
   }
 
   /** Also gives back what has become a grant. */
@@ -88,6 +96,7 @@ export class FakeLock {
 
   keepAlive(ttlMs: number | undefined): number {
     const holder = this.holder!
+    holder.confirmBy = null
     holder.expiresAt = this.clock.now() + (ttlMs ?? holder.ttlMs)
     return holder.expiresAt
   }
@@ -110,6 +119,7 @@ export class FakeLock {
     }
     const refusal = this.refusal(user)
     if (refusal !== undefined) return refusal
+    this.holder!.confirmBy = null
     const outcome = this.ejectsDuringNextOperation
     this.ejectsDuringNextOperation = undefined
     const answer = outcome === 'not-applied' ? null : this.#apply(opId, ops, text)
@@ -137,14 +147,16 @@ export class FakeLock {
     return answer
   }
 
-  #grantNext(): void {
+  #grantNext(isNew = false): void {
     const next = this.queue.shift()
     if (this.holder !== null || next === undefined) {
       if (next !== undefined) this.queue.unshift(next)
       return
     }
     const fence = ++this.#fence
-    const grant: FakeGrant = { ...next, fence, expiresAt: this.clock.now() + next.ttlMs }
+    const now = this.clock.now()
+    const confirmBy = isNew || next.confirmMs === undefined ? null : now + next.confirmMs
+    const grant: FakeGrant = { ...next, fence, expiresAt: now + next.ttlMs, confirmBy }
     this.holder = grant
     this.#granted.set(next.user, grant)
     this.#tell('holder', { sequence: this.sequence, participant: 1, fence })
@@ -152,8 +164,9 @@ export class FakeLock {
   }
 
   async #expire(grant: FakeGrant): Promise<void> {
-    while (this.holder === grant && this.clock.now() < grant.expiresAt) {
-      await this.clock.sleep(grant.expiresAt - this.clock.now(), { background: true })
+    const end = () => Math.min(grant.expiresAt, grant.confirmBy ?? grant.expiresAt)
+    while (this.holder === grant && this.clock.now() < end()) {
+      await this.clock.sleep(end() - this.clock.now(), { background: true })
     }
     if (this.holder === grant) this.end('expired')
   }

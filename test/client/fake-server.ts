@@ -1,6 +1,7 @@
 /**
- * A service in memory that keeps the part of the public contract that the client uses. It reads requests with the
- * schemas of the real one: a client that says something which the contract does not know is refused here too.
+ * A service in memory that keeps the part of the public contract that the client uses. It reads requests with
+ * the schemas of the real one, so a client that says something the contract does not know is refused here
+ * too.
  */
 import { type Context, Hono } from 'hono'
 import type * as z from 'zod'
@@ -12,7 +13,9 @@ import {
   parseCursor,
   parseGrantId,
   parseTicketId,
+  userOfWaiter,
 } from '../../shared/api/ids.ts'
+import { API_LIMITS } from '../../shared/api/limits.ts'
 import { PROBLEM_MEDIA_TYPE, type Problem, problem } from '../../shared/api/problems.ts'
 import * as requests from '../../shared/api/requests.ts'
 import { check, summarize } from '../../shared/api/validation.ts'
@@ -61,8 +64,11 @@ export function createFakeServer({ clock, key }: FakeServerOptions): FakeServer 
   app.post('/acquire', async c => {
     const body = await readBody(c, requests.acquireBody)
     const lock = lockOf(c)
-    const user = newUser()
-    lock.enqueue({ user, ttlMs: body.ttlMs ?? DEFAULT_TTL_MS })
+    const user = body.waiter === undefined ? newUser() : userOfWaiter(body.waiter)
+    if (lock.withdrawn.has(user)) return refuse(problem('conflict', 'This waiter was withdrawn.'))
+    const { ttlMs = DEFAULT_TTL_MS } = body
+    const confirm = body.waiter === undefined ? {} : { confirmMs: API_LIMITS.untakenMs }
+    lock.enqueue({ user, ttlMs, ...confirm })
     const grant = await waitFor(lock, user, body.waitMs, c.req.raw.signal)
     if (grant !== undefined) return c.json({ grant: describeGrant(lock, grant) })
     if (body.ticket) return c.json(describeTicket(lock, user), 202)
@@ -87,6 +93,14 @@ export function createFakeServer({ clock, key }: FakeServerOptions): FakeServer 
     return c.body(null, 204)
   })
 
+  app.delete('/waiters/:waiter', c => {
+    const lock = lockOf(c)
+    const user = userOfWaiter(c.req.param('waiter'))
+    lock.withdrawn.add(user)
+    lock.withdraw(user)
+    return c.body(null, 204)
+  })
+
   // ---- inside
 
   app.post('/grants/:id/ops', async c => {
@@ -95,10 +109,15 @@ export function createFakeServer({ clock, key }: FakeServerOptions): FakeServer 
   })
 
   app.post('/grants/:id/keepalive', async c => {
-    const { ttlMs } = await readBody(c, requests.keepaliveBody)
+    const { ttlMs, waitMs } = await readBody(c, requests.keepaliveBody)
     const lock = lockOf(c)
-    const refusal = lock.refusal(userOf(c))
-    return refusal === undefined ? c.json({ expiresAt: iso(lock.keepAlive(ttlMs)) }) : answer(refusal)
+    const user = userOf(c)
+    const refusal = lock.refusal(user)
+    if (refusal !== undefined) return answer(refusal)
+    const expiresAt = iso(lock.keepAlive(ttlMs))
+    if (waitMs > 0) await untilOver(lock, user, waitMs)
+    const over = lock.refusal(user)
+    return over === undefined ? c.json({ expiresAt }) : answer(over)
   })
 
   app.delete('/grants/:id', c => {
@@ -230,15 +249,24 @@ async function waitFor(
   return lock.grantOf(user)
 }
 
+async function untilOver(lock: FakeLock, user: string, waitMs: number): Promise<void> {
+  const time = new AbortController()
+  const isOver = lock.clock.sleep(waitMs, { signal: time.signal, background: true }).then(() => time.abort())
+  while (lock.refusal(user) === undefined && !time.signal.aborted)
+    await Promise.race([lock.changed(time.signal), isOver])
+  time.abort()
+}
+
 // ---------------------------------------------------------------- describing
 
-function describeGrant(lock: FakeLock, { fence, user, expiresAt }: FakeGrant) {
+function describeGrant(lock: FakeLock, { fence, user, expiresAt, confirmBy, confirmMs }: FakeGrant) {
   return {
     id: formatGrantId(1, fence, user),
     fence,
     participant: 1,
     epoch: lock.epoch,
     expiresAt: iso(expiresAt),
+    ...(confirmBy !== null && { confirmMs }),
   }
 }
 

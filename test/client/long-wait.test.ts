@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { createBaton, LockedError } from '../../client/index.ts'
+import { LockedError } from '../../client/index.ts'
 import { createHarness, failure } from './harness.ts'
 
 const HOUR_MS = 3_600_000
@@ -70,34 +70,5 @@ describe('a wait of an hour', () => {
     expect(requests).toHaveLength(5)
     expect(new Set(requests.map(({ opId }) => opId)).size).toBe(1)
     expect(new Set(requests.map(({ waitMs }) => waitMs))).toEqual(new Set([25_000]))
-  })
-})
-
-describe('an answer that comes too late', () => {
-  it('is given back: after an abort nobody holds the lock', async () => {
-    const { lock, inside, clock } = createHarness()
-    const controller = new AbortController()
-    const waiting = failure(lock.acquire({ signal: controller.signal }))
-    // The request is on its way and will be granted; whoever sent it no longer listens.
-    controller.abort()
-    expect(await waiting).toMatchObject({ name: 'AbortError' })
-    await clock.sleep(1_000)
-    expect(inside.holder).toBeNull()
-  })
-
-  it('is given back: after a time limit nobody holds the lock', async () => {
-    const { lock, server, inside, clock } = createHarness()
-    const slow = createBaton({
-      clock,
-      fetch: async request => {
-        const response = await server.fetch(request)
-        if (request.method === 'POST') await clock.sleep(20_000)
-        return response
-      },
-    })
-    expect(await failure(slow.lock(lock.name).acquire({ waitMs: 0 }))).toMatchObject({ code: 'timeout' })
-    expect(inside.holder).not.toBeNull()
-    await clock.sleep(11_000)
-    expect(inside.holder).toBeNull()
   })
 })

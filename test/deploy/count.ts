@@ -1,5 +1,6 @@
 /**
- * Counts what one lock cycle costs, on the real runtime, in the units that Cloudflare bills (see docs/deploy.md):
+ * Counts what one lock cycle costs, on the real runtime, in the units that Cloudflare bills (see
+ * docs/deploy.md):
  *
  *   node test/deploy/count.ts
  *   node test/deploy/count.ts --before 13000 --cycles 2500     once the lock forgets as much as it remembers
@@ -35,7 +36,10 @@ interface Counts {
 const CYCLES = ['transact', 'threeCalls'] as const
 export type Costs = { readonly [pattern: string]: Cost }
 
-/** A lock that is used once in a while: cycles on several locks, each of which was idle before and is idle after. */
+/**
+ * A lock that is used once in a while: cycles on several locks, each of which was idle before and is idle
+ * after.
+ */
 export const countApart = (locks: number): Promise<Costs> =>
   withService(async url => {
     const used = Array.from(
@@ -163,7 +167,7 @@ function mean(costs: readonly Cost[]): Cost {
   return Object.fromEntries(units.map(unit => [unit, sum(unit) / costs.length])) as unknown as Cost
 }
 
-if (import.meta.main) {
+if (process.argv[1] === import.meta.filename) {
   const { values } = parseArgs({
     options: {
       before: { type: 'string', default: '10' },

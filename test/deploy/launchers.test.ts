@@ -5,10 +5,13 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { type AddressInfo, createServer, type Server } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { isHarmless } from '../../worker/local/harmless.ts'
 import { lockStorage } from '../../worker/local/storage-lock.ts'
+import { runCommands } from '../readme/shell.ts'
 import { eventually } from '../service/eventually.ts'
 import { ROOT } from './wrangler.ts'
 
@@ -54,6 +57,7 @@ async function launch(
 }
 
 const start = ['worker/local/start.ts']
+const urlIn = (text: string): string => /Baton is at (http:\S+\d)/.exec(text)![1]!
 const cluster = () => ['worker/local/run-cluster.ts', '--port', '0', '--storage', join(folder, 'cluster')]
 
 /** All processes below this one whose command has this word. */
@@ -119,7 +123,7 @@ describe('a storage folder', () => {
     await launch(process.execPath, cluster())
     const second = await launch(process.execPath, cluster())
     expect(second.child.exitCode).toBe(1)
-    expect(second.said()).toMatch(/participant-[123] is in use by process [0-9]+/)
+    expect(second.said()).toMatch(/cluster is in use by process [0-9]+/)
   })
 
   it('is taken over from one that was killed', async () => {
@@ -145,4 +149,75 @@ describe('a storage folder', () => {
     writeFileSync(`${storage}.lock`, 'x')
     ;(await lockStorage(storage)).release()
   })
+})
+
+describe('npm run cluster', () => {
+  const onUsualPort = () => ['worker/local/run-cluster.ts', '--storage', join(folder, 'cluster')]
+
+  /** The port as `npm start` would have it; what listens there is no matter. */
+  async function takenPort(): Promise<{ readonly port: number; readonly server: Server }> {
+    const server = createServer()
+    await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+    return { port: (server.address() as AddressInfo).port, server }
+  }
+
+  it('says so and takes another port while `npm start` has the usual one', async () => {
+    const { port, server } = await takenPort()
+    const { said } = await launch(process.execPath, onUsualPort(), { PORT: String(port) })
+    expect(said()).toContain(`Port ${port} is in use (by \`npm start\`?), so the cluster takes `)
+    expect((await fetch(`${urlIn(said())}/healthz`)).status).toBe(200)
+    server.close()
+  })
+
+  it('starts nothing on a port that was asked for and is in use', async () => {
+    const { port, server } = await takenPort()
+    const { child, said } = await launch(process.execPath, [...onUsualPort(), '--port', String(port)])
+    expect(child.exitCode).toBe(1)
+    expect(said()).toContain(`port ${port} is in use; choose another one with --port`)
+    expect(below(process.pid, folder)).toEqual([])
+    server.close()
+  })
+
+  it('has lines to try that work, before and after the kill, and again after a restart', async () => {
+    const first = await launch(process.execPath, cluster())
+    const lines = first
+      .said()
+      .split('\n')
+      .map(line => line.trim())
+    const calls = lines.filter(line => line.startsWith('curl'))
+    const kill = lines.find(line => line.startsWith('kill -9 '))!
+    expect(calls).toHaveLength(3)
+    const [ran] = await runCommands([calls[0]!])
+    expect(JSON.parse(ran!.output)).toMatchObject({ results: [{ value: 1 }] })
+    const after = await runCommands([kill, calls[1]!, calls[2]!])
+    expect(JSON.parse(after[1]!.output)).toMatchObject({ results: [{ value: 2 }] })
+    expect(JSON.parse(after[2]!.output)).toMatchObject({
+      participants: [{ reachable: false }, { reachable: true }, { reachable: true }],
+    })
+    await eventually(() => expect(first.said()).toContain('participant 1 is gone'))
+
+    first.child.kill('SIGTERM')
+    await once(first.child, 'exit')
+    const second = await launch(process.execPath, cluster())
+    const places = (text: string) =>
+      [...text.matchAll(/participant \d: process \d+, (at \S+)/g)].map(([, at]) => at)
+    expect(places(second.said())).toEqual(places(first.said()))
+    const lock = `${urlIn(second.said())}/v1/locks/demo`
+    expect(await (await fetch(`${lock}/state/visits`)).json()).toMatchObject({ value: 2 })
+    const state = (await (await fetch(lock)).json()) as { participants: { reachable: boolean }[] }
+    expect(state.participants.map(({ reachable }) => reachable)).toEqual([true, true, true])
+  })
+})
+
+describe('what workerd prints', () => {
+  it.each([
+    'workerd/io/io-context.c++:123: warning: NOSENTRY SQLite alarm overdue, running despite AlarmManager mismatch',
+    'workerd/io/actor-sqlite.c++:1: warning: NOSENTRY SQLite alarm handler canceled.; scheduledTime = 1',
+  ])('is not shown if it is harmless: %s', line => expect(isHarmless(line)).toBe(true))
+
+  it.each([
+    'service main: Uncaught TypeError: x is not a function',
+    '{"level":"warning","message":"a participant did not answer"}',
+    'kj/async-io-unix.c++:945: failed: ::bind(sockfd, &addr.generic, addrlen): Address already in use',
+  ])('is shown otherwise: %s', line => expect(isHarmless(line)).toBe(false))
 })

@@ -1,4 +1,4 @@
-/** Baton as a part of a Worker of one's own (own-worker.ts), on raw workerd. */
+/** Baton as part of another Worker (own-worker.ts), on raw workerd. */
 import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { createServer } from 'node:net'

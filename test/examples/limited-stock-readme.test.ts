@@ -1,4 +1,7 @@
-/** The README of examples/limited-stock, command by command; and what the shop says when its key is wrong, or the lock busy. */
+/**
+ * The README of examples/limited-stock, command by command; and what the shop says when its key is wrong, or
+ * the lock busy.
+ */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'

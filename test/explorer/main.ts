@@ -3,6 +3,7 @@
  * goes to standard error. Exit status 1 if a property is violated, 2 if the options make no sense.
  */
 import { Worker } from 'node:worker_threads'
+import { UsageError } from '../../cli/arguments.ts'
 import { LADDER, LOCK_LADDER, lockBoundOf, type Rung, wholeRungs } from './ladder.ts'
 import { type ExploredName, isLockOnly } from './models.ts'
 import { type Options, parseOptions, USAGE } from './options.ts'
@@ -26,7 +27,8 @@ async function main(): Promise<number> {
   try {
     options = parseOptions(process.argv.slice(2))
   } catch (error) {
-    console.error(`${(error as Error).message}\n${USAGE}`)
+    if (!(error instanceof UsageError)) throw error
+    console.error(`${error.message}\n${USAGE}`)
     return 2
   }
   if (options.help) {

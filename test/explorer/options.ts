@@ -1,4 +1,5 @@
 /** The command line: every budget of the bound is an option. */
+import { type OptionValues, parseOptions as parseWords, UsageError } from '../../cli/arguments.ts'
 import { type Bound, DEFAULT_BOUND, FAULTS } from './bound.ts'
 import { type ExploredName, LOCK_ONLY_NAMES, REPLICATED_NAMES } from './models.ts'
 import { BOUNDS, REDUCTIONS } from './reductions.ts'
@@ -40,59 +41,46 @@ the bound:
 reductions, which leave out nothing that could break a property:${listOf(REDUCTIONS)}
 bounds besides those above, which do leave something out (worlds.ts):${listOf(BOUNDS)}`
 
+const TEXT = { type: 'string' } as const
+const FLAG = { type: 'boolean' } as const
+/** Every budget, by its name. */
+const BUDGETS = Object.fromEntries(NUMBERS.map(name => [name, TEXT])) as {
+  readonly [Name in (typeof NUMBERS)[number]]: typeof TEXT
+}
+const BOUND_OPTIONS = { ...BUDGETS, users: TEXT, readers: TEXT, order: TEXT }
+const OPTIONS = {
+  ...BOUND_OPTIONS,
+  ...{ protocol: TEXT, minutes: TEXT, rung: TEXT },
+  ...{ ladder: FLAG, 'no-ladder': FLAG, json: FLAG, help: FLAG },
+}
+
 export function parseOptions(args: readonly string[]): Options {
-  const given = new Map<string, string>()
-  for (let index = 0; index < args.length; index++) {
-    const name = args[index]!
-    if (!name.startsWith('--')) throw new Error(`not an option: ${name}`)
-    const isFlag = ['--json', '--ladder', '--no-ladder', '--help'].includes(name)
-    const value = isFlag ? 'yes' : args[++index]
-    if (value === undefined) throw new Error(`${name} needs a value`)
-    given.set(name.slice(2), value)
-  }
-  const take = (name: string): string | undefined => {
-    const value = given.get(name)
-    given.delete(name)
-    return value
-  }
-  const protocols = protocolsOf(take('protocol') ?? 'wme-1,wme-2')
-  const minutes = numberOf('minutes', take('minutes') ?? '10')
-  const flags = {
-    json: take('json'),
-    ladder: take('ladder'),
-    noLadder: take('no-ladder'),
-    help: take('help'),
-  }
-  const rung = take('rung') ?? null
-  const isBoundGiven = given.size > 0
-  const bound = takeBound(take)
-  const unknown = [...given.keys()][0]
-  if (unknown !== undefined) throw new Error(`unknown option --${unknown}`)
+  const { values, positionals } = parseWords(args, OPTIONS)
+  if (positionals.length > 0) throw new UsageError(`not an option: ${positionals[0]}`)
+  const isBoundGiven = Object.keys(BOUND_OPTIONS).some(name => Object(values)[name] !== undefined)
   return {
-    protocols,
-    bound,
-    minutes,
-    json: flags.json !== undefined,
-    ladder: flags.noLadder === undefined && (flags.ladder !== undefined || !isBoundGiven),
-    rising: flags.noLadder === undefined,
-    rung,
-    help: flags.help !== undefined,
+    protocols: protocolsOf(values.protocol ?? 'wme-1,wme-2'),
+    bound: boundIn(values),
+    minutes: numberOf('minutes', values.minutes ?? '10'),
+    json: values.json,
+    ladder: !values['no-ladder'] && (values.ladder || !isBoundGiven),
+    rising: !values['no-ladder'],
+    rung: values.rung ?? null,
+    help: values.help,
   }
 }
 
-function takeBound(take: (name: string) => string | undefined): Bound {
+function boundIn(values: OptionValues<typeof BOUND_OPTIONS>): Bound {
   const changes: { [name: string]: unknown } = {}
   for (const name of NUMBERS) {
-    const value = take(name)
+    const value = values[name]
     if (value !== undefined) changes[name] = numberOf(name, value)
   }
-  const users = take('users')
+  const { users, readers, order } = values
   if (users !== undefined) changes.users = users.split(',').map(user => numberOf('users', user))
-  const readers = take('readers')
   if (readers !== undefined) changes.readers = readers.split(',').map(user => numberOf('readers', user))
-  const order = take('order')
   if (order !== undefined) {
-    if (order !== 'link' && order !== 'none') throw new Error(`--order is link or none, not ${order}`)
+    if (order !== 'link' && order !== 'none') throw new UsageError(`--order is link or none, not ${order}`)
     changes.order = order
   }
   return boundOf(changes as Partial<Bound>)
@@ -102,16 +90,17 @@ function takeBound(take: (name: string) => string | undefined): Bound {
 export function boundOf(changes: Partial<Bound>): Bound {
   const bound = { ...DEFAULT_BOUND, ...changes }
   const faults = FAULTS.reduce((sum, name) => sum + bound[name], 0)
-  if (bound.readers.some(reader => !bound.users.includes(reader))) throw new Error('a reader without user')
+  if (bound.readers.some(reader => !bound.users.includes(reader)))
+    throw new UsageError('a reader without user')
   if (bound.users.some(user => user < 1 || user > bound.participants))
-    throw new Error('a user without participant')
+    throw new UsageError('a user without participant')
   return { ...bound, faults: Math.min(changes.faults ?? faults, faults) }
 }
 
 function protocolsOf(text: string): ExploredName[] {
   return text.split(',').map(name => {
     const known = [...REPLICATED_NAMES, ...LOCK_ONLY_NAMES].find(protocol => protocol === name)
-    if (known === undefined) throw new Error(`unknown protocol ${name}`)
+    if (known === undefined) throw new UsageError(`unknown protocol ${name}`)
     return known
   })
 }
@@ -119,6 +108,6 @@ function protocolsOf(text: string): ExploredName[] {
 function numberOf(name: string, text: string): number {
   const number = Number(text)
   const isWhole = Number.isInteger(number) || name === 'minutes'
-  if (text === '' || !(number >= 0) || !isWhole) throw new Error(`--${name} is a number, not ${text}`)
+  if (text === '' || !(number >= 0) || !isWhole) throw new UsageError(`--${name} is a number, not ${text}`)
   return number
 }

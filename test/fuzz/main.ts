@@ -1,6 +1,8 @@
 /** `npm run fuzz`: see HELP for the options, run.ts for what a run is. */
-import { writeSync } from 'node:fs'
-import { parseArgs } from 'node:util'
+import { parseOptions } from '../../cli/arguments.ts'
+import { integerOf } from '../../cli/values.ts'
+import { note, say } from '../print.ts'
+import { optionsOrExit } from '../tools/options-or-exit.ts'
 import type { Memory } from './memory.ts'
 import { type FuzzResult, isGood, runFuzz } from './run.ts'
 
@@ -21,18 +23,18 @@ it was, within a quarter and 4 MB, and the resident set within a third and 64 MB
 const LISTED = 20
 const SHOWN_BYTES = 600
 
-/** Written at once: the process may end right after. */
-const say = (text: string): number => writeSync(1, text)
-const note = (text: string): number => writeSync(2, text)
+const OPTIONS = {
+  requests: { type: 'string' },
+  first: { type: 'string' },
+  seed: { type: 'string' },
+  json: { type: 'boolean' },
+  help: { type: 'boolean' },
+} as const
 
 process.exitCode = await main(process.argv.slice(2))
 
 async function main(words: string[]): Promise<number> {
-  const options = read(words)
-  if (typeof options === 'string') {
-    note(`${options}\nTry: npm run fuzz -- --help\n`)
-    return 2
-  }
+  const options = optionsOrExit('fuzz', () => read(words))
   if (options.help) {
     say(HELP)
     return 0
@@ -47,32 +49,15 @@ async function main(words: string[]): Promise<number> {
   return isGood(result) ? 0 : 1
 }
 
-function read(words: string[]) {
-  let values: ReturnType<typeof parse>
-  try {
-    values = parse(words)
-  } catch (error) {
-    return (error as Error).message
+function read(words: readonly string[]) {
+  const { values } = parseOptions(words, OPTIONS)
+  return {
+    requests: integerOf('--requests', values.requests ?? '20000', 1),
+    first: integerOf('--first', values.first ?? '0'),
+    seed: integerOf('--seed', values.seed ?? String(Math.floor(Math.random() * 2 ** 31))),
+    json: values.json,
+    help: values.help,
   }
-  const [requests, first] = [Number(values.requests), Number(values.first)]
-  const seed = Number(values.seed ?? Math.floor(Math.random() * 2 ** 31))
-  if (!Number.isSafeInteger(requests) || requests < 1) return '--requests is a whole number above 0'
-  if (!Number.isSafeInteger(first) || first < 0) return '--first is a whole number'
-  if (!Number.isSafeInteger(seed) || seed < 0) return '--seed is a whole number'
-  return { requests, first, seed, json: values.json, help: values.help }
-}
-
-function parse(args: string[]) {
-  return parseArgs({
-    args,
-    options: {
-      requests: { type: 'string', default: '20000' },
-      first: { type: 'string', default: '0' },
-      seed: { type: 'string' },
-      json: { type: 'boolean', default: false },
-      help: { type: 'boolean', default: false },
-    },
-  }).values
 }
 
 function describe(result: FuzzResult, seed: number): string[] {

@@ -4,8 +4,8 @@ import { stat } from 'node:fs/promises'
 import { parseArgs } from 'node:util'
 import { judge } from '../../shared/history/judge.ts'
 import { HistoryReader, type ParseResult } from '../../shared/history/parse.ts'
+import { report } from '../../shared/history/report.ts'
 import { resourceByName, resourceNames } from '../../shared/resource/registry.ts'
-import { report } from './report.ts'
 
 const HELP = `usage: npm run check-history -- <file> [--json]
 

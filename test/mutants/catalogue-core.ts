@@ -133,6 +133,22 @@ const weights: Mutant[] = [
 
 const pages: Mutant[] = [
   {
+    id: 'snapshot-series-mixed-by-sender',
+    trap: 'C6',
+    title: 'a sender that has begun anew goes on with the page that is asked for',
+    file: SHARED.snapshots,
+    find: 'if (isKnown && (number === 0 || series === outgoing.page.series)) {',
+    replace: 'if (isKnown) {',
+  },
+  {
+    id: 'snapshot-series-mixed-by-receiver',
+    trap: 'C6',
+    title: 'a receiver takes the next page of whichever series',
+    file: SHARED.snapshots,
+    find: '  if (incoming.series !== null && incoming.series !== page.series) return null\n',
+    replace: '',
+  },
+  {
     id: 'pages-one',
     trap: 'pages',
     title: 'all cells go into one page',

@@ -136,8 +136,8 @@ export const participantMutants: Mutant[] = [
     trap: 'sessions',
     title: 'a message of the client does not count',
     file: PARTICIPANT.sessions,
-    find: '    this.heard(socket, null)\n    // Where',
-    replace: '    // Where',
+    find: '    this.heard(socket, null)\n    // For platforms',
+    replace: '    // For platforms',
   },
   {
     id: 'ttl-of-the-first-grant',
@@ -184,8 +184,8 @@ export const participantMutants: Mutant[] = [
     trap: 'timers',
     title: 'a timeout that is set is never moved to an earlier time',
     file: PARTICIPANT.timers,
-    find: 'this.timeoutAt !== null && this.timeoutAt <= at',
-    replace: 'this.timeoutAt !== null',
+    find: 'this.timeoutAt > now && this.timeoutAt <= at',
+    replace: 'this.timeoutAt > now',
   },
   {
     id: 'no-alarm-behind-timeouts',

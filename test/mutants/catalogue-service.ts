@@ -161,14 +161,6 @@ const outcomes: Mutant[] = [
     replace: 'const rest = writeJson({ opId: connection.newId(), waitMs, at })',
   },
   {
-    id: 'client-acquires-twice',
-    trap: 'outcomes',
-    title: 'an acquire whose answer got lost is repeated',
-    file: `${CLIENT}/acquire.ts`,
-    find: "{ repeat: 'if-refused', until: this.#until }",
-    replace: "{ repeat: 'always', until: this.#until }",
-  },
-  {
     id: 'client-release-refused',
     trap: 'outcomes',
     title: 'a release that finds the grant over is an error',

@@ -7,6 +7,7 @@ import { birthMutants } from './catalogue-birth.ts'
 import { bytesMutants } from './catalogue-bytes.ts'
 import { coreMutants } from './catalogue-core.ts'
 import { durabilityMutants } from './catalogue-durability.ts'
+import { ghostMutants } from './catalogue-ghosts.ts'
 import { journalMutants } from './catalogue-journal.ts'
 import { livenessMutants } from './catalogue-liveness.ts'
 import { lockOnlyMutants } from './catalogue-lock-only.ts'
@@ -80,6 +81,7 @@ export const mutants: Mutant[] = [
   ...participantMutants,
   ...participantCallMutants,
   ...bytesMutants,
+  ...ghostMutants,
   ...serviceMutants,
   ...toldMutants,
 ]

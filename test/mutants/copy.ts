@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url'
 import type { Mutant } from './catalogue.ts'
 
 const PROJECT = fileURLToPath(new URL('../..', import.meta.url))
-/** What is made, and what is hidden. All the rest is source, also what is put there later. */
+/** What is built, and what is hidden. Everything else is source, including what is added later. */
 const LEFT_OUT = /^(?:\.|node_modules$|dist$)/
 
 export class Copy {

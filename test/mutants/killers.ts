@@ -130,6 +130,9 @@ export function killersOf(subject: Subject, seeds: number): Killer[] {
   ]
 }
 
+/** Node 20 cannot run TypeScript by itself. What turns it into JavaScript is not what is tested. */
+const TYPESCRIPT = ['--import', String(new URL('../../scripts/typescript.mjs', import.meta.url))]
+
 /**
  * A killer that fails has killed the mutant. So has one that runs into the time limit: the mutant made it run
  * without end.
@@ -137,7 +140,7 @@ export function killersOf(subject: Subject, seeds: number): Killer[] {
 export function runKiller(folder: string, killer: Killer): Promise<Verdict> {
   return new Promise(resolve => {
     const began = performance.now()
-    const child = spawn(process.execPath, [...killer.command], {
+    const child = spawn(process.execPath, [...TYPESCRIPT, ...killer.command], {
       cwd: folder,
       stdio: ['ignore', 'pipe', 'pipe'],
     })

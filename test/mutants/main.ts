@@ -3,7 +3,9 @@
  * each trap. The simulator, the explorer or the suites must notice each of them. Without a mutant they must
  * all pass, or their verdicts mean nothing.
  */
-import { parseArgs } from 'node:util'
+import { parseOptions, UsageError } from '../../cli/arguments.ts'
+import { integerOf } from '../../cli/values.ts'
+import { optionsOrExit } from '../tools/options-or-exit.ts'
 import { type Mutant, mutants, SUBJECTS, type Subject, subjectOf } from './catalogue.ts'
 import { Copy } from './copy.ts'
 import { killersOf, runKiller } from './killers.ts'
@@ -24,17 +26,38 @@ interface Result {
   readonly equivalent?: string
 }
 
-const { values: options } = parseArgs({
-  options: {
-    seeds: { type: 'string', default: '300' },
-    only: { type: 'string' },
-    workers: { type: 'string', default: '2' },
-    'skip-check': { type: 'boolean', default: false },
-    verbose: { type: 'boolean', default: false },
-    json: { type: 'boolean', default: false },
-    help: { type: 'boolean', default: false },
-  },
+const OPTIONS = {
+  seeds: { type: 'string' },
+  only: { type: 'string' },
+  workers: { type: 'string' },
+  'skip-check': { type: 'boolean' },
+  verbose: { type: 'boolean' },
+  json: { type: 'boolean' },
+  help: { type: 'boolean' },
+} as const
+
+const { seeds, workers, chosen, ...options } = optionsOrExit('mutants', () => {
+  const { values } = parseOptions(process.argv.slice(2), OPTIONS)
+  return {
+    seeds: integerOf('--seeds', values.seeds ?? '300', 1),
+    workers: integerOf('--workers', values.workers ?? '2', 1, 64),
+    chosen: mutantsNamed(values.only),
+    skipCheck: values['skip-check'],
+    verbose: values.verbose,
+    json: values.json,
+    help: values.help,
+  }
 })
+
+function mutantsNamed(only: string | undefined): readonly Mutant[] {
+  const names = only?.split(',')
+  const named = mutants.filter(
+    mutant =>
+      names === undefined || [mutant.id, mutant.trap, subjectOf(mutant)].some(name => names.includes(name)),
+  )
+  if (named.length === 0) throw new UsageError(`--only: there is no such mutant: ${only}`)
+  return named
+}
 
 if (options.help) {
   console.log(HELP)
@@ -42,21 +65,14 @@ if (options.help) {
 }
 
 const say = (line: string) => console.error(line)
-const only = options.only?.split(',')
-const chosen = mutants.filter(
-  mutant =>
-    only === undefined || [mutant.id, mutant.trap, subjectOf(mutant)].some(name => only.includes(name)),
-)
-if (chosen.length === 0) throw new Error(`--only: there is no such mutant: ${options.only}`)
 const subjects = SUBJECTS.filter(subject => chosen.some(mutant => subjectOf(mutant) === subject))
-const seeds = Number(options.seeds)
 for (const subject of subjects) {
   const names = killersOf(subject, seeds).map(killer => killer.name)
   const count = chosen.filter(mutant => subjectOf(mutant) === subject).length
   say(`${count} mutants of ${subject}; killers in their order: ${names.join('; ')}`)
 }
 
-if (!options['skip-check']) await checkUnchanged()
+if (!options.skipCheck) await checkUnchanged()
 report(await runAll(chosen))
 
 async function checkUnchanged(): Promise<void> {
@@ -86,7 +102,7 @@ async function runAll(queue: readonly Mutant[]): Promise<Result[]> {
     }
     copy.remove()
   }
-  await Promise.all(Array.from({ length: Number(options.workers) }, work))
+  await Promise.all(Array.from({ length: workers }, work))
   return results.sort((a, b) => order(a.id) - order(b.id))
 }
 

@@ -6,10 +6,10 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { DatabaseSync } from 'node:sqlite'
 import { API_LIMITS } from '../../shared/api/limits.ts'
 import type { Sink } from '../../worker/participant/runtime.ts'
 import { type SqlDatabase, SqlRows } from '../../worker/participant/sql-rows.ts'
+import { Sqlite } from '../sqlite.ts'
 import { MemoryPlatform } from './memory-platform.ts'
 
 /** Letters that are two bytes in memory and three on the wire. */
@@ -33,10 +33,10 @@ class UnreadSink implements Sink {
 }
 
 function sqlDatabase(file: string): SqlDatabase {
-  const database = new DatabaseSync(file)
+  const database = new Sqlite(file)
   database.exec('PRAGMA synchronous = OFF; PRAGMA journal_mode = MEMORY')
   const exec = (query: string, ...values: (string | number)[]) => {
-    const rows = database.prepare(query).all(...values) as never[]
+    const rows = database.all(query, ...values) as never[]
     return Object.assign(rows.values(), { one: () => rows[0]!, toArray: () => rows })
   }
   const transactionSync = (run: () => void) => {

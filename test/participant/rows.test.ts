@@ -6,12 +6,12 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { DatabaseSync } from 'node:sqlite'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { bundle } from '../../worker/local/build.ts'
 import { type RunningWorkerd, startWorkerd } from '../../worker/local/workerd.ts'
 import { type SqlDatabase, SqlRows } from '../../worker/participant/sql-rows.ts'
+import { Sqlite } from '../sqlite.ts'
 import { MemoryRows } from './memory-rows.ts'
 import { ROWS_CONTRACT } from './rows-contract.ts'
 
@@ -32,9 +32,9 @@ describe('on SQLite in Node', () => {
 })
 
 function databaseInNode(): SqlDatabase {
-  const database = new DatabaseSync(':memory:')
+  const database = new Sqlite()
   const exec = (query: string, ...values: (string | number)[]) => {
-    const rows = database.prepare(query).all(...values)
+    const rows = database.all(query, ...values)
     return { one: () => rows[0], toArray: () => rows, [Symbol.iterator]: () => rows[Symbol.iterator]() }
   }
   const transactionSync = (run: () => void) => {

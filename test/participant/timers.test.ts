@@ -136,3 +136,16 @@ it('without any there is neither timeout nor alarm', () => {
   expect(alarms).toEqual([])
   expect(timeout).toBeNull()
 })
+
+it('a clock that leaps forward makes nobody wait for a timeout that should be over', () => {
+  set('far', 9_000)
+  timers.arm()
+  passTo(3_000)
+  // The clock is set forward. The timeout still ends when it would have ended.
+  now = 12_000
+  timers.fire()
+  expect(fired).toEqual(['far'])
+  set('near', 12_100)
+  timers.arm()
+  expect(timeout!.at).toBe(12_100)
+})

@@ -110,13 +110,14 @@ describe.each(protocols)('regressions %s', (_, protocol) => {
     cluster.state(5).soft.incoming = {
       from: 1,
       name,
+      series: null,
       number: 0,
       cells: {},
       results: [],
       tries: 0,
       givenUp: 0,
     }
-    const body = { type: 'snapshot-request', name, number: 0 } as const
+    const body = { type: 'snapshot-request', name, number: 0, series: null } as const
     cluster.hand({ from: 5, to: 1, message: { format: 1, configuration: 1, body } })
     const [page] = cluster.take(all(from(1), to(5), ofType('snapshot-page')))
     cluster.hand(page!)

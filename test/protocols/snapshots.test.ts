@@ -7,7 +7,7 @@ import type { Json } from '../../shared/json.ts'
 import { DEFAULT_TIMING, MESSAGE_FORMAT } from '../../shared/protocols/protocol.ts'
 import { weight } from '../../shared/resource/canonical.ts'
 import { Cluster, type ClusterOptions, type Sent } from './cluster.ts'
-import { all, from, ofType, to } from './matchers.ts'
+import { all, among, from, ofType, to } from './matchers.ts'
 import { enter, eventsOf, exit, type Holder, isIn, issue, protocols, valueAt } from './scenes.ts'
 
 const MESSAGE_WEIGHT = 2_000
@@ -108,6 +108,42 @@ describe.each(protocols)('snapshots %s', (_name, protocol) => {
     // The first one arrives after all. It is not taken for the next one, which is lost.
     cluster.hand(lost!)
     cluster.run(1_000)
+    expect(eventsOf(cluster, 3, 'restored')).toHaveLength(1)
+    isSame(cluster, 3, 1)
+  })
+
+  it('pages of two snapshots are not mixed: a sender that begins anew is not asked for the next page', () => {
+    const { cluster, by } = behind()
+    issue(cluster, by, 'last')
+    untilPage(cluster, 1)
+    const first = cluster.sent.find(ofType('snapshot-request'))!
+    cluster.take(ofType('snapshot-page'))
+    cluster.crash(1)
+    cluster.start(1)
+    for (let i = 1; i <= 20; i++) {
+      issue(cluster, by, `changed ${i}`, put(`key ${i}`, 300, 'y'))
+      cluster.deliver(among(1, 2))
+    }
+    // The first request arrives a second time, and begins another snapshot under the same name.
+    cluster.hand(first)
+    cluster.take(ofType('snapshot-page'))
+    cluster.run(5_000)
+    expect(eventsOf(cluster, 3, 'restored')).toHaveLength(1)
+    isSame(cluster, 3, 1)
+  })
+
+  it('a late page of another series is not taken for the next one', () => {
+    const whole = behind()
+    issue(whole.cluster, whole.by, 'last')
+    whole.cluster.run(5_000)
+    const { point } = pagesSent(whole.cluster).at(-1)!
+    const { cluster, by } = behind()
+    issue(cluster, by, 'last')
+    untilPage(cluster, 1)
+    const [next] = cluster.take(ofType('snapshot-page'))
+    const body = { ...next!.message.body, series: 'another one', cells: [], results: [], point } as never
+    cluster.hand({ ...next!, message: { ...next!.message, body } })
+    cluster.run(5_000)
     expect(eventsOf(cluster, 3, 'restored')).toHaveLength(1)
     isSame(cluster, 3, 1)
   })

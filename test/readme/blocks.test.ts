@@ -5,7 +5,10 @@ import { describe, expect, it } from 'vitest'
 import { allPages, blocksOf, type Page, ROOT } from './markdown.ts'
 import { CANNOT_RUN, CHECKED_ELSEWHERE, isCheckedElsewhere, isNamed, keptCommandsOf } from './registry.ts'
 
-/** Which tests check the blocks of a language: commands.test.ts and scripts.test.ts, snippets.test.ts, data.test.ts. */
+/**
+ * Which tests check the blocks of a language: commands.test.ts and scripts.test.ts, snippets.test.ts,
+ * data.test.ts.
+ */
 const LANGUAGES = ['sh', 'ts', 'json', 'toml', 'text']
 
 function unchecked(page: Page): string[] {

@@ -1,4 +1,7 @@
-/** Figures that the README quotes are those of the page that has them. test/deploy/cost.test.ts looks at the dollars. */
+/**
+ * Figures that the README quotes are those of the page that has them. test/deploy/cost.test.ts looks at the
+ * dollars.
+ */
 import { describe, expect, it } from 'vitest'
 import { chart, EXPLANATION } from '../../bench/report.ts'
 import { pageAt } from './markdown.ts'

@@ -1,4 +1,6 @@
-/** docs/keys.md: what it tells to run makes a key that the service takes, and its tables are those of the code. */
+/**
+ * docs/keys.md: the commands in it make a key that the service takes, and its tables are those of the code.
+ */
 import { describe, expect, it } from 'vitest'
 import { VERBS } from '../../shared/api/routes.ts'
 import { parseKeys } from '../../worker/router/keys.ts'
@@ -14,7 +16,7 @@ describe('docs/keys.md', () => {
     const commands = blocks
       .filter(({ language }) => language === 'sh')
       .flatMap(commandsOf)
-      .filter(({ command }) => command.includes(' key '))
+      .filter(({ command }) => /\bkey\b/.test(command))
     const ran = await runCommands(commands.map(({ command }) => runnable(command)))
     expect(ran).toHaveLength(1)
     const { status, output } = ran[0]!

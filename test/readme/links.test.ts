@@ -49,7 +49,7 @@ function brokenLinks(page: Page): string[] {
     })
 }
 
-/** Files and folders that are named in code, as in `worker/local/make-key.mjs`. */
+/** Files and folders that are named in code, as in `worker/local/start.ts`. */
 function missingFiles({ text }: Page): string[] {
   const named = [
     ...proseOf(text).matchAll(

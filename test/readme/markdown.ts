@@ -14,7 +14,7 @@ export interface Page {
 export interface Block {
   readonly language: string
   readonly text: string
-  /** Of the block's first line in its page. */
+  /** The number of the block's first line in its page. */
   readonly line: number
 }
 

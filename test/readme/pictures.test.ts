@@ -1,4 +1,7 @@
-/** The pictures of the documentation are what the code draws, can be read on any page, and are shown somewhere. */
+/**
+ * The pictures of the documentation are what the code draws, can be read on any page, and are shown
+ * somewhere.
+ */
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'

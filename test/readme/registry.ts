@@ -13,6 +13,10 @@ export interface Named {
 /** Another test checks these blocks, as they stand on their page. */
 export const CHECKED_ELSEWHERE: readonly (Named & { readonly by: string })[] = [
   { page: 'README.md', contains: 'npx wrangler login', by: 'test/deploy/steps.test.ts' },
+  { page: 'docs/cli.md', contains: '$ ', by: 'test/cli/docs.test.ts' },
+  { page: 'docs/cli.md', contains: 'usage: baton ', by: 'test/cli/docs.test.ts' },
+  { page: 'docs/library.md', contains: 'npm install', by: 'test/package/package.test.ts' },
+  { page: 'docs/testing.md', contains: '@baton-lock/baton/', by: 'test/package/package.test.ts' },
   { page: 'docs/operations.md', contains: '"level":', by: 'test/router/operations-document.test.ts' },
   {
     page: 'examples/limited-stock/README.md',
@@ -39,7 +43,10 @@ export const CANNOT_RUN: readonly (Named & { readonly why: string })[] = [
 export const isNamed = (named: Named, page: Page, text: string): boolean =>
   named.page === page.path && text.includes(named.contains)
 
-/** `run`: against the service here. `script`: its name and its options are looked up. `null`: nobody checks it. */
+/**
+ * `run`: against the service here. `script`: its name and its options are looked up. `null`: nobody checks
+ * it.
+ */
 export type Keeper = 'run' | 'script' | 'elsewhere' | 'cannot'
 
 export function keeperOf(page: Page, block: Block, { command }: Command): Keeper | null {

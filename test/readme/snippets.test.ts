@@ -1,6 +1,6 @@
 /**
- * The TypeScript of the documentation compiles, as it would in a project that has Baton as a package. What calls the service on
- * this machine is run, too.
+ * The TypeScript of the documentation compiles, as it would in a project that has Baton as a package. What
+ * calls the service on this machine is run, too.
  */
 import { spawnSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -18,7 +18,7 @@ const CONFIGURATION = {
   compilerOptions: {
     // A snippet may show a value and leave its use to the reader.
     noUnusedLocals: false,
-    types: ['@cloudflare/workers-types', 'node'],
+    types: ['@cloudflare/workers-types'],
     paths: Object.fromEntries(Object.entries(PACKAGE_PATHS).map(([name, path]) => [name, [path]])),
   },
   include: ['.'],

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import { ROUTES, type Route, VERBS } from '../../shared/api/routes.ts'
-import { createHarness, GRANT_ID, problemOf, TICKET_ID, upgraded } from './fake.ts'
+import { createHarness, GRANT_ID, problemOf, TICKET_ID, USER, upgraded } from './fake.ts'
 
 const hash = (key: string) => createHash('sha256').update(key).digest('hex')
 const entry = (key: string, locks: string[], verbs: string[]) => ({
@@ -26,6 +26,7 @@ const ROUTE_LIST = Object.entries(ROUTES).map(([id, route]: [string, Route]) => 
     .replace('{lock}', 'orders')
     .replace('{id}', IDS[id] ?? GRANT_ID)
     .replace('{key}', 'a')
+    .replace('{waiter}', USER)
   return { id, path, method: route.method.toUpperCase(), verb: route.verb, body: BODIES[id] }
 })
 
@@ -44,7 +45,7 @@ describe.each(ROUTE_LIST)('$method $path', ({ path, method, verb, body }) => {
     }
     return response.status
   }
-  /** What it answers to somebody who may do everything: not always success, but never 401 or 403. */
+  /** What it answers to a caller that may do everything: not always success, but never 401 or 403. */
   const usual = () => statusWith({ open: true })
 
   it('with no keys configured: refused, unless it is open to all', async () => {

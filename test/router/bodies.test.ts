@@ -15,7 +15,7 @@ it('one that breaks off is refused, and is no defect', async () => {
   const response = await app.fetch(request, {})
   expect(response.status).toBe(400)
   expect((await problemOf(response)).errors).toMatchObject([
-    { in: 'body', path: '', message: 'it broke off before its end' },
+    { in: 'body', path: '', message: 'broke off before its end' },
   ])
   expect(participants.asked).toEqual([])
   expect(log).toEqual([])

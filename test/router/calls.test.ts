@@ -1,5 +1,9 @@
-/** Every row of the contract: what becomes of a request, whom it is asked of, and that the answer is as described. */
+/**
+ * Every row of the contract: what becomes of a request, which participant is asked, and that the answer is as
+ * described.
+ */
 import { describe, expect, it } from 'vitest'
+import { userOfWaiter } from '../../shared/api/ids.ts'
 import { PROBLEM_CODES, PROBLEMS } from '../../shared/api/problems.ts'
 import { ROUTES, type Route, type RouteId } from '../../shared/api/routes.ts'
 import { createHarness, done, EXPIRES_AT, GRANT_ID, problemOf, refuse, TICKET_ID, USER } from './fake.ts'
@@ -49,6 +53,14 @@ const ROWS: readonly [RouteId, string, string, unknown, number, object | null][]
     undefined,
     204,
     { type: 'withdraw', user: USER },
+  ],
+  [
+    'withdrawWaiter',
+    'DELETE',
+    `/v1/locks/orders/waiters/${USER}`,
+    undefined,
+    204,
+    { type: 'withdraw', user: userOfWaiter(USER), ofWaiter: true },
   ],
   [
     'ops',

@@ -22,14 +22,14 @@ describe('an unknown op', () => {
       const { detail, errors } = await errorsOf({ get: 'a' }, op)
       expect(errors).toHaveLength(1)
       expect(errors[0]).toMatchObject({ in: 'body', path: 'ops.1' })
-      expect(detail).toContain('an unknown op; the ops are ')
+      expect(detail).toContain('is an unknown op; the ops are ')
       for (const name of OP_NAMES) expect(detail).toContain(`{"${name}": key`)
     },
   )
 
   it.each([['get a'], [null], [7], [['get', 'a']]])('%j is no object', async op => {
     const { detail } = await errorsOf(op)
-    expect(detail).toContain('ops.0: an op is an object: {"put": key')
+    expect(detail).toContain('ops.0 must be an object, one of {"put": key')
   })
 })
 
@@ -40,11 +40,11 @@ describe('a malformed op', () => {
       'ops.0.put',
       'put is written {"put": key, "value": any JSON, "ifRevision"?: number}',
     ],
-    [{ put: 'a', valu: 1 }, 'ops.0.valu', 'unknown field; put is written'],
+    [{ put: 'a', valu: 1 }, 'ops.0.valu', 'is not a known field; put is written'],
     [{ increment: 'n', by: 'one' }, 'ops.0.by', 'increment is written {"increment": key, "by"?: number}'],
     [{ delete: '' }, 'ops.0.delete', 'delete is written'],
-    [{ get: 'a', at: 1 }, 'ops.0.at', 'unknown field; get is written {"get": key}'],
-    [{ get: 'a', put: 'b' }, 'ops.0', 'an op does one thing, and this one has put and get'],
+    [{ get: 'a', at: 1 }, 'ops.0.at', 'is not a known field; get is written {"get": key}'],
+    [{ get: 'a', put: 'b' }, 'ops.0', 'does more than one thing: put and get'],
   ] as const)('%j is told what is wrong with it, and how it is written', async (op, path, said) => {
     const { errors } = await errorsOf(op)
     const error = errors.find(one => one.path === path)

@@ -102,6 +102,8 @@ export function usualAnswer(call: ParticipantCall, participant: number): Partici
     case 'keepalive':
       return done(200, { expiresAt: EXPIRES_AT })
     case 'withdraw':
+      return call.ofWaiter ? done(200, { configuration: DEFAULTS as unknown as Json }) : done(204, null)
+    case 'confirm':
     case 'release':
       return done(204, null)
     case 'get':

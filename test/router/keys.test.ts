@@ -23,7 +23,7 @@ describe('BATON_KEYS', () => {
     text => {
       const source = parseKeys(text)
       expect(source.type).toBe('closed')
-      expect(source).toHaveProperty('detail', expect.stringContaining('make-key.mjs'))
+      expect(source).toHaveProperty('detail', expect.stringContaining('npx @baton-lock/baton key'))
     },
   )
 
@@ -44,10 +44,11 @@ describe('BATON_KEYS', () => {
     expect(source).toHaveProperty('detail', expect.stringContaining(where))
   })
 
-  it('takes what worker/local/make-key.mjs makes', async () => {
-    const script = join(import.meta.dirname, '../../worker/local/make-key.mjs')
+  it('takes what `baton key` makes', async () => {
+    const command = join(import.meta.dirname, '../../cli/main.ts')
     const output = execFileSync(process.execPath, [
-      script,
+      command,
+      'key',
       '--name',
       'shop',
       '--locks',

@@ -137,7 +137,7 @@ describe('PUT', () => {
     const response = await send('PUT', '/v1/locks/orders', { participants: [{}, {}, {}] })
     expect(response.status).toBe(400)
     expect((await problemOf(response)).errors).toMatchObject([
-      { in: 'body', path: 'participants', message: expect.stringContaining('2 processes') },
+      { in: 'body', path: 'participants', message: expect.stringContaining('at most 2') },
     ])
     expect(participants.asked).toEqual([])
     expect((await send('PUT', '/v1/locks/orders', { participants: [{}] })).status).toBe(201)

@@ -1,4 +1,4 @@
-/** `/metrics?lock=`: the participants of the locks that are named, of whatever version, and only of the key's locks. */
+/** `/metrics?lock=`: the participants of the named locks, of any version, and only of the key's locks. */
 import { createHash } from 'node:crypto'
 import { expect, it } from 'vitest'
 import { API_LIMITS } from '../../shared/api/limits.ts'

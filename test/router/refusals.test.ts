@@ -1,4 +1,4 @@
-/** What the router refuses by itself, before anybody is asked. */
+/** What the router refuses by itself, before it asks a participant. */
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { API_LIMITS } from '../../shared/api/limits.ts'
@@ -161,7 +161,7 @@ describe('400 bad_request, with each path', () => {
     async query => {
       const [name] = query.split('=')
       const { errors } = await refusal(400, 'GET', `/v1/locks/orders/state?${query}`)
-      expect(errors).toContainEqual({ in: 'query', path: name, message: 'unknown field' })
+      expect(errors).toContainEqual({ in: 'query', path: name, message: 'is not a known field' })
     },
   )
 

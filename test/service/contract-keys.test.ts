@@ -126,7 +126,7 @@ describe('a service without keys', () => {
       const route: Route = ROUTES[id]
       const answer = await broken.send(route.method.toUpperCase(), pathOf(route), bearer('any'))
       expect([answer.status, answer.body.code]).toEqual([503, 'misconfigured'])
-      expect(answer.body.detail).toContain('BATON_KEYS is not a list of keys: 0.hash: is missing')
+      expect(answer.body.detail).toContain('BATON_KEYS is not a list of keys: 0.hash is missing')
     }
   })
 

@@ -1,4 +1,6 @@
 /** `session`: the paper's user-stub events over a WebSocket. */
+import { once } from 'node:events'
+import { connect } from 'node:net'
 import { describe, expect, it } from 'vitest'
 import { eventually, sleep } from './eventually.ts'
 import { itKeepsEveryPromise, useService } from './harness.ts'
@@ -274,6 +276,22 @@ describe('operations that are sent without waiting', () => {
     session.close()
     await lock.untilFree()
     expect(await lock.value('n')).toBe(4)
+  })
+})
+
+describe('the end of a session', () => {
+  // The runtime itself ends a socket that nobody has closed after ten seconds.
+  it('is answered: a client need not give up on it', { timeout: 9_000 }, async () => {
+    const { hostname, port, pathname } = new URL(`${service.lock().url}/session`)
+    const socket = connect(Number(port), hostname)
+    const headers = ['upgrade: websocket', 'connection: Upgrade', 'sec-websocket-version: 13']
+    const key = `sec-websocket-key: ${btoa('x'.repeat(16))}`
+    socket.write(`GET ${pathname} HTTP/1.1\r\nhost: localhost\r\n${[...headers, key].join('\r\n')}\r\n\r\n`)
+    const [opened] = (await once(socket, 'data')) as [Buffer]
+    expect(opened.toString()).toContain('101')
+    // A close frame with the code 1000, under a mask of zeros.
+    socket.write(Buffer.from('88820000000003e8', 'hex'))
+    await once(socket.resume(), 'end')
   })
 })
 

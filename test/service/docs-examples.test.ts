@@ -1,4 +1,7 @@
-/** The examples of `/docs` are true: each curl line is run as it stands there, and answers in the shape that stands below it. */
+/**
+ * The examples of `/docs` are true: each curl line is run as it stands there, and answers in the shape that
+ * stands below it.
+ */
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { describe, expect, it } from 'vitest'
@@ -72,7 +75,9 @@ it('every curl line of the page answers as the page says', async () => {
   }
 })
 
-/** A participant that lags behind has recorded less: its list of events is a shorter one of the same kinds. */
+/**
+ * A participant that lags behind has recorded less: its list of events is a shorter one of the same kinds.
+ */
 function expectShape(id: RouteId, body: Json, example: Json): void {
   if (id !== 'history') return expect(shapeOf(body), id).toEqual(shapeOf(example))
   const kinds = (history: Json) =>

@@ -3,8 +3,8 @@
  * what cannot be seen from outside on the real runtime: what an instance does that was superseded by another
  * one. The platform lets such an instance run on until it touches its storage.
  */
-import { DatabaseSync } from 'node:sqlite'
 import { vi } from 'vitest'
+import { Sqlite } from '../sqlite.ts'
 
 vi.mock('cloudflare:workers', () => ({
   DurableObject: class {
@@ -60,7 +60,7 @@ export class FakeObject {
   readonly background: Promise<unknown>[] = []
   isSuperseded = false
   participant!: Participant
-  private readonly database = new DatabaseSync(':memory:')
+  private readonly database = new Sqlite()
 
   readonly ctx = {
     storage: {
@@ -85,7 +85,7 @@ export class FakeObject {
   private exec(query: string, values: (string | number)[]) {
     this.journal.push('storage')
     if (this.isSuperseded) throw new Error(SUPERSEDED)
-    const rows = this.database.prepare(query).all(...values) as Row[]
+    const rows = this.database.all(query, ...values) as Row[]
     return { one: () => rows[0]!, toArray: () => rows, [Symbol.iterator]: () => rows[Symbol.iterator]() }
   }
 }

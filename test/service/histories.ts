@@ -5,6 +5,7 @@
  */
 import type { History, HistoryEvent } from '../../shared/history/events.ts'
 import { judge } from '../../shared/history/judge.ts'
+import { merge } from '../../shared/history/merge.ts'
 import type { Judgement } from '../../shared/history/verdict.ts'
 import { DEFAULT_LIMITS } from '../../shared/protocols/protocol.ts'
 import { resourceByName } from '../../shared/resource/registry.ts'
@@ -111,21 +112,6 @@ function extend(known: HistoryEvent[], newest: HistoryEvent[], whose: string): H
   const place = newest.findLastIndex(event => JSON.stringify(event) === text)
   if (place === -1) throw new Error(`the record of ${whose} has gone on without the part that is known`)
   return [...known, ...newest.slice(place + 1)]
-}
-
-/**
- * By time; what one participant recorded stays in order. All clocks are those of one machine. A clock that
- * was set back while a test ran must not look like a violation, so time stands still then.
- */
-export function merge(histories: readonly (readonly HistoryEvent[])[]): HistoryEvent[] {
-  const steady = histories.map(events => {
-    let latest = 0
-    return events.map(event => {
-      latest = Math.max(latest, event.at)
-      return event.at === latest ? event : { ...event, at: latest }
-    })
-  })
-  return steady.flat().sort((left, right) => left.at - right.at)
 }
 
 /** What is wrong, for the message of a failing test. */

@@ -1,4 +1,7 @@
-/** One line of JSON for each ejection, expiry and change of epoch: with the name of the key and the id of the request, never the key. */
+/**
+ * One line of JSON for each ejection, expiry and change of epoch: with the name of the key and the id of the
+ * request, never the key.
+ */
 import { createHash } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import { LOG_EVENTS, type LogEntry } from '../../shared/log.ts'

@@ -2,8 +2,8 @@
 
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { DatabaseSync } from 'node:sqlite'
 import { describe, expect, it } from 'vitest'
+import { Sqlite } from '../sqlite.ts'
 import { sleep } from './eventually.ts'
 import { itKeepsEveryPromise, useService } from './harness.ts'
 import { byGrant, byTransact, Load } from './load.ts'
@@ -23,11 +23,11 @@ function editRecords(keys: string, edit: (value: { [member: string]: unknown }) 
   const folder = join(service.storage, readdirSync(service.storage)[0]!)
   for (const name of readdirSync(folder)) {
     if (!name.endsWith('.sqlite') || name.startsWith('metadata')) continue
-    const database = new DatabaseSync(join(folder, name))
-    const rows = database.prepare('SELECT key, value FROM records WHERE key GLOB ?').all(keys)
+    const database = new Sqlite(join(folder, name))
+    const rows = database.all('SELECT key, value FROM records WHERE key GLOB ?', keys)
     for (const { key, value } of rows) {
       const edited = JSON.stringify(edit(JSON.parse(value as string)))
-      database.prepare('UPDATE records SET value = ? WHERE key = ?').run(edited, key!)
+      database.all('UPDATE records SET value = ? WHERE key = ?', edited, key as string)
     }
     database.close()
   }

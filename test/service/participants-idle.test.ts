@@ -7,11 +7,11 @@ import { readdirSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { DatabaseSync } from 'node:sqlite'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { bundle } from '../../worker/local/build.ts'
 import { type RunningWorkerd, startWorkerd } from '../../worker/local/workerd.ts'
+import { rowsOfCopy } from '../sqlite.ts'
 import { CountingProxy } from './counting-proxy.ts'
 import { eventually, sleep } from './eventually.ts'
 import { itKeepsEveryPromise, TEST_LIMIT_MS } from './harness.ts'
@@ -65,10 +65,9 @@ function alarms(): number[] {
   return Array.from({ length: PARTICIPANTS }, (_, index) => {
     const storage = join(folder, `participant-${index + 1}`)
     return readdirSync(storage).reduce((sum, namespace) => {
-      const database = new DatabaseSync(join(storage, namespace, 'metadata.sqlite'), { readOnly: true })
-      const { count } = database.prepare('SELECT count(*) AS count FROM _cf_ALARM').get() as { count: number }
-      database.close()
-      return sum + count
+      const file = join(storage, namespace, 'metadata.sqlite')
+      const [row] = rowsOfCopy(file, 'SELECT count(*) AS count FROM _cf_ALARM')
+      return sum + (row!.count as number)
     }, 0)
   })
 }

@@ -54,7 +54,9 @@ function isOf(family: string, type: string | undefined, { name, labels }: Sample
   return (name === `${family}_sum` || name === `${family}_count`) && labels.le === undefined
 }
 
-/** Of each series: buckets that grow with their bounds, the last of them without one, as many as are counted. */
+/**
+ * Of each series: buckets that grow with their bounds, the last of them without one, as many as are counted.
+ */
 function checkHistogram(family: string, samples: readonly Sample[]): void {
   if (!UNITS.test(family)) throw new Error(`${family} has no unit`)
   const keyOf = ({ le: _, ...labels }: Sample['labels']) => JSON.stringify(labels)

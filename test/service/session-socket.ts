@@ -1,6 +1,8 @@
 /**
  * A session's WebSocket as a test uses it: what the service says comes out in order, one message at a time.
  */
+// The one that Node has of its own from 22 on.
+import { WebSocket } from 'undici'
 import {
   PING,
   PONG,

@@ -8,7 +8,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
-import { BadOption, parseCommandLine, replayCommand } from './command-line.ts'
+import { UsageError } from '../../cli/arguments.ts'
+import { parseCommandLine, replayCommand } from './command-line.ts'
 import { FAULTS } from './faults.ts'
 import { OPTIONS } from './fixtures.ts'
 
@@ -72,7 +73,7 @@ describe('options', () => {
       '--service --without loss',
       '--replay 1 --protocol wme-1 --participants 3 --without loss',
     ]) {
-      expect(() => parseCommandLine(line.split(' ')), line).toThrow(BadOption)
+      expect(() => parseCommandLine(line.split(' ')), line).toThrow(UsageError)
     }
   })
 
@@ -180,6 +181,9 @@ describe('a bug that is put back', () => {
       writeFileSync(join(root, 'package.json'), '{"type":"module"}')
       cpSync(join(ROOT, 'shared'), join(root, 'shared'), { recursive: true })
       cpSync(join(ROOT, 'test/simulator'), join(root, 'test/simulator'), { recursive: true })
+      for (const file of ['cli/arguments.ts', 'test/tools/options-or-exit.ts']) {
+        cpSync(join(ROOT, file), join(root, file))
+      }
       const path = join(root, file)
       const text = readFileSync(path, 'utf8')
       expect(text).toContain(line)

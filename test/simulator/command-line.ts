@@ -1,4 +1,5 @@
 /** The options of `npm run sim`. A bad option is refused with a sentence, not guessed at. */
+import { type OptionValues, parseOptions, UsageError } from '../../cli/arguments.ts'
 import type { ProtocolName } from '../../shared/protocols/protocol.ts'
 import { describeFaults, FAULT_GROUPS, FAULTS, type Fault, faultsNamed } from './faults.ts'
 import type { RunOptions } from './scenario.ts'
@@ -36,8 +37,6 @@ export interface CommandLine {
   readonly help: boolean
 }
 
-export class BadOption extends Error {}
-
 export const HELP = `npm run sim -- [options]
 npm run sim -- --service [options]
 
@@ -65,148 +64,107 @@ npm run sim -- --service [options]
 Exit status: 0 no violation, 1 a violation or something that never happened, 2 bad options.
 `
 
-type Draft = { -readonly [Option in keyof CommandLine]: CommandLine[Option] }
+const OPTIONS = {
+  service: { type: 'boolean' },
+  protocol: { type: 'string' },
+  participants: { type: 'string' },
+  seeds: { type: 'string' },
+  'first-seed': { type: 'string' },
+  faults: { type: 'string' },
+  duration: { type: 'string' },
+  users: { type: 'string' },
+  plain: { type: 'boolean' },
+  workers: { type: 'string' },
+  'stop-at-first': { type: 'boolean' },
+  'no-shrink': { type: 'boolean' },
+  json: { type: 'boolean' },
+  replay: { type: 'string' },
+  trace: { type: 'boolean' },
+  without: { type: 'string' },
+  help: { type: 'boolean' },
+} as const
 
-const DEFAULTS: CommandLine = {
-  service: false,
-  without: [],
-  protocols: PROTOCOLS,
-  participants: [3],
-  seeds: 100,
-  firstSeed: 1,
-  faults: FAULTS,
-  durationMs: null,
-  users: null,
-  plain: false,
-  workers: 1,
-  json: false,
-  stopAtFirst: false,
-  shrink: true,
-  replay: null,
-  trace: false,
-  help: false,
-}
+type Values = OptionValues<typeof OPTIONS>
 
 export function parseCommandLine(words: readonly string[]): CommandLine {
-  const draft: Draft = { ...DEFAULTS }
-  const rest = words.flatMap(word =>
-    /^--[a-z-]+=/.test(word) ? [word.slice(0, word.indexOf('=')), word.slice(word.indexOf('=') + 1)] : [word],
-  )
-  const given = new Set<string>()
-  for (let option = rest.shift(); option !== undefined; option = rest.shift()) {
-    given.add(option)
-    const flag = FLAGS[option]
-    const set = VALUES[option]
-    if (flag !== undefined) flag(draft)
-    else if (set === undefined) throw new BadOption(`there is no option '${option}'`)
-    else {
-      const value = rest.shift()
-      if (value === undefined || value.startsWith('--'))
-        throw new BadOption(`the option '${option}' needs a value`)
-      set(draft, value, option)
-    }
+  const { values, positionals } = parseOptions(words, OPTIONS)
+  if (positionals.length > 0) throw new UsageError(`'${positionals[0]}' is no option`)
+  const number = <Default>(option: keyof Values, least: number, most: number, otherwise: Default) => {
+    const value = values[option]
+    return typeof value === 'string' ? integer(value, `--${option}`, least, most) : otherwise
   }
-  return checked(draft, given)
+  const command: CommandLine = {
+    service: values.service,
+    without: listOf(values.without ?? ''),
+    protocols: protocolsIn(values.protocol ?? 'all'),
+    participants: listOf(values.participants ?? '3').map(text =>
+      integer(text, '--participants', 1, MOST_PARTICIPANTS),
+    ),
+    seeds: number('seeds', 1, 1e9, 100),
+    firstSeed: number('first-seed', 0, 1e15, 1),
+    faults: faultsIn(values.faults),
+    durationMs: number('duration', 1, 1e7, null),
+    users: number('users', 1, 10, null),
+    plain: values.plain,
+    workers: number('workers', 1, 64, 1),
+    json: values.json,
+    stopAtFirst: values['stop-at-first'],
+    shrink: !values['no-shrink'],
+    replay: number('replay', 0, 1e15, null),
+    trace: values.trace,
+    help: values.help,
+  }
+  refuseContradictions(command, values)
+  return command
 }
 
 /** What a run of the service draws from its seed. */
-const OF_PROTOCOLS = ['--protocol', '--participants', '--faults', '--duration', '--users', '--plain']
+const OF_PROTOCOLS = ['protocol', 'participants', 'faults', 'duration', 'users', 'plain'] as const
 
-function checked(draft: Draft, given: ReadonlySet<string>): CommandLine {
-  if (draft.trace && draft.replay === null) throw new BadOption("'--trace' needs '--replay SEED'")
-  if (given.has('--without') && !(draft.service && draft.replay !== null)) {
-    throw new BadOption("'--without' needs '--service' and '--replay SEED'")
+function refuseContradictions(command: CommandLine, values: Values): void {
+  const { service, replay, trace, protocols, participants } = command
+  if (trace && replay === null) throw new UsageError("'--trace' needs '--replay SEED'")
+  if (values.without !== undefined && !(service && replay !== null)) {
+    throw new UsageError("'--without' needs '--service' and '--replay SEED'")
   }
-  if (draft.service) {
-    const foreign = OF_PROTOCOLS.find(option => given.has(option))
-    if (foreign !== undefined) throw new BadOption(`'${foreign}' is not for '--service'`)
-    return draft
+  if (service) {
+    const foreign = OF_PROTOCOLS.find(option => values[option] !== undefined && values[option] !== false)
+    if (foreign !== undefined) throw new UsageError(`'--${foreign}' is not for '--service'`)
+  } else if (replay !== null && !(protocols.length === 1 && participants.length === 1)) {
+    throw new UsageError("'--replay' needs one '--protocol' and one number of '--participants'")
   }
-  const isOne = draft.protocols.length === 1 && draft.participants.length === 1
-  if (draft.replay !== null && !isOne) {
-    throw new BadOption("'--replay' needs one '--protocol' and one number of '--participants'")
-  }
-  return draft
-}
-
-const FLAGS: { readonly [option: string]: (draft: Draft) => void } = {
-  '--service': draft => {
-    draft.service = true
-  },
-  '--plain': draft => {
-    draft.plain = true
-  },
-  '--json': draft => {
-    draft.json = true
-  },
-  '--stop-at-first': draft => {
-    draft.stopAtFirst = true
-  },
-  '--no-shrink': draft => {
-    draft.shrink = false
-  },
-  '--trace': draft => {
-    draft.trace = true
-  },
-  '--help': draft => {
-    draft.help = true
-  },
-}
-
-const VALUES: { readonly [option: string]: (draft: Draft, value: string, option: string) => void } = {
-  '--protocol': (draft, value) => {
-    draft.protocols = value === 'all' ? PROTOCOLS : listOf(value).map(protocolNamed)
-  },
-  '--participants': (draft, value, option) => {
-    draft.participants = listOf(value).map(number => integer(number, option, 1, MOST_PARTICIPANTS))
-  },
-  '--seeds': (draft, value, option) => {
-    draft.seeds = integer(value, option, 1, 1e9)
-  },
-  '--first-seed': (draft, value, option) => {
-    draft.firstSeed = integer(value, option, 0, 1e15)
-  },
-  '--faults': (draft, value) => {
-    const faults = new Set(listOf(value).flatMap(faultsOrRefuse))
-    draft.faults = FAULTS.filter(fault => faults.has(fault))
-  },
-  '--without': (draft, value) => {
-    draft.without = listOf(value)
-  },
-  '--duration': (draft, value, option) => {
-    draft.durationMs = integer(value, option, 1, 1e7)
-  },
-  '--users': (draft, value, option) => {
-    draft.users = integer(value, option, 1, 10)
-  },
-  '--workers': (draft, value, option) => {
-    draft.workers = integer(value, option, 1, 64)
-  },
-  '--replay': (draft, value, option) => {
-    draft.replay = integer(value, option, 0, 1e15)
-  },
 }
 
 const listOf = (value: string): string[] => value.split(',').filter(word => word !== '')
 
+function protocolsIn(value: string): readonly ProtocolName[] {
+  return value === 'all' ? PROTOCOLS : listOf(value).map(protocolNamed)
+}
+
 function protocolNamed(name: string): ProtocolName {
   const protocol = PROTOCOLS.find(known => known === name)
   if (protocol === undefined)
-    throw new BadOption(`there is no protocol '${name}': ${PROTOCOLS.join(', ')} or all`)
+    throw new UsageError(`there is no protocol '${name}': ${PROTOCOLS.join(', ')} or all`)
   return protocol
+}
+
+function faultsIn(value: string | undefined): readonly Fault[] {
+  if (value === undefined) return FAULTS
+  const chosen = new Set(listOf(value).flatMap(faultsOrRefuse))
+  return FAULTS.filter(fault => chosen.has(fault))
 }
 
 function faultsOrRefuse(name: string): readonly Fault[] {
   const faults = faultsNamed(name)
   if (faults === null)
-    throw new BadOption(`there is no fault '${name}': ${[...FAULT_GROUPS, ...FAULTS].join(', ')}`)
+    throw new UsageError(`there is no fault '${name}': ${[...FAULT_GROUPS, ...FAULTS].join(', ')}`)
   return faults
 }
 
 function integer(value: string, option: string, least: number, most: number): number {
   const number = Number(value)
   if (/^\d+$/.test(value) && number >= least && number <= most) return number
-  throw new BadOption(`'${option}' is an integer from ${least} to ${most}, not '${value}'`)
+  throw new UsageError(`'${option}' is an integer from ${least} to ${most}, not '${value}'`)
 }
 
 /** The command that runs this seed again. */

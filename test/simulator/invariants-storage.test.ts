@@ -115,7 +115,14 @@ describe('I17: before a message, what it says is durable', () => {
     expectViolation('I17', says({ ...catchUp, ...rest, entries: [GRANT] }))
     const state = { sequence: 1, owner: 1, granted: [0, 0, 0, 0], digest, droppedThrough: 0, length: 1 }
     const point = { epoch: 0, epochOwner: 1, epochStart: 0, incarnations: {}, ...state }
-    const page = { type: 'snapshot-page', name: '1.1', number: 0, cells: [], results: [] } as const
+    const page = {
+      type: 'snapshot-page',
+      name: '1.1',
+      series: '1.1',
+      number: 0,
+      cells: [],
+      results: [],
+    } as const
     expectViolation('I17', says({ ...page, point }))
     says({ ...page, point: null })()
     expectViolation('I17', says({ type: 'snapshot-offer', epoch: 0, committed: 1, incarnations: {} }))

@@ -5,6 +5,7 @@ import { runSeed } from './run.ts'
 import type { RunOptions } from './scenario.ts'
 import type { ServiceAnswer, ServiceJob } from './service/jobs.ts'
 import { lastLines, shrink } from './shrink.ts'
+import { threadSeconds } from './thread-time.ts'
 
 export type Job =
   | ServiceJob
@@ -62,7 +63,7 @@ function runSeeds(job: Extract<Job, { type: 'run' }>, beginSeed: (seed: number) 
   const { options, firstSeed, seeds, stopAtFirst } = job
   const counts = zeroCounts()
   const failures: Failure[] = []
-  const begin = process.threadCpuUsage()
+  const begin = threadSeconds()
   let steps = 0
   let runs = 0
   for (let seed = firstSeed; seed < firstSeed + seeds; seed++) {
@@ -75,8 +76,7 @@ function runSeeds(job: Extract<Job, { type: 'run' }>, beginSeed: (seed: number) 
     failures.push({ ...result.violation, options, seed })
     if (stopAtFirst) break
   }
-  const { user, system } = process.threadCpuUsage(begin)
-  return { type: 'run', options, runs, steps, seconds: (user + system) / 1e6, counts, failures }
+  return { type: 'run', options, runs, steps, seconds: threadSeconds() - begin, counts, failures }
 }
 
 function shrinkSeed(job: Extract<Job, { type: 'shrink' }>, beginSeed: (seed: number) => void): ShrinkAnswer {

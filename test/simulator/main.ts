@@ -1,16 +1,14 @@
 /** `npm run sim`: see command-line.ts for the options, run.ts for what one run is. */
-import { writeSync } from 'node:fs'
+
+import { note, say } from '../print.ts'
+import { optionsOrExit } from '../tools/options-or-exit.ts'
 import { runBatches } from './batch.ts'
-import { BadOption, type CommandLine, HELP, parseCommandLine, replayCommand } from './command-line.ts'
+import { type CommandLine, HELP, parseCommandLine, replayCommand } from './command-line.ts'
 import { CrewMember } from './crew.ts'
 import type { Failure, ShrinkAnswer } from './jobs.ts'
 import * as report from './report.ts'
 import { runSeed } from './run.ts'
 import type { RunOptions } from './scenario.ts'
-
-/** Written at once: the process may end right after. */
-const say = (text: string): number => writeSync(1, text)
-const note = (text: string): number => writeSync(2, text)
 
 const words = process.argv.slice(2)
 process.exitCode = words.includes('--birth') ? await birth(words) : await main(words)
@@ -21,14 +19,7 @@ async function birth(words: readonly string[]): Promise<number> {
 }
 
 async function main(words: readonly string[]): Promise<number> {
-  let command: CommandLine
-  try {
-    command = parseCommandLine(words)
-  } catch (thrown) {
-    if (!(thrown instanceof BadOption)) throw thrown
-    note(`${thrown.message}\nTry: npm run sim -- --help\n`)
-    return 2
-  }
+  const command = optionsOrExit('sim', () => parseCommandLine(words))
   if (command.help) {
     say(HELP)
     return 0

@@ -60,12 +60,24 @@ describe('docs/which-protocol.md', () => {
     expect(text).toContain(`| ${label} | ${cells.join(' | ')} |`)
   })
 
-  it('says rightly when maekawa is the dearer one of the locks alone', () => {
+  it('says rightly from when on maekawa is the cheaper one of the locks alone', () => {
     const dollarsOf = (title: string): number[] =>
       cycles.find(cycle => cycle.title === title)!.costs.map(({ dollars }) => dollars)
     const [maekawa, ricartAgrawala] = [dollarsOf('maekawa'), dollarsOf('ricart-agrawala')]
     const sizes = cycles[0]!.costs.map(({ participants }) => participants)
-    const isDearer = sizes.filter((_, index) => maekawa[index]! > ricartAgrawala[index]!)
-    expect(isDearer).toEqual(sizes.filter(size => size <= 13))
+    const isCheaper = sizes.filter((_, index) => maekawa[index]! < ricartAgrawala[index]!)
+    expect(isCheaper).toEqual(sizes.filter(size => size >= 7))
+    expect(text.replaceAll(/\s+/g, ' ')).toContain(
+      'cheaper than `ricart-agrawala` from seven participants on',
+    )
+  })
+
+  it('says rightly that a lock alone is no cheaper with three or five participants', () => {
+    const costOf = (title: string, size: number): number =>
+      cycles.find(cycle => cycle.title === title)!.costs.find(({ participants }) => participants === size)!
+        .dollars
+    for (const size of [3, 5])
+      for (const alone of ['ricart-agrawala', 'maekawa'])
+        expect(costOf(alone, size)).toBeGreaterThan(costOf('wme-2, where it was last used, in a row', size))
   })
 })

@@ -162,10 +162,11 @@ describe('requests between objects', () => {
     expect(requestsOf('wme-2, where it was last used, now and then')).toEqual(all(n => 2 * (n - 1)))
     expect(requestsOf('ricart-agrawala')).toEqual(all(n => n - 1))
     expect(requestsOf('ricart-agrawala, ring')).toEqual(all(n => n))
-    for (const { costs } of cycles)
+    for (const { title, costs } of cycles)
       for (const { messages, requests } of costs) {
         expect(requests).toBeLessThanOrEqual(messages)
-        expect(requests).toBeGreaterThanOrEqual(messages / 2)
+        // In wme-consensus an exit is proposed, and travels together with what its turn sends anyway.
+        if (!title.startsWith('wme-consensus')) expect(requests).toBeGreaterThanOrEqual(messages / 2)
       }
   })
 })
@@ -199,17 +200,21 @@ describe('the price', () => {
     const { costs } = cycles.find(({ title }) => title === 'wme-2, where it was last used, in a row')!
     const [{ requests, rows, dollars }] = costs as [(typeof costs)[number]]
     expect(requests).toBe(countedOnTheRuntime('requests between objects'))
-    expect(rows).toBe(countedOnTheRuntime('rows written'))
+    // The runtime writes checkpoints, too.
+    const checkpoints = countedOnTheRuntime('rows written') - rows
+    expect(checkpoints / rows).toBeGreaterThan(0)
+    expect(checkpoints / rows).toBeLessThan(0.1)
     const leftOut =
+      priceOf('rowsWritten', checkpoints * 1e6) +
       priceOf('objectRequests', countedOnTheRuntime('alarms') * 1e6) +
       priceOf('rowsWritten', countedOnTheRuntime('alarms set') * 1e6) +
       priceOf('rowsRead', countedOnTheRuntime('rows read') * 1e6)
     expect(dollars + leftOut).toBeCloseTo(countedOnTheRuntime('price of a million'), 2)
   })
 
-  it('is mostly that of rows: twenty at the owner, ten at each of the others', () => {
+  it('is mostly that of rows: two at the owner, one at each of the others', () => {
     const { costs } = cycles.find(({ title }) => title === 'wme-2, where it was last used, in a row')!
-    expect(costs.map(({ rows }) => rows)).toEqual(all(n => 20 + 10 * (n - 1)))
+    expect(costs.map(({ rows }) => rows)).toEqual(all(n => 2 + (n - 1)))
   })
 })
 

@@ -1,17 +1,19 @@
 /**
- * Real partial failure on one machine: one workerd process for each participant and a router in front of them, all on loopback,
- * each with a storage folder of its own. They reach each other by URL with signed requests, as participants in different
- * accounts would.
+ * Real partial failure on one machine: one workerd process for each participant and a router in front of
+ * them, all on loopback, each with a storage folder of its own. They reach each other by URL with signed
+ * requests, as participants in different accounts would.
  */
 import { randomBytes } from 'node:crypto'
-import { createServer } from 'node:net'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
-import { bundle } from './build.ts'
+import { keptPorts } from './ports.ts'
+import { serviceScript } from './service-script.ts'
+import { lockStorage, type StorageLock } from './storage-lock.ts'
 import { type RunningWorkerd, startWorkerd } from './workerd.ts'
 
 export interface ClusterOptions {
   readonly participants: number
+  /** What the processes run. Default: the service. */
+  readonly script?: string
   readonly storage: string
   readonly port?: number
   readonly protocol?: string
@@ -25,27 +27,39 @@ export class LocalCluster {
   readonly router: RunningWorkerd
   private readonly members: RunningWorkerd[]
   private readonly startMember: (id: number) => Promise<RunningWorkerd>
+  private readonly lock: StorageLock
 
   private constructor(
-    router: RunningWorkerd,
-    members: RunningWorkerd[],
+    [router, ...members]: readonly RunningWorkerd[],
     startMember: (id: number) => Promise<RunningWorkerd>,
+    lock: StorageLock,
   ) {
-    this.router = router
+    this.router = router!
     this.members = members
     this.startMember = startMember
+    this.lock = lock
   }
 
   static async start(options: ClusterOptions): Promise<LocalCluster> {
-    const script = await bundle(fileURLToPath(new URL('../index.ts', import.meta.url)))
-    const ports = await freePorts(options.participants)
+    const lock = await lockStorage(options.storage)
+    try {
+      return await LocalCluster.launch(options, lock)
+    } catch (error) {
+      lock.release()
+      throw error
+    }
+  }
+
+  private static async launch(options: ClusterOptions, lock: StorageLock): Promise<LocalCluster> {
+    const script = options.script ?? (await serviceScript())
+    const ports = await keptPorts(join(options.storage, 'ports.json'), options.participants)
     const variables = {
       BATON_PARTICIPANTS: JSON.stringify(ports.map(port => ({ url: `http://127.0.0.1:${port}` }))),
       BATON_PEER_SECRET: randomBytes(32).toString('hex'),
       BATON_PROTOCOL: options.protocol ?? 'wme-2',
       ...options.variables,
     }
-    const launch = (name: string, port: number, more: { readonly [name: string]: string }) =>
+    const start = (name: string, port: number, more: { readonly [name: string]: string }) =>
       startWorkerd({
         script,
         storage: join(options.storage, name),
@@ -55,10 +69,13 @@ export class LocalCluster {
         isInspected: options.isInspected === true,
       })
     // Only the router is open; the participants answer signed requests alone.
-    const startMember = (id: number) => launch(`participant-${id}`, ports[id - 1]!, {})
-    const members = await Promise.all(ports.map((_, index) => startMember(index + 1)))
-    const router = await launch('router', options.port ?? 0, { BATON_OPEN: 'true' })
-    return new LocalCluster(router, members, startMember)
+    const startMember = (id: number) => start(`participant-${id}`, ports[id - 1]!, {})
+    const starting = [
+      start('router', options.port ?? 0, { BATON_OPEN: 'true' }),
+      ...ports.map((_, index) => startMember(index + 1)),
+    ]
+    const started = await allOrNone(starting)
+    return new LocalCluster(started, startMember, lock)
   }
 
   get url(): string {
@@ -93,23 +110,17 @@ export class LocalCluster {
 
   async stop(): Promise<void> {
     await Promise.all([this.router, ...this.members].map(process => process.stop('SIGKILL').catch(() => {})))
+    this.lock.release()
   }
 }
 
-/** Ports that were free a moment ago: each process must know the others' before they run. */
-async function freePorts(count: number): Promise<number[]> {
-  const servers = await Promise.all(
-    Array.from(
-      { length: count },
-      () =>
-        new Promise<ReturnType<typeof createServer>>((resolve, reject) => {
-          const server = createServer()
-          server.once('error', reject)
-          server.listen(0, '127.0.0.1', () => resolve(server))
-        }),
-    ),
-  )
-  const ports = servers.map(server => (server.address() as { port: number }).port)
-  await Promise.all(servers.map(server => new Promise(resolve => server.close(resolve))))
-  return ports
+async function allOrNone(starting: readonly Promise<RunningWorkerd>[]): Promise<RunningWorkerd[]> {
+  try {
+    return await Promise.all(starting)
+  } catch (error) {
+    for (const outcome of await Promise.allSettled(starting)) {
+      if (outcome.status === 'fulfilled') await outcome.value.stop('SIGKILL')
+    }
+    throw error
+  }
 }

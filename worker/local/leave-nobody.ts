@@ -1,21 +1,21 @@
 /**
- * No process outlives its launcher, even if that is killed and can do nothing any more. A separate shell
- * reads from a pipe that only the launcher can write to; when the launcher is gone, the pipe ends, and the
- * shell ends what is left.
+ * No process outlives its launcher, also if that is killed and can do nothing any more. A watchdog, which is
+ * a process of its own, reads from a pipe that only the launcher can write to; when the launcher is gone, the
+ * pipe ends, and the watchdog ends what is left.
  */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
+import { readFileSync } from 'node:fs'
 import type { Socket } from 'node:net'
 import { isAlive } from './storage-lock.ts'
 
-/** `+ pid` and `- pid`, line by line; at the end, those that are left. It runs in any shell. */
-const WATCH = `pids=
-while read -r sign pid; do
-  rest=
-  for one in $pids; do [ "$one" = "$pid" ] || rest="$rest $one"; done
-  pids=$rest
-  if [ "$sign" = + ]; then pids="$pids $pid"; fi
-done
-if [ -n "$pids" ]; then kill -9 $pids; fi`
+/**
+ * `+ pid` and `- pid`, line by line; at the end, those that are left. Node is there on every system, a shell
+ * is not.
+ */
+const WATCH = `const pids = new Set()
+require('node:readline').createInterface({ input: process.stdin })
+  .on('line', line => pids[line[0] === '+' ? 'add' : 'delete'](Number(line.slice(2))))
+  .on('close', () => { for (const pid of pids) try { process.kill(pid, 'SIGKILL') } catch {} })`
 
 let watchdog: ChildProcess | undefined
 
@@ -29,8 +29,15 @@ export function endWithLauncher(child: ChildProcess): void {
 }
 
 function startWatchdog(): ChildProcess {
-  // In a group of its own: what ends the others, such as Ctrl-C, must not end it first.
-  const child = spawn('/bin/sh', ['-c', WATCH], { stdio: ['pipe', 'ignore', 'ignore'], detached: true })
+  // It needs nothing of what the launcher was started with.
+  const { NODE_OPTIONS: _, ...env } = process.env
+  const child = spawn(process.execPath, ['-e', WATCH], {
+    stdio: ['pipe', 'ignore', 'ignore'],
+    env,
+    // In a group of its own: what ends the others, such as Ctrl-C, must not end it first.
+    detached: true,
+    windowsHide: true,
+  })
   child.on('error', () => {})
   child.stdin!.on('error', () => {})
   // It is no reason for the launcher to go on.
@@ -45,11 +52,32 @@ const EVERY_MS = 1_000
 export function exitWithNpm(exit: () => void): void {
   if (process.env.npm_lifecycle_event === undefined) return
   const shell = process.ppid
-  const npm = Number(execFileSync('ps', ['-o', 'ppid=', '-p', String(shell)], { encoding: 'utf8' }))
+  const npm = parentOf(shell)
   const timer = setInterval(() => {
-    if (process.ppid === shell && isAlive(npm)) return
+    if (process.ppid === shell && isAlive(shell) && (npm === null || isAlive(npm))) return
     clearInterval(timer)
     exit()
   }, EVERY_MS)
   timer.unref()
+}
+
+/** `null` where the system does not tell. */
+function parentOf(pid: number): number | null {
+  if (process.platform === 'win32') return null
+  try {
+    // Not every Linux has `ps`. The name of the command comes before, in parentheses, and may have some of
+    // its own.
+    const [, parent] = /.*\) \S (\d+)/s.exec(readFileSync(`/proc/${pid}/stat`, 'utf8'))!
+    return Number(parent)
+  } catch {
+    return parentByPs(pid)
+  }
+}
+
+function parentByPs(pid: number): number | null {
+  try {
+    return Number(execFileSync('ps', ['-o', 'ppid=', '-p', String(pid)], { encoding: 'utf8' }))
+  } catch {
+    return null
+  }
 }

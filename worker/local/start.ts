@@ -1,26 +1,20 @@
-/** `npm start`: the whole service in one workerd process on loopback, with three participants and storage that stays. */
-import { fileURLToPath } from 'node:url'
-import { bundle } from './build.ts'
+/**
+ * `npm start`: the whole service in one workerd process on loopback, with three participants and storage that
+ * stays.
+ */
 import { exitWithNpm } from './leave-nobody.ts'
+import { DEFAULT_PORT, DEFAULT_STORAGE, startService } from './service.ts'
 import { StorageInUse } from './storage-lock.ts'
-import { type RunningWorkerd, startWorkerd } from './workerd.ts'
+import type { RunningWorkerd } from './workerd.ts'
 
-const PORT = Number(process.env.PORT ?? '8787')
-const STORAGE = process.env.BATON_STORAGE ?? '.baton/start'
+const PORT = Number(process.env.PORT ?? DEFAULT_PORT)
+const STORAGE = process.env.BATON_STORAGE ?? DEFAULT_STORAGE
 
-const script = await bundle(fileURLToPath(new URL('../index.ts', import.meta.url)))
 const running = await startOrExplain()
 
 async function startOrExplain(): Promise<RunningWorkerd> {
   try {
-    const onOutput = (line: string) => console.error(line)
-    return await startWorkerd({
-      script,
-      storage: STORAGE,
-      port: PORT,
-      variables: { BATON_OPEN: 'true' },
-      onOutput,
-    })
+    return await startService({ port: PORT, storage: STORAGE, onOutput: line => console.error(line) })
   } catch (error) {
     console.error(`Baton could not start on port ${PORT}: ${(error as Error).message}.`)
     if (!(error instanceof StorageInUse)) console.error('If the port is in use: PORT=8788 npm start')

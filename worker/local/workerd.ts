@@ -6,10 +6,10 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import type { Readable } from 'node:stream'
-import { fileURLToPath } from 'node:url'
 import { endWithLauncher } from './leave-nobody.ts'
 import { lockStorage } from './storage-lock.ts'
 
@@ -74,7 +74,21 @@ export async function startWorkerd(options: WorkerdOptions): Promise<RunningWork
   }
 }
 
-const executable = (): string => fileURLToPath(new URL('../../node_modules/.bin/workerd', import.meta.url))
+/** Whoever uses the client or the library alone needs no runtime, so the package does not bring one. */
+export class WorkerdMissing extends Error {
+  constructor(cause: unknown) {
+    super('the runtime workerd is not installed; `npm install --save-dev workerd` does it', { cause })
+  }
+}
+
+/** The package has an executable for each platform, and says where it is. */
+function executable(): string {
+  try {
+    return (createRequire(import.meta.url)('workerd') as { readonly default: string }).default
+  } catch (error) {
+    throw new WorkerdMissing(error)
+  }
+}
 
 interface Ports {
   readonly port: number

@@ -5,7 +5,8 @@
  *   POST /call      a `ParticipantRequest`, answered by a `ParticipantAnswer`
  *   POST /peer      messages of the protocol, from another participant
  *   GET  /watch     Server-Sent Events; `?since=`
- *   GET  /session   WebSocket; `?user=` names the session's user, `&client=` its client; `&key=` and `&request=` are
+ *   GET  /session   WebSocket; `?user=` names the session's user, `&client=` its client; `&key=` and
+ *        `&request=` are
  *                   for the log
  *
  * All of them carry `lock` and `participant` in the headers `x-baton-lock` and `x-baton-participant`.
@@ -24,8 +25,9 @@ export interface ParticipantRequest {
 }
 
 /**
- * `user` is a random token that only the client knows: it is part of the ids of its tickets and grants. `client` is the same for
- * all calls with one key, so that places for waiting can be shared fairly between keys; absent where there are no keys.
+ * `user` is a random token that only the client knows: it is part of the ids of its tickets and grants.
+ * `client` is the same for all calls with one key, so that places for waiting can be shared fairly between
+ * keys; it is absent if there are no keys.
  */
 export type ParticipantCall =
   | {
@@ -36,13 +38,21 @@ export type ParticipantCall =
       readonly ttlMs: number | null
       readonly ticket: boolean
       readonly confirm: boolean
-      /** Absent (also from a router of before): exclusive. */
+      /** Default (also for an older router): exclusive. */
       readonly mode?: Mode
       readonly client?: string
+      /** The router says (`confirm`) when the answer was taken. Absent from a router of before. */
+      readonly handsOver?: true
     }
   /** Waits up to `waitMs` for a ticket to become a grant. */
   | { readonly type: 'ticket'; readonly user: string; readonly waitMs: number; readonly client?: string }
-  | { readonly type: 'withdraw'; readonly user: string }
+  /**
+   * `ofWaiter`: all participants are asked, because nobody knows where it waits; each answers with the lock's
+   * configuration, whether or not it was there.
+   */
+  | { readonly type: 'withdraw'; readonly user: string; readonly ofWaiter?: true }
+  /** The client has the grant that it was given after waiting. */
+  | { readonly type: 'confirm'; readonly user: string }
   | {
       readonly type: 'ops'
       readonly user: string
@@ -55,6 +65,11 @@ export type ParticipantCall =
       readonly user: string
       readonly fence: number
       readonly ttlMs: number | null
+      /**
+       * Answered after so long, or as soon as the grant is over. Absent (also from a router of before): at
+       * once.
+       */
+      readonly waitMs?: number
     }
   | { readonly type: 'release'; readonly user: string; readonly fence: number }
   | {
@@ -78,9 +93,7 @@ export type ParticipantCall =
   | { readonly type: 'status' }
   /** A page of at most `limit` events from `cursor` on, as `{events, cursor}`. */
   | { readonly type: 'history'; readonly limit?: number; readonly cursor?: string | null }
-  /**
-   * `fence`: only if this is the holder's; absent (also from a router of before) or `null`: whoever it is.
-   */
+  /** `fence`: only if this is the holder's. Absent (also from an older router) or `null`: any holder. */
   | { readonly type: 'eject'; readonly fence?: number | null }
   /** Gives birth to the lock with this configuration unless it has one; answers with the one it has. */
   | { readonly type: 'configure'; readonly configuration: LockConfiguration }
@@ -88,7 +101,13 @@ export type ParticipantCall =
 export type Consistency = 'local' | 'linearizable'
 
 export type ParticipantAnswer =
-  | { readonly type: 'done'; readonly status: 200 | 201 | 202 | 204; readonly body: Json }
+  | {
+      readonly type: 'done'
+      readonly status: 200 | 201 | 202 | 204
+      readonly body: Json
+      /** A grant that ends soon, unless the router says with a `confirm` that the client has it. */
+      readonly isUntaken?: true
+    }
   | {
       readonly type: 'problem'
       readonly code: ProblemCode

@@ -16,6 +16,8 @@ import type { PeerAnswer, PeerRequest } from './peers/requests.ts'
 import type { Peers, Runtime, Sink, Socket, SocketAttachment, Sockets, Timeout } from './runtime.ts'
 import { SqlRows } from './sql-rows.ts'
 
+const CLOSE_NORMAL = 1000
+
 export class BatonParticipant extends DurableObject<BatonEnvironment> {
   private readonly runtime: Runtime
   private readonly storage: Storage
@@ -53,9 +55,7 @@ export class BatonParticipant extends DurableObject<BatonEnvironment> {
     return this.knownLedger
   }
 
-  /**
-   * Resources that a lock's configuration may name; a Worker of one's own overrides this to register others.
-   */
+  /** Resources that a lock's configuration may name; another Worker overrides this to register its own. */
   resourceNamed(name: string): Resource | undefined {
     return resourceByName(name)
   }
@@ -104,6 +104,9 @@ export class BatonParticipant extends DurableObject<BatonEnvironment> {
 
   override webSocketClose(socket: WebSocket): void {
     this.participant.socketClose(socketOf(this.ctx, socket))
+    // A hibernating socket is not closed by the runtime: without this the client waits for it until it gives
+    // up.
+    socketOf(this.ctx, socket).close(CLOSE_NORMAL, '')
   }
 
   override webSocketError(socket: WebSocket): void {
@@ -144,10 +147,11 @@ function addressOf(request: Request): Address {
 // ---------------------------------------------------------------- the runtime
 
 function oneTimeout(): Timeout {
-  let pending: ReturnType<typeof setTimeout> | null = null
+  // Which type it has depends on whose types are there: the platform's, or also Node's.
+  let pending: unknown = null
   return {
     set: (afterMs, run) => {
-      clearTimeout(pending)
+      clearTimeout(pending as Parameters<typeof clearTimeout>[0])
       pending = setTimeout(run, afterMs)
     },
   }
@@ -213,7 +217,8 @@ function socketOf(ctx: DurableObjectState, socket: WebSocket): Socket {
 }
 
 /**
- * A stream without a limit of its own: the participant looks at what is unread, and is told when all is read.
+ * A stream without a limit of its own: the participant checks how much is unread, and is told when everything
+ * is read.
  */
 function createSink(participant: Participant): { stream: ReadableStream<Uint8Array>; sink: Sink } {
   const encoder = new TextEncoder()

@@ -21,12 +21,14 @@ import { Conversations } from './calls/conversations.ts'
 import { tooMany } from './calls/refusals.ts'
 import type { ParticipantAnswer, ParticipantCall } from './calls.ts'
 import { boundToConnection, Connections } from './core/connections.ts'
+import { Handovers } from './core/handovers.ts'
 import { Member, type StepReport } from './core/member.ts'
 import { Places } from './core/places.ts'
 import type { Storage } from './core/storage.ts'
 import { Timers } from './core/timers.ts'
 import { Turns } from './core/turns.ts'
 import { weigh } from './core/weigh.ts'
+import { Withdrawals } from './core/withdrawals.ts'
 import { LedgerCalls } from './ledger/calls.ts'
 import { type Address, type Birth, contextOf, Lock, placeOf } from './lock/lock.ts'
 import { type Caller, Callers } from './observe/callers.ts'
@@ -50,6 +52,7 @@ export interface Deployment {
 const ALWAYS_TAKEN: ReadonlySet<ParticipantCall['type']> = new Set([
   'status',
   'withdraw',
+  'confirm',
   'release',
   'keepalive',
   'eject',
@@ -70,6 +73,8 @@ export class Participant {
   private readonly exchange: Exchange<Message>
   private readonly conversations: Conversations
   private readonly connections: Connections
+  private readonly handovers: Handovers
+  private readonly withdrawals: Withdrawals
   private readonly places = new Places(API_LIMITS.waiters)
   private readonly callers = new Callers()
   private readonly logLines: LogLines
@@ -111,6 +116,15 @@ export class Participant {
     })
     this.conversations = new Conversations(turns, timers, member)
     this.connections = new Connections(storage)
+    this.withdrawals = new Withdrawals(storage, () => runtime.now())
+    this.handovers = new Handovers({
+      storage,
+      timers,
+      now: () => runtime.now(),
+      get member() {
+        return member()
+      },
+    })
     this.sessions = new Sessions(turns, runtime, member, this.places)
     this.logLines = new LogLines({
       runtime,
@@ -137,7 +151,8 @@ export class Participant {
   }
 
   /**
-   * An instance that cannot write says nothing to anybody: it proves that it can before it says something.
+   * An instance that cannot write says nothing to anybody: it proves that it can write before it says
+   * anything.
    */
   private begin(): void {
     this.storage.put(BOOTS, ((this.storage.get(BOOTS) as number | undefined) ?? 0) + 1)
@@ -145,6 +160,7 @@ export class Participant {
     this.takePlace(this.lock.address)
     for (const source of [this.connections, this.sessions])
       for (const [user, client] of source.clients()) this.places.restore(user, client)
+    this.handovers.begin()
     const isConnected = (user: string) => this.sessions.has(user)
     for (const user of this.connections.lostUsers(this.member.view, isConnected)) this.member.leave(user)
   }
@@ -169,9 +185,10 @@ export class Participant {
       }
       this.callsInFlight++
       this.callsWeight += weight
+      const asked = isFull ? withoutWaiting(call) : call
       const user = userOf(call)
       if (user !== null) this.callers.note(user, caller)
-      const answered = this.conversations.hold(() => answer(this.callContext, call), signal)
+      const answered = this.conversations.hold(() => answer(this.callContext, asked), signal)
       return answered
         .then(given => {
           this.onAnswered(call, given, caller)
@@ -254,7 +271,7 @@ export class Participant {
     return this.knownMember
   }
 
-  /** What is asked of a lock is answered by its participants alone, once it is born. */
+  /** Only the participants of a lock answer what it is asked, once it is born. */
   private async asMember<Answer>(
     address: Address,
     toTry: boolean,
@@ -268,7 +285,10 @@ export class Participant {
     return await run()
   }
 
-  /** From now on this participant knows which one it is, and takes part in the birth of its lock. In a turn. */
+  /**
+   * From now on this participant knows which one it is, and takes part in the birth of its lock. Called in a
+   * turn.
+   */
   private takePlace(address: Address): void {
     const { turns, storage, timers, runtime, deployment, lock } = this
     const context = contextOf(
@@ -311,17 +331,20 @@ export class Participant {
     this.watchers.onStep(report)
     this.conversations.onStep(report.emitted)
     this.sessions.onStep(report.emitted)
+    this.handovers.onStep(report)
     this.connections.onStep(report.emitted)
     this.places.onStep(report.emitted)
   }
 
   private get callContext(): CallContext {
-    const { runtime, connections, places, member } = this
+    const { runtime, connections, places, handovers, withdrawals, member } = this
     return {
       member,
       configuration: member.configuration,
       connections,
       places,
+      handovers,
+      withdrawals,
       events: this.storage.events,
       now: () => runtime.now(),
       newRequest: () => `request/${++this.requests}`,
@@ -334,6 +357,10 @@ export class Participant {
     }
   }
 }
+
+/** What is always taken must not stay. */
+const withoutWaiting = <Call extends ParticipantCall>(call: Call): Call =>
+  call.type === 'keepalive' ? { ...call, waitMs: 0 } : call
 
 /** The user that the call brings, under the name that the protocol knows it by; `null` if it brings none. */
 function userOf(call: ParticipantCall): string | null {

@@ -41,8 +41,8 @@ export interface Runtime {
 /** The one alarm of an instance. It may come early, late or twice, and survives the instance. */
 export interface Alarm {
   /**
-   * Moves it if it is set. It comes no earlier than `now()`, and when the machine's clock says that it is
-   * time.
+   * Moves it if it is set. It comes no earlier than `now()`, and only when the machine's clock says that it
+   * is time.
    */
   set(at: number): void
 }

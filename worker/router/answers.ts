@@ -19,7 +19,7 @@ export interface ProblemResponseOptions extends ProblemOptions {
 }
 
 /** Nothing that a lock says is true for long. */
-const NOT_STORED = { 'cache-control': 'no-store' }
+export const NOT_STORED = { 'cache-control': 'no-store' }
 
 export function problemResponse(
   c: RouterContext,
@@ -51,7 +51,9 @@ export function oversized(c: RouterContext, errors: readonly FieldError[]): Resp
 
 /** For an `at` that the lock does not have. */
 export function noSuchParticipant(c: RouterContext, place: 'body' | 'query', participant: number): Response {
-  return malformed(c, [{ in: place, path: 'at', message: `this lock has no participant ${participant}` }])
+  return malformed(c, [
+    { in: place, path: 'at', message: `is ${participant}, and this lock has no such participant` },
+  ])
 }
 
 export function json(c: RouterContext, status: ContentfulStatusCode, body: unknown, headers = {}): Response {

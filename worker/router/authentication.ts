@@ -1,4 +1,7 @@
-/** Who is there, and may they? A key is found by its hash (keys.ts). What the service says about itself needs none. */
+/**
+ * Authentication: who is there, and what may they do? A key is found by its hash (keys.ts); `healthz`, the
+ * description and its page need none.
+ */
 import type { MiddlewareHandler } from 'hono'
 import { bearerAuth } from 'hono/bearer-auth'
 import type { Verb } from '../../shared/api/routes.ts'
@@ -57,7 +60,7 @@ function unauthenticated(c: RouterContext, detail: string): Response {
 
 const CLIENT_DIGITS = 16
 
-/** What participants call everybody who has this key, so that one key cannot take all places for waiting. */
+/** What participants call every client with this key, so that one key cannot take all places for waiting. */
 export function clientOf(c: RouterContext): { readonly client?: string } {
   const entry = c.get('keyEntries')?.[0]
   return entry === undefined ? {} : { client: entry.hash.slice(0, CLIENT_DIGITS) }

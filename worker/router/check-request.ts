@@ -26,14 +26,16 @@ const JSON_MEDIA_TYPE = /^application\/(?:[a-z0-9.+-]+\+)?json\s*(?:;|$)/i
 export function checkPath(c: RouterContext, route: Route): CheckedRequest<Fields> {
   // hono leaves in its path what it could not decode; to look at the address itself takes longer.
   if (c.req.path.includes('%') && !isDecodable(new URL(c.req.url).pathname)) {
-    return refused(malformed(c, [{ in: 'path', path: '', message: 'not percent-encoded UTF-8' }]))
+    return refused(malformed(c, [{ in: 'path', path: '', message: 'is not percent-encoded UTF-8' }]))
   }
   const given = c.req.param() as { readonly [name: string]: string }
   // The router may be mounted below a path that has parameters of its own.
   const own = Object.fromEntries(Object.keys(route.parameters.shape).map(name => [name, given[name]]))
   if (own.key !== undefined && own.key.length > API_LIMITS.keyLength) {
     return refused(
-      oversized(c, [{ in: 'path', path: 'key', message: `longer than ${API_LIMITS.keyLength}` }]),
+      oversized(c, [
+        { in: 'path', path: 'key', message: `must have at most ${API_LIMITS.keyLength} characters` },
+      ]),
     )
   }
   const checked = check(route.parameters, own, 'path')
@@ -61,12 +63,12 @@ export function checkQuery(c: RouterContext, route: Route): CheckedRequest<Field
   const search = begin === -1 ? '' : c.req.url.slice(begin)
   // Bytes that are not UTF-8 would be changed silently, as in a body.
   if (!isDecodable(search))
-    return refused(malformed(c, [{ in: 'query', path: '', message: 'not percent-encoded UTF-8' }]))
+    return refused(malformed(c, [{ in: 'query', path: '', message: 'is not percent-encoded UTF-8' }]))
   // Without a prototype: `__proto__` is a name like any other.
   const given: { [name: string]: unknown } = Object.create(null)
   const errors: FieldError[] = []
   for (const [name, value] of new URLSearchParams(search)) {
-    if (name in given) errors.push({ in: 'query', path: name, message: 'given more than once' })
+    if (name in given) errors.push({ in: 'query', path: name, message: 'is given more than once' })
     else given[name] = NUMERIC_PARAMETERS.has(name) ? asNumber(value) : value
   }
   const checked = check(route.query, given, 'query')
@@ -91,11 +93,11 @@ export async function checkBody(
   const bytes = await readBody(c.req.raw)
   if (bytes === 'too-large') {
     return refused(
-      oversized(c, [{ in: 'body', path: '', message: `more than ${API_LIMITS.bodyBytes} bytes` }]),
+      oversized(c, [{ in: 'body', path: '', message: `must have at most ${API_LIMITS.bodyBytes} bytes` }]),
     )
   }
   if (bytes === null)
-    return refused(malformed(c, [{ in: 'body', path: '', message: 'it broke off before its end' }]))
+    return refused(malformed(c, [{ in: 'body', path: '', message: 'broke off before its end' }]))
   const mediaType = c.req.header('content-type')
   if (mediaType === undefined ? bytes.byteLength > 0 : !JSON_MEDIA_TYPE.test(mediaType)) {
     const detail = 'The body must be JSON, and say so: `Content-Type: application/json`.'
@@ -129,7 +131,7 @@ function parse(bytes: Uint8Array): ReadJson {
   try {
     return readJson(new TextDecoder('utf-8', { fatal: true, ignoreBOM: false }).decode(bytes))
   } catch {
-    return { ok: false, mistake: { path: '', message: 'not UTF-8' } }
+    return { ok: false, mistake: { path: '', message: 'is not UTF-8' } }
   }
 }
 

@@ -39,14 +39,18 @@ export interface RouterTimes {
   readonly silenceMs: number
 }
 
-/** A participant settles or gives up within 10 s by itself: the router waits a little longer, to hear what it says. */
+/**
+ * A participant settles or gives up within 10 s by itself: the router waits a little longer, to hear what it
+ * says.
+ */
 export const DEFAULT_TIMES: RouterTimes = {
   answerMs: 15_000,
   statusMs: 2_000,
   probeAfterMs: 2_000,
   probeMs: 2_000,
   retryMs: 100,
-  // Longer than it takes to find six of thirteen silent: or whoever asks again would begin with the first of them.
+  // Longer than it takes to find six of thirteen silent: otherwise a client that asks again would begin with
+  // the first of them.
   silenceMs: 30_000,
 }
 

@@ -1,23 +1,25 @@
 /**
- * Who may do what. The secret `BATON_KEYS` is a JSON list; each entry lets the holder of one key do some verbs on some locks:
+ * Who may do what. The secret `BATON_KEYS` is a JSON list; each entry lets the holder of one key do some
+ * verbs on some locks:
  *
  *   [{ "name": "checkout",                  what logs and refusals call it
- *      "hash": "9f86d0…",                   SHA-256 of the key in hexadecimal: the secret itself is in no configuration
+ *      "hash": "9f86d0…",                   SHA-256 of the key in hexadecimal: the secret itself is in no
+ *                                           configuration
  *      "locks": ["orders", "stock-*"],      names, or beginnings of names with a * at the end
  *      "verbs": ["acquire", "read"] }]      of acquire read watch history configure eject metrics, or *
  *
- * `worker/local/make-key.mjs` makes a key and its entry. To change a key, add the new entry beside the old one, let everybody
+ * `baton key` makes a key and its entry. To change a key, add the new entry beside the old one, let everybody
  * change over, and remove the old one: both are valid meanwhile. Several entries with one hash add up.
  *
  * A plain hash is enough, because keys are random: there is no dictionary of them.
  */
 import * as z from 'zod'
 import { VERBS, type Verb } from '../../shared/api/routes.ts'
-import { type Checked, check, summarize } from '../../shared/api/validation.ts'
+import { type Checked, check, firstMistake } from '../../shared/api/validation.ts'
 
 const keyEntry = z.strictObject({
   name: z.string().min(1).max(100),
-  hash: z.string().regex(/^[0-9a-f]{64}$/, { error: 'not a SHA-256 hash in 64 hexadecimal digits' }),
+  hash: z.string().regex(/^[0-9a-f]{64}$/, { error: 'must be a SHA-256 hash in 64 hexadecimal digits' }),
   locks: z
     .array(
       z
@@ -41,8 +43,8 @@ export type KeySource =
 export const OPEN: KeySource = { type: 'open' }
 
 const HOW_TO =
-  'Make a key with `node worker/local/make-key.mjs`, put its entry into the secret with `npx wrangler secret put BATON_KEYS`, and ' +
-  'send the key as `Authorization: Bearer <key>`.'
+  'Make a key with `npx @baton-lock/baton key`, put its entry into the secret with ' +
+  '`npx wrangler secret put BATON_KEYS`, and send the key as `Authorization: Bearer <key>`.'
 
 /** From the value of `BATON_KEYS`. What cannot be understood lets nobody in. */
 export function parseKeys(text: string | undefined | null): KeySource {
@@ -51,7 +53,7 @@ export function parseKeys(text: string | undefined | null): KeySource {
   }
   const checked = checkKeys(text)
   if (checked.ok) return { type: 'keys', entries: checked.value }
-  const mistake = summarize(checked.errors)
+  const mistake = firstMistake(checked.errors, 'the list')
   return {
     type: 'closed',
     detail: `The secret BATON_KEYS is not a list of keys (${mistake}), so nobody can come in. ${HOW_TO}`,

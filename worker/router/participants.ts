@@ -16,9 +16,9 @@ export type Asked =
   | { readonly type: 'answered'; readonly answer: ParticipantAnswer; readonly isInDoubt?: true }
   /** The response is a stream or a WebSocket, to be handed on. */
   | { readonly type: 'opened'; readonly response: Response }
-  /** No answer. What was asked may have been done, or may still be done. */
+  /** No answer. The request may have been carried out, or may still be. */
   | { readonly type: 'silent'; readonly reason: string }
-  /** It has too much to do; whoever asks again makes it worse. */
+  /** It has too much to do; asking again makes it worse. */
   | { readonly type: 'overloaded' }
 
 export interface AskTimes {
@@ -101,8 +101,9 @@ export class ParticipantCaller {
   }
 
   /**
-   * A long wait is not a reason to give a participant up, but one that has gone away would keep its clients for all their
-   * time to wait. So a slow one is probed: a participant that waits with us still answers others.
+   * A long wait is not a reason to give a participant up, but one that has gone away would keep its clients
+   * for all their time to wait. So a slow one is probed: a participant that waits with us still answers
+   * others.
    */
   private async probe(lock: string, place: ParticipantPlace): Promise<string | null> {
     const run = this.once(lock, place, requestFor({ type: 'status' }), parseAnswer)
@@ -164,12 +165,15 @@ function tooMany(response: Response): ParticipantAnswer {
   return {
     type: 'problem',
     code: 'too_many',
-    detail: 'The participant takes no more of these.',
+    detail: 'The participant takes no more requests of this kind for now.',
     retryAfterSeconds,
   }
 }
 
-/** Durable Objects say on their errors whether it makes sense to try again (developers.cloudflare.com, Error handling). */
+/**
+ * Durable Objects say on their errors whether it makes sense to try again (developers.cloudflare.com, Error
+ * handling).
+ */
 function isRetryable(error: unknown): boolean {
   const marks = error as { readonly retryable?: unknown; readonly durableObjectReset?: unknown } | null
   return !isStopped(error) && (marks?.retryable === true || marks?.durableObjectReset === true)

@@ -5,7 +5,8 @@
  * const baton = createRouter({ participants, keys: env.BATON_KEYS, defaults })
  * app.route('/locks', baton)
  *
- * The table of routes (shared/api/routes.ts) says what there is. For each route: who is there (401), is the path well-formed
+ * The table of routes (shared/api/routes.ts) says what there is. For each route: who is there (401), is the
+ * path well-formed
  * (400, 404), may they (403), are query and body well-formed (400, 413, 415), and then its handler.
  */
 import { Hono, type MiddlewareHandler } from 'hono'
@@ -105,7 +106,7 @@ const PAGE_HEADERS = secureHeaders({
   strictTransportSecurity: TRANSPORT,
 }) as Middleware
 
-/** What is no page needs fewer. They are on every answer, and each costs a little. */
+/** Answers that are not pages need fewer. They are on every answer, and each costs a little. */
 const API_HEADERS = secureHeaders({
   contentSecurityPolicy: { defaultSrc: ["'none'"], frameAncestors: ["'none'"] },
   strictTransportSecurity: TRANSPORT,
@@ -130,13 +131,13 @@ function counting({ metrics }: Services): Middleware {
 
 const pass: Middleware = (_, next) => next()
 
-/** Such a body means nothing to anybody, and what stands in between may take it for another request. */
+/** Such a body means nothing, and a proxy in between may take it for another request. */
 const withoutBody: Middleware = async (c, next) => {
   const { method, raw } = c.req
   const isRead = method === 'GET' || method === 'HEAD'
   const hasBody = raw.body !== null || Number(c.req.header('content-length') ?? 0) !== 0
   if (!isRead || !hasBody) return next()
-  return malformed(c, [{ in: 'body', path: '', message: `a ${method} has no body` }])
+  return malformed(c, [{ in: 'body', path: '', message: `must be empty: a ${method} has none` }])
 }
 
 function named(path: string): Middleware {

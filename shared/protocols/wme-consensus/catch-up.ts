@@ -6,6 +6,7 @@
 import { type ReplicaSnapshot, restoreReplica } from '../../resource/replica.ts'
 import { endAsking } from '../asking.ts'
 import type { ParticipantId } from '../protocol.ts'
+import type { SnapshotRequestMessage } from '../snapshots.ts'
 import * as snapshots from '../snapshots.ts'
 import { type Command, LANES } from './commands.ts'
 import { loseGrant, settlePendingFromResults } from './grants.ts'
@@ -107,6 +108,17 @@ export function onSnapshotOffer(step: Step, from: ParticipantId, message: Snapsh
 }
 
 type SnapshotPage = snapshots.SnapshotPageMessage<SnapshotPoint>
+
+export function onSnapshotRequest(step: Step, from: ParticipantId, message: SnapshotRequestMessage): void {
+  const { soft } = step.state
+  snapshots.onSnapshotRequest(
+    step,
+    from,
+    message,
+    () => presentPoint(step),
+    () => nextRound(soft),
+  )
+}
 
 export function onSnapshotPage(step: Step, from: ParticipantId, message: SnapshotPage): void {
   const { durable, soft } = step.state

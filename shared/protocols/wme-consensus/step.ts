@@ -18,7 +18,7 @@ export interface Step extends StepOf<ConsensusMessage, TimerName> {
 
 export function beginStep(context: Context, state: ConsensusState, now: number): Step {
   const step = beginStepOf<ConsensusMessage, TimerName>(context, now, state.soft.timers)
-  return { ...step, state, hasCommand: false, hasProposals: false }
+  return Object.assign(step, { state, hasCommand: false, hasProposals: false })
 }
 
 export function changeStub(step: Step, change: Partial<Stub>): void {

@@ -152,7 +152,7 @@ function onMessage(step: Step, from: ParticipantId, message: ConsensusMessage): 
     case 'snapshot-offer':
       return catchUp.onSnapshotOffer(step, from, message)
     case 'snapshot-request':
-      return snapshots.onSnapshotRequest(step, from, message, () => catchUp.presentPoint(step))
+      return catchUp.onSnapshotRequest(step, from, message)
     case 'snapshot-page':
       return catchUp.onSnapshotPage(step, from, message)
     case 'snapshot-gone':

@@ -6,6 +6,7 @@
 import { type ReplicaSnapshot, restoreReplica } from '../../resource/replica.ts'
 import { endAsking } from '../asking.ts'
 import type { ParticipantId } from '../protocol.ts'
+import type { SnapshotRequestMessage } from '../snapshots.ts'
 import * as snapshots from '../snapshots.ts'
 import { concludeCommitted } from './commit.ts'
 import { acceptEntries } from './figure-1-normal-phase.ts'
@@ -165,6 +166,17 @@ export function onSnapshotOffer(step: Step, from: ParticipantId, message: Snapsh
 }
 
 type SnapshotPage = snapshots.SnapshotPageMessage<SnapshotPoint>
+
+export function onSnapshotRequest(step: Step, from: ParticipantId, message: SnapshotRequestMessage): void {
+  const { soft } = step.state
+  snapshots.onSnapshotRequest(
+    step,
+    from,
+    message,
+    () => presentPoint(step),
+    () => nextRound(soft),
+  )
+}
 
 export function onSnapshotPage(step: Step, from: ParticipantId, message: SnapshotPage): void {
   const { durable } = step.state

@@ -29,7 +29,8 @@ export interface Step extends StepOf<WmeMessage, TimerName> {
 
 export function beginStep(context: Context, variant: Acknowledgement, state: WmeState, now: number): Step {
   const step = beginStepOf<WmeMessage, TimerName>(context, now, state.soft.timers)
-  return { ...step, variant, state, appended: false }
+  // A copy with more fields would be an object of no known shape to the engine of Node 20, which is slow.
+  return Object.assign(step, { variant, state, appended: false })
 }
 
 export function changeStub(step: Step, change: Partial<StubRecord>): void {

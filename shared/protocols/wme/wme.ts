@@ -118,7 +118,7 @@ function onMessage(step: Step, from: ParticipantId, message: WmeMessage): void {
     case 'catch-up-request':
       return catchUp.onCatchUpRequest(step, from, message)
     case 'snapshot-request':
-      return snapshots.onSnapshotRequest(step, from, message, () => catchUp.presentPoint(step))
+      return catchUp.onSnapshotRequest(step, from, message)
   }
   // A request is good in every epoch: it says what its sender wants, not what anybody has.
   if (message.type === 'request') normal.onRequest(step, message)

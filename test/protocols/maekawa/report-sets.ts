@@ -1,6 +1,6 @@
 /**
- * The sets of all numbers of nodes up to 200, measured: `node test/protocols/maekawa/report-sets.ts` prints the table and writes it into
- * docs/maekawa-sets.md; with `--json` it prints the numbers and writes nothing.
+ * The sets of all numbers of nodes up to 200, measured: `node test/protocols/maekawa/report-sets.ts` prints
+ * the table and writes it into docs/maekawa-sets.md; with `--json` it prints the numbers and writes nothing.
  */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'

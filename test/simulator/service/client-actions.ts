@@ -11,7 +11,7 @@ type ActionOf<Type extends Action['type']> = Extract<Action, { readonly type: Ty
 
 /** Grows by one with each operation. */
 export const COUNTER = 'n'
-/** A list of the ids of all operations, in their order: what was applied is in it once. */
+/** A list of the ids of all operations, in order: an operation that was applied is in it once. */
 export const LOG = 'log'
 /** Written by operations with a condition. */
 const SLOT = 'slot'
@@ -118,7 +118,7 @@ async function rawTransact(client: SimClient, action: ActionOf<'raw-transact'>):
   await settleRaw(client, call, `${lock}/transact`, body)
 }
 
-/** One request: what it says is all that is known. */
+/** One request: nothing is known beyond what it says. */
 async function settleRaw(client: SimClient, call: OperationCall, path: string, body: Json): Promise<void> {
   const { journal } = client.world
   let answer: Awaited<ReturnType<SimClient['request']>>
@@ -150,14 +150,18 @@ async function hold(client: SimClient, action: ActionOf<'hold'>): Promise<void> 
   const { lock, waitMs, ttlMs, confirm, mode, operations, thinkMs, ending, participant } = action
   const { journal, counts } = client.world
   const life: Life = { isGone: false }
-  const signal = action.abortAfterMs === null ? undefined : abortAfter(client, action.abortAfterMs)
+  const { abortAfterMs } = action
+  const vanishes = abortAfterMs !== null && ending === 'vanish'
+  const signal = abortAfterMs === null || vanishes ? undefined : abortAfter(client, abortAfterMs)
   const at = participant === null ? {} : { at: participant }
   const keepAlive = ending !== 'overstay'
   const begunAt = client.world.loop.now
-  const held = await client
+  const acquired = client
     .connect(life)
     .lock(lock)
-    .acquire({ waitMs, ttlMs, confirm, mode, keepAlive, signal, ...at })
+    .acquire({ waitMs, ttlMs, confirm, mode, keepAlive, signal, hearLoss: confirm, ...at })
+  const held = vanishes ? await untilGone(client, life, acquired, abortAfterMs) : await acquired
+  if (held === null) return
   journal.grant(lock, client.name, begunAt, held.fence, confirm)
   for (let count = 0; count < operations; count++) {
     const opId = `op-${action.id}.${count}`
@@ -186,6 +190,24 @@ async function hold(client: SimClient, action: ActionOf<'hold'>): Promise<void> 
   }
   await held.release()
   counts.releases++
+}
+
+/** The client is gone after so long, if it still waits then: `null`. */
+function untilGone<Held>(
+  client: SimClient,
+  life: Life,
+  acquired: Promise<Held>,
+  afterMs: number,
+): Promise<Held | null> {
+  return new Promise((resolve, reject) => {
+    const timer = client.world.loop.after(afterMs, () => {
+      life.isGone = true
+      client.world.counts.waitersVanished++
+      client.note('is gone while it waits')
+      resolve(null)
+    })
+    acquired.finally(() => timer.cancel()).then(resolve, reject)
+  })
 }
 
 // ---------------------------------------------------------------- tickets

@@ -25,6 +25,8 @@ export const COUNT_NAMES = [
   'operationsAskedAgain',
   'clientAborts',
   'clientsVanished',
+  'waitersVanished',
+  'ghosts',
   'deafSessions',
   // the platform
   'births',

@@ -1,7 +1,7 @@
 /**
- * One instance of a Durable Object: what a participant gets as its runtime. What a turn wrote becomes
- * durable before anything that it sends leaves (output gates). The instance may be over at any call;
- * whatever its code does after that has no effect, and nothing that it waits for ever comes.
+ * One instance of a Durable Object: what a participant gets as its runtime. What a turn wrote becomes durable
+ * before anything that it sends leaves (output gates). The instance may be over at any call; whatever its
+ * code does after that has no effect, and nothing that it waits for ever comes.
  */
 import type { ParticipantPlace } from '../../../shared/api/configuration.ts'
 import type { LogEntry } from '../../../shared/log.ts'
@@ -36,7 +36,7 @@ export class Instance implements Runtime {
   isOver = false
   /** It goes on without its storage, and does not know it yet. */
   isSuperseded = false
-  /** Whoever waits for an answer of this instance, to be told when there will be none. */
+  /** The callers that wait for an answer of this instance, to be told when there will be none. */
   readonly waiting = new Set<(error: Error) => void>()
   readonly #random: Random
   #closedGroups = 0

@@ -1,5 +1,6 @@
 /** What the main thread asks of its workers about the whole service, and what they answer. */
 import type { ViolationReport } from '../run.ts'
+import { threadSeconds } from '../thread-time.ts'
 import { addCounts, type Counts, zeroCounts } from './counts.ts'
 import { runService } from './run.ts'
 import { lastLines, shrinkService } from './shrink.ts'
@@ -49,7 +50,7 @@ async function runSeeds(
   const { firstSeed, seeds, stopAtFirst } = job
   const counts = zeroCounts()
   const failures: ServiceFailure[] = []
-  const begin = process.threadCpuUsage()
+  const begin = threadSeconds()
   let steps = 0
   let runs = 0
   for (let seed = firstSeed; seed < firstSeed + seeds; seed++) {
@@ -62,8 +63,7 @@ async function runSeeds(
     failures.push({ ...result.violation, seed })
     if (stopAtFirst) break
   }
-  const { user, system } = process.threadCpuUsage(begin)
-  return { type: 'run-service', runs, steps, seconds: (user + system) / 1e6, counts, failures }
+  return { type: 'run-service', runs, steps, seconds: threadSeconds() - begin, counts, failures }
 }
 
 async function shrinkSeed(seed: number, beginSeed: (seed: number) => void): Promise<ServiceShrinkAnswer> {

@@ -12,6 +12,7 @@ import { keyValue } from '../../../shared/resource/key-value.ts'
 import { Violation } from '../violation.ts'
 import { judgeConfigurations } from './judge-configurations.ts'
 import { judgeFences } from './judge-fences.ts'
+import { judgeGhosts } from './judge-ghosts.ts'
 import { judgeOperations } from './judge-operations.ts'
 import { judgeReads } from './judge-reads.ts'
 import { judgeWatches } from './judge-watches.ts'
@@ -32,6 +33,7 @@ function judgeLock(world: World, lock: string): void {
   const guardsState = configuration === null || !LOCK_ONLY.has(configuration.protocol)
   judgeConfigurations(world, lock)
   judgeFences(world, lock)
+  judgeGhosts(world, lock)
   if (configuration !== null) {
     const { protocol, participants } = configuration
     const { resultsKept } = world.plan.limits

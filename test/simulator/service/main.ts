@@ -6,7 +6,7 @@ import type { ServiceFailure, ServiceShrinkAnswer } from './jobs.ts'
 import * as report from './report.ts'
 import { runService } from './run.ts'
 
-type Write = (text: string) => number
+type Write = (text: string) => void
 
 export function serviceMain(command: CommandLine, say: Write, note: Write): Promise<number> {
   return command.replay === null ? simulate(command, say, note) : replay(command, command.replay, say)

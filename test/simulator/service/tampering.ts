@@ -13,7 +13,7 @@ export interface Tampering {
   readonly response?: (request: SimRequest, response: SimResponse) => Promise<SimResponse>
   /** Nothing waits for what was written before it to be durable. */
   readonly withoutOutputGates?: boolean
-  /** What was called durable is lost in a crash all the same: a disk that lies. */
+  /** A disk that lies: what it called durable is lost in a crash all the same. */
   readonly lyingDisk?: boolean
 }
 

@@ -1,5 +1,5 @@
 /** Waiting for the lock: `acquire`, with or without a ticket, and what a ticket is good for. */
-import { formatGrantId, formatTicketId } from '../../../shared/api/ids.ts'
+import { formatGrantId, formatTicketId, isNamedByClient } from '../../../shared/api/ids.ts'
 import { API_LIMITS } from '../../../shared/api/limits.ts'
 import type { Json } from '../../../shared/json.ts'
 import type { Mode, UserInput, UserOutput } from '../../../shared/protocols/protocol.ts'
@@ -7,7 +7,14 @@ import type { ParticipantAnswer } from '../calls.ts'
 import { boundToConnection } from '../core/connections.ts'
 import { type Call, type CallContext, done, iso, patienceOf } from './context.ts'
 import { AT_ONCE, ask, type Conversation } from './conversations.ts'
-import { cannotShare, noSuchTicket, overProblem, refusalProblem, shareTaken } from './refusals.ts'
+import {
+  cannotShare,
+  noSuchTicket,
+  overProblem,
+  refusalProblem,
+  shareTaken,
+  withdrawnProblem,
+} from './refusals.ts'
 import { locked } from './status.ts'
 
 interface Entering {
@@ -26,9 +33,11 @@ const { ticketMs: TICKET_MS } = API_LIMITS
 export function* acquire(context: CallContext, call: Call<'acquire'>): Conversation<ParticipantAnswer> {
   const { user, waitMs, confirm, ticket: hasTicket, mode = 'exclusive' } = call
   const ttlMs = call.ttlMs ?? context.configuration.ttlMs
+  if (context.withdrawals.has(user)) return withdrawnProblem
   if (!context.places.take(context.member.view.waiters, user, call.client)) return shareTaken
+  if (call.handsOver && !hasTicket) context.handovers.expect(user)
   const event = yield* enter(context, { user, waitMs, ttlMs, confirm, mode, hasTicket })
-  if (event?.type === 'crit') return done(200, { grant: grantOf(context, event, ttlMs) })
+  if (event?.type === 'crit') return granted(context, event, ttlMs)
   if (event?.type === 'refused')
     return event.refusal.code === 'not-supported'
       ? cannotShare(context.configuration)
@@ -40,7 +49,7 @@ export function* acquire(context: CallContext, call: Call<'acquire'>): Conversat
 export function* ticket(context: CallContext, call: Call<'ticket'>): Conversation<ParticipantAnswer> {
   const { user, waitMs } = call
   if (!isKnown(context, user)) return endedTicket(context, user)
-  // The user has said all this when it came: what is said again changes nothing.
+  // The user said all this when it came: repeating it changes nothing.
   const { ttlMs } = context.configuration
   const event = yield* enter(context, {
     user,
@@ -50,7 +59,7 @@ export function* ticket(context: CallContext, call: Call<'ticket'>): Conversatio
     mode: 'exclusive',
     hasTicket: true,
   })
-  if (event?.type === 'crit') return done(200, { grant: grantOf(context, event, ttlMs) })
+  if (event?.type === 'crit') return granted(context, event, ttlMs)
   return event === null ? waitingTicket(context, user) : noSuchTicket
 }
 
@@ -58,9 +67,16 @@ export function* ticket(context: CallContext, call: Call<'ticket'>): Conversatio
  * A client has the id of a ticket or a grant; the router also knows the user of a `transact` that it gave up.
  */
 export function withdraw(context: CallContext, call: Call<'withdraw'>): ParticipantAnswer {
+  context.withdrawals.note(call.user)
   const user = [call.user, boundToConnection(call.user)].find(name => isKnown(context, name))
-  if (user === undefined) return noSuchTicket
-  context.member.leave(user)
+  if (user !== undefined) context.member.leave(user)
+  if (call.ofWaiter) return done(200, { configuration: context.configuration as unknown as Json })
+  return user === undefined ? noSuchTicket : done(204, null)
+}
+
+/** One that is over already needs no confirmation. */
+export function confirm({ handovers }: CallContext, { user }: Call<'confirm'>): ParticipantAnswer {
+  handovers.taken(user)
   return done(204, null)
 }
 
@@ -100,7 +116,18 @@ function isKnown({ member }: CallContext, user: string): boolean {
   return member.isWaiting(user) || member.holderNamed(user) !== undefined
 }
 
-function grantOf({ member }: CallContext, event: Extract<UserOutput, { type: 'crit' }>, asked: number): Json {
+function granted(
+  context: CallContext,
+  event: Extract<UserOutput, { type: 'crit' }>,
+  ttlMs: number,
+): ParticipantAnswer {
+  const grant = grantOf(context, event, ttlMs)
+  if (!context.handovers.isUntaken(event.user)) return done(200, { grant })
+  if (isNamedByClient(event.user)) return done(200, { grant: { ...grant, confirmMs: API_LIMITS.untakenMs } })
+  return { ...done(200, { grant }), isUntaken: true }
+}
+
+function grantOf({ member }: CallContext, event: Extract<UserOutput, { type: 'crit' }>, asked: number) {
   const { fence, epoch, expiresAt, user } = event
   return {
     id: formatGrantId(member.id, fence, user),

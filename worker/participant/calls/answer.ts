@@ -1,7 +1,7 @@
 /** Every kind of call that the router makes, and the conversation that answers it. */
 import type { Json } from '../../../shared/json.ts'
 import type { ParticipantAnswer, ParticipantCall } from '../calls.ts'
-import { acquire, ticket, withdraw } from './acquire.ts'
+import { acquire, confirm, ticket, withdraw } from './acquire.ts'
 import { type CallContext, done } from './context.ts'
 import type { Conversation } from './conversations.ts'
 import { eject } from './eject.ts'
@@ -11,7 +11,7 @@ import { guardsNothing } from './refusals.ts'
 import { history, status } from './status.ts'
 import { transact } from './transact.ts'
 
-/** What is asked of the guarded state. */
+/** The calls that concern the guarded state. */
 const OF_STATE: ReadonlySet<ParticipantCall['type']> = new Set(['ops', 'transact', 'get', 'list'])
 
 export function* answer(
@@ -28,6 +28,8 @@ export function* answer(
       return yield* ticket(context, call)
     case 'withdraw':
       return withdraw(context, call)
+    case 'confirm':
+      return confirm(context, call)
     case 'ops':
       return yield* operate(context, call)
     case 'keepalive':

@@ -4,14 +4,18 @@ import type { Json } from '../../../shared/json.ts'
 import type { ParticipantAnswer, ParticipantCall, ParticipantStatus } from '../calls.ts'
 import type { Connections } from '../core/connections.ts'
 import type { EventLog } from '../core/event-log.ts'
+import type { Handovers } from '../core/handovers.ts'
 import type { Member } from '../core/member.ts'
 import type { Places } from '../core/places.ts'
+import type { Withdrawals } from '../core/withdrawals.ts'
 
 export interface CallContext {
   readonly member: Member
   readonly configuration: LockConfiguration
   readonly connections: Connections
   readonly places: Places
+  readonly handovers: Handovers
+  readonly withdrawals: Withdrawals
   readonly events: EventLog
   now(): number
   /** A name for a request that no user makes: a read, an operator's. */
@@ -30,13 +34,16 @@ export const SETTLE_MS = 10_000
 const FETCH_TOKEN_MS = 1_000
 
 /**
- * How long a user waits in the queue. One that wants no queueing at all still waits for the token to come from
- * another participant: it may lie there unused, and nobody here can know.
+ * How long a user waits in the queue. A user that does not want to queue at all still waits for the token to
+ * come from another participant: it may be unused there, and nobody here can know.
  */
 export const patienceOf = ({ member }: CallContext, waitMs: number): number =>
   waitMs === 0 && member.view.owner !== member.id ? FETCH_TOKEN_MS : waitMs
 
-export const done = (status: 200 | 201 | 202 | 204, body: Json): ParticipantAnswer => ({
+export const done = (
+  status: 200 | 201 | 202 | 204,
+  body: Json,
+): Extract<ParticipantAnswer, { type: 'done' }> => ({
   type: 'done',
   status,
   body,

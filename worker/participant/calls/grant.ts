@@ -16,6 +16,7 @@ import {
 } from './refusals.ts'
 
 export function* operate(context: CallContext, call: Call<'ops'>): Conversation<ParticipantAnswer> {
+  context.handovers.taken(call.user)
   const until = context.now() + SETTLE_MS
   const known = yield* earlierResult(context, call, until)
   if (known !== null) return isStored(known) ? answerAgain(known, {}) : known
@@ -67,13 +68,28 @@ export function notApplied(event: UserOutput | null, opId: string): ParticipantA
 
 export function* keepAlive(context: CallContext, call: Call<'keepalive'>): Conversation<ParticipantAnswer> {
   const { user, fence } = call
-  const { member, configuration } = context
+  const { member, configuration, handovers } = context
+  handovers.taken(user)
   const ttlMs = call.ttlMs ?? member.holderNamed(user)?.ttlMs ?? configuration.ttlMs
   const say = { type: 'keep-alive', user, fence, ttlMs } as const
   const isAnswer = ({ type }: UserOutput) => type === 'kept' || type === 'refused'
   const event = yield* ask({ key: user, say, until: AT_ONCE, isAnswer })
-  if (event?.type === 'kept') return done(200, { expiresAt: iso(event.expiresAt) })
+  if (event?.type === 'kept')
+    return (yield* loss(context, call)) ?? done(200, { expiresAt: iso(event.expiresAt) })
   return event?.type === 'refused' ? refusalProblem(event.refusal) : overProblem(null, undefined)
+}
+
+/** That the grant is over, if it ends while the holder waits for that. */
+function* loss(
+  context: CallContext,
+  { user, fence, waitMs = 0 }: Call<'keepalive'>,
+): Conversation<ParticipantAnswer | null> {
+  if (waitMs === 0) return null
+  const isAnswer = (event: UserOutput) =>
+    (event.type === 'ejected' || event.type === 'rem') && event.fence === fence
+  const event = yield* ask({ key: user, say: null, until: context.now() + waitMs, isAnswer })
+  if (event?.type === 'ejected') return overProblem({ ...event }, undefined)
+  return event?.type === 'rem' ? overProblem({ fence, reason: 'released' }, undefined) : null
 }
 
 export function* release(context: CallContext, call: Call<'release'>): Conversation<ParticipantAnswer> {

@@ -42,7 +42,9 @@ export function refusalProblem(refusal: Refusal, opId?: string): ProblemAnswer {
   }
 }
 
-/** Also of a participant that has just lost its place, while somebody waited for it. Nothing was begun. */
+/**
+ * Also said by a participant that has just lost its place while a caller waited for it. Nothing was begun.
+ */
 export const noMember: ProblemAnswer = {
   type: 'problem',
   code: 'no_quorum',
@@ -113,6 +115,13 @@ export const noSuchTicket: ProblemAnswer = {
     'There is no such ticket. It was never given out, it was withdrawn, or nobody asked for it in time.',
 }
 
+/** Of an `acquire` that comes after its withdrawal. */
+export const withdrawnProblem: ProblemAnswer = {
+  type: 'problem',
+  code: 'conflict',
+  detail: 'This waiter was withdrawn: it neither waits nor is given the lock.',
+}
+
 export const opIdConflict: ProblemAnswer = {
   type: 'problem',
   code: 'conflict',
@@ -120,7 +129,7 @@ export const opIdConflict: ProblemAnswer = {
   outcome: 'not-applied',
 }
 
-/** Of an `eject` with a fence. */
+/** For an `eject` with a fence. */
 export const anotherHolder: ProblemAnswer = {
   type: 'problem',
   code: 'conflict',
@@ -136,9 +145,9 @@ export const holderUnknown: ProblemAnswer = {
 }
 
 /**
- * The grant is over. What became of `opId` under it is said: `known` if the protocol knows, who looks into the
- * table of results. All operations of a grant that has ended are settled; so `not-applied` holds for whatever
- * request under this grant has brought the operation.
+ * The grant is over. The answer says what became of `opId` under it: `known` if the protocol knows, which
+ * looks into the table of results. All operations of a grant that has ended are settled, so `not-applied`
+ * holds whichever request under this grant has brought the operation.
  */
 export function overProblem(
   ending: Omit<Ending, 'user'> | null,

@@ -18,6 +18,8 @@ import { ReplicaSize } from './replica-size.ts'
 export interface StepReport {
   readonly emitted: readonly Emitted[]
   readonly changes: readonly WatchEvent[]
+  /** The users of this participant before the step. */
+  readonly before: LocalUsers
   /** The users that lost the lock. */
   readonly ended: readonly LostLock[]
   /** `null`: it is the same as before. */
@@ -140,7 +142,7 @@ export class Member {
     const ended = this.endedBy(emitted)
     const changes = emitted.length > 0 || cause !== null ? this.record(before, emitted, cause) : []
     this.measure(emitted)
-    this.host.onStep({ emitted, changes, ended, epoch: this.epochSince(progressBefore) })
+    this.host.onStep({ emitted, changes, before, ended, epoch: this.epochSince(progressBefore) })
     for (const event of emitted) {
       if (event.type === 'ejected') this.leaving.delete(event.user)
       if (event.type === 'outcome' && this.leaving.delete(event.user))

@@ -81,7 +81,7 @@ export class Timers {
   }
 
   private moveTimeout(at: number, now: number): void {
-    const isSet = this.timeoutAt !== null && this.timeoutAt <= at
+    const isSet = this.timeoutAt !== null && this.timeoutAt > now && this.timeoutAt <= at
     if (at === Number.POSITIVE_INFINITY || isSet) return
     this.timeoutAt = at
     this.runtime.timeout.set(Math.max(0, at - now), () => {

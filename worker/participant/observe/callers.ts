@@ -1,6 +1,7 @@
 /**
- * Who the users of this participant are, for its log: the name of the key and the id of the request that brought each.
- * This is kept in memory alone: what a new instance logs of a user that came before it lacks them.
+ * Who the users of this participant are, for its log: the name of the key and the id of the request that
+ * brought each. This is kept in memory alone: what a new instance logs of a user that came before it lacks
+ * them.
  */
 import { DEFAULT_LIMITS, type Emitted } from '../../../shared/protocols/protocol.ts'
 

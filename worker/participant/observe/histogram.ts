@@ -7,7 +7,10 @@ const BOUNDS_MS = [
 
 export interface HistogramReport {
   readonly boundsMs: readonly number[]
-  /** How many were at most as long as each bound and longer than the one before; the last one, longer than all. */
+  /**
+   * How many were at most as long as each bound and longer than the one before; the last one, longer than
+   * all.
+   */
   readonly counts: readonly number[]
   readonly sumMs: number
 }

@@ -1,4 +1,7 @@
-/** One line for each ejection, expiry and change of epoch. They leave like messages do: once the turn is written. */
+/**
+ * One line for each ejection, expiry and change of epoch. They leave like messages do: once the turn is
+ * written.
+ */
 import { type LogEvent, type LogFields, logEntry } from '../../../shared/log.ts'
 import type { StepReport } from '../core/member.ts'
 import type { Turns } from '../core/turns.ts'

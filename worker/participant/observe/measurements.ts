@@ -1,6 +1,7 @@
 /**
- * What a participant counts and measures for `/metrics`. It only listens: nothing that is decided depends on it. All of
- * it is in memory, and begins at zero with each instance; a wait that began before that is not measured.
+ * What a participant counts and measures for `/metrics`. It only listens: nothing that is decided depends on
+ * it. All of it is in memory, and begins at zero with each instance; a wait that began before that is not
+ * measured.
  */
 import type { EjectionReason, HistoryEvent } from '../../../shared/history/events.ts'
 import { DEFAULT_LIMITS, type Emitted } from '../../../shared/protocols/protocol.ts'

@@ -21,7 +21,7 @@ import type { Caller } from '../observe/callers.ts'
 import type { Runtime, Socket, SocketAttachment } from '../runtime.ts'
 import { Unread } from './unread.ts'
 
-/** After so much a client is asked whether it reads. */
+/** After this much a client is asked whether it reads. */
 const PROBE_BYTES = API_LIMITS.unreadSessionsBytes / API_LIMITS.sessionsPerParticipant
 const CLOSE_TRY_LATER = 1013
 
@@ -90,7 +90,7 @@ export class Sessions {
 
   onMessage(socket: Socket, message: string | ArrayBuffer): void {
     this.heard(socket, null)
-    // Where the platform does not answer it.
+    // For platforms that do not answer it themselves.
     if (message === PING) return this.turns.afterwards(() => socket.send(PONG))
     const { configuration } = this.member()
     const parsed = parseSessionMessage(message, configuration.resource)
@@ -148,7 +148,7 @@ export class Sessions {
 
   /**
    * The time of a grant is over. If it is a session's, and its client has given a sign of life since it
-   * began, the grant goes on until so long after that. `true` if nobody else is inside.
+   * began, the grant goes on until its time after that sign. Returns `true` if nobody else is inside.
    */
   keepAlive(): boolean {
     const { engine, view } = this.member()
@@ -232,7 +232,7 @@ export class Sessions {
   }
 
   /**
-   * What is not read waits in memory. A session that does not read is closed, and its user leaves: one that is
+   * Unread messages wait in memory. A session that does not read is closed, and its user leaves: one that is
    * too far behind, and the one that is furthest behind if all of them together have too much to read.
    */
   private say(socket: Socket, message: Json): void {

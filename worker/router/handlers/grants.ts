@@ -1,21 +1,24 @@
 /** Acquiring, and what is done with a grant or a ticket. Both live at the participant that their id names. */
 import type { ParticipantPlace } from '../../../shared/api/configuration.ts'
-import { parseGrantId, parseTicketId } from '../../../shared/api/ids.ts'
+import { parseGrantId, parseTicketId, userOfWaiter } from '../../../shared/api/ids.ts'
 import type { Json } from '../../../shared/json.ts'
 import type { ParticipantCall } from '../../participant/calls.ts'
-import { noSuchParticipant, pass, problemResponse } from '../answers.ts'
+import { noSuchParticipant, nothing, pass, problemResponse } from '../answers.ts'
 import { callerOf, clientOf } from '../authentication.ts'
 import { type Call, type Handlers, type RouterContext, runLater, type Services } from '../context.ts'
+import { handOver } from '../handover.ts'
 import { whereFrom } from '../nearest.ts'
-import type { Plan } from '../routing.ts'
+import type { Plan, Routed } from '../routing.ts'
+import { askAll } from './locks.ts'
 
 export const grantHandlers = {
   acquire: async ({ c, services, parameters: { lock }, body }) => {
-    const { at, waitMs, ticket, confirm, mode, ttlMs = null } = body
-    const user = services.randomUser()
+    const { at, waitMs, ticket, confirm, mode, ttlMs = null, waiter } = body
+    const user = waiter === undefined ? services.randomUser() : userOfWaiter(waiter)
     const client = clientOf(c)
     const call = (leftMs: number): ParticipantCall => {
-      return { type: 'acquire', user, waitMs: leftMs, ttlMs, ticket, confirm, mode, ...client }
+      const asked = { waitMs: leftMs, ttlMs, ticket, confirm, mode, handsOver: true } as const
+      return { type: 'acquire', user, ...asked, ...client }
     }
     return enter(c, services, lock, { user, at, waitMs, call })
   },
@@ -41,18 +44,28 @@ export const grantHandlers = {
     return ofTicket(c, services, lock, participant, { type: 'withdraw', user }, 0)
   },
 
+  withdrawWaiter: async ({ c, services, parameters: { lock, waiter } }) => {
+    const user = userOfWaiter(waiter)
+    const answers = await askAll(services, lock, () => ({ type: 'withdraw', user, ofWaiter: true }))
+    const { participants } = services.routing.configurationOf(lock)
+    const silent = participants.filter(({ id }) => !answers.has(id)).map(({ id }) => id)
+    if (silent.length === 0) return nothing(c)
+    const detail = `Of the participants of this lock ${silent.join(', ')} did not answer. Ask again: there it may still wait.`
+    return problemResponse(c, 'no_quorum', detail)
+  },
+
   ops: async call => {
     const { opId } = call.body
     return ofGrant(
       call,
       ({ user, fence }) => ({ type: 'ops', user, fence, opId, ops: call.body.ops as Json }),
-      'operation',
+      { atStake: 'operation' },
     )
   },
 
   keepalive: async call => {
-    const ttlMs = call.body.ttlMs ?? null
-    return ofGrant(call, ({ user, fence }) => ({ type: 'keepalive', user, fence, ttlMs }))
+    const { ttlMs = null, waitMs } = call.body
+    return ofGrant(call, ({ user, fence }) => ({ type: 'keepalive', user, fence, ttlMs, waitMs }), { waitMs })
   },
 
   release: async call => ofGrant(call, ({ user, fence }) => ({ type: 'release', user, fence })),
@@ -69,8 +82,8 @@ interface Entry {
 }
 
 /**
- * Waits for the lock at one participant after the other, and leaves nobody waiting in vain: where nothing was heard, and
- * everywhere once the client has gone, the user is withdrawn.
+ * Waits for the lock at one participant after the other, and leaves no user waiting in vain: it is withdrawn
+ * where nothing was heard, and everywhere once the client has gone.
  */
 async function enter(c: RouterContext, services: Services, lock: string, entry: Entry): Promise<Response> {
   const { user, at, waitMs, atStake } = entry
@@ -96,7 +109,9 @@ async function enter(c: RouterContext, services: Services, lock: string, entry: 
   }
   const answer =
     at === undefined ? await services.routing.anyone(plan) : await services.routing.only(at, plan)
-  return answer.type === 'gone' ? noSuchParticipant(c, 'body', at!) : pass(c, answer)
+  return answer.type === 'gone'
+    ? noSuchParticipant(c, 'body', at!)
+    : passOrHandOver(c, services, lock, answer)
 }
 
 // ---------------------------------------------------------------- where an id leads
@@ -116,7 +131,17 @@ async function ofTicket(
       'no_such_ticket',
       'The participant that gave out this ticket is not part of this lock.',
     )
-  return pass(c, answer)
+  return passOrHandOver(c, services, lock, answer)
+}
+
+function passOrHandOver(
+  c: RouterContext,
+  services: Services,
+  lock: string,
+  answer: Exclude<Routed, { type: 'gone' }>,
+): Response {
+  const isUntaken = answer.type === 'done' && answer.isUntaken === true
+  return isUntaken ? handOver(c, services, lock, answer) : pass(c, answer)
 }
 
 type GrantCall = Call<'ops'> | Call<'keepalive'> | Call<'release'>
@@ -124,10 +149,10 @@ type GrantCall = Call<'ops'> | Call<'keepalive'> | Call<'release'>
 async function ofGrant(
   { c, services, parameters: { lock, id } }: GrantCall,
   callFor: (grant: { readonly user: string; readonly fence: number }) => ParticipantCall,
-  atStake?: 'operation',
+  { atStake, waitMs = 0 }: { readonly atStake?: 'operation'; readonly waitMs?: number } = {},
 ): Promise<Response> {
   const grant = parseGrantId(id)!
-  const plan = { ...planFor(c, services, lock, callFor(grant), 0), ...(atStake && { atStake }) }
+  const plan = { ...planFor(c, services, lock, callFor(grant), waitMs), ...(atStake && { atStake }) }
   const answer = await services.routing.only(grant.participant, plan)
   if (answer.type !== 'gone') return pass(c, answer)
   const detail = `Participant ${grant.participant}, where this grant lived, is not part of this lock (any more).`

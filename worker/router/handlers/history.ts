@@ -23,7 +23,7 @@ export const historyHandlers = {
   history: async ({ c, services, parameters: { lock }, query: { limit, cursor } }) => {
     const from = cursor === undefined ? null : parseCursors(cursor)
     if (cursor !== undefined && from === null) {
-      return malformed(c, [{ in: 'query', path: 'cursor', message: 'not a cursor of a page before' }])
+      return malformed(c, [{ in: 'query', path: 'cursor', message: 'is not the cursor of an earlier page' }])
     }
     // A list of events does not say what the lock is made of; a status does.
     await askAll<ParticipantStatus>(services, lock, () => ({ type: 'status' }))

@@ -18,15 +18,20 @@ export const lockHandlers = {
     const from = whereFrom(c.get('incoming'))
     const wanted = configurationFrom(defaults(lock), body, from)
     if (wanted.detector.timeoutMs <= wanted.detector.heartbeatMs) {
-      return malformed(c, [{ in: 'body', path: 'detector.timeoutMs', message: 'not above heartbeatMs' }])
+      return malformed(c, [
+        { in: 'body', path: 'detector.timeoutMs', message: 'must be more than heartbeatMs' },
+      ])
     }
     const processes = countProcesses(defaults(lock))
     if (processes !== null && wanted.participants.length > processes) {
-      const message = `this service has ${processes} processes, and a participant without one would be another at each of them`
+      const message = `must be at most ${processes}: this service has as many processes, and each holds one participant of a lock`
       return malformed(c, [{ in: 'body', path: 'participants', message }])
     }
     const problem = checkOptions(wanted.protocol, wanted.options ?? {}, wanted.participants.length)
-    if (problem !== null) return malformed(c, [{ in: 'body', path: 'options', message: problem }])
+    if (problem !== null) {
+      const message = `do not fit: ${problem.replace(/\.$/, '')}`
+      return malformed(c, [{ in: 'body', path: 'options', message }])
+    }
     let told: LockConfiguration | null = null
     const answer = await routing.anyone({
       lock,
@@ -35,7 +40,7 @@ export const lockHandlers = {
       ask: async (place, leftMs) => {
         const call: ParticipantCall = { type: 'configure', configuration: bornAt(wanted, place) }
         const asked = await caller.call(lock, place, call, { limitMs: leftMs })
-        // Who says where the lock is has a configuration for it, and that is all that was asked.
+        // A participant that says where the lock is has its configuration, which is all that was asked.
         if (asked.type !== 'answered' || asked.answer.type !== 'elsewhere') return asked
         told = asked.answer.configuration
         routing.learn(lock, told)
@@ -92,7 +97,9 @@ function countProcesses({ participants }: LockConfiguration): number | null {
   return participants.some(({ url }) => url !== null) ? participants.length : null
 }
 
-/** The token begins where the lock is born, if that is one of its places: nobody has to be asked for it then. */
+/**
+ * The token begins where the lock is born, if that is one of its places: nobody has to be asked for it then.
+ */
 function bornAt(configuration: LockConfiguration, place: ParticipantPlace): LockConfiguration {
   const isOne = configuration.participants.some(({ id }) => id === place.id)
   return isOne ? { ...configuration, firstOwner: place.id } : configuration
@@ -104,8 +111,9 @@ function bornAt(configuration: LockConfiguration, place: ParticipantPlace): Lock
 const MOST_AT_ONCE = 6
 
 /**
- * The answers of those participants that gave one. Asked are those of the configuration as it is known, and if their answers
- * tell of another one, those of that. One for which there is nothing to ask (`null`) is not.
+ * The answers of the participants that gave one. It asks those of the known configuration and, if their
+ * answers name another one, those of that. A participant for which there is nothing to ask (`null`) is left
+ * out.
  */
 export async function askAll<Body>(
   services: Services,
@@ -144,7 +152,10 @@ function describeParticipant(
   return { id, location, reachable: true, phase, epoch, sequence, owner, queue, suspects: [...suspects] }
 }
 
-/** Two may think that they hold the lock: one of them was forced out and does not know it yet, and has the lower fence. */
+/**
+ * Two users may think that they hold the lock: one of them was forced out and does not know it yet, and has
+ * the lower fence.
+ */
 function latestHolder(statuses: readonly ParticipantStatus[]): ParticipantStatus['holder'] {
   const holders = statuses.flatMap(({ holder }) => (holder === null ? [] : [holder]))
   return holders.reduce<ParticipantStatus['holder']>(

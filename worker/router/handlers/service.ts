@@ -46,7 +46,7 @@ export const serviceHandlers = {
       const forbidden = authorization(c, 'metrics', lock)
       if (forbidden !== null) return forbidden
     }
-    // One after the other: who counts should not be who makes the load.
+    // One after the other: counting should not create the load.
     const views: LockViews[] = []
     for (const lock of locks) views.push(await viewsOf(services, lock))
     const more = (await services.participantMetrics()) + renderLockMetrics(views)
@@ -84,7 +84,7 @@ function pageOptions(c: RouterContext, { keys }: Services, base: string): DocsOp
   }
 }
 
-/** Where the service is mounted: what is left of the path of a request without the route's own. */
+/** Where the service is mounted: the path of a request without the route's own. */
 function baseOf(c: RouterContext, route: string): string {
   const { path } = c.req
   return path.endsWith(route) ? path.slice(0, -route.length) : path

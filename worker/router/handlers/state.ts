@@ -22,7 +22,7 @@ export const stateHandlers = {
     const { prefix, limit, cursor, consistency, at } = query
     const after = cursor === undefined ? null : parseCursor(cursor)
     if (cursor !== undefined && after === null) {
-      return malformed(c, [{ in: 'query', path: 'cursor', message: 'not a cursor of a page before' }])
+      return malformed(c, [{ in: 'query', path: 'cursor', message: 'is not the cursor of an earlier page' }])
     }
     const answer = await read(c, services, lock, at, { type: 'list', prefix, limit, after, consistency })
     if (answer.type === 'gone') return noSuchParticipant(c, 'query', at!)

@@ -1,4 +1,6 @@
-/** What stays open: Server-Sent Events and WebSockets. The router finds a participant and hands its answer on. */
+/**
+ * What stays open: Server-Sent Events and WebSockets. The router finds a participant and hands its answer on.
+ */
 import type { Context } from 'hono'
 import type { ParticipantPlace } from '../../../shared/api/configuration.ts'
 import { malformed, noSuchParticipant, pass } from '../answers.ts'
@@ -12,7 +14,7 @@ export const streamHandlers = {
   watch: async ({ c, services, parameters: { lock }, query: { since, at } }) => {
     const last = c.req.header('last-event-id')
     if (last !== undefined && !isSequence(last)) {
-      return malformed(c, [{ in: 'header', path: 'last-event-id', message: 'not a sequence' }])
+      return malformed(c, [{ in: 'header', path: 'last-event-id', message: 'is not a sequence' }])
     }
     // A browser that reconnects repeats its first address, with the `since` of long ago.
     const start = last ?? since?.toString()
@@ -32,7 +34,8 @@ export const streamHandlers = {
   session: async ({ c, services, parameters: { lock }, query: { at } }) => {
     const offered = c.get('incoming').headers
     if (!isUpgrade(offered)) {
-      const message = 'a session is a WebSocket: connect with one, or send `Upgrade: websocket`'
+      const message =
+        'is missing: a session is a WebSocket, so connect with one, or send `Upgrade: websocket`'
       return malformed(c, [{ in: 'header', path: 'upgrade', message }])
     }
     // Made anew: a key that was offered as a subprotocol goes no further than this.
@@ -90,7 +93,9 @@ function isSequence(text: string): boolean {
   return /^[0-9]{1,16}$/.test(text) && Number.isSafeInteger(Number(text))
 }
 
-/** The socket of the participant's answer becomes the socket of ours. `webSocket` is an addition of Workers. */
+/**
+ * The socket of the participant's answer becomes the socket of ours. `webSocket` is an addition of Workers.
+ */
 export function upgradeInWorkers(answer: Response, headers: Headers): Response {
   const { webSocket } = answer as Response & { readonly webSocket?: unknown }
   return new Response(null, { status: 101, headers, webSocket } as ResponseInit)

@@ -1,7 +1,7 @@
 /** A judgement as text for the terminal. */
-import { show } from '../../shared/history/compare.ts'
-import type { HistoryHeader } from '../../shared/history/events.ts'
-import type { Evidence, Judgement, PropertyVerdict } from '../../shared/history/verdict.ts'
+import { show } from './compare.ts'
+import type { HistoryHeader } from './events.ts'
+import type { Evidence, Judgement, PropertyVerdict } from './verdict.ts'
 
 export function report(header: HistoryHeader, judgement: Judgement): string {
   const { verdict, safety, liveness, properties, counts } = judgement

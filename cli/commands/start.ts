@@ -1,0 +1,49 @@
+/** `baton start`: the whole service on this machine, as `npm start` does. */
+import { once } from 'node:events'
+import { defineCommand } from '../command.ts'
+import { EXIT } from '../exit-codes.ts'
+import { Refusal } from '../explain.ts'
+import { integerOf } from '../values.ts'
+
+export const start = defineCommand({
+  name: 'start',
+  words: [],
+  summary: 'start the whole service on this machine',
+  description: `Starts the service on loopback, in one process with three participants, for trying and developing. It is open to
+everybody on this machine and needs no key. Its state stays in the storage folder. Ctrl-C ends it, with exit code 0.`,
+  options: {
+    port: {
+      type: 'string',
+      value: '<number>',
+      help: 'where it listens; 0 for any port (default PORT, or 8787)',
+    },
+    storage: {
+      type: 'string',
+      value: '<folder>',
+      help: 'where its state stays (default BATON_STORAGE, or .baton/start)',
+    },
+  },
+  examples: ['baton start', 'baton start --port 8788 --storage ./state'],
+  async run({ output, signals, environment }, { options }) {
+    // Loaded only here: no other command needs what starts a service.
+    const { DEFAULT_PORT, DEFAULT_STORAGE, startService } = await import('../../worker/local/service.ts')
+    const port = integerOf('--port', options.port ?? environment.PORT ?? String(DEFAULT_PORT), 0, 65_535)
+    const storage = options.storage ?? environment.BATON_STORAGE ?? DEFAULT_STORAGE
+    const running = await startService({ port, storage, onOutput: line => output.note(line) }).catch(
+      (error: Error) => {
+        throw new Refusal('not_started', `the service could not start on port ${port}: ${error.message}`)
+      },
+    )
+    output.result({ url: running.url, storage }, [
+      `Baton is at ${running.url} (open to this machine alone; storage in ${storage}).`,
+      `Try: baton --url ${running.url} put demo greeting '"hello"'`,
+      'Stop with Ctrl-C.',
+    ])
+    const ended = once(running.process, 'exit').then(([code]) => code as number | null)
+    const stopped = once(signals.signal, 'abort').then(() => running.stop())
+    if (signals.signal.aborted) await running.stop()
+    const code = await Promise.race([ended, stopped.then(() => EXIT.done)])
+    if (signals.received !== null) return EXIT.done
+    throw new Refusal('ended', `the service ended by itself, with exit code ${code}`)
+  },
+})

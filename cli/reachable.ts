@@ -1,0 +1,41 @@
+/**
+ * Whether anybody listens at all. The client tries an operation again for as long as it may wait for the
+ * lock, because the service may be restarting; and once it has tried, it cannot say that nothing was sent. A
+ * person who gave a wrong address wants to know at once, and that nothing was done.
+ */
+import { connect } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { networkError } from '../client/error-factory.ts'
+
+const ATTEMPTS = 4
+const PAUSE_MS = 250
+const LIMIT_MS = 10_000
+
+export async function mustBeThere(url: string, signal: AbortSignal): Promise<void> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await connectOnce(new URL(url))
+    } catch (error) {
+      if (signal.aborted || attempt === ATTEMPTS) throw networkError(error)
+    }
+    await sleep(PAUSE_MS)
+  }
+}
+
+function connectOnce({ hostname, port, protocol }: URL): Promise<void> {
+  const host = hostname.replace(/^\[|\]$/g, '')
+  return new Promise((resolve, reject) => {
+    const socket = connect({
+      host,
+      port: Number(port) || (protocol === 'https:' ? 443 : 80),
+      timeout: LIMIT_MS,
+    })
+    const end = (settle: () => void) => {
+      socket.destroy()
+      settle()
+    }
+    socket.once('connect', () => end(resolve))
+    socket.once('error', error => end(() => reject(error)))
+    socket.once('timeout', () => end(() => reject(new Error(`no connection within ${LIMIT_MS} ms`))))
+  })
+}

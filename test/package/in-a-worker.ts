@@ -1,0 +1,51 @@
+/**
+ * A Worker of one's own, as docs/library.md writes it: with strict types, bundled by wrangler, and run by
+ * Miniflare.
+ */
+import { convertV4MiniflareOptions, Miniflare } from 'miniflare'
+import { expect, it } from 'vitest'
+import { COMPATIBILITY_DATE } from '../../worker/local/workerd.ts'
+import { blocksOf, pageAt } from '../readme/markdown.ts'
+import { type Packed, STRICT, succeed } from './project.ts'
+
+function blockOfLibrary(language: string, part: string): string {
+  const blocks = blocksOf(pageAt('docs/library.md').text)
+  const found = blocks.filter(block => block.language === language && block.text.includes(part))
+  if (found.length !== 1) throw new Error(`docs/library.md has ${found.length} blocks with ${part}`)
+  return `${found[0]!.text}\n`
+}
+
+export function itWorksInAWorker(packed: () => Packed): void {
+  it('compiles with strict settings, is bundled by wrangler and serves its locks', async () => {
+    const project = packed().project('worker', ['@cloudflare/workers-types'])
+    project.write('account.ts', blockOfLibrary('ts', 'defineResource<AccountOp>'))
+    project.write('worker.ts', blockOfLibrary('ts', 'defineBaton({'))
+    const own = { allowImportingTsExtensions: true, types: ['@cloudflare/workers-types'] }
+    project.write('tsconfig.json', { compilerOptions: { ...STRICT, ...own }, files: ['worker.ts'] })
+    expect(project.compile('tsconfig.json')).toEqual({ status: 0, output: '', errors: '' })
+
+    const configuration = blockOfLibrary('toml', 'new_sqlite_classes')
+    expect(configuration).toContain(`compatibility_date = "${COMPATIBILITY_DATE}"`)
+    project.write('wrangler.toml', `name = "shop"\nmain = "worker.ts"\n${configuration}`)
+    const wrangler = 'wrangler/wrangler-dist/cli.js'
+    succeed(project.tool(wrangler, 'deploy', '--dry-run', '--outdir', 'out'))
+
+    const miniflare = new Miniflare(
+      convertV4MiniflareOptions({
+        modules: true,
+        script: project.read('out/worker.js'),
+        compatibilityDate: COMPATIBILITY_DATE,
+        compatibilityFlags: ['enable_request_signal', 'request_signal_passthrough'],
+        durableObjects: { PARTICIPANT: { className: 'BatonParticipant', useSQLite: true } },
+        cf: false,
+      }),
+    )
+    try {
+      const bonus = async () => (await miniflare.dispatchFetch('http://shop/bonus?customer=ann')).json()
+      expect([await bonus(), await bonus()]).toEqual([{ balance: 500 }, { balance: 500 }])
+      expect((await miniflare.dispatchFetch('http://shop/locks-api/healthz')).status).toBe(200)
+    } finally {
+      await miniflare.dispose()
+    }
+  })
+}

@@ -1,0 +1,23 @@
+/** The whole service in one workerd process on loopback: what `npm start` and `baton start` start. */
+import { isHarmless } from './harmless.ts'
+import { serviceScript } from './service-script.ts'
+import { type RunningWorkerd, startWorkerd } from './workerd.ts'
+
+export interface ServiceOptions {
+  /** 0 for any that is free. */
+  readonly port: number
+  /** The folder of its storage, which is kept. */
+  readonly storage: string
+  readonly onOutput: (line: string) => void
+}
+
+export const DEFAULT_PORT = 8787
+export const DEFAULT_STORAGE = '.baton/start'
+
+export async function startService(options: ServiceOptions): Promise<RunningWorkerd> {
+  const script = await serviceScript()
+  const onOutput = (line: string) => {
+    if (!isHarmless(line)) options.onOutput(line)
+  }
+  return startWorkerd({ ...options, script, variables: { BATON_OPEN: 'true' }, onOutput })
+}
