@@ -224,8 +224,8 @@ export class Healing {
 }
 
 function noiseOf(objects: readonly SimObject[]): string | null {
-  const loud = objects.find(({ disk }) => disk.alarmAt !== null)
-  return loud === undefined ? null : `${loud.name} has an alarm set though nobody wants anything`
+  const loud = objects.find(({ disk, hasTimeout }) => disk.alarmAt !== null || hasTimeout)
+  return loud === undefined ? null : `${loud.name} has an alarm or a timeout though nobody wants anything`
 }
 
 function breakForGood(world: World, site: Site, how: 'gone' | 'cut off'): void {

@@ -137,11 +137,16 @@ export class Instance implements Runtime {
 
   #timeout: Timer | null = null
 
+  get hasTimeout(): boolean {
+    return this.#timeout !== null
+  }
+
   #setTimeout(afterMs: number, run: () => void): void {
     this.point()
     const { world, site } = this.object
     this.#timeout?.cancel()
     const fire = (): void => {
+      this.#timeout = null
       if (this.isOver) return
       world.counts.timeouts++
       run()

@@ -76,7 +76,7 @@ const WEIGHTS: { readonly [type in FaultType]: number } = {
   'wipe-site': 2,
   disk: 2,
   clock: 1,
-  alarms: 2,
+  alarms: 5,
   partition: 3,
   'one-way': 2,
   slow: 2,

@@ -59,6 +59,10 @@ export class SimObject {
     return this.#instance !== null
   }
 
+  get hasTimeout(): boolean {
+    return this.#instance?.runtime.hasTimeout ?? false
+  }
+
   /** Of the present instance, without waking one. */
   get entries(): Entries | null {
     return this.#instance?.entries ?? null
