@@ -8,9 +8,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { API_LIMITS } from '../../shared/api/limits.ts'
 import type { Sink } from '../../worker/participant/runtime.ts'
-import { type SqlDatabase, SqlRows } from '../../worker/participant/sql-rows.ts'
+import { SqlRows } from '../../worker/participant/sql-rows.ts'
 import { Sqlite } from '../sqlite.ts'
 import { MemoryPlatform } from './memory-platform.ts'
+import { sqlDatabaseOf } from './sql-database.ts'
 
 /** Letters that are two bytes in memory and three on the wire. */
 const LONG = '\u4e00'.repeat(100_000)
@@ -32,19 +33,10 @@ class UnreadSink implements Sink {
   }
 }
 
-function sqlDatabase(file: string): SqlDatabase {
+function quickDatabase(file: string): Sqlite {
   const database = new Sqlite(file)
   database.exec('PRAGMA synchronous = OFF; PRAGMA journal_mode = MEMORY')
-  const exec = (query: string, ...values: (string | number)[]) => {
-    const rows = database.all(query, ...values) as never[]
-    return Object.assign(rows.values(), { one: () => rows[0]!, toArray: () => rows })
-  }
-  const transactionSync = (run: () => void) => {
-    database.exec('BEGIN')
-    run()
-    database.exec('COMMIT')
-  }
-  return { sql: { exec }, transactionSync } as never as SqlDatabase
+  return database
 }
 
 /** The size of everything reachable; the least of several measurements. */
@@ -62,7 +54,7 @@ async function held(): Promise<number> {
 const folder = mkdtempSync(join(tmpdir(), 'baton-memory-'))
 const platform = new MemoryPlatform(1)
 const node = platform.node(1)
-Object.assign(node, { rows: new SqlRows(sqlDatabase(join(folder, 'storage.sqlite'))) })
+Object.assign(node, { rows: new SqlRows(sqlDatabaseOf(quickDatabase(join(folder, 'storage.sqlite')))) })
 
 let operations = 0
 /** As they come: each read from a request of its own. */

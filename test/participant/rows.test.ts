@@ -10,10 +10,11 @@ import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { bundle } from '../../worker/local/build.ts'
 import { type RunningWorkerd, startWorkerd } from '../../worker/local/workerd.ts'
-import { type SqlDatabase, SqlRows } from '../../worker/participant/sql-rows.ts'
+import { SqlRows } from '../../worker/participant/sql-rows.ts'
 import { Sqlite } from '../sqlite.ts'
 import { MemoryRows } from './memory-rows.ts'
 import { ROWS_CONTRACT } from './rows-contract.ts'
+import { sqlDatabaseOf } from './sql-database.ts'
 
 const cases = ROWS_CONTRACT.map(({ name }, index) => [name, index] as const)
 
@@ -26,29 +27,10 @@ describe('in memory', () => {
 
 describe('on SQLite in Node', () => {
   it.each(cases)('%s', (_, index) => {
-    const database = databaseInNode()
+    const database = sqlDatabaseOf(new Sqlite())
     ROWS_CONTRACT[index]!.run(new SqlRows(database), () => new SqlRows(database))
   })
 })
-
-function databaseInNode(): SqlDatabase {
-  const database = new Sqlite()
-  const exec = (query: string, ...values: (string | number)[]) => {
-    const rows = database.all(query, ...values)
-    return { one: () => rows[0], toArray: () => rows, [Symbol.iterator]: () => rows[Symbol.iterator]() }
-  }
-  const transactionSync = (run: () => void) => {
-    database.exec('BEGIN')
-    try {
-      run()
-      database.exec('COMMIT')
-    } catch (error) {
-      database.exec('ROLLBACK')
-      throw error
-    }
-  }
-  return { sql: { exec }, transactionSync } as unknown as SqlDatabase
-}
 
 describe('on the SQLite of a Durable Object', () => {
   let folder: string

@@ -51,6 +51,10 @@ export class FakeSocket {
   send(): void {
     this.journal.push('say')
   }
+
+  close(): void {
+    this.journal.push('say')
+  }
 }
 
 export class FakeObject {

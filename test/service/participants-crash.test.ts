@@ -3,6 +3,10 @@
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import type { Json } from '../../shared/json.ts'
+import { Storage } from '../../worker/participant/core/storage.ts'
+import { SqlRows } from '../../worker/participant/sql-rows.ts'
+import { sqlDatabaseOf } from '../participant/sql-database.ts'
 import { Sqlite } from '../sqlite.ts'
 import { sleep } from './eventually.ts'
 import { itKeepsEveryPromise, useService } from './harness.ts'
@@ -19,18 +23,20 @@ async function crash(downMs = 0): Promise<void> {
 }
 
 /** Changes records of all participants while nothing runs, as the passing of much time would. */
-function editRecords(keys: string, edit: (value: { [member: string]: unknown }) => object): void {
+function editRecords(prefix: string, edit: (value: { [member: string]: Json }) => Json): void {
   const folder = join(service.storage, readdirSync(service.storage)[0]!)
+  let edited = 0
   for (const name of readdirSync(folder)) {
     if (!name.endsWith('.sqlite') || name.startsWith('metadata')) continue
     const database = new Sqlite(join(folder, name))
-    const rows = database.all('SELECT key, value FROM records WHERE key GLOB ?', keys)
-    for (const { key, value } of rows) {
-      const edited = JSON.stringify(edit(JSON.parse(value as string)))
-      database.all('UPDATE records SET value = ? WHERE key = ?', edited, key as string)
-    }
+    const storage = new Storage(new SqlRows(sqlDatabaseOf(database)), { eventsKept: Number.MAX_SAFE_INTEGER })
+    const records = [...storage.protocolRecords()].filter(([key]) => key.startsWith(prefix))
+    edited += records.length
+    storage.save(records.map(([key, value]) => ({ key, value: edit(value as { [member: string]: Json }) })))
+    storage.commit()
     database.close()
   }
+  expect(edited).toBeGreaterThan(0)
 }
 
 describe('kill -9 with writes under load', () => {
@@ -120,7 +126,7 @@ describe('what goes on in time while nobody runs', () => {
     const holder = await lock.granted({ ttlMs: 600_000 })
     const { id } = await lock.queued()
     await service.kill()
-    editRecords('waiter/*', waiter => ({ ...waiter, waitUntil: Date.now() + 500 }))
+    editRecords('waiter/', waiter => ({ ...waiter, waitUntil: Date.now() + 500 }))
     await service.start()
     await lock.untilQueueIs(0)
     expect((await lock.ticket(id)).body.code).toBe('no_such_ticket')

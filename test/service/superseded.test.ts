@@ -48,6 +48,40 @@ describe.each(ENTRIES)('%s', (_, run) => {
   })
 })
 
+/** A call that waits for a moment: a timeout ends it, and has an answer to give. */
+const waiting = {
+  call: { type: 'acquire', user: 'two', waitMs: 800, ttlMs: null, ticket: false, confirm: false },
+}
+
+describe('a timeout', () => {
+  let answer: Promise<Response>
+
+  beforeEach(async () => {
+    answer = object.participant.fetch(requestTo('/call', waiting))
+    await eventually(() => expect(object.journal).toContain('storage'))
+    await Promise.all(lock.objects.flatMap(({ background }) => background))
+    object.journal.length = 0
+  })
+
+  it('ends at once in an instance that was superseded: nothing leaves it', async () => {
+    object.isSuperseded = true
+    let isAnswered = false
+    void answer.then(() => {
+      isAnswered = true
+    })
+    await eventually(() => expect(object.journal).not.toEqual([]))
+    expect(object.journal).toEqual(['storage'])
+    // What left in that turn would have arrived by now.
+    await new Promise(resolve => setImmediate(resolve))
+    expect(isAnswered).toBe(false)
+  })
+
+  it('touches storage first in any other', async () => {
+    expect(await (await answer).json()).toMatchObject({ type: 'problem', code: 'locked' })
+    expect(object.journal[0]).toBe('storage')
+  })
+})
+
 it('every handler that the class has is among the entries', async () => {
   const { prototype } = object.participant.constructor
   const handlers = ['fetch', 'alarm', 'webSocketMessage', 'webSocketClose', 'webSocketError']
