@@ -23,8 +23,8 @@ import { type SetTimers, send, setTimer } from './step.ts'
 
 /**
  * The receiver chooses `name` anew each time that it begins, and so does the sender with `series`: a first
- * request that arrives twice, perhaps after a crash of the sender, makes another series of pages under the same
- * name, and pages of two series do not go together.
+ * request that arrives twice, perhaps after a crash of the sender, makes another series of pages under the
+ * same name, and pages of two series do not go together.
  */
 export interface SnapshotRequestMessage {
   readonly type: 'snapshot-request'

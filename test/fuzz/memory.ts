@@ -6,6 +6,7 @@
  */
 import { once } from 'node:events'
 import { readFile } from 'node:fs/promises'
+import { WebSocket } from 'undici'
 import type { RunningWorkerd } from '../../worker/local/workerd.ts'
 
 export interface Memory {
