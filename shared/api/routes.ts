@@ -54,7 +54,7 @@ const ONCE =
   'grant or a transact applies the operation anew, and under the old grant its outcome is unknown.'
 const HANDED_OVER =
   'A client that has gone while it waited holds nothing afterwards. Before it hands over a grant that was waited for, the service ' +
-  'writes one byte of the answer and sees whether the connection breaks; if so, the grant is withdrawn at once, and if the answer ' +
+  'writes the first bytes of the answer and sees whether the connection breaks; if so, the grant is withdrawn at once, and if the answer ' +
   `cannot be handed over at all, the grant ends after ${API_LIMITS.untakenMs / 1000} s. Whoever has the answer need not do anything: ` +
   'the grant lasts until `expiresAt`. A client that names its `waiter` does not rely on this: it can withdraw an acquire by that ' +
   'name, and confirms a grant that it had to wait for within `confirmMs`, with an operation or a keepalive.'

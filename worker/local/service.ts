@@ -19,5 +19,7 @@ export async function startService(options: ServiceOptions): Promise<RunningWork
   const onOutput = (line: string) => {
     if (!isHarmless(line)) options.onOutput(line)
   }
-  return startWorkerd({ ...options, script, variables: { BATON_OPEN: 'true' }, onOutput })
+  const { BATON_CORS_ORIGINS } = process.env
+  const variables = { BATON_OPEN: 'true', ...(BATON_CORS_ORIGINS ? { BATON_CORS_ORIGINS } : {}) }
+  return startWorkerd({ ...options, script, variables, onOutput })
 }
