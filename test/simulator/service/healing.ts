@@ -224,7 +224,10 @@ export class Healing {
 }
 
 function noiseOf(objects: readonly SimObject[]): string | null {
-  const loud = objects.find(({ disk, hasTimeout }) => disk.alarmAt !== null || hasTimeout)
+  // What is written may be an alarm.
+  const isLoud = ({ disk, hasTimeout }: SimObject) =>
+    disk.alarmAt !== null || hasTimeout || disk.groupsOnTheWay > 0
+  const loud = objects.find(isLoud)
   return loud === undefined ? null : `${loud.name} has an alarm or a timeout though nobody wants anything`
 }
 
