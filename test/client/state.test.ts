@@ -113,7 +113,7 @@ describe('a schema', () => {
     left: z.number().int().min(0),
     since: z.string().transform(text => new Date(text)),
     'user/*': z.object({ name: z.string() }),
-    'user/root/*': z.literal('nobody'),
+    'user/admin/*': z.literal('nobody'),
   }
 
   function stock() {
@@ -176,12 +176,12 @@ describe('a schema', () => {
     const { known, raw } = stock()
     await raw.transact([
       { put: 'user/7', value: { name: 'x' } },
-      { put: 'user/root/1', value: 'nobody' },
+      { put: 'user/admin/1', value: 'nobody' },
     ])
     expect((await known.get('user/7')).value).toEqual({ name: 'x' })
-    expect((await known.get('user/root/1')).value).toBe('nobody')
-    await raw.transact([{ put: 'user/root/1', value: { name: 'x' } }])
-    expect(await failure(known.get('user/root/1'))).toBeInstanceOf(SchemaError)
+    expect((await known.get('user/admin/1')).value).toBe('nobody')
+    await raw.transact([{ put: 'user/admin/1', value: { name: 'x' } }])
+    expect(await failure(known.get('user/admin/1'))).toBeInstanceOf(SchemaError)
   })
 
   it('may take its time, and be of any library', async () => {

@@ -2,137 +2,10 @@
  * Maekawa: the printed algorithm without each of its corrections (section 6 of protocol.md), its sets, its
  * memory.
  */
-import type { Mutant } from './catalogue.ts'
-import { lines, MAEKAWA } from './sources.ts'
 
-const corrections: Mutant[] = [
-  {
-    id: 'maekawa-displaced-not-told',
-    trap: 'FAILED to every displaced waiter',
-    title: 'a waiter that is displaced by an earlier request is told nothing, as printed',
-    file: MAEKAWA.arbiter,
-    find: '  if (displaced !== undefined && precedes(displaced, locker)) sendFailed(step, displaced)\n',
-    replace: '',
-  },
-  {
-    id: 'maekawa-second-not-told',
-    trap: 'FAILED to every displaced waiter',
-    title: 'a request that precedes the locker but not the first waiting one is told nothing',
-    file: MAEKAWA.arbiter,
-    find: '  if (!isSame(waiting[0]!, request) || precedes(locker, request)) return sendFailed(step, request)',
-    replace: lines(
-      '  if (precedes(locker, request)) return sendFailed(step, request)',
-      '  if (!isSame(waiting[0]!, request)) return',
-    ),
-  },
-  {
-    id: 'maekawa-relinquished-not-failed',
-    trap: 'a relinquished member counts as failed',
-    title: 'a member that was given back does not count as failed, as printed',
-    file: MAEKAWA.requester,
-    find: '  return soft.failed[member] === true || durable.own.relinquished[member] !== undefined',
-    replace: '  return soft.failed[member] === true',
-  },
-  {
-    id: 'maekawa-inquire-not-deferred',
-    trap: 'deferred INQUIREs',
-    title: 'an INQUIRE is answered only when it comes, not when FAILED decides the answer',
-    file: MAEKAWA.requester,
-    find: lines('  step.state.soft.failed[member] = true', '  answerInquiries(step)'),
-    replace: '  step.state.soft.failed[member] = true',
-  },
-  {
-    id: 'maekawa-late-failed',
-    trap: 'stale messages',
-    title: 'a FAILED that comes after the LOCKED counts',
-    file: MAEKAWA.requester,
-    find: '  if (soft.locked[member] !== undefined) return false\n',
-    replace: '',
-  },
-  {
-    id: 'maekawa-stale-answer',
-    trap: 'stale messages',
-    title: 'an answer to an earlier request counts for this one',
-    file: MAEKAWA.requester,
-    find: "  if (phase === 'idle' || sequence !== message.sequence) return sayItIsOver(step, from, message)",
-    replace: "  if (phase === 'idle') return sayItIsOver(step, from, message)",
-  },
-  {
-    id: 'maekawa-stale-relinquish',
-    trap: 'stale messages',
-    title: 'a RELINQUISH of an earlier round takes the present lock away',
-    file: MAEKAWA.arbiter,
-    find: '  if (arbiter.locker === null || arbiter.round !== round) return',
-    replace: '  if (arbiter.locker === null) return',
-  },
-  {
-    id: 'maekawa-rounds-begin-anew',
-    trap: 'stale messages',
-    title: 'a node that nobody locks forgets how many rounds there were',
-    file: MAEKAWA.arbiter,
-    find: 'changeArbiter(step, { round: arbiter.round, locker: null })',
-    replace: 'changeArbiter(step, { round: 0, locker: null })',
-  },
-  {
-    id: 'maekawa-late-request',
-    trap: 'stale messages',
-    title: 'a REQUEST that comes after its RELEASE is a request',
-    file: MAEKAWA.arbiter,
-    find: '  if (sequence <= (durable.ended[from] ?? 0)) return\n  derived.highest = Math.max(derived.highest, sequence)\n  const earlier',
-    replace: '  derived.highest = Math.max(derived.highest, sequence)\n  const earlier',
-  },
-  {
-    id: 'maekawa-overtaken-request',
-    trap: 'stale messages',
-    title: 'an overtaken REQUEST waits beside the next one of its node',
-    file: MAEKAWA.arbiter,
-    find: '  if (earlier !== undefined && earlier.sequence > sequence) return\n',
-    replace: '',
-  },
-  {
-    id: 'maekawa-stale-release',
-    trap: 'stale messages',
-    title: 'a late RELEASE ends the next request of its node',
-    file: MAEKAWA.arbiter,
-    find: '  if (known === undefined || known.sequence > sequence) return',
-    replace: '  if (known === undefined) return',
-  },
-  {
-    id: 'maekawa-given-back-lock-counts',
-    trap: 'stale messages',
-    title: 'a LOCKED that comes again counts though its lock was given back',
-    file: MAEKAWA.requester,
-    find: lines(
-      '  if (round <= (durable.own.relinquished[member] ?? 0)) return sendRelinquish(step, member, round)',
-      '  soft.locked[member]',
-    ),
-    replace: '  soft.locked[member]',
-  },
-  {
-    id: 'maekawa-relinquish-inside',
-    trap: 'stale messages',
-    title: 'a node that is inside gives locks back',
-    file: MAEKAWA.requester,
-    find: "phase === 'requesting' ? onInquire(step, from, message) : noteWaitingNode(step)",
-    replace: 'onInquire(step, from, message)',
-  },
-  {
-    id: 'maekawa-inquire-before-locked',
-    trap: 'INQUIRE before LOCKED',
-    title: 'an INQUIRE that comes before its LOCKED is forgotten',
-    file: MAEKAWA.requester,
-    find: '  soft.inquired[member] = round\n',
-    replace: '  if (soft.locked[member] !== undefined) soft.inquired[member] = round\n',
-  },
-  {
-    id: 'maekawa-keeps-what-it-gave-back',
-    trap: 'a relinquished member counts as failed',
-    title: 'a lock that is given back goes on counting',
-    file: MAEKAWA.requester,
-    find: '  delete soft.locked[member]\n',
-    replace: '',
-  },
-]
+import type { Mutant } from './catalogue.ts'
+import { maekawaCorrectionMutants } from './catalogue-maekawa-corrections.ts'
+import { lines, MAEKAWA } from './sources.ts'
 
 const lossMutants: Mutant[] = [
   {
@@ -501,7 +374,7 @@ const sets: Mutant[] = [
 ]
 
 export const maekawaMutants: Mutant[] = [
-  ...corrections,
+  ...maekawaCorrectionMutants,
   ...lossMutants,
   ...durabilityMutants,
   ...fences,

@@ -1,160 +1,8 @@
 /** The earlier algorithm: multi-Paxos, the state machine that its decisions drive, and its users. */
-import type { Mutant } from './catalogue.ts'
-import { CONSENSUS, lines, SHARED } from './sources.ts'
 
-const paxos: Mutant[] = [
-  {
-    id: 'consensus-promise-not-durable',
-    trap: 'durable: promise',
-    title: 'a promise is given before it is written',
-    file: CONSENSUS.log,
-    find: "  save(step, 'acceptor', durable.acceptor)\n",
-    replace: '',
-  },
-  {
-    id: 'consensus-accepted-not-durable',
-    trap: 'durable: accepted',
-    title: 'an acknowledgement is sent before what is acknowledged is written',
-    file: CONSENSUS.log,
-    find: '  save(step, logKey(entry.position), entry)\n',
-    replace: '',
-  },
-  {
-    id: 'consensus-accepts-below-promise',
-    trap: 'Paxos',
-    title: 'a proposal in a lower ballot than the promised one is accepted',
-    file: CONSENSUS.instances,
-    find: '  if (ballot < durable.acceptor.promised) {',
-    replace: '  if (ballot < 0) {',
-  },
-  {
-    id: 'consensus-promises-below-promise',
-    trap: 'Paxos',
-    title: 'a lower ballot than the promised one is promised',
-    file: CONSENSUS.ballots,
-    find: lines(
-      "  if (message.ballot < promised) return send(step, from, { type: 'reject', promised })",
-      '  promise(step, message.ballot)',
-      '  send(step, from, promiseOf(step))',
-    ),
-    replace: lines(
-      '  promise(step, Math.max(message.ballot, promised))',
-      '  send(step, from, { ...promiseOf(step), ballot: message.ballot })',
-    ),
-  },
-  {
-    id: 'consensus-ignores-accepted',
-    trap: 'Paxos',
-    title: 'a new coordinator takes over only what it has accepted itself',
-    file: CONSENSUS.ballots,
-    find: '  for (const entry of promises.flatMap(({ entries }) => entries)) {',
-    replace: '  for (const entry of undecided(durable)) {',
-  },
-  {
-    id: 'consensus-lowest-ballot',
-    trap: 'Paxos',
-    title: 'of two accepted commands, that of the lower ballot is proposed again',
-    file: CONSENSUS.ballots,
-    find: '    if (other === undefined || other.ballot < entry.ballot) accepted',
-    replace: '    if (other === undefined || other.ballot > entry.ballot) accepted',
-  },
-  {
-    id: 'consensus-minority-promises',
-    trap: 'Paxos',
-    title: 'a new coordinator does not wait for the promises of a majority',
-    file: CONSENSUS.ballots,
-    find: '  if (promises.length < majority(step.context.config.participants)) return\n',
-    replace: '  if (promises.length < 2) return\n',
-  },
-  {
-    id: 'consensus-late-promise',
-    trap: 'Paxos',
-    title: 'a promise of an earlier ballot counts for this one',
-    file: CONSENSUS.ballots,
-    find: '  if (candidacy?.ballot === message.ballot) candidacy.promises[from] = message',
-    replace: '  if (candidacy !== null) candidacy.promises[from] = message',
-  },
-  {
-    id: 'consensus-behind-coordinator',
-    trap: 'Paxos',
-    title: 'a new coordinator begins before it knows all that the others know to be decided',
-    file: CONSENSUS.ballots,
-    find: '  if (furthest > durable.machine.applied) {',
-    replace: '  if (furthest < 0) {',
-  },
-  {
-    id: 'consensus-decided-alone',
-    trap: 'outcome before the decision',
-    title: 'a command that one participant has accepted is decided',
-    file: CONSENSUS.instances,
-    find: '  applyThrough(step, Math.min(own, reachedByMajority(through)))',
-    replace: '  applyThrough(step, own)',
-  },
-  {
-    id: 'consensus-acknowledged-in-any-ballot',
-    trap: 'Paxos',
-    title: 'acknowledgements of different ballots are counted together',
-    file: CONSENSUS.instances,
-    find: '  if (ballot < acknowledged.ballot) return\n',
-    replace: '',
-  },
-  {
-    id: 'consensus-old-acknowledgements-count',
-    trap: 'Paxos',
-    title: 'an acknowledgement of an earlier ballot counts in the next',
-    file: CONSENSUS.instances,
-    find: lines('    acknowledged.ballot = ballot', '    acknowledged.through.fill(0)'),
-    replace: '    acknowledged.ballot = ballot',
-  },
-  {
-    id: 'consensus-acknowledges-other-ballots',
-    trap: 'Paxos',
-    title: 'a command accepted in another ballot is acknowledged in this one',
-    file: CONSENSUS.log,
-    find: '  while (entryAt(durable, position + 1)?.ballot === ballot) position++',
-    replace: '  while (entryAt(durable, position + 1) !== undefined && ballot >= 0) position++',
-  },
-  {
-    id: 'consensus-decision-of-another-ballot',
-    trap: 'applied in order',
-    title: 'a decision applies what was accepted in another ballot',
-    file: CONSENSUS.instances,
-    find: '  applyThrough(step, Math.min(message.decided, through))',
-    replace: '  applyThrough(step, Math.min(message.decided, lengthOf(durable)))',
-  },
-  {
-    id: 'consensus-proposal-of-another-ballot',
-    trap: 'applied in order',
-    title: 'a proposal that says what is decided applies what was accepted in another ballot',
-    file: CONSENSUS.instances,
-    find: '  applyThrough(step, Math.min(decided, through))',
-    replace: '  applyThrough(step, Math.min(decided, lengthOf(durable)))',
-  },
-  {
-    id: 'consensus-gap',
-    trap: 'applied in order',
-    title: 'a proposal behind a gap is accepted',
-    file: CONSENSUS.instances,
-    find: '  if (previous > lengthOf(durable)) return false\n',
-    replace: '',
-  },
-  {
-    id: 'consensus-ballot-of-two',
-    trap: 'Paxos',
-    title: 'two participants have the same ballot',
-    file: CONSENSUS.log,
-    find: '  (roundOf(ballot) + 1) * BALLOT_DIGIT + coordinator',
-    replace: '  (roundOf(ballot) + 1) * BALLOT_DIGIT + Math.min(coordinator, 2)',
-  },
-  {
-    id: 'consensus-blank-votes',
-    trap: 'D2',
-    title: 'a participant that has lost its storage votes',
-    file: CONSENSUS.main,
-    find: "    else changeMembership(step, { status: 'excluded' })",
-    replace: '    else initializeMember(step)',
-  },
-]
+import type { Mutant } from './catalogue.ts'
+import { consensusPaxosMutants } from './catalogue-wme-consensus-paxos.ts'
+import { CONSENSUS, lines, SHARED } from './sources.ts'
 
 const machine: Mutant[] = [
   {
@@ -569,4 +417,10 @@ const requests: Mutant[] = [
   },
 ]
 
-export const wmeConsensusMutants: Mutant[] = [...paxos, ...machine, ...durability, ...others, ...requests]
+export const wmeConsensusMutants: Mutant[] = [
+  ...consensusPaxosMutants,
+  ...machine,
+  ...durability,
+  ...others,
+  ...requests,
+]
