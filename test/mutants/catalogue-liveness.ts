@@ -4,6 +4,14 @@ import { lines, SHARED, WME } from './sources.ts'
 
 export const livenessMutants: Mutant[] = [
   {
+    id: 'b11-remembered-request',
+    trap: 'B11',
+    title: 'entries are repeated without end for a request that nobody repeats',
+    file: WME.repeat,
+    find: "phase === 'requesting' || isUnconfirmed\n",
+    replace: "phase === 'requesting' || isUnconfirmed || soft.requests.length > 0\n",
+  },
+  {
     id: 'c5-deaf-peer-asked-for-ever',
     trap: 'C5',
     title: 'a peer that never answers is asked again and again, as long as it speaks first',

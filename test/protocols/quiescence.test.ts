@@ -44,6 +44,21 @@ describe.each(protocols)('quiescence %s', (_name, protocol) => {
     expect(epochOf(cluster, 2)).toBe(0)
   })
 
+  it('whoever has given the token to one that is cut off, though another one asked for it once', () => {
+    const cluster = createCluster()
+    const by = enter(cluster, 1, 'a')
+    cluster.try(4, 'd')
+    cluster.deliver()
+    cluster.try(5, 'e')
+    cluster.deliver()
+    cluster.isolate(4, 5)
+    withdraw(cluster, 4, 'd')
+    withdraw(cluster, 5, 'e')
+    exit(cluster, by)
+    cluster.run(SETTLING_MS)
+    expect([1, 2, 3].flatMap(id => cluster.timers(id))).toEqual([])
+  })
+
   it('at birth', () => {
     const cluster = createCluster()
     expect(timersOf(cluster)).toEqual([])

@@ -95,6 +95,8 @@ export function onRequest(step: Step, message: RequestMessage): void {
   const { derived, soft } = step.state
   const { participant, requestId } = message
   if (participant === step.context.config.self || requestId <= derived.granted[participant]!) return
+  // A participant that waits asks again and again. One that is not heard any more keeps nobody repeating.
+  soft.idleRepeats = 0
   const request: Request = { participant, requestId }
   const place = soft.requests.findIndex(queued => queued.participant === participant)
   if (place === -1) soft.requests.push(request)

@@ -145,8 +145,7 @@ function mayRepeatEntries(step: Step): boolean {
   const { durable, soft } = step.state
   const { phase, grant } = durable.stub
   const isUnconfirmed = grant !== null && grant.sequence > soft.committed
-  const isWaitedFor =
-    phase === 'cs-issuing' || phase === 'requesting' || isUnconfirmed || soft.requests.length > 0
+  const isWaitedFor = phase === 'cs-issuing' || phase === 'requesting' || isUnconfirmed
   const isUncommitted = soft.committed < lengthOf(durable)
   return (isWaitedFor && isUncommitted) || soft.idleRepeats < step.context.config.limits.idleRepeats
 }
