@@ -320,3 +320,29 @@ describe('checkpoints leave few segments', () => {
     expect(readCheckpoint(rows)!.segments.length).toBeLessThan(8)
   })
 })
+
+describe('an instance that keeps no steps leaves no gap between those of the others', () => {
+  function turn(rows: MemoryRows, eventsKept: number, sequence: number): void {
+    const storage = new Storage(rows, { eventsKept })
+    storage.events.record([eventAt(sequence)], [{ event: 'op', sequence, data: { sequence } }])
+    storage.put('log', sequence)
+    storage.commit()
+  }
+
+  // Where 8 are kept each turn is a checkpoint of its own; otherwise the steps are in the journal.
+  it.each([8, 1_000])('where the others keep %i', kept => {
+    const rows = new MemoryRows()
+    for (const [eventsKept, sequence] of [
+      [kept, 1],
+      [kept, 2],
+      [0, 3],
+      [0, 4],
+      [kept, 5],
+    ] as const)
+      turn(rows, eventsKept, sequence)
+    const storage = new Storage(rows, { eventsKept: kept })
+    expect(history(storage)).toEqual([5])
+    expect([2, 3, 4, 5].map(since => storage.events.reaches(since))).toEqual([false, false, true, true])
+    expect(storage.events.changesPage({ since: 4, afterStep: 0 }, 1_000)!.changes).toHaveLength(1)
+  })
+})
