@@ -124,8 +124,8 @@ export const journalMutants: Mutant[] = [
     trap: 'history',
     title: 'blocks of steps are never forgotten',
     file: PARTICIPANT.eventLog,
-    find: 'if (isNeeded || oldest.first',
-    replace: 'if (isNeeded || next > 0 || oldest.first',
+    find: 'if (isNeeded || (isNewest',
+    replace: 'if (isNeeded || next > 0 || (isNewest',
   },
   {
     id: 'forgotten-changes-unmissed',

@@ -6,6 +6,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { HistoryEvent } from '../../shared/history/events.ts'
 import type { Json } from '../../shared/json.ts'
+import { readCheckpoint } from '../../worker/participant/core/checkpoint.ts'
 import { Storage, storedRecords } from '../../worker/participant/core/storage.ts'
 import { MemoryRows } from './memory-rows.ts'
 
@@ -297,5 +298,51 @@ describe('layouts', () => {
     const before = structuredClone(rows.tables)
     expect(() => new Storage(rows, { eventsKept: 100 })).toThrow(`layout ${layout + 1}`)
     expect(structuredClone(rows.tables)).toEqual(before)
+  })
+})
+
+describe('checkpoints leave few segments', () => {
+  it.each<[what: string, key: string, value: Json | null]>([
+    ['a short record', 'a', 1],
+    ['an empty key', '', ''],
+    ['a deleted record', 'a', null],
+    ['a key that JSON escapes', '\u0000'.repeat(50), 1],
+    ['a key of lone surrogates', '\ud800'.repeat(50), 1],
+  ])('with %s', (_, key, value) => {
+    const rows = new MemoryRows()
+    const storage = new Storage(rows, { eventsKept: 0, journalRows: 1 })
+    storage.put('other', 'x'.repeat(1_000))
+    for (let turn = 0; turn < 300; turn++) {
+      if (value === null) storage.delete(key)
+      else storage.put(key, value)
+      storage.commit()
+    }
+    expect(readCheckpoint(rows)!.segments.length).toBeLessThan(8)
+  })
+})
+
+describe('an instance that keeps no steps leaves no gap between those of the others', () => {
+  function turn(rows: MemoryRows, eventsKept: number, sequence: number): void {
+    const storage = new Storage(rows, { eventsKept })
+    storage.events.record([eventAt(sequence)], [{ event: 'op', sequence, data: { sequence } }])
+    storage.put('log', sequence)
+    storage.commit()
+  }
+
+  // Where 8 are kept each turn is a checkpoint of its own; otherwise the steps are in the journal.
+  it.each([8, 1_000])('where the others keep %i', kept => {
+    const rows = new MemoryRows()
+    for (const [eventsKept, sequence] of [
+      [kept, 1],
+      [kept, 2],
+      [0, 3],
+      [0, 4],
+      [kept, 5],
+    ] as const)
+      turn(rows, eventsKept, sequence)
+    const storage = new Storage(rows, { eventsKept: kept })
+    expect(history(storage)).toEqual([5])
+    expect([2, 3, 4, 5].map(since => storage.events.reaches(since))).toEqual([false, false, true, true])
+    expect(storage.events.changesPage({ since: 4, afterStep: 0 }, 1_000)!.changes).toHaveLength(1)
   })
 })

@@ -83,10 +83,11 @@ export class EventLog {
 
   /**
    * Writes one line for each step, or more if a row would not hold what it did, as when a participant catches
-   * up.
+   * up. Where no steps are kept, what changed is missed: a later instance may keep some.
    */
   record(history: readonly HistoryEvent[], changes: readonly WatchEvent[]): void {
     if (this.eventsKept > 0) this.staged.push(...this.stepsFor(history, changes))
+    else this.missThrough(highestOf(changes))
   }
 
   /** What is told from here on begins anew: nobody can resume from what was told before. */
@@ -118,8 +119,13 @@ export class EventLog {
     this.recentLength += step.text.length
   }
 
-  /** Where few steps are kept, few of them wait for a checkpoint: so many blocks make up what is kept. */
+  /**
+   * Where few steps are kept, few of them wait for a checkpoint: so many blocks make up what is kept. Where
+   * none are kept, those of an earlier instance go at once: nothing would say that others are missing after
+   * them.
+   */
   get isFull(): boolean {
+    if (this.eventsKept === 0 && this.counts.kept > 0) return true
     if (this.recent.length === 0) return false
     return (
       this.recent.length * MIN_BLOCKS >= this.eventsKept || this.recentLength * MIN_BLOCKS >= this.bytesKept
@@ -155,7 +161,8 @@ export class EventLog {
   private forgetOldBlocks({ next, kept, bytes }: StepCounts): StepCounts {
     for (let oldest = this.rows.oldest(); oldest !== undefined; oldest = this.rows.oldest()) {
       const isNeeded = kept - oldest.steps < this.eventsKept && bytes <= this.bytesKept
-      if (isNeeded || oldest.first + oldest.steps === next) break
+      const isNewest = oldest.first + oldest.steps === next
+      if (isNeeded || (isNewest && this.eventsKept > 0)) break
       this.rows.delete(oldest.first)
       this.missThrough(oldest.sequence)
       kept -= oldest.steps

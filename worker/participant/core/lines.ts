@@ -12,6 +12,10 @@ const NEXT = '\n'
 
 export const lineOf = (key: string, text: Text): string => JSON.stringify(key) + AFTER_KEY + (text ?? '')
 
+/** With the line break after it. */
+export const lineLength = (key: string, text: Text): number =>
+  JSON.stringify(key).length + AFTER_KEY.length + (text?.length ?? 0) + NEXT.length
+
 export function* recordsIn(body: string): Iterable<readonly [key: string, text: Text]> {
   for (const line of linesOf(body)) {
     const at = line.indexOf(AFTER_KEY)

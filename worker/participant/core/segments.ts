@@ -6,7 +6,7 @@
  */
 
 import type { SegmentRows } from '../runtime.ts'
-import { joinLines, lineOf, pack, recordsIn, type Text } from './lines.ts'
+import { joinLines, lineLength, lineOf, pack, recordsIn, type Text } from './lines.ts'
 
 /** The rows that hold a segment, and the length of its text. */
 export interface Segment {
@@ -56,9 +56,13 @@ export function addSegment(
   return { segments: kept, nextRow: nextRow + segment.rows.length }
 }
 
+/**
+ * In the measure of the segments themselves: a line is longer than its key and text, and many times as long
+ * if the key consists of letters that JSON escapes. Measured otherwise, such segments would never be merged.
+ */
 function lengthOf(changed: ReadonlyMap<string, Text>): number {
   let length = 0
-  for (const [key, text] of changed) length += key.length + (text?.length ?? 0)
+  for (const [key, text] of changed) length += lineLength(key, text)
   return length
 }
 
