@@ -28,7 +28,8 @@ const keys = fc.constantFrom(
 )
 const values = fc.oneof(
   fc.constant(null),
-  fc.jsonValue({ maxDepth: 2 }) as fc.Arbitrary<Json>,
+  // JSON has a negative zero that it does not write.
+  fc.jsonValue({ maxDepth: 2 }).map(value => JSON.parse(JSON.stringify(value)) as Json),
   fc.constantFrom<Json>('{', '"', '', '\t\n', 'é😀\u2028', 0),
 )
 const turns = fc.array(
