@@ -191,7 +191,7 @@ export class Lock<Resource extends ResourceTypes = KeyValue> {
   entries<Value = ValueIn<Resource>>(
     options: ListOptions = {},
   ): AsyncGenerator<Entry<Value>, void, undefined> {
-    return listAll(this.#connection, this.name, options, this.#schemas)
+    return listAll(page => this.list<Value>(page), options)
   }
 
   /**
@@ -212,8 +212,10 @@ export class Lock<Resource extends ResourceTypes = KeyValue> {
    * `ejected` come. The grant lives as long as the socket: the session sends signs of life by itself.
    */
   session({ at }: { readonly at?: number } = {}): Session<Resource['op']> {
-    const { openSocket, newId, clock } = this.#connection
-    return new Session(openSocket({ path: pathOf(this.name, 'session'), query: { at } }), newId, clock)
+    const call = this.#connection.lasting('session', this.name)
+    const { transport, openSocket, newId, clock } = call.connection
+    const opened = openSocket(transport, { path: pathOf(this.name, 'session'), query: { at } })
+    return new Session(opened, newId, clock, call)
   }
 
   /**
