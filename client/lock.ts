@@ -14,9 +14,9 @@ import { Session } from './session.ts'
 import type { ValueIn } from './state.ts'
 import type { Call } from './transport.ts'
 import type {
+  Configuration,
   Entry,
   HistoryPage,
-  LockConfiguration,
   LockHistory,
   LockOptions,
   Membership,
@@ -239,7 +239,7 @@ export class Lock<Resource extends ResourceTypes = KeyValue> {
    * Decides what the lock is made of, once. Rejects with a `ConflictError` if it is made of something else
    * already.
    */
-  async configure(lockOptions: LockOptions, options: SignalOptions = {}): Promise<LockConfiguration> {
+  async configure(lockOptions: LockOptions, options: SignalOptions = {}): Promise<Configuration> {
     const call = { method: 'PUT', path: pathOf(this.name), body: writeJson(lockOptions) } as const
     return this.#repeatable('configure', call, options)
   }

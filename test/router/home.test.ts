@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { Hono } from 'hono'
 import { describe, expect, it } from 'vitest'
-import { homeAnswer } from '../../shared/api/answers.ts'
+import { homeAnswer } from '../../shared/api/answer-schemas.ts'
 import { createHarness } from './fake.ts'
 
 const BROWSER = { accept: 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8' }
