@@ -25,6 +25,9 @@ export const STRICT = {
   noEmit: true,
 }
 
+/** For something that hangs; nothing here comes near it. */
+const LIMIT_MS = 240_000
+
 export interface Ran {
   readonly status: number | null
   readonly output: string
@@ -199,6 +202,7 @@ function run(
   const { status, stdout, stderr, error } = spawnSync(command, words, {
     cwd,
     encoding: 'utf8',
+    timeout: LIMIT_MS,
     env: ownEnvironment(environment),
   })
   if (error !== undefined) throw error
