@@ -1,6 +1,5 @@
 /**
- * What every part of the client works with: the way to the service, the time, randomness, and how to try
- * again.
+ * What every part of the client uses: the transport, the clock, randomness, and the rules for retries.
  */
 import type { Clock } from './clock.ts'
 import { type RetryLimits, type RetryOptions, withRetries } from './retry.ts'
@@ -36,7 +35,7 @@ export class Connection {
   readonly retry: Required<RetryOptions>
   readonly #options: ConnectionOptions
   readonly #listeners: Map<string, Set<(fence: number) => void>>
-  /** Told how often a call was repeated. */
+  /** Called with the number of retries so far. */
   readonly #onRetries: (retries: number) => void
 
   constructor(options: ConnectionOptions, of?: Connection, onRetries: (retries: number) => void = () => {}) {
@@ -53,7 +52,7 @@ export class Connection {
   }
 
   /**
-   * A call of the lock in a span of its own, if there is a tracer: it goes by the connection that it is
+   * Runs a call in a span of its own, if there is a tracer. The work must use the connection that it is
    * given.
    */
   traced<T>(
@@ -81,7 +80,10 @@ export class Connection {
     return new Connection({ ...this.#options, transport }, this, onRetries)
   }
 
-  /** A call that may depend on the time at which it is sent is given as a function. */
+  /**
+   * Sends a call, with retries. A function makes the call anew for each attempt, because what it asks for
+   * depends on the time.
+   */
   call(
     call: Call | (() => Call),
     limits: Omit<RetryLimits, 'signal'>,
@@ -92,12 +94,15 @@ export class Connection {
     )
   }
 
-  /** Somebody was given this lock: a watch has said so. */
+  /** A watch has seen that somebody was granted this lock. */
   granted(lock: string, fence: number): void {
     for (const listener of this.#listeners.get(lock) ?? []) listener(fence)
   }
 
-  /** Until the signal is aborted, every grant of this lock that a watch of this client tells of. */
+  /**
+   * Calls the listener for each grant of this lock that a watch of this client sees, until the signal is
+   * aborted.
+   */
   onGranted(lock: string, signal: AbortSignal, listener: (fence: number) => void): void {
     const listeners = this.#listeners.get(lock) ?? new Set()
     this.#listeners.set(lock, listeners.add(listener))
@@ -107,7 +112,7 @@ export class Connection {
     })
   }
 
-  /** Goes on after the caller has its answer; what becomes of it, nobody asks. */
+  /** Lets work go on after the caller has its answer. Nobody waits for its outcome. */
   later(work: Promise<unknown>): void {
     this.#options.waitUntil(work.catch(() => {}))
   }
@@ -130,10 +135,10 @@ const noteIn =
   attributes =>
     span.setAttributes({ ...attributes })
 
-/** What one request may ask the service to wait. */
+/** The longest wait that one request may ask for. */
 export const LONGEST_WAIT_MS = 25_000
 
-/** The name of a lock goes into paths: one like `..` would lead elsewhere. */
+/** The name of a lock becomes part of a path, and a name like `..` would lead elsewhere. */
 export const LOCK_NAME = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/
 
 export function pathOf(...segments: readonly string[]): string {

@@ -57,14 +57,14 @@ export interface EjectOptions extends SignalOptions {
 }
 
 /**
- * Time for the token to come from another region: without any, only a lock whose token is near would ever be
- * free.
+ * Gives the token time to come from another region. Without it, only a lock whose token is nearby would ever
+ * seem free.
  */
 const TRY_WAIT_MS = 1_000
 
 const AFTER_A_LOSS = 'But an earlier request of this call got no answer, and may have ejected it.'
 
-/** `Resource` says what the lock guards; the built-in map unless it says. */
+/** `Resource` is the type of what the lock guards. Default: the built-in map. */
 export class Lock<Resource extends ResourceTypes = KeyValue> {
   readonly name: string
   readonly #connection: Connection
@@ -285,7 +285,7 @@ export class Lock<Resource extends ResourceTypes = KeyValue> {
     return this.#once('participants', { method: 'POST', path, body: writeJson(change) }, signal)
   }
 
-  /** Done twice is the same as done once. */
+  /** For calls that may be repeated, because doing one twice is the same as doing it once. */
   #repeatable<T>(name: string, call: Call, { signal }: SignalOptions): Promise<T> {
     return this.#send(name, call, 'always', signal)
   }

@@ -65,7 +65,7 @@ async function readKey(
   }
 }
 
-/** Of all keys that begin with this one, it is the first itself. */
+/** Such a key is read from the list of all keys that begin with it: it is the first of them. */
 async function getFirst(
   connection: Connection,
   lock: string,

@@ -90,7 +90,7 @@ export class Session<Op = unknown> implements AsyncDisposable, AsyncIterable<Ses
     this.#send({ type: 'try', ...options })
   }
 
-  /** The id under which the outcome will come. */
+  /** Starts an operation, and returns the id that its outcome will have. */
   issue(ops: readonly Op[], { opId = this.#newId() }: Pick<ApplyOptions, 'opId'> = {}): string {
     this.#send({ type: 'issue', opId, ops })
     return opId

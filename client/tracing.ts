@@ -35,7 +35,7 @@ export type Note = (attributes: Attributes) => void
 const CLIENT = 2
 const ERROR = 2
 
-/** The call in a span of its own, with what it notes and how it ends. */
+/** Runs a call in a span of its own, which tells what the call noted and how it ended. */
 export function inSpan<T>(
   tracer: Tracer,
   name: string,

@@ -95,7 +95,7 @@ export interface Status {
   readonly holder: Holder | null
 }
 
-/** Of one that is not reachable, all but the first three are `null`. */
+/** If the participant is not reachable, all but the first three are `null`. */
 export interface ParticipantInfo extends Place {
   readonly reachable: boolean
   readonly phase: string | null
