@@ -1,4 +1,4 @@
-/** From what a participant answers, or the router itself refuses, to a response. */
+/** Makes responses from the answers of participants, and from what the router itself refuses. */
 import type { ContentfulStatusCode } from 'hono/utils/http-status'
 import {
   type FieldError,
@@ -18,7 +18,7 @@ export interface ProblemResponseOptions extends ProblemOptions {
   readonly headers?: { readonly [name: string]: string }
 }
 
-/** Nothing that a lock says is true for long. */
+/** No answer about a lock stays true for long, so nobody may store it. */
 export const NOT_STORED = { 'cache-control': 'no-store' }
 
 export function problemResponse(
