@@ -26,7 +26,7 @@ function wme(variant: 'wme-1' | 'wme-2'): Row[] {
   return [
     add('enter, token here: steps', 'enter', 'steps', '0', '0', HERE),
     add('… messages before `crit`', 'enter', 'before', '0', '0', HERE),
-    add('… messages in all', 'enter', 'messages', '0', '2(N - 1)', { ...HERE, note: 'confirmed-re-entry' }),
+    add('… messages in all', 'enter', 'messages', '0', '0', HERE),
     add('enter, token elsewhere and free: steps', 'enter', 'steps', '2', '2'),
     add('… messages before `crit`', 'enter', 'before', '2(N - 1)', '2(N - 1)'),
     add('… messages in all', 'enter', 'messages', '2(N - 1)', '4N - 5', CONFIRMED),

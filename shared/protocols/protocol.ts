@@ -252,8 +252,8 @@ export interface Timing {
   /** How long a DOINVOKE may wait for another message to ride on (wme-2). */
   readonly flushMs: number
   /**
-   * How long a re-entry may wait for another message to ride on before it is sent to be confirmed; 0 sends it
-   * at once (wme).
+   * How long a user may stay inside after a re-entry before its grant is sent to be confirmed; 0 sends it at
+   * once (wme).
    */
   readonly confirmMs: number
 }
@@ -431,7 +431,7 @@ export const DEFAULT_TIMING: Timing = {
   repeatMaxMs: 5_000,
   proposeMs: 500,
   flushMs: 20,
-  confirmMs: 250,
+  confirmMs: 1_000,
 }
 
 export const DEFAULT_LIMITS: Limits = {

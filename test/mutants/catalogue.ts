@@ -13,6 +13,7 @@ import { livenessMutants } from './catalogue-liveness.ts'
 import { lockOnlyMutants } from './catalogue-lock-only.ts'
 import { lossMutants } from './catalogue-loss.ts'
 import { maekawaMutants } from './catalogue-maekawa.ts'
+import { messageMutants } from './catalogue-messages.ts'
 import { participantMutants } from './catalogue-participant.ts'
 import { participantCallMutants } from './catalogue-participant-calls.ts'
 import { ricartAgrawalaMutants } from './catalogue-ricart-agrawala.ts'
@@ -71,6 +72,7 @@ export const mutants: Mutant[] = [
   ...lossMutants,
   ...durabilityMutants,
   ...coreMutants,
+  ...messageMutants,
   ...wmeConsensusMutants,
   ...ricartAgrawalaMutants,
   ...ricartAgrawalaGroupMutants,

@@ -4,7 +4,8 @@
  * nothing else does (traps C7, C8: it is cumulative, so neither a second one nor a late one does harm).
  */
 import { type Acknowledgement, acknowledgementOf } from './acknowledgement.ts'
-import { digestThrough, lengthOf } from './log.ts'
+import { digestThrough, entryAt } from './log.ts'
+import { leastSent } from './replicate.ts'
 import { broadcast, type Step, send, setTimer } from './step.ts'
 
 export const centralisedAcknowledgement: Acknowledgement = {
@@ -37,16 +38,14 @@ export const centralisedAcknowledgement: Acknowledgement = {
 }
 
 /**
- * The last entry is a committed operation that the others do not yet know to be committed: any entry behind
- * it would have told them (A5).
+ * An operation is committed, and the others do not know it yet: any entry behind it that was sent would have
+ * told them (A5).
  */
 function owesDoInvoke(step: Step): boolean {
   const { durable, derived, soft } = step.state
   const { self, participants } = step.context.config
   if (derived.owner !== self || durable.epoch.sealed || participants === 1) return false
-  return (
-    durable.log.at(-1)?.kind === 'operation' &&
-    soft.committed === lengthOf(durable) &&
-    soft.told < soft.committed
-  )
+  const untold = Math.max(soft.told, leastSent(step) - 1, durable.base.sequence)
+  for (let at = soft.committed; at > untold; at--) if (entryAt(durable, at)!.kind === 'operation') return true
+  return false
 }

@@ -7,9 +7,10 @@ import type { Step } from './step.ts'
 
 export function createSoft(config: ParticipantConfig, durable: Durable, length: number): Soft {
   const { participants, timing } = config
+  // What an epoch began with was decided and applied, though grants alone do not move the applied index.
+  const committed = Math.max(durable.progress.applied, durable.epoch.start)
   return {
-    // What an epoch began with was decided and applied, though grants alone do not move the applied index.
-    committed: Math.max(durable.progress.applied, durable.epoch.start),
+    committed,
     acknowledged: new Array(participants + 1).fill(0),
     claims: new Array(participants + 1).fill(null),
     // What was appended before a restart counts as sent; the repeats take care of what was not.
@@ -34,7 +35,7 @@ export function createSoft(config: ParticipantConfig, durable: Durable, length: 
     outgoing: null,
     repeatAttempts: 0,
     idleRepeats: 0,
-    told: 0,
+    told: committed,
     timers: {},
   }
 }

@@ -249,7 +249,16 @@ export interface Read {
   target: number
 }
 
-export type TimerName = 'repeat' | 'heartbeat' | 'suspect' | 'propose' | 'flush' | 'ttl' | 'wait' | 'snapshot'
+export type TimerName =
+  | 'repeat'
+  | 'heartbeat'
+  | 'suspect'
+  | 'propose'
+  | 'flush'
+  | 'confirm'
+  | 'ttl'
+  | 'wait'
+  | 'snapshot'
 
 export interface Proposal {
   ballot: number

@@ -25,6 +25,7 @@ import * as preVote from './pre-vote.ts'
 import * as reads from './reads.ts'
 import { recover } from './records.ts'
 import * as repeat from './repeat.ts'
+import * as replicate from './replicate.ts'
 import type { TimerName, WmeState } from './state.ts'
 import { askForCatchUp, beginStep, type Step, send, takeEffects } from './step.ts'
 import * as users from './users.ts'
@@ -78,8 +79,9 @@ function finish(step: Step): void {
     normal.proceed(step)
     if (step.appended) {
       concludeCommitted(step)
-      repeat.replicateAppended(step)
+      replicate.replicateAppended(step)
     }
+    replicate.armConfirmTimer(step)
     users.settleEjects(step)
     reads.proceedReads(step)
     preVote.updateWatch(step)
@@ -288,7 +290,9 @@ function onTimer(step: Step, timer: TimerName): void {
     case 'propose':
       return termination.onProposeTimer(step)
     case 'flush':
-      return repeat.onFlushTimer(step)
+      return step.variant.flush(step)
+    case 'confirm':
+      return replicate.onConfirmTimer(step)
     case 'ttl':
       return users.onTtlTimer(step)
     case 'wait':
