@@ -107,6 +107,36 @@ export const WME_2: readonly Row[] = [
   ),
 ]
 
+/** The counts depend on how many make a majority, and on how many operations there are in `flushMs`. */
+export const MAJORITY_FIRST: readonly Row[] = [
+  row(
+    'majority first',
+    'operations in a row: messages of each',
+    'operationsInARow',
+    'messages',
+    '3(N - 1)',
+    null,
+  ),
+  row('majority first', 'cycle, token here: messages', 'cycleAlone', 'messages', '3(N - 1)', null),
+  row(
+    'majority first',
+    'cycles in a row, token here: messages of each',
+    'cyclesInARow',
+    'messages',
+    '3(N - 1)',
+    null,
+  ),
+  row(
+    'majority first',
+    'cycle, token elsewhere: messages',
+    'cycleElsewhere',
+    'messages',
+    '5(N - 1)',
+    null,
+    CONFIRMED,
+  ),
+]
+
 type Form = 'latency-optimal' | 'message-optimal'
 
 interface FormCosts {

@@ -17,6 +17,7 @@ export const WME = {
   records: `${folder}/records.ts`,
   repeat: `${folder}/repeat.ts`,
   replicate: `${folder}/replicate.ts`,
+  roundTrips: `${folder}/round-trips.ts`,
   soft: `${folder}/soft.ts`,
   step: 'shared/protocols/step.ts',
   stubStep: `${folder}/step.ts`,

@@ -140,7 +140,7 @@ describe('an idle lock', () => {
     await lock.transacted([{ increment: 'n' }], { at: 1 })
     await eventually(async () => {
       const { participants } = (await lock.status()).body
-      expect(new Set(participants.map(({ sequence }: { sequence: number }) => sequence)).size).toBe(1)
+      expect(new Set(participants.map(({ sequence }) => sequence)).size).toBe(1)
     })
   })
 

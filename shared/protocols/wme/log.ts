@@ -29,18 +29,23 @@ export function entriesForMessage(step: Step, sequence: number): Entry[] {
   return fittingEntries(entriesAfter(durable, sequence), weightOf, step.context.config.limits)
 }
 
-/** INVOKE: the entries after `after`, as many as fit one message, and what is committed. */
-export function sendEntries(step: Step, peer: ParticipantId, after: number): void {
+/**
+ * INVOKE: the entries after `after`, as many as fit one message, and what is committed. Returns up to where
+ * they reach.
+ */
+export function sendEntries(step: Step, peer: ParticipantId, after: number): number {
   const { durable, soft } = step.state
   const previous = Math.max(after, durable.base.sequence)
+  const entries = entriesForMessage(step, previous)
   send(step, peer, {
     type: 'invoke',
     epoch: durable.epoch.epoch,
     previous,
     digest: digestThrough(durable, previous),
-    entries: entriesForMessage(step, previous),
+    entries,
     committed: soft.committed,
   })
+  return previous + entries.length
 }
 
 /** What an entry weighs; it was weighed when it was issued. */

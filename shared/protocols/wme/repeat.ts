@@ -82,6 +82,8 @@ export function repeatEntries(step: Step): void {
   const { durable, soft } = step.state
   if (!mayRepeatEntries(step)) return
   soft.idleRepeats = Math.min(soft.idleRepeats + 1, step.context.config.limits.idleRepeats)
-  for (const peer of laggards(step))
-    sendEntries(step, peer, Math.max(soft.acknowledged[peer]!, durable.epoch.start))
+  for (const peer of laggards(step)) {
+    const through = sendEntries(step, peer, Math.max(soft.acknowledged[peer]!, durable.epoch.start))
+    soft.sent[peer] = Math.max(soft.sent[peer]!, through)
+  }
 }

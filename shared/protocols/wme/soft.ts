@@ -35,7 +35,10 @@ export function createSoft(config: ParticipantConfig, durable: Durable, length: 
     outgoing: null,
     repeatAttempts: 0,
     idleRepeats: 0,
-    told: committed,
+    told: new Array(participants + 1).fill(committed),
+    roundTrips: new Array(participants + 1).fill(null),
+    awaited: new Array(participants + 1).fill(null),
+    quick: [],
     timers: {},
   }
 }
@@ -47,8 +50,8 @@ export function nextRound(soft: Soft): Round {
 }
 
 /**
- * Requests, suspicions, and what operators and wiped participants want stay; all else belonged to the epoch
- * that is over.
+ * Requests, suspicions, round trips, and what operators and wiped participants want stay; all else belonged
+ * to the epoch that is over.
  */
 export function resetForNewEpoch(step: Step, before: Incarnations): void {
   const { soft, durable } = step.state
@@ -64,7 +67,8 @@ export function resetForNewEpoch(step: Step, before: Incarnations): void {
   endAsking(soft)
   soft.repeatAttempts = 0
   soft.idleRepeats = 0
-  soft.told = durable.epoch.start
+  soft.told.fill(durable.epoch.start)
+  soft.awaited.fill(null)
   // A participant that was taken back in one life asks again if it has begun another one since.
   for (const participant of Object.keys(soft.joins)) {
     if (durable.epoch.incarnations[participant] !== before[participant]) delete soft.joins[participant]

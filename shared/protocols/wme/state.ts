@@ -223,8 +223,14 @@ export interface Soft extends Asking {
   outgoing: Outgoing<SnapshotPoint> | null
   repeatAttempts: number
   idleRepeats: number
-  /** The committed sequence that all were last told (wme-2). */
-  told: number
+  /** The committed sequence that each participant was last told (wme-2). */
+  told: number[]
+  /** How long each participant takes to acknowledge, in milliseconds; `null` if it is not known. */
+  roundTrips: (number | null)[]
+  /** Entries that each participant was sent and has not acknowledged, and when that began. */
+  awaited: ({ length: number; since: number } | null)[]
+  /** The participants that were asked first, the last time that not all were. */
+  quick: ParticipantId[]
   /** The timers that are set. */
   timers: { [timer in TimerName]?: true }
 }
@@ -256,6 +262,7 @@ export type TimerName =
   | 'propose'
   | 'flush'
   | 'confirm'
+  | 'spread'
   | 'ttl'
   | 'wait'
   | 'snapshot'

@@ -63,6 +63,7 @@ function dispatch(step: Step, input: Input<WmeMessage>): void {
     case 'user':
       return onUserEvent(step, input.event)
     case 'unreachable':
+      replicate.onUnreachable(step, input.peer)
       return preVote.onUnreachable(step, input.peer)
     default:
       return input satisfies never
@@ -82,6 +83,8 @@ function finish(step: Step): void {
       replicate.replicateAppended(step)
     }
     replicate.armConfirmTimer(step)
+    replicate.armSpreadTimer(step)
+    replicate.armFlushTimer(step)
     users.settleEjects(step)
     reads.proceedReads(step)
     preVote.updateWatch(step)
@@ -293,6 +296,8 @@ function onTimer(step: Step, timer: TimerName): void {
       return step.variant.flush(step)
     case 'confirm':
       return replicate.onConfirmTimer(step)
+    case 'spread':
+      return replicate.spread(step)
     case 'ttl':
       return users.onTtlTimer(step)
     case 'wait':
