@@ -132,6 +132,14 @@ export const messageMutants: Mutant[] = [
     replace: '',
   },
   {
+    id: 'majority-first-needless-questions',
+    trap: 'majority first',
+    title: 'a participant that lags asks for what it lacks though nobody waits there',
+    file: WME.preVote,
+    find: 'lengthOf(step.state.durable) && needsOwner(step)) askForCatchUp',
+    replace: 'lengthOf(step.state.durable)) askForCatchUp',
+  },
+  {
     id: 'majority-first-vote',
     trap: 'majority first',
     title: 'participants vote on the owner only if their logs are equal',

@@ -4,7 +4,7 @@
  */
 import { describe, expect, it } from 'vitest'
 import { checkOptions } from '../../shared/protocols/all.ts'
-import { DEFAULT_TIMING } from '../../shared/protocols/protocol.ts'
+import { DEFAULT_TIMING, MESSAGE_FORMAT } from '../../shared/protocols/protocol.ts'
 import { majority } from '../../shared/protocols/quorum.ts'
 import { wme1, wme2 } from '../../shared/protocols/wme/wme.ts'
 import { Cluster, type ClusterOptions } from './cluster.ts'
@@ -340,6 +340,19 @@ describe('majority first, and one that lags', () => {
     cluster.deliver()
     expect(isIn(cluster, 2, 'b')).toBe(true)
     expect(valueAt(cluster, 2)).toBe(3)
+  })
+
+  it('does not ask for what it lacks unless somebody waits there', () => {
+    const [cluster] = lagging()
+    const { epoch } = cluster.state(1).durable.epoch
+    const alive = { type: 'alive', epoch, length: logAt(cluster, 1).length } as const
+    const message = { format: MESSAGE_FORMAT, configuration: 1, body: alive }
+    cluster.hand({ from: 1, to: 3, message })
+    expect(cluster.network).toEqual([])
+    cluster.try(3, 'c')
+    cluster.take(() => true)
+    cluster.hand({ from: 1, to: 3, message })
+    expect(countByType(cluster.network)).toEqual({ 'catch-up-request': 1 })
   })
 
   it('is told by an owner that restarts', () => {

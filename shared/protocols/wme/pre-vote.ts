@@ -78,7 +78,8 @@ export function sendAlive(step: Step, to: ParticipantId): void {
 /** An ALIVE is only ever an answer, so its sender hears this participant. */
 export function onAlive(step: Step, from: ParticipantId, message: AliveMessage): void {
   onAnswer(step, from)
-  if (message.length > lengthOf(step.state.durable)) askForCatchUp(step, from)
+  // The owner tells a participant that lags before long. Only one at which somebody waits asks for it.
+  if (message.length > lengthOf(step.state.durable) && needsOwner(step)) askForCatchUp(step, from)
 }
 
 /** Any message of this epoch is a sign of life, except from the owner that is watched. */
