@@ -102,7 +102,17 @@ export function killersOf(subject: Subject, seeds: number): Killer[] {
   const { suites, without, protocols, participants, explorer, service } = JUDGES[subject]
   const test = (name: string, paths: readonly string[], options: readonly string[] = []): Killer => ({
     name,
-    command: ['node_modules/vitest/vitest.mjs', 'run', '--bail=1', '--reporter=dot', ...options, ...paths],
+    command: [
+      ...[
+        'node_modules/vitest/vitest.mjs',
+        'run',
+        '--root',
+        '.',
+        '--config',
+        'test/mutants/vitest.config.ts',
+      ],
+      ...['--bail=1', '--reporter=dot', ...options, ...paths],
+    ],
   })
   const simulate = (count: number): Killer => ({
     name: `simulator, ${seeds} seeds, N = ${count}`,
