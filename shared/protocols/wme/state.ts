@@ -64,6 +64,8 @@ export interface Durable {
   log: Entry[]
   /** Local users that wait, in order of arrival. */
   waiters: Waiter[]
+  /** The last grants of this participant that are over, newest last, for users that missed the news. */
+  endings: EndingRecord[]
   replica: Replica
 }
 
@@ -96,8 +98,6 @@ export interface StubRecord {
   readonly pendingOperation: PendingOperation | null
   /** Local users that followed one another while a remote participant was waiting. */
   readonly handoffs: number
-  /** The last grants of this participant that are over, newest last, for users that missed the news. */
-  readonly endings: readonly EndingRecord[]
 }
 
 /** `sequence` is the grant's place in the log: everything issued under it comes later. */

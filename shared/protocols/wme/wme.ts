@@ -16,7 +16,7 @@ import { distributedAcknowledgement } from './figure-1-acknowledgement.ts'
 import * as normal from './figure-1-normal-phase.ts'
 import * as termination from './figure-2-termination.ts'
 import { centralisedAcknowledgement } from './figure-4-acknowledgement.ts'
-import { setWaitTimer } from './grants.ts'
+import { separateEndings, setWaitTimer } from './grants.ts'
 import { guarded } from './guarded.ts'
 import * as membership from './membership.ts'
 import type { WmeMessage } from './messages.ts'
@@ -102,6 +102,7 @@ function onStart(step: Step, genesis: boolean, incarnation: number): void {
     if (genesis) membership.initializeMember(step)
     else membership.startJoining(step, incarnation)
   }
+  separateEndings(step)
   if (durable.membership.status === 'joining') return membership.sendJoin(step)
   users.resumeGrant(step)
   setWaitTimer(step)
