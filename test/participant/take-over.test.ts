@@ -10,6 +10,7 @@ import type { Json } from '../../shared/json.ts'
 import { UNDIGESTED } from '../../shared/protocols/running-digest.ts'
 import { isBeforeBirths, withBirth } from '../../worker/participant/core/before-births.ts'
 import { Storage, storedRecords } from '../../worker/participant/core/storage.ts'
+import { LEDGER_NAME } from '../../worker/participant/ledger/name.ts'
 import { type Deployment, readFixture, recordsOf, type StoredObject } from '../upgrade/fixture.ts'
 import { MemoryRows } from './memory-rows.ts'
 
@@ -90,6 +91,35 @@ describe.each(deployments)('%s', (_, deployment) => {
         break
       }
     }
+  })
+})
+
+describe('a participant of then', () => {
+  const stored = (records: { readonly [key: string]: Json }): MemoryRows => {
+    const rows = new MemoryRows()
+    rows.tables.records = new Map(
+      Object.entries(records).map(([key, value]) => [key, JSON.stringify(value)] as const),
+    )
+    return rows
+  }
+
+  it('that was only asked something does not begin its lock alone', () => {
+    const rows = stored({ '.identity': { lock: 'a', id: 1 } })
+    new Storage(rows, LIMITS)
+    expect(birthIn(rows)).toMatchObject({ promised: 1, accepted: null, chosen: null, core: null })
+  })
+
+  it('was no ledger', () => {
+    const rows = stored({ '.identity': { lock: LEDGER_NAME, id: 1 } })
+    new Storage(rows, LIMITS)
+    expect(birthIn(rows)).toBeUndefined()
+  })
+
+  it('that takes part in a lock that it does not name is refused, and left as it is', () => {
+    const rows = stored({ '.registrar': { promised: 0, accepted: null }, membership: { status: 'member' } })
+    const before = structuredClone(rows.tables)
+    expect(() => new Storage(rows, LIMITS)).toThrow('Nothing was changed')
+    expect(structuredClone(rows.tables)).toEqual(before)
   })
 })
 

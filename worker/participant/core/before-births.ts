@@ -5,7 +5,9 @@
  *
  * The birth. What the registrars chose then is chosen now: the configuration, with a mark that says that this
  * lock is older (value.ts). A registrar that has only voted keeps its vote, because single-decree Paxos goes
- * on as it is. Whether this participant may vote here its ledger says, where there are ledgers.
+ * on as it is. One that has only been asked something must not begin the lock alone, because others may have
+ * begun it long ago: a promise keeps it from that. Where there are ledgers, they are asked before the core
+ * goes on (entitlement.ts).
  *
  * The digests. They run from the first entry on, which nobody has any more, so no entry from then has one
  * (running-digest.ts).
@@ -17,7 +19,10 @@ import type { LockValue } from '../../../shared/birth/value.ts'
 import type { Json } from '../../../shared/json.ts'
 import { EMPTY_LOG, UNDIGESTED } from '../../../shared/protocols/running-digest.ts'
 import { weight } from '../../../shared/resource/canonical.ts'
+import { LEDGER_NAME } from '../ledger/name.ts'
+import { UnknownLayout } from './unknown-layout.ts'
 
+const IDENTITY = '.identity'
 const CONFIGURATION = '.configuration'
 const REGISTRAR = '.registrar'
 /** Only a participant that takes part in its lock has it. */
@@ -26,13 +31,27 @@ const MEMBERSHIP = 'membership'
 type Fields = { readonly [name: string]: Json }
 type Records = ReadonlyMap<string, string>
 
+/** Above ballot 0, and below all that anybody uses. */
+const LOWEST_BALLOT = 1
+
 interface Registrar {
   readonly promised: number
   readonly accepted: { readonly ballot: number; readonly value: LockConfiguration } | null
 }
 
-export const isBeforeBirths = (records: Records): boolean =>
-  records.has(CONFIGURATION) || records.has(REGISTRAR)
+const NO_VOTE: Registrar = { promised: 0, accepted: null }
+
+export function isBeforeBirths(records: Records): boolean {
+  if (records.has(BIRTH)) return false
+  return records.has(CONFIGURATION) || records.has(REGISTRAR) || isBarelyKnown(records)
+}
+
+/** A participant that knows which one it is, and nothing of its lock. */
+function isBarelyKnown(records: Records): boolean {
+  const identity = parsed<{ readonly lock: string }>(records, IDENTITY)
+  const isOwn = [...records.keys()].every(key => key.startsWith('.'))
+  return isOwn && identity !== undefined && identity.lock !== LEDGER_NAME
+}
 
 /** The records as this version would have written them. */
 export function withBirth(records: Records): Records {
@@ -53,10 +72,16 @@ function birthOf(records: Records): BirthRecord {
     const value = chosenValue(configuration)
     return { ...birth, chosen: value, core: records.has(MEMBERSHIP) ? value : null }
   }
-  const { promised, accepted } = parsed<Registrar>(records, REGISTRAR)!
+  if (records.has(MEMBERSHIP)) {
+    throw new UnknownLayout(
+      'This storage takes part in a lock and does not say in which one: no version of Baton writes that. ' +
+        'Nothing was changed.',
+    )
+  }
+  const { promised, accepted } = parsed<Registrar>(records, REGISTRAR) ?? NO_VOTE
   return {
     ...birth,
-    promised,
+    promised: Math.max(promised, LOWEST_BALLOT),
     ballot: promised,
     accepted: accepted && { ballot: accepted.ballot, value: chosenValue(accepted.value) },
   }

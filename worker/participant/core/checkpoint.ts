@@ -5,6 +5,7 @@
 import type { Rows } from '../runtime.ts'
 import { isBeforeBirths, withBirth } from './before-births.ts'
 import type { SegmentList } from './segments.ts'
+import { UnknownLayout } from './unknown-layout.ts'
 
 /** The first layout had a row for each record. */
 const LAYOUT = 2
@@ -29,8 +30,6 @@ export const FIRST_CHECKPOINT: Checkpoint = {
   nextRow: ROW + 1,
   steps: { next: 1, kept: 0, bytes: 0 },
 }
-
-export class UnknownLayout extends Error {}
 
 /** `null`: nothing was written yet, or only by a version that knew just the first layout. */
 export function readCheckpoint(rows: Rows): Checkpoint | null {
