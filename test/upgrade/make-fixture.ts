@@ -1,6 +1,6 @@
 /**
- * Makes test/upgrade/d204fbb.json.br: runs the service of commit d204fbb, uses it, kills it, and keeps what is
- * on its disk.
+ * Makes test/upgrade/d204fbb.json.br: runs the service of commit d204fbb, uses it, kills it, and keeps what
+ * is on its disk.
  *
  *   git worktree add ../d204fbb d204fbb && npm ci --prefix ../d204fbb
  *   node test/upgrade/make-fixture.ts ../d204fbb

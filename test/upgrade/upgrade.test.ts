@@ -1,6 +1,6 @@
 /**
- * The service of today on the disk of commit d204fbb, on real workerd: what clients were told then is true now,
- * and fences go on from there.
+ * The service of today on the disk of commit d204fbb, on real workerd: what clients were told then is true
+ * now, and fences go on from there.
  */
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
