@@ -8,6 +8,8 @@ import { setTimeout } from 'node:timers/promises'
 const agent = new Agent({ keepAlive: true, maxSockets: 64 })
 const ATTEMPTS = 10
 const PAUSE_MS = 50
+/** Longer than any wait for a lock. */
+const TIMEOUT_MS = 60_000
 
 let repeated = 0
 
@@ -53,6 +55,7 @@ function sendOnce(method: string, url: string, text: string | undefined): Promis
       )
       response.on('error', reject)
     })
+    outgoing.setTimeout(TIMEOUT_MS, () => outgoing.destroy(new Error(`${method} ${url}: no answer`)))
     outgoing.on('error', reject)
     outgoing.end(text)
   })

@@ -4,7 +4,7 @@
  * in another order each time.
  */
 import { setTimeout } from 'node:timers/promises'
-import { type Case, CASES, type CaseName, type Subject, yardstickOf } from './case.ts'
+import { CASES, type Case, type CaseName, type Subject, yardstickOf } from './case.ts'
 import { repeatedRequests } from './http.ts'
 import { cpuSeconds } from './processes.ts'
 import { median, quantile, rounded, type Spread, spreadOf, sum } from './statistics.ts'
@@ -17,7 +17,7 @@ export interface Row {
   readonly case: CaseName
   /** Of one cycle or operation: the median of the rounds, and of all single ones the 99th percentile. */
   readonly milliseconds: Spread
-  readonly p99: number
+  readonly p99: number | null
   readonly perSecond: number
   /** To the plain object's time for the same; `null` for the plain object itself. */
   readonly ratio: Spread | null
@@ -133,7 +133,9 @@ function rowOf({ subject, case: name, runs, yardsticks }: Record, plain: Subject
       ),
     ),
     perSecond: rounded(1000 / median(milliseconds)),
-    ratio: isPlain ? null : spreadOf(runs.map((run, index) => run.milliseconds / yardsticks[index]!.milliseconds)),
+    ratio: isPlain
+      ? null
+      : spreadOf(runs.map((run, index) => run.milliseconds / yardsticks[index]!.milliseconds)),
     cpuSecondsPer1000: cpu === null ? null : rounded(cpu * 1000),
     cpuRatio: isPlain || cpu === null || plainCpu === null ? null : rounded(cpu / plainCpu),
     requestsBetweenObjects: requests.every(count => count !== null) ? rounded(median(requests)) : null,

@@ -101,14 +101,17 @@ export const startCluster = (participants: number): Promise<StartedCluster> =>
   })
 
 export const PLAIN = 'plain object'
-export const FLOOR = { 2: 'replicated write, both peers asked', 1: 'replicated write, one peer asked' } as const
+export const FLOOR = {
+  2: 'replicated write, both peers asked',
+  1: 'replicated write, one peer asked',
+} as const
 
-export const plainSubject = ({ url, pids }: Started): Subject => ({
+export const plainSubject = ({ url, pids }: Started, manyLocks?: number): Subject => ({
   name: PLAIN,
   participants: 1,
   processes: 'one',
   pids,
-  cases: plainCases(url, 'plain'),
+  cases: plainCases(url, 'plain', manyLocks),
 })
 
 export const floorSubject = ({ url, pids }: Started, asked: 1 | 2): Subject => ({
@@ -123,18 +126,23 @@ export async function batonSubject(
   baton: StartedBaton,
   protocol: string,
   participants: number,
+  manyLocks?: number,
 ): Promise<Subject> {
   const name = `${protocol}-${participants}`
   await batonLocks(baton.url).configure(`${name}-lock`, protocol, participants)
   const requests = (lock: string) => baton.requests(lock, participants)
-  const cases = batonCases(baton.url, name, participants, requests)
+  const cases = batonCases(baton.url, name, participants, { requests, manyLocks })
   return { name: protocol, participants, processes: 'one', pids: baton.pids, cases }
 }
 
-export const clusterSubject = ({ url, pids }: StartedCluster, participants: number): Subject => ({
+export const clusterSubject = (
+  { url, pids }: StartedCluster,
+  participants: number,
+  manyLocks?: number,
+): Subject => ({
   name: 'wme-2',
   participants,
   processes: 'each',
   pids,
-  cases: batonCases(url, 'each', participants),
+  cases: batonCases(url, 'each', participants, { manyLocks }),
 })

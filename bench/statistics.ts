@@ -9,11 +9,11 @@ export function quantile(values: readonly number[], share: number): number {
 
 export const median = (values: readonly number[]): number => quantile(values, 0.5)
 
-/** A median with its quartiles. */
+/** A median with its quartiles, which are `null` if nobody wrote them down. */
 export interface Spread {
   readonly median: number
-  readonly low: number
-  readonly high: number
+  readonly low: number | null
+  readonly high: number | null
 }
 
 export const spreadOf = (values: readonly number[]): Spread => ({

@@ -1,9 +1,16 @@
 /** Baton as a client uses it: by HTTP, and by a session's WebSocket. */
 import { randomUUID } from 'node:crypto'
-import { type SessionEvent, type SessionMessage, PONG } from '../../shared/api/session.ts'
+import { PONG, type SessionEvent, type SessionMessage } from '../../shared/api/session.ts'
 import { type Case, type CaseName, inTurn } from '../case.ts'
 import { request } from '../http.ts'
-import { type LockCases, type Locking, lockCases, movingCases, type Session, sessionCases } from './lock-cases.ts'
+import {
+  type LockCases,
+  type Locking,
+  lockCases,
+  movingCases,
+  type Session,
+  sessionCases,
+} from './lock-cases.ts'
 import { AnsweringSocket } from './socket.ts'
 
 interface Grant {
@@ -36,17 +43,22 @@ export function batonLocks(url: string): BatonLocks {
   }
 }
 
-/** `requests` tells how many requests the participants of a lock have sent each other. */
+export interface BatonCaseOptions {
+  /** How many requests the participants of a lock have sent each other. */
+  readonly requests?: (lock: string) => Promise<number>
+  readonly manyLocks?: number | undefined
+}
+
 export function batonCases(
   url: string,
   name: string,
   participants: number,
-  requests?: (lock: string) => Promise<number>,
+  { requests, manyLocks }: BatonCaseOptions,
 ): LockCases {
   const service = batonLocks(url)
   const lock = `${name}-lock`
   const cases: { [name in CaseName]?: Case } = {
-    ...lockCases(service, name),
+    ...lockCases(service, name, manyLocks),
     ...(participants > 1 && movingCases(service, name, participants)),
     transact: { run: inTurn(() => service.transact(lock, 1)) },
     ...sessionCases(() => openSession(`${url}/v1/locks/${lock}/session`)),

@@ -19,8 +19,8 @@ export function plainLocks(url: string): Locking<string> {
   }
 }
 
-export const plainCases = (url: string, name: string): LockCases => ({
-  ...lockCases(plainLocks(url), name),
+export const plainCases = (url: string, name: string, manyLocks?: number): LockCases => ({
+  ...lockCases(plainLocks(url), name, manyLocks),
   ...sessionCases(() => openSocket(`${url}/plain/${name}-lock`)),
 })
 

@@ -74,7 +74,13 @@ export const countApart = (locks: number): Promise<Omit<Costs, 'operation'>> =>
   })
 
 /** One old lock: busy, and then woken again and again. */
-export const countOld = ({ before, number, wakings, eventsKept, onProgress }: CountOptions): Promise<Counted> =>
+export const countOld = ({
+  before,
+  number,
+  wakings,
+  eventsKept,
+  onProgress,
+}: CountOptions): Promise<Counted> =>
   withService(eventsKept === undefined ? {} : { BATON_EVENTS_KEPT: String(eventsKept) }, async url => {
     const lock = new CountedLock(`${url}/v1/locks/old`)
     for (let done = 0; done < before; done++) {
@@ -116,7 +122,7 @@ async function countInARow(url: string, lock: CountedLock, use: Use, number: num
 }
 
 async function countWoken(url: string, lock: CountedLock, use: Use): Promise<Cost> {
-  await setTimeout(EVICTED_MS)
+  await fetch(`${url}/evict`, { method: 'POST' })
   const from = await countsWhenIdle(url)
   await lock[use]()
   return average(from, await countsWhenIdle(url), 1)
@@ -145,9 +151,6 @@ async function withService<Result>(
 
 /** Nothing more comes: longer than the longest timer of a lock that nobody holds. */
 const IDLE_MS = 1_500
-
-/** The runtime throws an object out of memory after 10 s without anything to do. */
-const EVICTED_MS = 15_000
 
 async function countsWhenIdle(url: string): Promise<Counts> {
   let last = ''

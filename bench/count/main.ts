@@ -24,7 +24,7 @@ woken means that the lock was idle before, so that all participants have to be b
 
   --before 13000        operations that the lock has had before: more than it remembers
   --number 500          uses of each kind, busy
-  --wakings 3           uses of each kind, woken; each takes 15 s
+  --wakings 3           uses of each kind, woken
   --events-kept 10000   steps of history that each participant keeps
   --json                the last line of the output is JSON
 `

@@ -6,6 +6,7 @@
  */
 import { DurableObject } from 'cloudflare:workers'
 import type { PlainAnswer, PlainCall } from './calls.ts'
+import { PUT } from './put.ts'
 
 const TTL_MS = 30_000
 
@@ -48,7 +49,7 @@ export class PlainLock extends DurableObject {
     if (call.type === 'acquire') return this.acquire(call.token)
     if (this.holder()?.token !== call.token) return { ok: false }
     if (call.type === 'release') this.handOn()
-    else this.sql.exec('INSERT OR REPLACE INTO state VALUES (?, ?)', call.key, JSON.stringify(call.value))
+    else this.sql.exec(PUT, call.key, JSON.stringify(call.value))
     return { ok: true }
   }
 

@@ -4,6 +4,7 @@
  * be quicker than this on the same runtime.
  */
 import { DurableObject } from 'cloudflare:workers'
+import { PUT } from './put.ts'
 
 interface Write {
   readonly key: string
@@ -25,7 +26,7 @@ export class Replica extends DurableObject<ReplicaEnvironment> {
   /** `?peers=2` asks both, `?peers=1` just as many as a majority needs, `?peers=0` is how a peer is asked. */
   override async fetch(request: Request): Promise<Response> {
     const { key, value } = (await request.json()) as Write
-    this.ctx.storage.sql.exec('INSERT OR REPLACE INTO state VALUES (?, ?)', key, JSON.stringify(value))
+    this.ctx.storage.sql.exec(PUT, key, JSON.stringify(value))
     const asked = PEERS.slice(0, Number(new URL(request.url).searchParams.get('peers')))
     if (asked.length > 0) await Promise.any(asked.map(peer => this.write(peer, { key, value })))
     return Response.json({ ok: true })

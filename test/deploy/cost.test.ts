@@ -3,9 +3,9 @@
  * against its counts.
  */
 import { describe, expect, it } from 'vitest'
+import { countApart } from '../../bench/count/count.ts'
 import { billOfMonth, fullPrice, usageOfMillion } from '../../bench/prices.ts'
 import { pageAt } from '../readme/markdown.ts'
-import { countApart } from './count.ts'
 
 type Row = readonly number[]
 const page = pageAt('docs/deploy.md').text
@@ -69,8 +69,7 @@ describe('a lock cycle', () => {
     const sentence = page.replaceAll(/\s+/g, ' ')
     const { transact: rows, threeCalls: rowsOfThree } = IDLE_ROWS
     expect(sentence).toContain(`2 + 2 × 2 = ${rows} for a \`transact\`, and ${rowsOfThree} for three calls`)
-    const counted = await countApart(5)
-    const [transact, threeCalls] = [counted['transact, apart']!, counted['threeCalls, apart']!]
+    const { transact, threeCalls } = await countApart(5)
     const peers = rowOf(page, 'requests between objects')
     expect([transact.router, threeCalls.router]).toEqual(rowOf(page, 'requests to the router').slice(2))
     expect([transact.calls, threeCalls.calls]).toEqual(
