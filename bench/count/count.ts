@@ -61,10 +61,13 @@ export const countApart = (locks: number): Promise<Omit<Costs, 'operation'>> =>
       (_, index) => new CountedLock(`${url}/v1/locks/apart-${index}`),
     )
     for (const lock of used) await lock.transact()
+    let from = await countsWhenIdle(url)
     const countUse = async (use: Use): Promise<Cost> => {
-      const from = await countsWhenIdle(url)
       for (const lock of used) await lock[use]()
-      return average(from, await countsWhenIdle(url), locks)
+      const to = await countsWhenIdle(url)
+      const cost = average(from, to, locks)
+      from = to
+      return cost
     }
     return {
       transact: await countUse('transact'),
@@ -90,15 +93,15 @@ export const countOld = ({
     const busy: { [use in Use]?: Cost } = {}
     for (const use of USES) {
       onProgress?.(`${use}, busy`)
-      busy[use] = await holding(lock, use, () => countInARow(url, lock, use, number))
+      busy[use] = await countInARow(url, lock, use, number)
     }
     const woken: { [use in Use]?: Cost } = {}
     let mostRowsReadToWake = 0
     for (const use of USES) {
+      onProgress?.(`${use}, woken`)
       const costs: Cost[] = []
-      for (let waking = 1; waking <= wakings; waking++) {
-        onProgress?.(`${use}, woken ${waking}/${wakings}`)
-        costs.push(await holding(lock, use, () => countWoken(url, lock, use)))
+      while (costs.length < wakings) {
+        costs.push(await countInARow(url, lock, use, 1, () => fetch(`${url}/evict`, { method: 'POST' })))
       }
       woken[use] = mean(costs)
       mostRowsReadToWake = Math.max(mostRowsReadToWake, ...costs.map(cost => cost.rowsRead))
@@ -106,26 +109,21 @@ export const countOld = ({
     return { busy: busy as Costs, woken: woken as Costs, mostRowsReadToWake }
   })
 
-/** An operation needs a client that has the lock, and what that takes is not counted. */
-async function holding(lock: CountedLock, use: Use, count: () => Promise<Cost>): Promise<Cost> {
-  if (use !== 'operation') return count()
-  await lock.hold()
-  const cost = await count()
-  await lock.letGo()
-  return cost
-}
-
-async function countInARow(url: string, lock: CountedLock, use: Use, number: number): Promise<Cost> {
+async function countInARow(
+  url: string,
+  lock: CountedLock,
+  use: Use,
+  number: number,
+  prepare?: () => Promise<unknown>,
+): Promise<Cost> {
+  // An operation needs a client that has the lock, and what that takes is not counted.
+  if (use === 'operation') await lock.hold()
   const from = await countsWhenIdle(url)
+  await prepare?.()
   for (let done = 0; done < number; done++) await lock[use]()
-  return average(from, await countsWhenIdle(url), number)
-}
-
-async function countWoken(url: string, lock: CountedLock, use: Use): Promise<Cost> {
-  await fetch(`${url}/evict`, { method: 'POST' })
-  const from = await countsWhenIdle(url)
-  await lock[use]()
-  return average(from, await countsWhenIdle(url), 1)
+  const cost = average(from, await countsWhenIdle(url), number)
+  if (use === 'operation') await lock.letGo()
+  return cost
 }
 
 async function withService<Result>(

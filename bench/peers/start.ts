@@ -52,7 +52,7 @@ async function isHealthy(url: string): Promise<void> {
 /** Where ZooKeeper's own archive was unpacked, or where Debian puts it. */
 function zooKeeperClassPath(): string | null {
   const home = process.env.ZOOKEEPER_HOME
-  if (home !== undefined && existsSync(join(home, 'lib'))) return join(home, 'lib', '*')
+  if (home !== undefined) return existsSync(join(home, 'lib')) ? join(home, 'lib', '*') : null
   const debian = '/usr/share/java'
   return existsSync(join(debian, 'zookeeper.jar')) ? join(debian, '*') : null
 }
