@@ -23,7 +23,7 @@ const OPTIONS = {
 export const HELP = `npm run bench -- [options]
 
 Measures Baton beside a plain Durable Object on raw workerd, and prints what was found beside what we aim at.
-A quiet machine takes about 8 minutes, and about 6 more for --growth. Parts:
+It takes some minutes on a quiet machine, and some more with --growth. Parts:
 
   speed       times, processor time, memory and requests: wme-2 with three participants in one process
   protocols   the basic times of wme-1 and wme-2 with three and five participants

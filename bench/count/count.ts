@@ -61,14 +61,11 @@ export const countApart = (locks: number): Promise<Omit<Costs, 'operation'>> =>
       (_, index) => new CountedLock(`${url}/v1/locks/apart-${index}`),
     )
     for (const lock of used) await lock.transact()
-    let from = await countsWhenIdle(url)
-    const countUse = async (use: Use): Promise<Cost> => {
-      for (const lock of used) await lock[use]()
-      const to = await countsWhenIdle(url)
-      const cost = average(from, to, locks)
-      from = to
-      return cost
-    }
+    const counter = new Counter(url)
+    const countUse = (use: Use): Promise<Cost> =>
+      counter.count(locks, async () => {
+        for (const lock of used) await lock[use]()
+      })
     return {
       transact: await countUse('transact'),
       cycle: await countUse('cycle'),
@@ -90,10 +87,11 @@ export const countOld = ({
       if (done % 1_000 === 0) onProgress?.(`${done} of ${before} operations before anything is counted`)
       await lock.transact()
     }
+    const counter = new Counter(url)
     const busy: { [use in Use]?: Cost } = {}
     for (const use of USES) {
       onProgress?.(`${use}, busy`)
-      busy[use] = await countInARow(url, lock, use, number)
+      busy[use] = await countInARow(counter, lock, use, number)
     }
     const woken: { [use in Use]?: Cost } = {}
     let mostRowsReadToWake = 0
@@ -101,7 +99,7 @@ export const countOld = ({
       onProgress?.(`${use}, woken`)
       const costs: Cost[] = []
       while (costs.length < wakings) {
-        costs.push(await countInARow(url, lock, use, 1, () => fetch(`${url}/evict`, { method: 'POST' })))
+        costs.push(await countInARow(counter, lock, use, 1, () => fetch(`${url}/evict`, { method: 'POST' })))
       }
       woken[use] = mean(costs)
       mostRowsReadToWake = Math.max(mostRowsReadToWake, ...costs.map(cost => cost.rowsRead))
@@ -110,19 +108,23 @@ export const countOld = ({
   })
 
 async function countInARow(
-  url: string,
+  counter: Counter,
   lock: CountedLock,
   use: Use,
   number: number,
   prepare?: () => Promise<unknown>,
 ): Promise<Cost> {
+  const work = async () => {
+    await prepare?.()
+    for (let done = 0; done < number; done++) await lock[use]()
+  }
+  if (use !== 'operation') return counter.count(number, work)
   // An operation needs a client that has the lock, and what that takes is not counted.
-  if (use === 'operation') await lock.hold()
-  const from = await countsWhenIdle(url)
-  await prepare?.()
-  for (let done = 0; done < number; done++) await lock[use]()
-  const cost = average(from, await countsWhenIdle(url), number)
-  if (use === 'operation') await lock.letGo()
+  await lock.hold()
+  counter.forget()
+  const cost = await counter.count(number, work)
+  await lock.letGo()
+  counter.forget()
   return cost
 }
 
@@ -150,13 +152,36 @@ async function withService<Result>(
 /** Nothing more comes: longer than the longest timer of a lock that nobody holds. */
 const IDLE_MS = 1_500
 
-async function countsWhenIdle(url: string): Promise<Counts> {
-  let last = ''
-  for (;;) {
-    await setTimeout(IDLE_MS)
-    const text = await (await fetch(`${url}/counts`)).text()
-    if (text === last) return JSON.parse(text) as Counts
-    last = text
+class Counter {
+  private readonly url: string
+  /** What was counted when everybody was idle, if nothing has happened since. */
+  private last: Counts | null = null
+
+  constructor(url: string) {
+    this.url = url
+  }
+
+  /** What the work cost, from one idle moment to the next, divided by this number. */
+  async count(number: number, work: () => Promise<unknown>): Promise<Cost> {
+    const from = this.last ?? (await this.whenIdle())
+    await work()
+    this.last = await this.whenIdle()
+    return average(from, this.last, number)
+  }
+
+  /** Something happens that is not to be counted. */
+  forget(): void {
+    this.last = null
+  }
+
+  private async whenIdle(): Promise<Counts> {
+    let last = ''
+    for (;;) {
+      await setTimeout(IDLE_MS)
+      const text = await (await fetch(`${this.url}/counts`)).text()
+      if (text === last) return JSON.parse(text) as Counts
+      last = text
+    }
   }
 }
 
