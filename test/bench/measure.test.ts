@@ -54,13 +54,33 @@ describe('a measurement', () => {
   })
 
   it('does not count the first round', async () => {
-    const done: string[] = []
     const names = ['one operation'] as const
     const rounds: number[] = []
-    const plain = subject('plain', done, names)
-    await measure(plain, [], names, { rounds: 2, repeats: 5, onRound: round => rounds.push(round) })
-    expect(rounds).toEqual([0, 1, 2])
-    expect(done.filter(line => line === 'plain: one operation')).toHaveLength(15)
+    let runs = 0
+    let sent = 0
+    const work = {
+      // Only the first round sends anything.
+      run: inTurn(async () => {
+        if (runs++ < 5) sent++
+      }),
+      requests: async () => sent,
+    }
+    const cold: Subject = { ...subject('cold', [], []), cases: { 'one operation': work } }
+    const options = { rounds: 1, repeats: 5, onRound: (round: number) => rounds.push(round) }
+    const [, row] = await measure(subject('plain', [], names), [cold], names, options)
+    expect(rounds).toEqual([0, 1])
+    expect([runs, sent, row!.requestsBetweenObjects]).toEqual([10, 5, 0])
+  })
+
+  it('has a ratio above one for whoever is slower than the yardstick', async () => {
+    const names = ['one operation'] as const
+    const slow: Subject = {
+      ...subject('slow', [], []),
+      cases: { 'one operation': { run: inTurn(() => new Promise(resolve => setTimeout(resolve, 20))) } },
+    }
+    const [plain, row] = await measure(subject('plain', [], names), [slow], names, { rounds: 1, repeats: 2 })
+    expect(row!.ratio!.median).toBeGreaterThan(1)
+    expect(row!.perSecond).toBeLessThan(plain!.perSecond)
   })
 
   it('compares a `transact` with the three calls of the yardstick', async () => {
