@@ -15,6 +15,7 @@ export const CASES = [
   'first use of a lock',
   'session: acquire and release',
   'session: one operation',
+  'session: acquire, operation, release',
   'session: 10 clients',
 ] as const
 

@@ -25,6 +25,8 @@ const result = await run(options, `npm run bench -- ${args.join(' ')}`.replace(/
 note(`${clock()} done\n`)
 if (options.json) say(`${JSON.stringify({ ...result, aims: aimsOf(result) })}\n`)
 else say(`${reportOf(result).join('\n\n')}\n`)
+// What a part could not measure is a note.
+if (result.notes.length > 0) process.exitCode = 1
 if (options.write)
   writeDocuments(options.isPartial ? replaceParts(keptResult(), result, options.parts) : result)
 

@@ -4,7 +4,7 @@ import { countReport } from './count/report.ts'
 import type { BenchOptions, Part } from './options.ts'
 import { measureFailover } from './parts/failover.ts'
 import { GROWTH, type GrowthSizes, measureGrowth } from './parts/growth.ts'
-import { measureSpeed } from './parts/speed.ts'
+import { measureSpeed, type SpeedResult } from './parts/speed.ts'
 import { HOW_TO_INSTALL, type StartedPeer, startEtcd, startZooKeeper } from './peers/start.ts'
 import { load, machine, type Result } from './result.ts'
 
@@ -31,25 +31,48 @@ export async function run(
 ): Promise<Result> {
   const loadBefore = load()
   const has = (part: Part) => options.parts.has(part)
-  const speed = await speedOf(options, progress, amounts)
+  const notes: string[] = []
+  /** A part that fails must not take the others with it: it is left out, and the result says so. */
+  const attempt = async <Found>(
+    part: string,
+    measure: () => Promise<Found>,
+    nothing: Found,
+  ): Promise<Found> => {
+    try {
+      return await measure()
+    } catch (error) {
+      const { message } = error as Error
+      progress(`${part} failed: ${message}`)
+      notes.push(`The part \`${part}\` is not here, because it failed: ${message.split('\n')[0]}`)
+      return nothing
+    }
+  }
+  const speed = await attempt('speed', () => speedOf(options, progress, amounts), NO_SPEED)
+  const use = has('rows') ? await attempt('rows', () => useOf(options, progress, amounts), null) : null
+  const failover = has('failover') ? await attempt('failover', () => failoverOf(progress, amounts), []) : []
+  const growth = has('growth') ? await attempt('growth', () => growthOf(progress, amounts), []) : []
   return {
     commands: [command],
     date: new Date().toISOString().slice(0, 10),
-    notes: [],
-    ...speed,
-    use: has('rows') ? await useOf(options, progress, amounts) : null,
-    failover: has('failover')
-      ? await measureFailover(amounts.failovers, time => progress(`failover: ${time}`))
-      : [],
-    growth: has('growth') ? await growthOf(progress, amounts) : [],
     machine: machine(loadBefore),
+    notes,
+    ...speed,
+    use,
+    failover,
+    growth,
   }
 }
 
-async function speedOf(options: BenchOptions, progress: Progress, { disk, manyLocks }: Amounts) {
+const NO_SPEED: SpeedResult = { rows: [], memory: [], disk: [] }
+
+async function speedOf(
+  options: BenchOptions,
+  progress: Progress,
+  { disk, manyLocks }: Amounts,
+): Promise<SpeedResult> {
   const { parts, rounds, repeats } = options
   const chosen = (['speed', 'protocols', 'processes', 'disk'] as const).filter(part => parts.has(part))
-  if (chosen.length === 0) return { rows: [], memory: [], disk: [] }
+  if (chosen.length === 0) return NO_SPEED
   const peers = options.peers ? await startPeers(progress) : []
   try {
     return await measureSpeed({
@@ -80,6 +103,9 @@ async function useOf({ before }: BenchOptions, progress: Progress, { uses, wakin
   return countReport(await countOld({ before, number: uses, wakings, onProgress }))
 }
 
+const failoverOf = (progress: Progress, { failovers }: Amounts) =>
+  measureFailover(failovers, time => progress(`failover: ${time}`))
+
 const growthOf = (progress: Progress, { growth, growthRepeats }: Amounts) =>
   measureGrowth({
     sizes: growth,
@@ -94,7 +120,7 @@ export function replaceParts(kept: Result, now: Result, parts: ReadonlySet<Part>
   return {
     ...now,
     commands: [...kept.commands.filter(command => !now.commands.includes(command)), ...now.commands],
-    notes: kept.notes,
+    notes: [...kept.notes, ...now.notes],
     rows: [...kept.rows.filter(row => !measured.has(rowKey(row))), ...now.rows],
     memory: now.memory.length > 0 ? now.memory : kept.memory,
     disk: has('disk') ? now.disk : kept.disk,

@@ -135,6 +135,16 @@ export function sessionCases(open: () => Promise<Session>): LockCases {
         await finish()
       },
     },
+    'session: acquire, operation, release': {
+      prepare: opening(1),
+      run: inTurn(async () => {
+        const [session] = sessions as [Session]
+        await session.acquire()
+        await session.write()
+        await session.release()
+      }),
+      finish,
+    },
     'session: 10 clients': {
       prepare: opening(CLIENTS),
       run: lessOften(

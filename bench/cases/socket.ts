@@ -1,15 +1,23 @@
 /** A WebSocket on which each thing that is said is answered by one message. */
 import { WebSocket } from 'undici'
 
+interface Waiting<Answer> {
+  resolve(answer: Answer): void
+  reject(error: Error): void
+}
+
 export class AnsweringSocket<Said, Answer> {
   private readonly socket: WebSocket
-  private readonly waiting: ((answer: Answer) => void)[] = []
+  private readonly waiting: Waiting<Answer>[] = []
 
   private constructor(socket: WebSocket, onMessage: (data: string, socket: WebSocket) => Answer | null) {
     this.socket = socket
     socket.addEventListener('message', ({ data }) => {
       const answer = onMessage(data as string, socket)
-      if (answer !== null) this.waiting.shift()?.(answer)
+      if (answer !== null) this.waiting.shift()?.resolve(answer)
+    })
+    socket.addEventListener('close', ({ code }) => {
+      for (const { reject } of this.waiting.splice(0)) reject(new Error(`the socket was closed with ${code}`))
     })
   }
 
@@ -27,8 +35,8 @@ export class AnsweringSocket<Said, Answer> {
   }
 
   ask(said: Said): Promise<Answer> {
-    return new Promise(resolve => {
-      this.waiting.push(resolve)
+    return new Promise((resolve, reject) => {
+      this.waiting.push({ resolve, reject })
       this.socket.send(JSON.stringify(said))
     })
   }

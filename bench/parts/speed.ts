@@ -68,7 +68,7 @@ export async function measureSpeed(options: SpeedOptions): Promise<SpeedResult> 
     }
     const rows = subjects.length === 0 ? [] : await measure(plain, subjects, CASES, options)
     const memory = memoryOf(subjects.length === 0 ? [] : [plain, ...subjects])
-    const counted = parts.has('disk') ? [plain, main, ...peers] : []
+    const counted = parts.has('disk') ? [plain, main] : []
     const disk = await measureDisk(counted, options.diskRepeats, name => onProgress?.(`disk: ${name}`))
     return { rows, memory, disk }
   } finally {

@@ -20,14 +20,18 @@ const SHORTEST: Amounts = {
 /** test/bench/count.test.ts counts rows. */
 const WITHOUT_ROWS = PARTS.filter(part => part !== 'rows').join()
 
-const progress: string[] = []
-let result: Result
-beforeAll(async () => {
-  const options = readOptions(['--only', WITHOUT_ROWS, '--rounds', '1', '--repeats', '1'])
-  result = await run(options, 'npm run bench', line => progress.push(line), SHORTEST)
-}, 300_000)
-
 describe('a run of the benchmark', () => {
+  const progress: string[] = []
+  let result: Result
+  beforeAll(async () => {
+    const options = readOptions(['--only', WITHOUT_ROWS, '--rounds', '1', '--repeats', '1'])
+    result = await run(options, 'npm run bench', line => progress.push(line), SHORTEST)
+  }, 300_000)
+
+  it('leaves nothing out', () => {
+    expect(result.notes).toEqual([])
+  })
+
   it('measures every case with one process and with one for each participant', () => {
     for (const processes of ['one', 'each'] as const) {
       const measured = result.rows.filter(
@@ -119,6 +123,21 @@ describe('a run of the benchmark', () => {
     expect(progress).toContain('round 1/1')
     expect(progress.some(line => line.startsWith('failover: frozen'))).toBe(true)
     expect(progress.some(line => line.startsWith('growth: 2 keys'))).toBe(true)
+  })
+})
+
+describe('a part that fails', () => {
+  it('is left out, and the result says why', async () => {
+    const sizes = { keys: [], operations: [], participants: [99], locks: [] }
+    const options = readOptions(['--only', 'growth'])
+    const said: string[] = []
+    const failed = await run(options, 'npm run bench', line => said.push(line), {
+      ...SHORTEST,
+      growth: sizes,
+    })
+    expect(failed.growth).toEqual([])
+    expect(failed.notes).toEqual([expect.stringMatching(/^The part `growth` is not here.* 400 /)])
+    expect(said.at(-1)).toMatch(/^growth failed: /)
   })
 })
 
