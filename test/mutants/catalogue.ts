@@ -13,6 +13,7 @@ import { livenessMutants } from './catalogue-liveness.ts'
 import { lockOnlyMutants } from './catalogue-lock-only.ts'
 import { lossMutants } from './catalogue-loss.ts'
 import { maekawaMutants } from './catalogue-maekawa.ts'
+import { olderMutants } from './catalogue-older.ts'
 import { participantMutants } from './catalogue-participant.ts'
 import { participantCallMutants } from './catalogue-participant-calls.ts'
 import { ricartAgrawalaMutants } from './catalogue-ricart-agrawala.ts'
@@ -84,4 +85,5 @@ export const mutants: Mutant[] = [
   ...ghostMutants,
   ...serviceMutants,
   ...toldMutants,
+  ...olderMutants,
 ]

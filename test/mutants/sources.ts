@@ -106,6 +106,7 @@ export const BIRTH = {
   healing: `${birth}/healing.ts`,
   ledger: `${birth}/ledger.ts`,
   ledgerState: `${birth}/ledger-state.ts`,
+  lock: `${birth}/lock.ts`,
   receive: `${birth}/receive.ts`,
   register: `${birth}/register.ts`,
   state: `${birth}/lock-state.ts`,
@@ -115,6 +116,7 @@ export const BIRTH = {
 const participant = 'worker/participant'
 
 export const PARTICIPANT = {
+  beforeBirths: `${participant}/core/before-births.ts`,
   checkpoint: `${participant}/core/checkpoint.ts`,
   engine: `${participant}/core/engine.ts`,
   eventLog: `${participant}/core/event-log.ts`,
