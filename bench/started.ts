@@ -26,10 +26,10 @@ const fileOf = (path: string): string => fileURLToPath(new URL(path, import.meta
 
 /** Whatever it starts lives in a folder that goes with it. */
 async function inFolder<Running extends Omit<Started, 'stop'>>(
-  start: (folder: string) => Promise<readonly [Running, stop: () => Promise<void>]>,
+  start: (storage: string) => Promise<readonly [Running, stop: () => Promise<void>]>,
 ): Promise<Running & Started> {
   const folder = await mkdtemp(join(tmpdir(), 'baton-bench-'))
-  const [running, end] = await start(folder)
+  const [running, end] = await start(join(folder, 'storage'))
   const stop = async () => {
     await end()
     await rm(folder, { recursive: true, force: true })
