@@ -38,6 +38,8 @@ export interface CountOptions {
   /** How often a lock is woken for each figure. */
   readonly wakings: number
   readonly eventsKept?: number
+  /** Without a majority first. */
+  readonly askAll?: boolean
   onProgress?(what: string): void
 }
 
@@ -79,10 +81,12 @@ export const countOld = ({
   number,
   wakings,
   eventsKept,
+  askAll = false,
   onProgress,
 }: CountOptions): Promise<Counted> =>
   withService(eventsKept === undefined ? {} : { BATON_EVENTS_KEPT: String(eventsKept) }, async url => {
     const lock = new CountedLock(`${url}/v1/locks/old`)
+    if (askAll) await lock.askAll()
     for (let done = 0; done < before; done++) {
       if (done % 1_000 === 0) onProgress?.(`${done} of ${before} operations before anything is counted`)
       await lock.transact()

@@ -15,6 +15,11 @@ export class CountedLock {
     this.url = url
   }
 
+  /** An operation goes to all participants at once, as it comes to between regions. */
+  async askAll(): Promise<void> {
+    await this.send('PUT', '', { protocol: 'wme-2', options: { majorityFirst: false } })
+  }
+
   async transact(): Promise<void> {
     await this.send('POST', 'transact', { ...this.ops(), at: 1 })
   }
@@ -57,7 +62,7 @@ export class CountedLock {
   }
 
   private async send(method: string, path: string, body?: object): Promise<unknown> {
-    const response = await fetch(`${this.url}/${path}`, {
+    const response = await fetch(path === '' ? this.url : `${this.url}/${path}`, {
       method,
       ...(body && { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }),
     })

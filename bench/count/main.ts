@@ -12,6 +12,7 @@ const OPTIONS = {
   number: { type: 'string' },
   wakings: { type: 'string' },
   'events-kept': { type: 'string' },
+  'ask-all': { type: 'boolean' },
   json: { type: 'boolean' },
   help: { type: 'boolean' },
 } as const
@@ -26,6 +27,7 @@ woken means that the lock was idle before, so that all participants have to be b
   --number 500          uses of each kind, busy
   --wakings 3           uses of each kind, woken
   --events-kept 10000   steps of history that each participant keeps
+  --ask-all             an operation goes to all at once (majorityFirst: false), as it comes to between regions
   --json                the last line of the output is JSON
 `
 
@@ -36,6 +38,7 @@ const options = optionsOrExit('count', () => {
     number: integerOf('--number', values.number ?? '500', 1),
     wakings: integerOf('--wakings', values.wakings ?? '3', 1),
     eventsKept: integerOf('--events-kept', values['events-kept'] ?? '10000'),
+    askAll: values['ask-all'],
     json: values.json,
     help: values.help,
   }

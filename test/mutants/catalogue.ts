@@ -13,6 +13,7 @@ import { livenessMutants } from './catalogue-liveness.ts'
 import { lockOnlyMutants } from './catalogue-lock-only.ts'
 import { lossMutants } from './catalogue-loss.ts'
 import { maekawaMutants } from './catalogue-maekawa.ts'
+import { messageMutants } from './catalogue-messages.ts'
 import { olderMutants } from './catalogue-older.ts'
 import { participantMutants } from './catalogue-participant.ts'
 import { participantCallMutants } from './catalogue-participant-calls.ts'
@@ -72,6 +73,7 @@ export const mutants: Mutant[] = [
   ...lossMutants,
   ...durabilityMutants,
   ...coreMutants,
+  ...messageMutants,
   ...wmeConsensusMutants,
   ...ricartAgrawalaMutants,
   ...ricartAgrawalaGroupMutants,

@@ -16,6 +16,8 @@ export const WME = {
   reads: `${folder}/reads.ts`,
   records: `${folder}/records.ts`,
   repeat: `${folder}/repeat.ts`,
+  replicate: `${folder}/replicate.ts`,
+  roundTrips: `${folder}/round-trips.ts`,
   soft: `${folder}/soft.ts`,
   step: 'shared/protocols/step.ts',
   stubStep: `${folder}/step.ts`,

@@ -16,7 +16,7 @@ export function view(context: Context, state: WmeState): View {
     suspects: soft.detector.suspected.flatMap((suspected, peer) => (suspected ? [peer] : [])),
     waiters: durable.waiters,
     holders: holdersOf(durable.stub),
-    endings: durable.stub.endings,
+    endings: durable.endings,
     cells: durable.replica.cells,
   }
 }

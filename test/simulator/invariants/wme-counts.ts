@@ -15,6 +15,8 @@ interface Before {
   dropped: number
   isPreVoting: boolean
   isMember: boolean
+  isLagging: boolean
+  known: number
 }
 
 const nothing = (): Before => ({
@@ -24,6 +26,8 @@ const nothing = (): Before => ({
   dropped: 0,
   isPreVoting: false,
   isMember: true,
+  isLagging: false,
+  known: 0,
 })
 
 export class WmeCounts {
@@ -105,6 +109,12 @@ export class WmeCounts {
     const isMember = durable.membership.status === 'member'
     if (isMember && !before.isMember) counts.readmissions++
     before.isMember = isMember
+    const isLagging = soft.timers.spread === true
+    if (isLagging && !before.isLagging) counts.majoritiesFirst++
+    before.isLagging = isLagging
+    const known = soft.roundTrips.filter(roundTrip => roundTrip !== null).length
+    if (known < before.known) counts.lateAnswers++
+    before.known = known
     if (inCriticalSection(durable.stub.phase)) this.#countCoexisting(id, durable.epoch.epoch)
   }
 
@@ -121,7 +131,7 @@ export class WmeCounts {
   }
 
   crashed({ id }: WmeParticipant): void {
-    this.#before[id]!.isPreVoting = false
+    Object.assign(this.#before[id]!, { isPreVoting: false, isLagging: false, known: 0 })
   }
 
   wiped({ id }: WmeParticipant): void {
