@@ -3,9 +3,9 @@
  * against its counts.
  */
 import { describe, expect, it } from 'vitest'
+import { countApart } from '../../bench/count/count.ts'
 import { billOfMonth, fullPrice, usageOfMillion } from '../../bench/prices.ts'
 import { pageAt } from '../readme/markdown.ts'
-import { countApart } from './count.ts'
 
 type Row = readonly number[]
 const page = pageAt('docs/deploy.md').text
@@ -70,8 +70,7 @@ describe('a lock cycle', () => {
     const { requests, transact: rows, threeCalls: rowsOfThree } = IDLE
     expect(sentence).toContain(`stays in memory, sends ${requests} requests`)
     expect(sentence).toContain(`2 + 2 + 1 = ${rows} for a \`transact\`, and ${rowsOfThree} for three calls`)
-    const counted = await countApart(5)
-    const [transact, threeCalls] = [counted['transact, apart']!, counted['threeCalls, apart']!]
+    const { transact, threeCalls } = await countApart(5)
     expect([transact.router, threeCalls.router]).toEqual(rowOf(page, 'requests to the router').slice(2))
     expect([transact.calls, threeCalls.calls]).toEqual(
       rowOf(page, 'requests of the router to objects').slice(2),
