@@ -4,11 +4,11 @@
  * A participant that needs a peer pings it now and then. A peer that leaves a ping unanswered for
  * `timeoutOf(peer)` is suspected. Completeness: a crashed peer answers nothing. Accuracy is eventual, by these
  * rules:
- *   T1  The time-out is a multiple of the measured round trips and of their spread, above a floor. Each time a
- *       suspected peer is heard after all, the floor grows by half, and it never falls in this life. So a
- *       peer whose answers take at most some time, whatever it is, is wrongly suspected only a limited number
- *       of times: log₁.₅(longest / first time-out) times. A time-out that follows the round trips alone, or
- *       whose growth is taken back, is wrong without end.
+ *   T1  The time-out is a multiple of the measured round trips and of their spread, between a floor and the
+ *       configured time. Each time a suspected peer is heard after all, both grow by half, and neither falls
+ *       again in this life. So a peer whose answers take at most some time, whatever it is, is wrongly
+ *       suspected only a limited number of times: log₁.₅(longest / first time-out) times. A time-out that
+ *       follows the round trips alone, or whose growth is taken back, is wrong without end.
  *   T2  A suspicion lasts until the peer is heard. If it ended with the epoch, nobody would learn that it was
  *       a mistake.
  *   T3  A round trip counts only if the answer names its ping, so that a late or doubled answer to an earlier
@@ -65,26 +65,27 @@ export const createDetector = (participants: number): Detector =>
 
 /** How long this peer may leave a ping unanswered. */
 export function timeoutOf(detector: Detector, peer: number, timing: Timing, now: number): number {
-  const { roundTrip, mistakes } = detector[peer]!
-  const usual =
-    roundTrip !== null && isAwake(detector[peer]!, now)
-      ? MULTIPLE * expectedMs(roundTrip)
-      : timing.timeoutMs * GROWTH ** mistakes
-  return Math.min(longestOf(timing), Math.ceil(Math.max(floorOf(detector[peer]!, timing), usual)))
+  const known = detector[peer]!
+  const mostMs = grown(known, timing.timeoutMs, timing)
+  if (known.roundTrip === null || !isAwake(known, now)) return mostMs
+  const usualMs = Math.ceil(MULTIPLE * expectedMs(known.roundTrip))
+  return Math.min(mostMs, Math.max(floorOf(known, timing), usualMs))
 }
 
 /**
- * How long to wait before the next ping. A ping that is not answered is soon followed by others, and so is
- * the first answer of a peer whose round trip is not known yet.
+ * How long to wait before the next ping. One that is not answered is soon followed by others. A peer that was
+ * left alone is not pinged before it could have answered anyway, because mostly it does: the token comes, and
+ * nobody waits any longer. As long as no round trip is known, the pings come quickly, so that one soon is.
  */
 export function pauseOf(detector: Detector, peer: number, timing: Timing, now: number): number {
   const { suspected, asked, roundTrip } = detector[peer]!
   if (suspected !== null) return timing.heartbeatMs
+  const timeoutMs = timeoutOf(detector, peer, timing, now)
   const floorMs = floorOf(detector[peer]!, timing)
   const pauseMs = () => {
-    if (asked.length > 0) return timeoutOf(detector, peer, timing, now) / PINGS_IN_TIME
-    if (!isAwake(detector[peer]!, now)) return floorMs
-    return roundTrip === null ? floorMs / PINGS_IN_TIME : timeoutOf(detector, peer, timing, now)
+    if (asked.length > 0) return timeoutMs / PINGS_IN_TIME
+    if (isAwake(detector[peer]!, now)) return roundTrip === null ? floorMs / PINGS_IN_TIME : timeoutMs
+    return Math.max(floorMs / 2, answerMs(detector, peer))
   }
   return Math.min(timing.heartbeatMs, Math.ceil(pauseMs()))
 }
@@ -98,10 +99,14 @@ export function answerMs(detector: Detector, peer: number): number {
 const expectedMs = ({ smoothedMs, variationMs }: NonNullable<Peer['roundTrip']>): number =>
   smoothedMs + 4 * variationMs
 
-function floorOf({ mistakes }: Peer, timing: Timing): number {
-  const first = Math.min(timing.timeoutMs, Math.max(timing.timeoutMinMs, timing.timeoutMs * LEAST_PART))
-  return Math.min(longestOf(timing), first * GROWTH ** mistakes)
+function floorOf(peer: Peer, timing: Timing): number {
+  const { timeoutMs, timeoutMinMs } = timing
+  return grown(peer, Math.min(timeoutMs, Math.max(timeoutMinMs, timeoutMs * LEAST_PART)), timing)
 }
+
+/** What a time has become by the mistakes. */
+const grown = ({ mistakes }: Peer, timeMs: number, timing: Timing): number =>
+  Math.min(longestOf(timing), Math.ceil(timeMs * GROWTH ** mistakes))
 
 const longestOf = ({ timeoutMs, timeoutMaxMs }: Timing): number => Math.max(timeoutMs, timeoutMaxMs)
 

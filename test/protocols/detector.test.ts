@@ -138,10 +138,13 @@ describe('T1: the time-out follows the round trips, above a floor that only grow
     expect(timeoutAt(uneven.detector, uneven.at)).toBeGreaterThan(timeoutAt(even.detector, even.at))
   })
 
-  it('it never exceeds the longest', () => {
+  it('it never exceeds the configured time and what mistakes have made of it, up to the longest', () => {
     const { detector, at } = measured([30_000, 9_000])
-    expect(timeoutAt(detector, at)).toBeLessThanOrEqual(DEFAULT_TIMING.timeoutMaxMs)
-    expect(timeoutAt(detector, at, { ...DEFAULT_TIMING, timeoutMaxMs: 3_000 })).toBe(3_000)
+    expect(timeoutAt(detector, at)).toBe(DEFAULT_TIMING.timeoutMs)
+    suspect(detector, 2, 'late')
+    heard(detector, 2, DEFAULT_TIMING)
+    expect(timeoutAt(detector, at)).toBe(1.5 * DEFAULT_TIMING.timeoutMs)
+    expect(timeoutAt(detector, at, { ...DEFAULT_TIMING, timeoutMaxMs: 2_500 })).toBe(2_500)
   })
 
   it('each mistake raises the floor by half, and no number of quick answers lowers it', () => {
