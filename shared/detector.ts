@@ -2,8 +2,8 @@
  * ◇P, the eventually perfect failure detector (section 2 of the paper), as bookkeeping without a clock.
  *
  * A participant that needs a peer pings it now and then. A peer that leaves a ping unanswered for
- * `timeoutOf(peer)` is suspected. Completeness: a crashed peer answers nothing. Accuracy is eventual, by these
- * rules:
+ * `timeoutOf(peer)` is suspected. Completeness: a crashed peer answers nothing. Accuracy is eventual, by
+ * these rules:
  *   T1  The time-out is a multiple of the measured round trips and of their spread, between a floor and the
  *       configured time. Each time a suspected peer is heard after all, both grow by half, and neither falls
  *       again in this life. So a peer whose answers take at most some time, whatever it is, is wrongly

@@ -1,4 +1,6 @@
-/** Some time in which nobody fails: the detector is wrong a few times and then no more, and a freeze is short. */
+/**
+ * Some time in which nobody fails: the detector is wrong a few times and then no more. And a freeze is short.
+ */
 import { describe, expect, it } from 'vitest'
 import { protocolNamed } from '../../shared/protocols/all.ts'
 import { DEFAULT_TIMING } from '../../shared/protocols/protocol.ts'

@@ -156,7 +156,7 @@ describe.each(protocols)('watching the owner %s', (_name, protocol) => {
     expect(ping!.ping).toBe(cluster.now)
   })
 
-  it('T5: an owner that stood still for a moment keeps the token if its NEWEP comes within a round trip', () => {
+  it('T5: an owner that stood still for a moment has a round trip for its NEWEP, and keeps the token', () => {
     const cluster = createCluster()
     enter(cluster, 1, 'a', { ttlMs: 600_000 })
     cluster.try(2, 'b')
@@ -187,7 +187,7 @@ describe.each(protocols)('watching the owner %s', (_name, protocol) => {
     expect([2, 3].map(id => ownerAt(cluster, id))).toEqual([2, 2])
   })
 
-  it('a participant that itself stood still gives the owner its time once more, and no more than once', () => {
+  it('T5: a participant that itself stood still gives the owner its time again, but only once', () => {
     const cluster = createCluster()
     enter(cluster, 1, 'a', { ttlMs: 600_000 })
     cluster.try(3, 'b')

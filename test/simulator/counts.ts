@@ -36,6 +36,7 @@ export const COUNT_NAMES = [
   'crashesAfterSave',
   'wipes',
   'falseSuspicions',
+  'wrongTimeouts',
   'deafOwners',
   'unreachableHints',
   // clients

@@ -1,8 +1,8 @@
 /**
- * A lock of three participants that is used all the time, with nothing that fails: messages take their time, and a
- * process stands still for a moment now and then. Whoever is suspected then is suspected wrongly. The protocol
- * is the shipped one; when a process goes on, its timers come before what it has not read yet, as they do in
- * most event loops.
+ * A lock of three participants that is used all the time, with nothing that fails: messages take their time,
+ * and a process stands still for a moment now and then. Whoever is suspected then is suspected wrongly. The
+ * protocol is the shipped one. When a process goes on, its timers come before what it has not read yet, as
+ * they do in most event loops.
  *
  * In the end the process of the holder can be frozen for good, to see how long the others wait.
  */

@@ -14,7 +14,8 @@ import { PLACES, type Place } from './places.ts'
 const HELP = `usage: npm run sim -- --detector [options]
 
 Prints how often participants are suspected wrongly in an hour of virtual time, and how long the others wait
-when the process of the holder freezes and one user waits elsewhere: with the time-out that adapts, and with a fixed one.
+when the process of the holder freezes and one user waits elsewhere: with the time-out that adapts, and with
+a fixed one.
 
   --hours <number>     default 1
   --freezes <number>   how many, for the median (default 31)

@@ -1,4 +1,4 @@
-/** Where the participants are: how long messages take there, and how long a process that is well stands still. */
+/** Where the participants are: how long messages take, and how long a process that is well stands still. */
 import type { Random } from '../random.ts'
 
 export interface Place {

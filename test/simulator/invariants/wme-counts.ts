@@ -1,4 +1,5 @@
 /** Counts what happened inside the protocol, so that a batch can prove that it did. */
+import type { Detector } from '../../../shared/detector.ts'
 import type { Emitted } from '../../../shared/protocols/protocol.ts'
 import { majority } from '../../../shared/protocols/quorum.ts'
 import { inCriticalSection } from '../../../shared/protocols/wme/figure-3-states.ts'
@@ -15,6 +16,8 @@ interface Before {
   dropped: number
   isPreVoting: boolean
   isMember: boolean
+  /** The peers whose time was over. */
+  late: readonly number[]
 }
 
 const nothing = (): Before => ({
@@ -24,7 +27,11 @@ const nothing = (): Before => ({
   dropped: 0,
   isPreVoting: false,
   isMember: true,
+  late: [],
 })
+
+const lateOf = (detector: Detector): number[] =>
+  detector.flatMap(({ suspected }, peer) => (suspected === 'late' ? [peer] : []))
 
 export class WmeCounts {
   readonly #counts: Counts
@@ -106,6 +113,15 @@ export class WmeCounts {
     if (isMember && !before.isMember) counts.readmissions++
     before.isMember = isMember
     if (inCriticalSection(durable.stub.phase)) this.#countCoexisting(id, durable.epoch.epoch)
+    const late = lateOf(soft.detector)
+    for (const peer of late) if (!before.late.includes(peer) && this.#isWell(peer, id)) counts.wrongTimeouts++
+    before.late = late
+  }
+
+  /** It is there and can be reached: its answer is only slow, or was lost. */
+  #isWell(peer: number, from: number): boolean {
+    const { isUp, isPaused } = this.#participants[peer]!
+    return isUp && !isPaused && !this.#network.isCut(from, peer) && !this.#network.isCut(peer, from)
   }
 
   /** Several users are inside at once, in different epochs: that is what makes the exclusion weak. */
@@ -122,6 +138,7 @@ export class WmeCounts {
 
   crashed({ id }: WmeParticipant): void {
     this.#before[id]!.isPreVoting = false
+    this.#before[id]!.late = []
   }
 
   wiped({ id }: WmeParticipant): void {
