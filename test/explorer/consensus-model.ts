@@ -75,6 +75,7 @@ function normalise(_context: Context, { soft }: ConsensusState): void {
   soft.idleRepeats = 0
   forgetTimes(soft.detector)
   soft.beat.dueAt = 0
+  soft.beat.repeatedAt = null
 }
 
 // ---------------------------------------------------------------- of one step

@@ -1,6 +1,6 @@
 /** The failure detector: the rules T1-T5 (shared/detector.ts), and who watches whom for how long. */
 import type { Mutant } from './catalogue.ts'
-import { CONSENSUS, lines, WME } from './sources.ts'
+import { CONSENSUS, WME } from './sources.ts'
 
 const DETECTOR = 'shared/detector.ts'
 const NEEDS_OWNER = 'shared/protocols/wme/needs-owner.ts'
@@ -222,15 +222,20 @@ const consensus: Mutant[] = [
     replace: '',
   },
   {
-    id: 'consensus-known-silence-unsaid',
+    id: 'consensus-asks-at-every-ping',
     trap: 'T4',
-    title: 'a participant that found a peer silent for another never asks for itself',
+    title: 'the question about a silent peer comes again whenever another one is pinged',
     file: CONSENSUS.suspicion,
-    find: lines(
-      '    if (soft.silent.includes(peer) && soft.inquiries[peer] === undefined) inquire(step, peer)',
-      '',
-    ),
+    find: '    if (isSilent && !mayRepeat) continue\n',
     replace: '',
+  },
+  {
+    id: 'consensus-ejection-anew',
+    trap: 'T4',
+    title: 'each answer about a silent holder submits its ejection anew, and nothing is ever repeated',
+    file: CONSENSUS.suspicion,
+    find: ' && soft.ejection?.fence !== holder.fence)',
+    replace: ')',
   },
   {
     id: 'consensus-own-standstill',

@@ -58,7 +58,7 @@ const machine: Mutant[] = [
     trap: 'eject through the log',
     title: 'a participant that suspects the holder takes it out of its own copy, without a decision',
     file: CONSENSUS.suspicion,
-    find: "    submitEjection(step, { kind: 'eject', fence: machine.holder.fence, reason: 'suspected' })",
+    find: "    submitEjection(step, { kind: 'eject', fence: holder.fence, reason: 'suspected' })",
     replace: '    durable.machine = { ...machine, holder: null }',
   },
   {
@@ -264,8 +264,8 @@ const others: Mutant[] = [
     trap: 'B2',
     title: 'a silent holder is not ejected',
     file: CONSENSUS.suspicion,
-    find: '  if (machine.holder?.participant === about && isQueued(step))\n    submit',
-    replace: '  if (machine.holder?.participant === 0)\n    submit',
+    find: '  if (holder?.participant === about && isQueued(step) &&',
+    replace: '  if (holder?.participant === 0 &&',
   },
   {
     id: 'consensus-no-pre-vote',

@@ -108,7 +108,7 @@ function createSoft({ participants }: ParticipantConfig, durable: Durable): Soft
     detector: createDetector(participants),
     watched: [],
     silent: [],
-    beat: { dueAt: 0, isExcused: false },
+    beat: { dueAt: 0, isExcused: false, repeatedAt: null },
     leaseUntil: 0,
     inquiries: {},
     voters: {},

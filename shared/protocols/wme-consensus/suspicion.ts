@@ -52,10 +52,6 @@ export function updateWatch(step: Step): void {
   for (const about of Object.keys(soft.inquiries)) {
     if (!needed.includes(Number(about))) delete soft.inquiries[about]
   }
-  // A peer that fell silent while it was watched for somebody else is asked about once it is needed here.
-  for (const peer of needed) {
-    if (soft.silent.includes(peer) && soft.inquiries[peer] === undefined) inquire(step, peer)
-  }
   if (watched.length === 0) cancelTimer(step, 'heartbeat')
   else if (fresh.length > 0 || !soft.timers.heartbeat) hastenHeartbeat(step)
 }
@@ -88,14 +84,29 @@ export function onHeartbeatTimer(step: Step): void {
   const { timing } = step.context.config
   const lateMs = step.now - soft.beat.dueAt
   const wasExcused = soft.beat.isExcused
+  const mayRepeat = isTimeToRepeat(step)
   soft.beat.isExcused = false
   for (const peer of soft.watched) {
+    const isSilent = soft.silent.includes(peer)
+    if (isSilent && !mayRepeat) continue
     const isLate = lateMs > LATE * detector.timeoutOf(soft.detector, peer, timing, step.now)
     if (isLate && !wasExcused) soft.beat.isExcused = true
-    else if (soft.silent.includes(peer) || detector.isOverdue(soft.detector, peer, timing, step.now))
+    else if (isSilent || detector.isOverdue(soft.detector, peer, timing, step.now))
       becomeSilent(step, peer, 'late')
     sendPing(step, peer)
   }
+}
+
+/**
+ * The timer may fire often for the sake of one peer. The question about another one that is silent, and what
+ * follows from the answers, comes again only at each heartbeat.
+ */
+function isTimeToRepeat(step: Step): boolean {
+  const { beat } = step.state.soft
+  const { heartbeatMs } = step.context.config.timing
+  if (beat.repeatedAt !== null && Math.abs(step.now - beat.repeatedAt) < 0.75 * heartbeatMs) return false
+  beat.repeatedAt = step.now
+  return true
 }
 
 /** Only the first such word says something new: the heartbeat repeats the question. */
@@ -201,7 +212,9 @@ export function onInquiryReply(step: Step, from: ParticipantId, message: Inquiry
   if (inquiry.agreed.filter(Boolean).length < majority(step.context.config.participants)) return
   delete soft.inquiries[about]
   const { acceptor, machine } = durable
-  if (machine.holder?.participant === about && isQueued(step))
-    submitEjection(step, { kind: 'eject', fence: machine.holder.fence, reason: 'suspected' })
+  const { holder } = machine
+  // What is submitted already is repeated in its own time.
+  if (holder?.participant === about && isQueued(step) && soft.ejection?.fence !== holder.fence)
+    submitEjection(step, { kind: 'eject', fence: holder.fence, reason: 'suspected' })
   if (coordinatorOf(acceptor.promised) === about) startBallot(step)
 }

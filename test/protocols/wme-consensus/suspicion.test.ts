@@ -123,7 +123,36 @@ describe('silence costs one time-out', () => {
       [],
     )
     wish(table, 2, 'eve')
-    expect(table.network.filter(ofType('inquiry')).filter(({ from }) => from === 2)).not.toEqual([])
+    table.run(DEFAULT_TIMING.heartbeatMs)
+    expect(table.sent.filter(ofType('inquiry')).filter(({ from }) => from === 2)).not.toEqual([])
+  })
+
+  /** Seed 8830055 of three participants: the repeats, put off each time, never came. */
+  it('the question about a silent holder comes once in a heartbeat, and puts no repeat off', () => {
+    const table = new Table({ participants: 5 })
+    enter(table, 4, 'ann', { ttlMs: 600_000 })
+    wish(table, 3, 'bob')
+    table.run(WARM_MS)
+    // The coordinator is there, and is pinged more often than the silent holder. It decides nothing.
+    table.isolate(4)
+    table.lose(ofType('propose', 'request'))
+    const began = table.sent.length
+    table.run(10_000)
+    expect(table.view(3).suspects).toEqual([4])
+    const questions = table.sent
+      .slice(began)
+      .filter(ofType('inquiry'))
+      .filter(({ from }) => from === 3)
+    const others = 3
+    expect(questions.length / others).toBeLessThanOrEqual(10_000 / DEFAULT_TIMING.heartbeatMs)
+    const requests = table.sent
+      .slice(began)
+      .filter(ofType('request'))
+      .filter(({ from }) => from === 3)
+    expect(requests.length).toBeGreaterThan(2 * 4)
+    const { repeat } = table.state(3).soft.timers
+    expect(repeat).toBe(true)
+    expect(table.timerAt(3, 'repeat')! - table.now).toBeGreaterThan(DEFAULT_TIMING.heartbeatMs)
   })
 
   it('a participant that itself stood still suspects nobody, but once', () => {
