@@ -30,7 +30,8 @@ export interface Peer {
   suspected: 'late' | 'unreachable' | null
   /** How often it was suspected as late, and then heard. */
   mistakes: number
-  roundTrip: { smoothedMs: number; variationMs: number } | null
+  /** `samples` stops counting when there are enough. */
+  roundTrip: { smoothedMs: number; variationMs: number; samples: number } | null
   /** When it last answered a ping; `null`: never in this life. */
   answeredAt: number | null
   /** When the pings were sent that it has not answered, oldest first. A ping is named by this time. */
@@ -51,6 +52,8 @@ const PINGS_IN_TIME = 4
 /** A Durable Object that nobody calls for this long may be put away, and has to be loaded again. */
 const IDLE_MS = 10_000
 const MAX_ASKED = 16
+/** From so many round trips on, their variation says something. */
+const ENOUGH_SAMPLES = 4
 
 export const createDetector = (participants: number): Detector =>
   Array.from({ length: participants + 1 }, () => ({
@@ -75,7 +78,7 @@ export function timeoutOf(detector: Detector, peer: number, timing: Timing, now:
 /**
  * How long to wait before the next ping. One that is not answered is soon followed by others. A peer that was
  * left alone is not pinged before it could have answered anyway, because mostly it does: the token comes, and
- * nobody waits any longer. As long as no round trip is known, the pings come quickly, so that one soon is.
+ * nobody waits any longer. As long as few round trips are known, the pings come quickly, so that enough are.
  */
 export function pauseOf(detector: Detector, peer: number, timing: Timing, now: number): number {
   const { suspected, asked, roundTrip } = detector[peer]!
@@ -84,7 +87,8 @@ export function pauseOf(detector: Detector, peer: number, timing: Timing, now: n
   const floorMs = floorOf(detector[peer]!, timing)
   const pauseMs = () => {
     if (asked.length > 0) return timeoutMs / PINGS_IN_TIME
-    if (isAwake(detector[peer]!, now)) return roundTrip === null ? floorMs / PINGS_IN_TIME : timeoutMs
+    if (isAwake(detector[peer]!, now))
+      return (roundTrip?.samples ?? 0) < ENOUGH_SAMPLES ? floorMs / PINGS_IN_TIME : timeoutMs
     return Math.max(floorMs / 2, answerMs(detector, peer))
   }
   return Math.min(timing.heartbeatMs, Math.ceil(pauseMs()))
@@ -152,14 +156,15 @@ export function noteAnswered(detector: Detector, peer: number, ping: number, now
 
 function addSample(peer: Peer, sampleMs: number): void {
   if (peer.roundTrip === null) {
-    peer.roundTrip = { smoothedMs: sampleMs, variationMs: sampleMs / 2 }
+    peer.roundTrip = { smoothedMs: sampleMs, variationMs: sampleMs / 2, samples: 1 }
     return
   }
-  const { smoothedMs, variationMs } = peer.roundTrip
+  const { smoothedMs, variationMs, samples } = peer.roundTrip
   const deviationMs = Math.abs(sampleMs - smoothedMs)
   peer.roundTrip = {
     smoothedMs: smoothedMs + SMOOTHING * (sampleMs - smoothedMs),
     variationMs: variationMs + SMOOTHING_OF_VARIATION * (deviationMs - variationMs),
+    samples: Math.min(samples + 1, ENOUGH_SAMPLES),
   }
 }
 

@@ -242,21 +242,33 @@ describe('T3: what counts as a round trip', () => {
 
 describe('how often it asks', () => {
   it('a peer is asked several times before its time is over', () => {
-    const { detector, at } = measured([3, 3])
+    const { detector, at } = measured([3, 3, 3, 3])
     noteAsked(detector, 2, at)
     const timeoutMs = timeoutAt(detector, at)
     expect(timeoutMs / pauseOf(detector, 2, DEFAULT_TIMING, at)).toBeGreaterThan(3)
   })
 
   it('a peer that answers is asked as often as it can be suspected, and at least every heartbeat', () => {
-    const near = measured([3, 3])
+    const near = measured([3, 3, 3, 3])
     expect(pauseOf(near.detector, 2, DEFAULT_TIMING, near.at)).toBe(DEFAULT_TIMING.timeoutMinMs)
-    const far = measured([220, 220])
+    const far = measured([220, 220, 220, 220])
     expect(pauseOf(far.detector, 2, DEFAULT_TIMING, far.at)).toBe(DEFAULT_TIMING.heartbeatMs)
   })
 
+  it('a peer of which few round trips are known is asked quickly, until they are enough', () => {
+    for (const [known, isQuick] of [
+      [0, true],
+      [1, true],
+      [3, true],
+      [4, false],
+    ] as const) {
+      const { detector, at } = measured(new Array(known).fill(3))
+      expect(pauseOf(detector, 2, DEFAULT_TIMING, at) < DEFAULT_TIMING.timeoutMinMs / 2).toBe(isQuick)
+    }
+  })
+
   it('a suspected one is asked every heartbeat', () => {
-    const { detector, at } = measured([3, 3])
+    const { detector, at } = measured([3, 3, 3, 3])
     suspect(detector, 2, 'late')
     noteAsked(detector, 2, at)
     expect(pauseOf(detector, 2, DEFAULT_TIMING, at)).toBe(DEFAULT_TIMING.heartbeatMs)

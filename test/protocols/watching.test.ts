@@ -215,6 +215,6 @@ describe.each(protocols)('watching the owner %s', (_name, protocol) => {
 /** As if round trips to the first owner had been measured. */
 function knowRoundTrip(cluster: Cluster, participant: number, smoothedMs: number): void {
   const peer = cluster.state(participant).soft.detector[1]!
-  peer.roundTrip = { smoothedMs, variationMs: 0 }
+  peer.roundTrip = { smoothedMs, variationMs: 0, samples: 4 }
   peer.answeredAt = cluster.now
 }
