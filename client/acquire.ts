@@ -157,7 +157,8 @@ class Acquisition {
     const connection = this.#connection
     const until = connection.clock.now() + WITHDRAW_MS
     const call = { method: 'DELETE', path: pathOf(this.#lock, kind, id) } as const
-    connection.later(connection.call(call, { repeat: 'always', until, background: true }))
+    const limits = { repeat: 'always', until, background: true } as const
+    connection.later(connection.traced('withdraw', this.#lock, traced => traced.call(call, limits)))
   }
 }
 

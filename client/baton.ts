@@ -120,8 +120,8 @@ export function createBaton(options: BatonOptions): Baton {
   const isElsewhere = options.binding === undefined && options.fetch === undefined
   const openSocket =
     isElsewhere || options.webSocket !== undefined
-      ? socketByConstructor(transport, key, options.webSocket)
-      : socketByUpgrade(transport)
+      ? socketByConstructor(key, options.webSocket)
+      : socketByUpgrade
   const connection = new Connection({ transport, clock, random, newId, openSocket, retry, waitUntil, tracer })
   const lock = (name: string, options?: { readonly schemas: StateSchemas }) =>
     new Lock<never>(connection, name, options && new Schemas(options.schemas))

@@ -5,7 +5,7 @@
 import type { Clock } from './clock.ts'
 import { type RetryLimits, type RetryOptions, withRetries } from './retry.ts'
 import type { OpenSocket } from './socket.ts'
-import { inSpan, type Note, type Tracer, traceparentOf } from './tracing.ts'
+import { beginSpan, endWith, inSpan, type Note, type Span, type Tracer, traceparentOf } from './tracing.ts'
 import type { Answer, Call, Transport } from './transport.ts'
 
 export interface ConnectionOptions {
@@ -17,6 +17,14 @@ export interface ConnectionOptions {
   readonly retry: Required<RetryOptions>
   readonly waitUntil: (work: Promise<unknown>) => void
   readonly tracer?: Tracer | undefined
+}
+
+/** A call that lasts longer than the function that made it. */
+export interface LastingCall {
+  readonly connection: Connection
+  readonly note: Note
+  /** With the error that ended it, if one did. */
+  readonly end: (error?: unknown) => void
 }
 
 export class Connection {
@@ -55,13 +63,22 @@ export class Connection {
   ): Promise<T> {
     const { tracer } = this.#options
     if (tracer === undefined) return work(this, () => {})
-    return inSpan(tracer, name, { 'baton.lock': lock }, span => {
-      const traceparent = traceparentOf(span)
-      const transport = traceparent === undefined ? this.transport : this.transport.with({ traceparent })
-      const onRetries = (retries: number) => span.setAttributes({ 'baton.retries': retries })
-      const connection = new Connection({ ...this.#options, transport }, this, onRetries)
-      return work(connection, attributes => span.setAttributes({ ...attributes }))
-    })
+    return inSpan(tracer, name, { 'baton.lock': lock }, span => work(this.#within(span), noteIn(span)))
+  }
+
+  /** The same for a watch or a session: its span ends when it does. */
+  lasting(name: string, lock: string): LastingCall {
+    const { tracer } = this.#options
+    if (tracer === undefined) return { connection: this, note: () => {}, end: () => {} }
+    const span = beginSpan(tracer, name, { 'baton.lock': lock })
+    return { connection: this.#within(span), note: noteIn(span), end: error => endWith(span, error) }
+  }
+
+  #within(span: Span): Connection {
+    const traceparent = traceparentOf(span)
+    const transport = traceparent === undefined ? this.transport : this.transport.with({ traceparent })
+    const onRetries = (retries: number) => span.setAttributes({ 'baton.retries': retries })
+    return new Connection({ ...this.#options, transport }, this, onRetries)
   }
 
   /** A call that may depend on the time at which it is sent is given as a function. */
@@ -107,6 +124,11 @@ export class Connection {
     })
   }
 }
+
+const noteIn =
+  (span: Span): Note =>
+  attributes =>
+    span.setAttributes({ ...attributes })
 
 /** What one request may ask the service to wait. */
 export const LONGEST_WAIT_MS = 25_000

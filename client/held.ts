@@ -1,7 +1,14 @@
 /** A lock while it is held: what its holder can do, and how it learns that it is the holder no longer. */
 import type { Granted } from './acquire.ts'
 import { type Connection, pathOf } from './connection.ts'
-import { type BatonError, EjectedError, ExpiredError, GrantOverError, ReleasedError } from './errors.ts'
+import {
+  AbortedError,
+  type BatonError,
+  EjectedError,
+  ExpiredError,
+  GrantOverError,
+  ReleasedError,
+} from './errors.ts'
 import { keepAlive } from './keep-alive.ts'
 import { type ApplyOptions, applyUnderGrant, outcomeOf } from './operations.ts'
 import type { BatchResult, KeyValue, ResourceTypes } from './ops.ts'
@@ -159,7 +166,16 @@ export class Held<Resource extends ResourceTypes = KeyValue> implements AsyncDis
     const body = writeJson(waitMs === 0 ? { ttlMs } : { ttlMs, waitMs })
     const path = `${this.#path}/keepalive`
     const { signal } = this
-    await this.#connection.transport.request({ method: 'POST', path, body, timeoutMs, waitMs, signal })
+    const call = { method: 'POST', path, body, timeoutMs, waitMs, signal } as const
+    await this.#traced('keepAlive', async ({ transport }, note) => {
+      try {
+        await transport.request(call)
+      } catch (error) {
+        // The grant ended meanwhile, most often because it was released: nothing went wrong.
+        if (!(error instanceof AbortedError)) throw error
+        note({ 'baton.outcome': 'no-longer-needed' })
+      }
+    })
   }
 
   /** Somebody else was given the lock, as it seems: the service knows. */

@@ -14,9 +14,9 @@ import { Session } from './session.ts'
 import type { ValueIn } from './state.ts'
 import type { Call } from './transport.ts'
 import type {
+  Configuration,
   Entry,
   HistoryPage,
-  LockConfiguration,
   LockHistory,
   LockOptions,
   Membership,
@@ -191,7 +191,7 @@ export class Lock<Resource extends ResourceTypes = KeyValue> {
   entries<Value = ValueIn<Resource>>(
     options: ListOptions = {},
   ): AsyncGenerator<Entry<Value>, void, undefined> {
-    return listAll(this.#connection, this.name, options, this.#schemas)
+    return listAll(page => this.list<Value>(page), options)
   }
 
   /**
@@ -212,8 +212,10 @@ export class Lock<Resource extends ResourceTypes = KeyValue> {
    * `ejected` come. The grant lives as long as the socket: the session sends signs of life by itself.
    */
   session({ at }: { readonly at?: number } = {}): Session<Resource['op']> {
-    const { openSocket, newId, clock } = this.#connection
-    return new Session(openSocket({ path: pathOf(this.name, 'session'), query: { at } }), newId, clock)
+    const call = this.#connection.lasting('session', this.name)
+    const { transport, openSocket, newId, clock } = call.connection
+    const opened = openSocket(transport, { path: pathOf(this.name, 'session'), query: { at } })
+    return new Session(opened, newId, clock, call)
   }
 
   /**
@@ -237,7 +239,7 @@ export class Lock<Resource extends ResourceTypes = KeyValue> {
    * Decides what the lock is made of, once. Rejects with a `ConflictError` if it is made of something else
    * already.
    */
-  async configure(lockOptions: LockOptions, options: SignalOptions = {}): Promise<LockConfiguration> {
+  async configure(lockOptions: LockOptions, options: SignalOptions = {}): Promise<Configuration> {
     const call = { method: 'PUT', path: pathOf(this.name), body: writeJson(lockOptions) } as const
     return this.#repeatable('configure', call, options)
   }

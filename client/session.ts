@@ -10,6 +10,7 @@ import type {
   SessionProbe,
 } from '../shared/api/session.ts'
 import type { Clock } from './clock.ts'
+import type { LastingCall } from './connection.ts'
 import { networkError } from './error-factory.ts'
 import { BatonError } from './errors.ts'
 import type { ApplyOptions } from './operations.ts'
@@ -60,6 +61,7 @@ export interface TryOptions {
 export class Session<Op = unknown> implements AsyncDisposable, AsyncIterable<SessionEvent, void> {
   readonly #newId: () => string
   readonly #clock: Clock
+  readonly #call: Pick<LastingCall, 'note' | 'end'>
   #pings = new AbortController()
   #socket: Socket | undefined
   /** Messages that were sent before the socket was open. */
@@ -69,9 +71,15 @@ export class Session<Op = unknown> implements AsyncDisposable, AsyncIterable<Ses
   #isClosed = false
   #wake: () => void = () => {}
 
-  constructor(opened: Promise<OpenedSocket>, newId: () => string, clock: Clock) {
+  constructor(
+    opened: Promise<OpenedSocket>,
+    newId: () => string,
+    clock: Clock,
+    call: Pick<LastingCall, 'note' | 'end'>,
+  ) {
     this.#newId = newId
     this.#clock = clock
+    this.#call = call
     opened.then(
       ({ socket, isOpening }) => this.#connect(socket, isOpening),
       error => this.#close(error instanceof BatonError ? error : networkError(error)),
@@ -146,7 +154,10 @@ export class Session<Op = unknown> implements AsyncDisposable, AsyncIterable<Ses
     const event = JSON.parse(text) as SessionEvent | SessionProbe
     // The service wants to know whether anybody reads this.
     if (event.type === 'probe') return this.#socket!.send(text)
-    if (event.type === 'crit') void this.#sendPings(event.ttlMs)
+    if (event.type === 'crit') {
+      this.#call.note({ 'baton.fence': event.fence })
+      void this.#sendPings(event.ttlMs)
+    }
     if (event.type === 'rem' || event.type === 'ejected') this.#pings.abort()
     this.#inbox.push(event)
     this.#wake()
@@ -176,6 +187,7 @@ export class Session<Op = unknown> implements AsyncDisposable, AsyncIterable<Ses
     this.#isClosed = true
     this.#failure = failure
     this.#pings.abort()
+    this.#call.end(failure)
     this.#wake()
   }
 }

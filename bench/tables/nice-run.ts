@@ -40,7 +40,7 @@ const TIMING = { ...DEFAULT_TIMING, repeatMs: 5_000, timeoutMinMs: DEFAULT_TIMIN
  * A lock is quiet when nothing is on its way and nothing waits for a message to ride on. Timers that watch
  * over a user that waits or is inside are longer, and remain.
  */
-const QUIET_MS = Math.max(TIMING.flushMs, TIMING.confirmMs) + DELAY_MS
+const QUIET_MS = TIMING.flushMs + DELAY_MS
 
 export interface Setting {
   readonly protocol: AnyProtocol

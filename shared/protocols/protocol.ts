@@ -253,11 +253,14 @@ export interface Timing {
   readonly repeatMaxMs: number
   /** How long to wait at first for the coordinator of the consensus before proposing oneself. */
   readonly proposeMs: number
-  /** How long a DOINVOKE may wait for another message to ride on (wme-2). */
+  /**
+   * How long a DOINVOKE may wait for another message to ride on, and how long a participant that is not among
+   * the quickest may wait for an operation (wme-2).
+   */
   readonly flushMs: number
   /**
-   * How long a re-entry may wait for another message to ride on before it is sent to be confirmed; 0 sends it
-   * at once (wme).
+   * How long a user may stay inside after a re-entry before its grant is sent to be confirmed; 0 sends it at
+   * once (wme).
    */
   readonly confirmMs: number
 }
@@ -293,6 +296,11 @@ export interface Limits {
 
 /** A lock's choice among the variants of its protocol. An option that is absent is off. */
 export interface ProtocolOptions {
+  /**
+   * wme-2: an operation goes at once to just as many participants as make a majority, the quickest ones, and
+   * to the rest a little later, several in one message. Unlike the others, this option is on by default.
+   */
+  readonly majorityFirst?: boolean
   /**
    * wme-consensus: decide in two steps with N² messages, or in three steps with a multiple of N. Default:
    * latency-optimal.
@@ -436,7 +444,7 @@ export const DEFAULT_TIMING: Timing = {
   repeatMaxMs: 5_000,
   proposeMs: 500,
   flushMs: 20,
-  confirmMs: 250,
+  confirmMs: 1_000,
 }
 
 export const DEFAULT_LIMITS: Limits = {

@@ -231,7 +231,7 @@ function menuOf({ isUp, state, user }: ConsensusSeat): Menu {
       input: inputOfAction(action),
       budget: action === 'issue' ? OPERATIONS : action === 'withdraw' ? WITHDRAWALS : -1,
     })),
-    canFlush: false,
+    flushes: [],
     suspicions: watched.filter(peer => !silent.includes(peer)).map(inputOfUnreachable),
     isAsked: Object.keys(voters).length > 0,
     canExpire: timers.ttl === true,

@@ -12,6 +12,8 @@
  *   - `told` is written by both protocols but read only by `flush` of wme-2 (figure-4-acknowledgement.ts).
  *   - `acknowledged` of a sealed epoch: nothing is concluded, repeated or acknowledged in it any more, and
  *     the next epoch begins with zeros.
+ *   - `roundTrips`, `awaited` and `quick` choose who is asked first, and any choice must do. Here nothing
+ *     takes time, so those with the smallest numbers are the quickest.
  * Ballots, rounds, request numbers and acknowledged lengths are compared with those in messages, and stay as
  * they are.
  */
@@ -26,6 +28,9 @@ export function normalise(protocol: ProtocolName, { durable, soft }: WmeState): 
   forgetTimes(soft.detector)
   if (soft.watch !== null) soft.watch.dueAt = 0
   if (soft.requests.length === 0) soft.leaseUntil = 0
-  if (protocol === 'wme-1') soft.told = 0
+  if (protocol === 'wme-1') soft.told.fill(0)
+  soft.roundTrips.fill(0)
+  soft.awaited.fill(null)
+  soft.quick = []
   if (durable.epoch.sealed) soft.acknowledged.fill(0)
 }

@@ -14,6 +14,8 @@ import { livenessMutants } from './catalogue-liveness.ts'
 import { lockOnlyMutants } from './catalogue-lock-only.ts'
 import { lossMutants } from './catalogue-loss.ts'
 import { maekawaMutants } from './catalogue-maekawa.ts'
+import { messageMutants } from './catalogue-messages.ts'
+import { olderMutants } from './catalogue-older.ts'
 import { participantMutants } from './catalogue-participant.ts'
 import { participantCallMutants } from './catalogue-participant-calls.ts'
 import { ricartAgrawalaMutants } from './catalogue-ricart-agrawala.ts'
@@ -73,6 +75,7 @@ export const mutants: Mutant[] = [
   ...durabilityMutants,
   ...coreMutants,
   ...detectorMutants,
+  ...messageMutants,
   ...wmeConsensusMutants,
   ...ricartAgrawalaMutants,
   ...ricartAgrawalaGroupMutants,
@@ -86,4 +89,5 @@ export const mutants: Mutant[] = [
   ...ghostMutants,
   ...serviceMutants,
   ...toldMutants,
+  ...olderMutants,
 ]

@@ -23,6 +23,8 @@ export const COUNT_NAMES = [
   'readmissions',
   'tokensCoexisting',
   'decidedOutcomes',
+  'majoritiesFirst',
+  'lateAnswers',
   'readersTogether',
   // faults
   'losses',

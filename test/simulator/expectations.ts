@@ -49,6 +49,7 @@ const expectOf =
 const ofAll = expectOf(ALL)
 const ofReplicated = expectOf(REPLICATED)
 const ofWme = expectOf(WME)
+const ofWme2 = expectOf(['wme-2'])
 
 export const EXPECTATIONS: readonly Expectation[] = [
   ofAll('grants', 1),
@@ -70,6 +71,8 @@ export const EXPECTATIONS: readonly Expectation[] = [
   ofReplicated('suspectedEjections', 3, ...SUSPICIOUS),
   ofWme('tokensCoexisting', 3, 'pauses', 'partitions', 'one-way', 'delays'),
   ofWme('decidedOutcomes', 3, ...SUSPICIOUS),
+  ofWme2('majoritiesFirst', 3),
+  ofWme2('lateAnswers', 3, 'crashes', 'pauses', 'partitions', 'one-way', 'delays', 'loss'),
   ofWme('rejectedBallots', 3, ...SUSPICIOUS),
   ofWme('preVotesRefused', 2, ...SUSPICIOUS),
   ofReplicated('brokenAfterHealing', 3),

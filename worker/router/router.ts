@@ -100,9 +100,9 @@ const NOTHING = {
 /** The other names below this domain are none of our business. */
 const TRANSPORT = 'max-age=15552000'
 
-/** For pages; the nonce is for their style. */
+/** For pages; the nonce is for their style, and their icon is in them. */
 const PAGE_HEADERS = secureHeaders({
-  contentSecurityPolicy: { ...NOTHING, styleSrc: [NONCE] },
+  contentSecurityPolicy: { ...NOTHING, styleSrc: [NONCE], imgSrc: ['data:'] },
   strictTransportSecurity: TRANSPORT,
 }) as Middleware
 

@@ -16,6 +16,7 @@ import { append, assertSameLog, entryAt, hasRoom, lengthOf, push } from './log.t
 import type { DoInvokeMessage, InvokeAckMessage, InvokeMessage, RequestMessage } from './messages.ts'
 import { noteNeedElsewhere } from './needs-owner.ts'
 import { restartRepeats } from './repeat.ts'
+import { noteAcknowledged } from './round-trips.ts'
 import type { Entry, GrantEntry, Request } from './state.ts'
 import { askForCatchUp, assert, broadcast, changeStub, emit, type Step } from './step.ts'
 import { refuse, refuseBecauseOver, refuseOperation } from './users.ts'
@@ -244,6 +245,7 @@ export function onInvokeAck(step: Step, from: ParticipantId, message: InvokeAckM
   const { soft } = step.state
   const { length, digest } = message
   assertSameLog(step.state.durable, length, digest)
+  noteAcknowledged(step, from, length)
   if (length <= soft.acknowledged[from]!) return
   soft.acknowledged[from] = length
   if (length > lengthOf(step.state.durable)) soft.claims[from] = { length, digest }

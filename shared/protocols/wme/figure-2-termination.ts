@@ -105,15 +105,17 @@ const MAX_DOUBLINGS = 5
 
 /**
  * The first participant that is here and not suspected proposes at once. The others give it time, each longer
- * than the one before.
+ * than the one before. One that lacks what precedes the entries to be decided could not enter the next epoch
+ * by itself, so another one goes first, if there is one.
  */
 function proposeOnceCollected(step: Step): void {
   const { soft } = step.state
   const { self, participants } = step.context.config
   const collected = collectedNewEpochs(step)
   if (collected.length < majority(participants) || soft.proposal !== null || soft.timers.propose) return
-  const isCoordinator =
-    collected.find(sender => sender === self || !isSuspected(soft.detector, sender)) === self
+  const here = collected.filter(sender => sender === self || !isSuspected(soft.detector, sender))
+  const { committed } = longestOf(step)
+  const isCoordinator = (here.find(sender => endOf(soft.newEpochs[sender]!) >= committed) ?? here[0]) === self
   if (!isCoordinator || soft.proposeAttempts > 0) return setProposeTimer(step)
   const patienceMs = incumbentPatience(step)
   if (patienceMs === 0) propose(step)
@@ -166,8 +168,7 @@ export function onProposeTimer(step: Step): void {
 /** The longest log, and who has the token next. */
 function composeDecision(step: Step): Decision {
   const { durable, soft } = step.state
-  const collected = soft.newEpochs.filter(message => message !== null && message !== undefined)
-  const longest = collected.reduce((best, message) => (endOf(message) > endOf(best) ? message : best))
+  const longest = longestOf(step)
   const incarnations = { ...durable.epoch.incarnations, ...soft.joins }
   return {
     owner: nextOwner(step, longest.owner, incarnations),
@@ -176,6 +177,11 @@ function composeDecision(step: Step): Decision {
     entries: longest.entries,
     incarnations,
   }
+}
+
+function longestOf({ state: { soft } }: Step): NewEpochMessage {
+  const collected = soft.newEpochs.filter(message => message !== null && message !== undefined)
+  return collected.reduce((best, message) => (endOf(message) > endOf(best) ? message : best))
 }
 
 const endOf = (message: NewEpochMessage): number => message.committed + message.entries.length

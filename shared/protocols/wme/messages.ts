@@ -103,6 +103,8 @@ export interface PreVoteMessage {
   readonly type: 'pre-vote'
   readonly epoch: number
   readonly length: number
+  /** The owner that is meant. */
+  readonly owner: ParticipantId
   readonly round: Round
 }
 

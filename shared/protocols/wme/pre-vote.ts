@@ -116,7 +116,8 @@ export function onAlive(step: Step, from: ParticipantId, message: AliveMessage):
   if (message.ping !== undefined)
     detector.noteAnswered(step.state.soft.detector, from, message.ping, step.now)
   onAnswer(step, from)
-  if (message.length > lengthOf(step.state.durable)) askForCatchUp(step, from)
+  // The owner tells a participant that lags before long. Only one at which somebody waits asks for it.
+  if (message.length > lengthOf(step.state.durable) && needsOwner(step)) askForCatchUp(step, from)
 }
 
 /** Any message of this epoch is a sign of life, except from the owner that is watched. */
@@ -188,21 +189,23 @@ function startPreVote(step: Step): void {
 }
 
 export function sendPreVote(step: Step): void {
-  const { durable, soft } = step.state
+  const { durable, derived, soft } = step.state
   const { epoch } = durable.epoch
-  broadcast(step, { type: 'pre-vote', epoch, length: lengthOf(durable), round: soft.preVote!.round })
+  const { owner } = derived
+  broadcast(step, { type: 'pre-vote', epoch, length: lengthOf(durable), owner, round: soft.preVote!.round })
 }
 
 /**
- * Both must have the same log, or they may speak of different owners; the one that is behind catches up
- * first.
+ * Both must speak of the same owner; otherwise the one that is behind catches up first. Their logs may
+ * differ: a participant may lag behind another by some operations (replicate.ts).
  */
 export function onPreVote(step: Step, from: ParticipantId, message: PreVoteMessage): void {
   const { durable, derived, soft } = step.state
   const { self } = step.context.config
   const length = lengthOf(durable)
-  if (message.length > length) return askForCatchUp(step, from)
-  if (message.length < length || derived.owner === self) return sendAlive(step, from)
+  const isSameOwner = message.length === length || message.owner === derived.owner
+  if (message.length > length && !isSameOwner) return askForCatchUp(step, from)
+  if (!isSameOwner || derived.owner === self) return sendAlive(step, from)
   if (from === derived.owner) return
   // A suspicion from before may be out of date: it counts only while the owner is watched.
   if (soft.watch?.silent) agree(step, from, message.round)

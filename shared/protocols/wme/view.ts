@@ -17,7 +17,7 @@ export function view(context: Context, state: WmeState): View {
     suspects: suspectsOf(soft.detector),
     waiters: durable.waiters,
     holders: holdersOf(durable.stub),
-    endings: durable.stub.endings,
+    endings: durable.endings,
     cells: durable.replica.cells,
   }
 }

@@ -18,6 +18,8 @@ interface Before {
   isMember: boolean
   /** The peers whose time was over. */
   late: readonly number[]
+  isLagging: boolean
+  known: number
 }
 
 const nothing = (): Before => ({
@@ -28,6 +30,8 @@ const nothing = (): Before => ({
   isPreVoting: false,
   isMember: true,
   late: [],
+  isLagging: false,
+  known: 0,
 })
 
 const lateOf = (detector: Detector): number[] =>
@@ -112,6 +116,12 @@ export class WmeCounts {
     const isMember = durable.membership.status === 'member'
     if (isMember && !before.isMember) counts.readmissions++
     before.isMember = isMember
+    const isLagging = soft.timers.spread === true
+    if (isLagging && !before.isLagging) counts.majoritiesFirst++
+    before.isLagging = isLagging
+    const known = soft.roundTrips.filter(roundTrip => roundTrip !== null).length
+    if (known < before.known) counts.lateAnswers++
+    before.known = known
     if (inCriticalSection(durable.stub.phase)) this.#countCoexisting(id, durable.epoch.epoch)
     const late = lateOf(soft.detector)
     for (const peer of late) if (!before.late.includes(peer) && this.#isWell(peer, id)) counts.wrongTimeouts++
@@ -137,8 +147,7 @@ export class WmeCounts {
   }
 
   crashed({ id }: WmeParticipant): void {
-    this.#before[id]!.isPreVoting = false
-    this.#before[id]!.late = []
+    Object.assign(this.#before[id]!, { isPreVoting: false, isLagging: false, known: 0, late: [] })
   }
 
   wiped({ id }: WmeParticipant): void {
