@@ -239,11 +239,15 @@ export type ReplicaOutput =
 // ---------------------------------------------------------------- the protocol
 
 export interface Timing {
-  /** How often a participant that waits asks the owner whether it is there. */
+  /** How often, at least, a participant that waits asks the owner whether it is there. */
   readonly heartbeatMs: number
-  /** How long an owner may be silent before it is suspected: at first, and at most. */
+  /**
+   * How long an owner may be silent before it is suspected: as long as its round trips are not known, and at
+   * most. From then on it follows the round trips, down to the least (detector.ts).
+   */
   readonly timeoutMs: number
   readonly timeoutMaxMs: number
+  readonly timeoutMinMs: number
   /** The first and the longest interval between repeats of a message whose effect is not known. */
   readonly repeatMs: number
   readonly repeatMaxMs: number
@@ -435,6 +439,7 @@ export const DEFAULT_TIMING: Timing = {
   heartbeatMs: 500,
   timeoutMs: 2_000,
   timeoutMaxMs: 60_000,
+  timeoutMinMs: 250,
   repeatMs: 250,
   repeatMaxMs: 5_000,
   proposeMs: 500,

@@ -6,6 +6,7 @@
 import { birthMutants } from './catalogue-birth.ts'
 import { bytesMutants } from './catalogue-bytes.ts'
 import { coreMutants } from './catalogue-core.ts'
+import { detectorMutants } from './catalogue-detector.ts'
 import { durabilityMutants } from './catalogue-durability.ts'
 import { ghostMutants } from './catalogue-ghosts.ts'
 import { journalMutants } from './catalogue-journal.ts'
@@ -73,6 +74,7 @@ export const mutants: Mutant[] = [
   ...lossMutants,
   ...durabilityMutants,
   ...coreMutants,
+  ...detectorMutants,
   ...messageMutants,
   ...wmeConsensusMutants,
   ...ricartAgrawalaMutants,

@@ -34,7 +34,7 @@ function invocationsOf(text: string): Invocation[] {
 const helps = new Map<string, Promise<string>>()
 
 function helpOf({ script, command, options }: Invocation): Promise<string> {
-  const variant = ['--birth'].find(option => options.includes(option)) ?? ''
+  const variant = ['--birth', '--detector'].find(option => options.includes(option)) ?? ''
   // Without npm, which takes longer than most of them.
   const asked = [`${scripts[script]} ${variant} --help`]
   // Options of one command of the command line, and those of all.

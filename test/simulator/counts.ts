@@ -39,6 +39,7 @@ export const COUNT_NAMES = [
   'crashesAfterSave',
   'wipes',
   'falseSuspicions',
+  'wrongTimeouts',
   'deafOwners',
   'unreachableHints',
   // clients

@@ -66,6 +66,7 @@ export const EXPECTATIONS: readonly Expectation[] = [
   expectOf(['ricart-agrawala'])('readersTogether', 1),
   ofWme('epochs', 3, ...SUSPICIOUS),
   ofWme('falseSuspicions', 3, 'suspicions', 'pauses', 'delays', 'one-way', 'partitions'),
+  ofWme('wrongTimeouts', 2, 'delays', 'loss', 'pauses'),
   ofWme('deafOwners', 3, 'one-way'),
   ofReplicated('suspectedEjections', 3, ...SUSPICIOUS),
   ofWme('tokensCoexisting', 3, 'pauses', 'partitions', 'one-way', 'delays'),

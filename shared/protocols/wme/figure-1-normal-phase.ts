@@ -14,6 +14,7 @@ import { inCriticalSection } from './figure-3-states.ts'
 import { emitCrit, enter, release, saveWaiter, setWaitTimer, waitLonger } from './grants.ts'
 import { append, assertSameLog, entryAt, hasRoom, lengthOf, push } from './log.ts'
 import type { DoInvokeMessage, InvokeAckMessage, InvokeMessage, RequestMessage } from './messages.ts'
+import { noteNeedElsewhere } from './needs-owner.ts'
 import { restartRepeats } from './repeat.ts'
 import { noteAcknowledged } from './round-trips.ts'
 import type { Entry, GrantEntry, Request } from './state.ts'
@@ -98,6 +99,7 @@ export function onRequest(step: Step, message: RequestMessage): void {
   if (participant === step.context.config.self || requestId <= derived.granted[participant]!) return
   // A participant that waits asks again and again. One that is not heard any more keeps nobody repeating.
   soft.idleRepeats = 0
+  noteNeedElsewhere(step)
   const request: Request = { participant, requestId }
   const place = soft.requests.findIndex(queued => queued.participant === participant)
   if (place === -1) soft.requests.push(request)

@@ -4,7 +4,7 @@
  * and an owner are proposed to consensus (paxos.ts). The decision ends the epoch: all participants apply the
  * rest, users that lost the token are ejected, and a new epoch begins.
  */
-import { isSuspected } from '../../detector.ts'
+import { answerMs, isSuspected } from '../../detector.ts'
 import type { ParticipantId } from '../protocol.ts'
 import { majority } from '../quorum.ts'
 import { advanceCommitted } from './commit.ts'
@@ -116,8 +116,22 @@ function proposeOnceCollected(step: Step): void {
   const here = collected.filter(sender => sender === self || !isSuspected(soft.detector, sender))
   const { committed } = longestOf(step)
   const isCoordinator = (here.find(sender => endOf(soft.newEpochs[sender]!) >= committed) ?? here[0]) === self
-  if (isCoordinator && soft.proposeAttempts === 0) propose(step)
-  else setProposeTimer(step)
+  if (!isCoordinator || soft.proposeAttempts > 0) return setProposeTimer(step)
+  const patienceMs = incumbentPatience(step)
+  if (patienceMs === 0) propose(step)
+  else setTimer(step, 'propose', patienceMs)
+}
+
+/**
+ * An owner that only stood still for a moment keeps the token if it gets the time for its NEWEP, which is as
+ * long as its answers take (rule T5). One that cannot be reached at all is not waited for.
+ */
+function incumbentPatience(step: Step): number {
+  const { derived, soft } = step.state
+  const { self, timing } = step.context.config
+  const isHere = derived.owner === self || soft.newEpochs[derived.owner] !== null
+  if (isHere || soft.detector[derived.owner]!.suspected === 'unreachable') return 0
+  return Math.min(answerMs(soft.detector, derived.owner), timing.proposeMs)
 }
 
 function collectedNewEpochs(step: Step): ParticipantId[] {

@@ -6,7 +6,7 @@ import type { Durable, Incarnations, Round, Soft } from './state.ts'
 import type { Step } from './step.ts'
 
 export function createSoft(config: ParticipantConfig, durable: Durable, length: number): Soft {
-  const { participants, timing } = config
+  const { participants } = config
   // What an epoch began with was decided and applied, though grants alone do not move the applied index.
   const committed = Math.max(durable.progress.applied, durable.epoch.start)
   return {
@@ -16,8 +16,9 @@ export function createSoft(config: ParticipantConfig, durable: Durable, length: 
     // What was appended before a restart counts as sent; the repeats take care of what was not.
     sent: new Array(participants + 1).fill(length),
     requests: [],
-    detector: createDetector(participants, timing),
+    detector: createDetector(participants),
     watch: null,
+    leaseUntil: 0,
     voters: {},
     preVote: null,
     life: 0,

@@ -192,8 +192,9 @@ export interface Soft extends Asking {
   /** The paper's reqs: at most one for each other participant. */
   requests: Request[]
   detector: Detector
-  /** The owner that is being watched; `silent` once its time is over. */
-  watch: { peer: ParticipantId; silent: boolean } | null
+  watch: Watch | null
+  /** Until then the owner is watched for the sake of a participant that asked for the token (rule T4). */
+  leaseUntil: number
   /** The participants that have asked this one whether it hears the owner, with the round to answer in. */
   voters: { [participant: string]: Round }
   /** This participant's own question, and the participants that agreed that the owner is silent. */
@@ -233,6 +234,17 @@ export interface Soft extends Asking {
   quick: ParticipantId[]
   /** The timers that are set. */
   timers: { [timer in TimerName]?: true }
+}
+
+/** The owner that is being watched. */
+export interface Watch {
+  readonly peer: ParticipantId
+  /** Its time is over. */
+  silent: boolean
+  /** When its time is over, by the clock of this participant. */
+  dueAt: number
+  /** That time has passed unnoticed once, because this participant itself stood still. */
+  isExcused: boolean
 }
 
 export interface Eject {

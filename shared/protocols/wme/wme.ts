@@ -290,7 +290,7 @@ function onTimer(step: Step, timer: TimerName): void {
     case 'heartbeat':
       return preVote.onHeartbeatTimer(step)
     case 'suspect':
-      return preVote.becomeSilent(step)
+      return preVote.onSuspectTimer(step)
     case 'propose':
       return termination.onProposeTimer(step)
     case 'flush':
