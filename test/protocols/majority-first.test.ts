@@ -144,7 +144,7 @@ describe('majority first', () => {
     expect(cluster.network.map(sent => [sent.message.body.type, sent.to])).toEqual([['do-invoke', 2]])
   })
 
-  it('a run of operations costs one message and its acknowledgement each, and as much for the rest now and then', () => {
+  it('a run of operations costs one message each, and one for the rest now and then', () => {
     const [cluster, by] = measured()
     const delivered = []
     const operations = 40
@@ -264,7 +264,7 @@ describe('majority first, and one that lags', () => {
     expect(valueAt(cluster, 3)).toBe(3)
   })
 
-  it('is asked to read while the owner is cut off: it waits for the next epoch rather than miss anything', () => {
+  it('is asked to read while the owner is cut off: it waits rather than miss anything', () => {
     const [cluster] = lagging()
     cluster.isolate(1)
     cluster.user(3, { type: 'read', request: 'r' })
