@@ -228,6 +228,20 @@ describe('majority first, and the quick one', () => {
     expect(logAt(cluster, 2)).toEqual(logAt(cluster, 1))
   })
 
+  it('was gone for an hour: that is not how long its answers take', () => {
+    const [cluster, by] = measured()
+    cluster.crash(2)
+    issue(cluster, by, 'x')
+    cluster.run(flushMs)
+    cluster.now += 3_600_000
+    cluster.start(2)
+    for (const opId of ['y', 'z']) {
+      issue(cluster, by, opId)
+      cluster.run(1_000)
+    }
+    expect(cluster.state(1).soft.roundTrips[2]).toBeLessThan(1_000)
+  })
+
   it('and the owner die together with an operation that no majority held: it never happened', () => {
     const [cluster, by] = measured({ participants: 5 })
     issue(cluster, by, 'x')
