@@ -11,6 +11,8 @@ import type { Step } from './step.ts'
 const WEIGHT = 1 / 8
 /** An acknowledgement is late if it takes this many times as long as usual. */
 const LATE = 3
+/** An acknowledgement that has not come after this time does not come any more. */
+const LOST_MS = 5_000
 /** Those who were asked last remain so, unless another one is quicker by this factor. */
 const PREFERENCE = 2
 
@@ -41,10 +43,15 @@ export function quickest(step: Step): readonly ParticipantId[] {
   return soft.quick
 }
 
-/** Entries have left for this peer: the time until it acknowledges the whole log counts. */
+/**
+ * Entries have left for this peer: the time until it acknowledges the whole log counts. What it should have
+ * acknowledged long ago was lost, or the peer was gone; then the time begins anew.
+ */
 export function noteSent(step: Step, peer: ParticipantId): void {
   const { durable, soft } = step.state
-  soft.awaited[peer] ??= { length: lengthOf(durable), since: step.now }
+  const awaited = soft.awaited[peer]
+  if (awaited != null && step.now - awaited.since < LOST_MS) return
+  soft.awaited[peer] = { length: lengthOf(durable), since: step.now }
 }
 
 /** The peer has acknowledged its log up to `length`. */
