@@ -1,6 +1,7 @@
 /** How the router asks one participant: one request with a time limit, and what can come of it as a value. */
 import type { ParticipantPlace } from '../../shared/api/configuration.ts'
 import type { Json } from '../../shared/json.ts'
+import { AS_IT_IS } from '../participant/answer-response.ts'
 import type { ParticipantAnswer, ParticipantCall, ParticipantRequest } from '../participant/calls.ts'
 import type { Caller } from '../participant/observe/callers.ts'
 import { isStopped, withinMs } from './time-limit.ts'
@@ -13,7 +14,11 @@ export interface ParticipantDirectory {
 
 export type Asked =
   /** `isInDoubt`: it was asked before, nothing was heard, and that first try may have been carried out. */
-  | { readonly type: 'answered'; readonly answer: ParticipantAnswer; readonly isInDoubt?: true }
+  | {
+      readonly type: 'answered'
+      readonly answer: ParticipantAnswer | PassedAnswer
+      readonly isInDoubt?: true
+    }
   /** The response is a stream or a WebSocket, to be handed on. */
   | { readonly type: 'opened'; readonly response: Response }
   /** No answer. The request may have been carried out, or may still be. */
@@ -36,6 +41,15 @@ export interface AskOptions {
   readonly signal?: AbortSignal | undefined
   /** Who asks, for the log of the participant. */
   readonly caller?: Caller | undefined
+  /** The client gets what the participant answers: nobody here looks into it. */
+  readonly asItIs?: true
+}
+
+/** An answer that the client gets as it is. */
+export interface PassedAnswer {
+  readonly type: 'passed'
+  readonly status: number
+  readonly text: string
 }
 
 export class ParticipantCaller {
@@ -53,7 +67,7 @@ export class ParticipantCaller {
     call: ParticipantCall,
     options: AskOptions,
   ): Promise<Asked> {
-    return this.ask(lock, place, requestFor(call, options.caller), options, parseAnswer)
+    return this.ask(lock, place, requestFor(call, options), options, parseAnswer)
   }
 
   /** Asks for a stream or a WebSocket. The time limit is for its beginning. */
@@ -106,7 +120,7 @@ export class ParticipantCaller {
    * others.
    */
   private async probe(lock: string, place: ParticipantPlace): Promise<string | null> {
-    const run = this.once(lock, place, requestFor({ type: 'status' }), parseAnswer)
+    const run = this.once(lock, place, requestFor({ type: 'status' }, {}), parseAnswer)
     try {
       await withinMs(this.times.probeMs, undefined, run)
       return null
@@ -129,8 +143,12 @@ export class ParticipantCaller {
 type MakeRequest = (signal: AbortSignal) => Request
 type Understand = (response: Response) => Promise<Asked>
 
-function requestFor(call: ParticipantCall, caller?: Caller): MakeRequest {
-  const body = JSON.stringify({ call, ...(caller && { caller }) } satisfies ParticipantRequest)
+function requestFor(
+  call: ParticipantCall,
+  { caller, asItIs }: Pick<AskOptions, 'caller' | 'asItIs'>,
+): MakeRequest {
+  const request: ParticipantRequest = { call, ...(caller && { caller }), ...(asItIs && { asItIs }) }
+  const body = JSON.stringify(request)
   const headers = { 'content-type': 'application/json' }
   return signal => new Request(addressOf('/call'), { method: 'POST', headers, body, signal })
 }
@@ -149,6 +167,9 @@ function withHeaders(request: Request, lock: string, place: ParticipantPlace): R
 async function parseAnswer(response: Response): Promise<Asked> {
   if (response.status === 429) return { type: 'answered', answer: tooMany(response) }
   if (!response.ok) throw new Error(`status ${response.status}`)
+  const { status } = response
+  if (status === 204 || response.headers.get('content-type') === AS_IT_IS)
+    return { type: 'answered', answer: { type: 'passed', status, text: await response.text() } }
   const answer = (await response.json()) as Json
   if (!isAnswer(answer)) throw new Error('not an answer of a participant')
   return { type: 'answered', answer }

@@ -18,9 +18,9 @@ import type { Json } from '../../shared/json.ts'
 import type { ParticipantAnswer, ParticipantStatus } from '../participant/calls.ts'
 import type { KnownConfigurations, Silences } from './memory.ts'
 import { byNearness, type Coordinates } from './nearest.ts'
-import type { Asked, ParticipantCaller } from './participants.ts'
+import type { Asked, ParticipantCaller, PassedAnswer } from './participants.ts'
 
-export type Answer = Exclude<ParticipantAnswer, { readonly type: 'elsewhere' }>
+export type Answer = Exclude<ParticipantAnswer, { readonly type: 'elsewhere' }> | PassedAnswer
 export type ProblemAnswer = Extract<ParticipantAnswer, { readonly type: 'problem' }>
 
 export type Routed =
@@ -59,7 +59,7 @@ export interface RoutingServices {
 }
 
 interface Heard {
-  readonly result: ParticipantAnswer | Extract<Asked, { readonly type: 'opened' | 'silent' }>
+  readonly result: ParticipantAnswer | PassedAnswer | Extract<Asked, { readonly type: 'opened' | 'silent' }>
   /** The request may have been carried out, whatever the result says. */
   readonly leavesDoubt: boolean
 }

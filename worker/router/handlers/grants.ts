@@ -102,6 +102,7 @@ async function enter(c: RouterContext, services: Services, lock: string, entry: 
         limitMs: leftMs,
         signal,
         caller: callerOf(c),
+        asItIs: true,
       })
     },
     abandon: withdraw,
@@ -171,6 +172,6 @@ function planFor(
     lock,
     from: whereFrom(c.get('incoming')),
     limitMs,
-    ask: place => services.caller.call(lock, place, call, { limitMs, caller: callerOf(c) }),
+    ask: place => services.caller.call(lock, place, call, { limitMs, caller: callerOf(c), asItIs: true }),
   }
 }

@@ -131,8 +131,9 @@ export async function askAll<Body>(
       const call = callFor(place)
       if (call === null) return
       const result = await caller.call(lock, place, call, { limitMs: times.statusMs })
-      if (result.type !== 'answered' || result.answer.type === 'problem') return
+      if (result.type !== 'answered') return
       if (result.answer.type === 'elsewhere') return routing.learn(lock, result.answer.configuration)
+      if (result.answer.type !== 'done') return
       bodies.set(place.id, bodyOf<Body>(result.answer))
       const { configuration } = result.answer.body as { readonly configuration?: unknown }
       if (configuration !== undefined) routing.learn(lock, configuration as LockConfiguration)

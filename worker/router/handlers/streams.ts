@@ -1,9 +1,8 @@
 /**
  * What stays open: Server-Sent Events and WebSockets. The router finds a participant and hands its answer on.
  */
-import type { Context } from 'hono'
 import type { ParticipantPlace } from '../../../shared/api/configuration.ts'
-import { malformed, noSuchParticipant, pass } from '../answers.ts'
+import { malformed, noSuchParticipant, pass, respond } from '../answers.ts'
 import { callerOf, clientOf } from '../authentication.ts'
 import type { Handlers, RouterContext, Services } from '../context.ts'
 import { whereFrom } from '../nearest.ts'
@@ -23,9 +22,8 @@ export const streamHandlers = {
     const answer = await open(c, services, lock, at, path, headers, isEventStream)
     if (answer.type === 'gone') return noSuchParticipant(c, 'query', at!)
     if (answer.type !== 'opened') return pass(c, answer)
-    return c.body(answer.response.body as Parameters<Context['body']>[0], 200, {
+    return respond(c, 200, answer.response.body, {
       'content-type': 'text/event-stream',
-      'cache-control': 'no-store',
       // Some proxies gather up what is small, and a watcher would hear of nothing.
       'x-accel-buffering': 'no',
     })
