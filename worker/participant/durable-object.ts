@@ -4,7 +4,7 @@ import { PING, PONG } from '../../shared/api/session.ts'
 import { resourceByName } from '../../shared/resource/registry.ts'
 import type { Resource } from '../../shared/resource/resource.ts'
 import { logToConsole } from '../console-log.ts'
-import { createDirectory, type ParticipantDirectory } from '../directory.ts'
+import { createDirectory, headersFor, type ParticipantDirectory } from '../directory.ts'
 import { type BatonEnvironment, DEFAULT_RESOURCE, defaultConfiguration, eventsKept } from '../environment.ts'
 import { answerResponse } from './answer-response.ts'
 import type { ParticipantCall, ParticipantRequest } from './calls.ts'
@@ -200,7 +200,7 @@ const peersOf = (directory: ParticipantDirectory): Peers => ({
   async ask(lock, place, request, limitMs) {
     const outgoing = new Request('https://participant/peer', {
       method: 'POST',
-      headers: { 'content-type': 'application/json' },
+      headers: headersFor(lock, place.id),
       body: JSON.stringify(request),
       signal: AbortSignal.timeout(limitMs),
     })

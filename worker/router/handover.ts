@@ -85,7 +85,7 @@ async function repeat(
   for (let count = 0; count < REPEATS; count++) {
     const answer = await routing.only(participant, {
       lock,
-      from: null,
+      from: () => null,
       limitMs: ANSWER_MS,
       ask: place => caller.call(lock, place, call, { limitMs: ANSWER_MS }),
     })

@@ -1,6 +1,7 @@
 /** How the router asks one participant: one request with a time limit, and what can come of it as a value. */
 import type { ParticipantPlace } from '../../shared/api/configuration.ts'
 import type { Json } from '../../shared/json.ts'
+import { headersFor } from '../directory.ts'
 import { AS_IT_IS } from '../participant/answer-response.ts'
 import type { ParticipantAnswer, ParticipantCall, ParticipantRequest } from '../participant/calls.ts'
 import type { Caller } from '../participant/observe/callers.ts'
@@ -67,7 +68,7 @@ export class ParticipantCaller {
     call: ParticipantCall,
     options: AskOptions,
   ): Promise<Asked> {
-    return this.ask(lock, place, requestFor(call, options), options, parseAnswer)
+    return this.ask(lock, place, requestFor(lock, place, call, options), options, parseAnswer)
   }
 
   /** Asks for a stream or a WebSocket. The time limit is for its beginning. */
@@ -79,6 +80,7 @@ export class ParticipantCaller {
     isOpen: (response: Response) => boolean,
     options: AskOptions,
   ): Promise<Asked> {
+    for (const [name, value] of Object.entries(headersFor(lock, place.id))) headers.set(name, value)
     const request: MakeRequest = signal => new Request(addressOf(path), { headers, signal })
     return this.ask(lock, place, request, options, async response =>
       isOpen(response) ? { type: 'opened', response } : parseAnswer(response),
@@ -120,7 +122,7 @@ export class ParticipantCaller {
    * others.
    */
   private async probe(lock: string, place: ParticipantPlace): Promise<string | null> {
-    const run = this.once(lock, place, requestFor({ type: 'status' }, {}), parseAnswer)
+    const run = this.once(lock, place, requestFor(lock, place, { type: 'status' }, {}), parseAnswer)
     try {
       await withinMs(this.times.probeMs, undefined, run)
       return null
@@ -135,33 +137,29 @@ export class ParticipantCaller {
     request: MakeRequest,
     understand: Understand,
   ): (signal: AbortSignal) => Promise<Asked> {
-    return async signal =>
-      understand(await this.directory.fetch(lock, place, withHeaders(request(signal), lock, place)))
+    return async signal => understand(await this.directory.fetch(lock, place, request(signal)))
   }
 }
 
 type MakeRequest = (signal: AbortSignal) => Request
 type Understand = (response: Response) => Promise<Asked>
 
+/** Only a participant that a client waits at must hear that it has gone: a signal costs something. */
 function requestFor(
+  lock: string,
+  place: ParticipantPlace,
   call: ParticipantCall,
-  { caller, asItIs }: Pick<AskOptions, 'caller' | 'asItIs'>,
+  { caller, asItIs, signal: gone }: Omit<AskOptions, 'limitMs'>,
 ): MakeRequest {
   const request: ParticipantRequest = { call, ...(caller && { caller }), ...(asItIs && { asItIs }) }
   const body = JSON.stringify(request)
-  const headers = { 'content-type': 'application/json' }
-  return signal => new Request(addressOf('/call'), { method: 'POST', headers, body, signal })
+  const init = { method: 'POST', headers: headersFor(lock, place.id), body }
+  return signal => new Request(addressOf('/call'), gone === undefined ? init : { ...init, signal })
 }
 
 /** The host is of no importance: the directory knows where the request goes. */
 function addressOf(path: string): string {
   return `http://participant${path}`
-}
-
-function withHeaders(request: Request, lock: string, place: ParticipantPlace): Request {
-  request.headers.set('x-baton-lock', lock)
-  request.headers.set('x-baton-participant', String(place.id))
-  return request
 }
 
 async function parseAnswer(response: Response): Promise<Asked> {

@@ -35,7 +35,7 @@ export const lockHandlers = {
     let told: LockConfiguration | null = null
     const answer = await routing.anyone({
       lock,
-      from,
+      from: () => from,
       limitMs: times.answerMs,
       ask: async (place, leftMs) => {
         const call: ParticipantCall = { type: 'configure', configuration: bornAt(wanted, place) }
@@ -80,7 +80,7 @@ export const lockHandlers = {
     const call: ParticipantCall = { type: 'eject', fence: body.fence ?? null }
     const answer = await routing.anyone({
       lock,
-      from: whereFrom(c.get('incoming')),
+      from: () => whereFrom(c.get('incoming')),
       limitMs: times.answerMs,
       atStake: 'holder',
       ask: (place, leftMs) => caller.call(lock, place, call, { limitMs: leftMs, caller: callerOf(c) }),

@@ -45,7 +45,7 @@ async function read(
 ): Promise<Routed> {
   const plan = {
     lock,
-    from: whereFrom(c.get('incoming')),
+    from: () => whereFrom(c.get('incoming')),
     limitMs: services.times.answerMs,
     ask: (place: Parameters<Services['caller']['call']>[1], leftMs: number) =>
       services.caller.call(lock, place, call, { limitMs: leftMs, ...options }),

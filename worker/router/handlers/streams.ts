@@ -73,7 +73,7 @@ async function open(
   const { routing, caller, times } = services
   const plan = {
     lock,
-    from: whereFrom(c.get('incoming')),
+    from: () => whereFrom(c.get('incoming')),
     limitMs: times.answerMs,
     ask: (place: ParticipantPlace, leftMs: number) =>
       caller.open(lock, place, path, headers, isOpen, { limitMs: leftMs }),
