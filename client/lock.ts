@@ -209,11 +209,13 @@ export class Lock<Resource extends ResourceTypes = KeyValue> {
 
   /**
    * A WebSocket that speaks the events of a user: `try`, `issue` and `exit` go, `crit`, `outcome`, `rem` and
-   * `ejected` come. The grant lives as long as the socket: the session sends signs of life by itself.
+   * `ejected` come. The grant lives as long as the socket: the session sends signs of life by itself. A session
+   * also carries `transact` and `get`, which then cost no request of their own.
    */
-  session({ at }: { readonly at?: number } = {}): Session<Resource['op']> {
+  session({ at }: { readonly at?: number } = {}): Session<Resource> {
     const { openSocket, newId, clock } = this.#connection
-    return new Session(openSocket({ path: pathOf(this.name, 'session'), query: { at } }), newId, clock)
+    const opened = openSocket({ path: pathOf(this.name, 'session'), query: { at } })
+    return new Session(opened, newId, clock, this.#schemas)
   }
 
   /**

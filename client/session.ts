@@ -10,9 +10,14 @@ import type {
   SessionProbe,
 } from '../shared/api/session.ts'
 import type { Clock } from './clock.ts'
-import { networkError } from './error-factory.ts'
+import { networkError, tooLong } from './error-factory.ts'
 import { BatonError } from './errors.ts'
-import type { ApplyOptions } from './operations.ts'
+import type { ApplyOptions, TransactOptions } from './operations.ts'
+import type { ResourceTypes, TransactResult } from './ops.ts'
+import type { Get, GetOptions } from './reads.ts'
+import type { Schemas } from './schemas.ts'
+import { getName, SessionCalls, transactName } from './session-calls.ts'
+import type { Read } from './types.ts'
 import { writeJson } from './write-json.ts'
 
 /**
@@ -47,7 +52,16 @@ export interface TryOptions {
   readonly confirm?: boolean
 }
 
+/** How long an answer may take that does not wait for the lock. */
+const ANSWER_MS = 15_000
+const DEFAULT_WAIT_MS = 10_000
+/** The service reads no longer message, so nobody would hear what became of it. */
+const MAX_MESSAGE_LENGTH = 2 * 1024 * 1024
+
 /**
+ * Besides the events there are calls: `transact` and `get` are answered to whoever called them, and their
+ * answers are not among the events.
+ *
  * @example
  * await using session = lock.session()
  * session.try()
@@ -57,9 +71,13 @@ export interface TryOptions {
  *   if (event.type === 'rem' || event.type === 'ejected') break
  * }
  */
-export class Session<Op = unknown> implements AsyncDisposable, AsyncIterable<SessionEvent, void> {
+export class Session<Resource extends ResourceTypes = ResourceTypes>
+  implements AsyncDisposable, AsyncIterable<SessionEvent, void>
+{
   readonly #newId: () => string
   readonly #clock: Clock
+  readonly #schemas: Schemas | undefined
+  readonly #calls: SessionCalls
   #pings = new AbortController()
   #socket: Socket | undefined
   /** Messages that were sent before the socket was open. */
@@ -69,9 +87,14 @@ export class Session<Op = unknown> implements AsyncDisposable, AsyncIterable<Ses
   #isClosed = false
   #wake: () => void = () => {}
 
-  constructor(opened: Promise<OpenedSocket>, newId: () => string, clock: Clock) {
+  constructor(opened: Promise<OpenedSocket>, newId: () => string, clock: Clock, schemas?: Schemas) {
     this.#newId = newId
     this.#clock = clock
+    this.#schemas = schemas
+    this.#calls = new SessionCalls(clock, error => {
+      this.#socket?.close(1000)
+      this.#close(error)
+    })
     opened.then(
       ({ socket, isOpening }) => this.#connect(socket, isOpening),
       error => this.#close(error instanceof BatonError ? error : networkError(error)),
@@ -83,7 +106,7 @@ export class Session<Op = unknown> implements AsyncDisposable, AsyncIterable<Ses
   }
 
   /** The id under which the outcome will come. */
-  issue(ops: readonly Op[], { opId = this.#newId() }: Pick<ApplyOptions, 'opId'> = {}): string {
+  issue(ops: readonly Resource['op'][], { opId = this.#newId() }: Pick<ApplyOptions, 'opId'> = {}): string {
     this.#send({ type: 'issue', opId, ops })
     return opId
   }
@@ -91,6 +114,42 @@ export class Session<Op = unknown> implements AsyncDisposable, AsyncIterable<Ses
   exit(): void {
     this.#send({ type: 'exit' })
   }
+
+  /**
+   * Acquires the lock, applies the ops as one atomic operation and releases the lock, in one message. It waits
+   * for the lock like everybody else, also while this session holds it. If the session breaks meanwhile, the
+   * error says that the outcome is unknown: `lock.transact` with the same `opId` finds out.
+   */
+  async transact<const Batch extends readonly Resource['op'][]>(
+    ops: Batch,
+    options: Omit<TransactOptions, 'at'> = {},
+  ): Promise<TransactResult<Batch, Resource>> {
+    const { opId = this.#newId(), waitMs = DEFAULT_WAIT_MS, signal } = options
+    await this.#schemas?.checkOps(ops)
+    const name = transactName(opId)
+    await this.#calls.settled(name)
+    const answer = await this.#calls.ask({
+      name,
+      opId,
+      withinMs: waitMs + ANSWER_MS,
+      signal,
+      send: () => this.#send({ type: 'transact', opId, ops, waitMs }),
+    })
+    const checked = (await this.#schemas?.checkResults(ops, answer, opId)) ?? answer
+    return checked as unknown as TransactResult<Batch, Resource>
+  }
+
+  /** The value of a key, and `null` with revision 0 if there is none. */
+  readonly get: Get<Resource> = (async (key: string, options: Omit<GetOptions, 'at'> = {}) => {
+    const { consistency = 'linearizable', signal } = options
+    const read = (await this.#calls.ask({
+      name: getName(key, consistency),
+      withinMs: ANSWER_MS,
+      signal,
+      send: () => this.#send({ type: 'get', key, consistency }),
+    })) as unknown as Read<unknown>
+    return this.#schemas === undefined ? read : this.#schemas.read(read)
+  }) as Get<Resource>
 
   /** Ends the grant, or the wait for it. */
   close(): void {
@@ -137,6 +196,7 @@ export class Session<Op = unknown> implements AsyncDisposable, AsyncIterable<Ses
   #send(message: object): void {
     if (this.#isClosed) throw networkError(new Error('the session is closed'))
     const text = writeJson(message)
+    if (text.length > MAX_MESSAGE_LENGTH) throw tooLong(MAX_MESSAGE_LENGTH)
     if (this.#outbox === undefined) this.#socket!.send(text)
     else this.#outbox.push(text)
   }
@@ -148,6 +208,7 @@ export class Session<Op = unknown> implements AsyncDisposable, AsyncIterable<Ses
     if (event.type === 'probe') return this.#socket!.send(text)
     if (event.type === 'crit') void this.#sendPings(event.ttlMs)
     if (event.type === 'rem' || event.type === 'ejected') this.#pings.abort()
+    if (this.#calls.take(event)) return
     this.#inbox.push(event)
     this.#wake()
   }
@@ -176,6 +237,7 @@ export class Session<Op = unknown> implements AsyncDisposable, AsyncIterable<Ses
     this.#isClosed = true
     this.#failure = failure
     this.#pings.abort()
+    this.#calls.failAll(failure ?? networkError(new Error('the session was closed')))
     this.#wake()
   }
 }

@@ -5,9 +5,8 @@
  *   POST /call      a `ParticipantRequest`, answered by a `ParticipantAnswer` (answer-response.ts)
  *   POST /peer      messages of the protocol, from another participant
  *   GET  /watch     Server-Sent Events; `?since=`
- *   GET  /session   WebSocket; `?user=` names the session's user, `&client=` its client; `&key=` and
- *        `&request=` are
- *                   for the log
+ *   GET  /session   WebSocket; `?user=` names the session's user, `&client=` its client; `&read=yes` says
+ *                   that its key may read; `&key=` and `&request=` are for the log
  *
  * All of them carry `lock` and `participant` in the headers `x-baton-lock` and `x-baton-participant`.
  */

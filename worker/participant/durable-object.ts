@@ -137,7 +137,8 @@ export class BatonParticipant extends DurableObject<BatonEnvironment> {
       this.ctx.acceptWebSocket(pair[1], [tag])
     }
     const user = given('user') ?? ''
-    const refusal = await this.participant.session(address, user, accept, given('client'), caller)
+    const mayRead = given('read') === 'yes'
+    const refusal = await this.participant.session(address, user, accept, given('client'), caller, mayRead)
     return refusal === null ? new Response(null, { status: 101, webSocket }) : Response.json(refusal)
   }
 }

@@ -67,10 +67,16 @@ export function callerOf(c: RouterContext): Caller {
   return { requestId: c.get('requestId'), ...(names.size > 0 && { key: [...names].join(', ') }) }
 }
 
+/** Whoever needs no key may do everything. */
+export function mayDo(c: RouterContext, verb: Verb, lock: string | null): boolean {
+  const entries = c.get('keyEntries')
+  return entries === undefined || allows(entries, verb, lock)
+}
+
 /** `403` if the key does not allow this; `null` if it does. */
 export function authorization(c: RouterContext, verb: Verb | null, lock: string | null): Response | null {
-  const entries = c.get('keyEntries')
-  if (verb === null || entries === undefined || allows(entries, verb, lock)) return null
+  if (verb === null || mayDo(c, verb, lock)) return null
+  const entries = c.get('keyEntries')!
   const what = lock === null ? verb : `${verb} on the lock ${lock}`
   const names = [...new Set(entries.map(({ name }) => name))].join(', ')
   return problemResponse(c, 'forbidden', `The key ${names} does not allow ${what}.`)

@@ -3,7 +3,7 @@
  */
 import type { ParticipantPlace } from '../../../shared/api/configuration.ts'
 import { malformed, noSuchParticipant, pass, respond } from '../answers.ts'
-import { callerOf, clientOf } from '../authentication.ts'
+import { callerOf, clientOf, mayDo } from '../authentication.ts'
 import type { Handlers, RouterContext, Services } from '../context.ts'
 import { whereFrom } from '../nearest.ts'
 import type { Routed } from '../routing.ts'
@@ -45,6 +45,7 @@ export const streamHandlers = {
       ...(client !== undefined && { client }),
       ...(key !== undefined && { key }),
       ...(requestId !== undefined && { request: requestId }),
+      ...(mayDo(c, 'read', lock) && { read: 'yes' }),
     })
     const answer = await open(
       c,
