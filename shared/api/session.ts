@@ -147,7 +147,7 @@ export type ParsedSessionMessage =
       readonly code: 'bad_request' | 'too_large'
       readonly detail: string
       /** What the message was about, as it said. */
-      readonly about: Partial<SessionQuestion>
+      readonly about?: Partial<SessionQuestion>
     }
 
 export function parseSessionMessage(
@@ -165,7 +165,7 @@ export function parseSessionMessage(
   const isKeyValue = resource === 'key-value'
   const oversized = findOversized((parsed as { ops?: unknown } | null)?.ops, isKeyValue)
   if (oversized.length > 0) return refused(summarize(oversized), 'too_large', about)
-  if ((about.key?.length ?? 0) > API_LIMITS.keyLength)
+  if ((about?.key?.length ?? 0) > API_LIMITS.keyLength)
     return refused(`key must have at most ${API_LIMITS.keyLength} characters.`, 'too_large', about)
   const checked = check(isKeyValue ? sessionMessage : foreignSessionMessage, parsed, 'body')
   if (checked.ok) return { ok: true, message: checked.value }
@@ -176,10 +176,10 @@ export function parseSessionMessage(
 }
 
 /** So that whoever asked finds the refusal of what it asked, however wrong the rest of it was. */
-function questionIn(message: unknown): Partial<SessionQuestion> {
+function questionIn(message: unknown): Partial<SessionQuestion> | undefined {
   const { type, opId, key, consistency } = (message ?? {}) as { readonly [field: string]: unknown }
   if (type === 'transact' && typeof opId === 'string') return { opId }
-  if (type !== 'get' || typeof key !== 'string') return {}
+  if (type !== 'get' || typeof key !== 'string') return undefined
   return { key, consistency: consistency === 'local' ? 'local' : 'linearizable' }
 }
 
@@ -188,7 +188,7 @@ const inBody = (mistake: Omit<FieldError, 'in'>): FieldError => ({ in: 'body', .
 function refused(
   detail: string,
   code: 'bad_request' | 'too_large' = 'bad_request',
-  about: Partial<SessionQuestion> = {},
+  about?: Partial<SessionQuestion>,
 ): ParsedSessionMessage {
-  return { ok: false, code, detail, about }
+  return { ok: false, code, detail, ...(about && { about }) }
 }

@@ -1,5 +1,6 @@
 /** `transact` and `get` over the WebSocket of a session: the same as the calls of these names. */
 import { describe, expect, it } from 'vitest'
+import { createBaton } from '../../client/index.ts'
 import { sessionEvent } from '../../shared/api/events.ts'
 import { API_LIMITS } from '../../shared/api/limits.ts'
 import { eventually } from './eventually.ts'
@@ -197,6 +198,27 @@ describe('get', () => {
     expect(await ask(session, { type: 'get', ...fields })).toMatchObject({ code, key: fields.key })
     session.close()
   })
+})
+
+it("the client's session transacts and reads, beside a grant of its own", async () => {
+  const lock = service.lock()
+  await using session = createBaton({ url: service.url }).lock(lock.name).session()
+  expect(await session.get('n')).toEqual({ key: 'n', value: null, revision: 0 })
+  const answers = await Promise.all([1, 2, 3].map(() => session.transact([{ increment: 'n' }])))
+  expect(answers.map(({ results: [result] }) => (result as { value: number }).value).sort()).toEqual([
+    1, 2, 3,
+  ])
+  expect(await session.get('n', { consistency: 'local' })).toMatchObject({ value: 3 })
+  const events = session[Symbol.asyncIterator]()
+  session.try()
+  expect((await events.next()).value).toMatchObject({ type: 'crit' })
+  const refused = session.transact([{ increment: 'n' }], { opId: 'late', waitMs: 0 })
+  await expect(refused).rejects.toMatchObject({ code: 'locked', opId: 'late', outcome: 'not-applied' })
+  session.issue([{ increment: 'n' }])
+  expect((await events.next()).value).toMatchObject({ type: 'outcome', results: [{ value: 4 }] })
+  session.exit()
+  expect((await events.next()).value).toEqual({ type: 'rem' })
+  expect(await session.transact([{ get: 'n' }])).toMatchObject({ applied: true, results: [{ value: 4 }] })
 })
 
 it('a session whose calls are answered holds nothing and waits for nothing', async () => {

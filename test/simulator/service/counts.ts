@@ -13,6 +13,8 @@ export const COUNT_NAMES = [
   'tickets',
   'sessions',
   'sessionOutcomes',
+  'sessionTransacts',
+  'sessionReads',
   'watchEvents',
   'reads',
   'linearizableReads',

@@ -11,6 +11,7 @@ import type { SessionError, SessionEvent, SessionMessage } from '../../../shared
 import type { Json } from '../../../shared/json.ts'
 import type { Talk } from '../calls/conversations.ts'
 import type { ParticipantAnswer, ParticipantCall } from '../calls.ts'
+import type { Turns } from '../core/turns.ts'
 import type { Caller } from '../observe/callers.ts'
 import type { Runtime, Socket } from '../runtime.ts'
 import { attachmentOf } from './attachment.ts'
@@ -20,6 +21,7 @@ export type SessionCall = Extract<ParticipantCall, { type: 'transact' | 'get' }>
 
 export interface SessionCallsHost {
   readonly runtime: Runtime
+  readonly turns: Turns
   /** In the turn that runs. `onEnd` is called in the turn that brings the answer, which may be this one. */
   ask(call: SessionCall, caller: Caller, onEnd: (answer: ParticipantAnswer) => void): Talk
   say(socket: Socket, event: SessionEvent): void
@@ -69,19 +71,19 @@ export class SessionCalls {
       })
     const { tag } = socket
     let isOver = false
-    let settle = () => {}
+    let finish = () => {}
     const talk = this.host.ask(callOf(message, runtime, client), caller, answer => {
       isOver = true
-      settle()
       const present = runtime.sockets.withTag(tag)
       if (present !== undefined) this.host.say(present, eventOf(message, answer))
+      finish()
     })
     if (isOver) return
     this.add(socket, talk)
     // An instance with a call under way must not be evicted, whoever else is there.
     runtime.background(
       new Promise<void>(resolve => {
-        settle = () => {
+        finish = () => {
           this.remove(tag, talk)
           resolve()
         }
@@ -100,12 +102,15 @@ export class SessionCalls {
     this.count(socket, talks.size)
   }
 
+  /** Only what was told is no longer under way: the socket is told before it counts less. */
   private remove(tag: string, talk: Talk): void {
     const talks = this.talks.get(tag)
     talks?.delete(talk)
     if (talks?.size === 0) this.talks.delete(tag)
-    const socket = this.host.runtime.sockets.withTag(tag)
-    if (socket !== undefined) this.count(socket, talks?.size ?? 0)
+    this.host.turns.afterwards(() => {
+      const socket = this.host.runtime.sockets.withTag(tag)
+      if (socket !== undefined) this.count(socket, this.talks.get(tag)?.size ?? 0)
+    })
   }
 
   private count(socket: Socket, calls: number): void {

@@ -48,7 +48,7 @@ export class Sessions {
     places: Places,
     ask: SessionCallsHost['ask'],
   ) {
-    this.calls = new SessionCalls({ runtime, ask, say: (socket, event) => this.say(socket, event) })
+    this.calls = new SessionCalls({ runtime, turns, ask, say: (socket, event) => this.say(socket, event) })
     this.turns = turns
     this.runtime = runtime
     this.member = member
