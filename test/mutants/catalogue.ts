@@ -19,6 +19,7 @@ import { ricartAgrawalaMutants } from './catalogue-ricart-agrawala.ts'
 import { ricartAgrawalaGroupMutants } from './catalogue-ricart-agrawala-group.ts'
 import { safetyMutants } from './catalogue-safety.ts'
 import { serviceMutants } from './catalogue-service.ts'
+import { sessionCallMutants } from './catalogue-session-calls.ts'
 import { toldMutants } from './catalogue-told.ts'
 import { wmeConsensusMutants } from './catalogue-wme-consensus.ts'
 
@@ -83,5 +84,6 @@ export const mutants: Mutant[] = [
   ...bytesMutants,
   ...ghostMutants,
   ...serviceMutants,
+  ...sessionCallMutants,
   ...toldMutants,
 ]
