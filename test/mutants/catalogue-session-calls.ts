@@ -58,6 +58,33 @@ const asItIs: Mutant[] = [
   },
 ]
 
+const handovers: Mutant[] = [
+  {
+    id: 'handover-of-a-birth',
+    trap: 'as it is',
+    title: 'a grant for which only the birth of the lock was waited for is handed over',
+    file: `${PARTICIPANT}/core/handovers.ts`,
+    find: 'this.host.now() + BRIEF_MS : Number.NEGATIVE_INFINITY)',
+    replace: 'this.host.now() - 1 : Number.NEGATIVE_INFINITY)',
+  },
+  {
+    id: 'handover-never-alone',
+    trap: 'as it is',
+    title: 'a user that came when nobody was there is not suspected to have gone, however long it waits',
+    file: `${PARTICIPANT}/core/handovers.ts`,
+    find: 'this.host.now() + BRIEF_MS : Number.NEGATIVE_INFINITY)',
+    replace: 'Number.POSITIVE_INFINITY : Number.NEGATIVE_INFINITY)',
+  },
+  {
+    id: 'handover-brief-behind-others',
+    trap: 'as it is',
+    title: 'a user that waited briefly for others is not suspected to have gone',
+    file: `${PARTICIPANT}/core/handovers.ts`,
+    find: 'const isAlone = holders.length === 0 && waiters.length === 0',
+    replace: 'const isAlone = holders.length >= 0 && waiters.length >= 0',
+  },
+]
+
 const sessionCalls: Mutant[] = [
   {
     id: 'session-call-stays',
@@ -173,4 +200,4 @@ const sessionCalls: Mutant[] = [
   },
 ]
 
-export const sessionCallMutants: Mutant[] = [...asItIs, ...sessionCalls]
+export const sessionCallMutants: Mutant[] = [...asItIs, ...handovers, ...sessionCalls]
