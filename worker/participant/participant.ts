@@ -210,7 +210,7 @@ export class Participant {
   }
 
   async peer(address: Address, request: PeerRequest): Promise<PeerAnswer> {
-    this.turns.run(() => this.lock.meet(address))
+    if (!this.lock.isKnown) this.turns.run(() => this.lock.meet(address))
     switch (request.type) {
       case 'messages':
         return { type: 'messages', messages: this.exchange.receive(request.from, request.messages) }
