@@ -63,7 +63,7 @@ describe('the command', () => {
 
   it('keeps the lock for longer than its time to live', async () => {
     const lock = service.lock()
-    const { code } = await run(['run', lock.name, '--ttl', '1s', '--', 'sleep', '2.5'])
+    const { code } = await run(['run', lock.name, '--ttl', '4s', '--', 'sleep', '9'])
     expect(code).toBe(0)
   })
 

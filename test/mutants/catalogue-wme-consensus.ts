@@ -408,6 +408,14 @@ const requests: Mutant[] = [
     replace: 'if ((!isOwn || isOwn) && !isOver(machine, command))',
   },
   {
+    id: 'consensus-storm-of-questions',
+    trap: 'silence',
+    title: 'each failed message to a silent peer asks all the others about it again',
+    file: CONSENSUS.suspicion,
+    find: 'watched.includes(peer) && !silent.includes(peer)',
+    replace: 'watched.includes(peer) && (silent.includes(peer) || !silent.includes(peer))',
+  },
+  {
     id: 'consensus-old-claims-compared',
     trap: 'digest',
     title: 'a command accepted in an old ballot is compared with what a later one decided',

@@ -3,6 +3,7 @@
  * time limit.
  */
 import { spawn } from 'node:child_process'
+import { stripVTControlCharacters } from 'node:util'
 import type { Subject } from './catalogue.ts'
 
 export interface Killer {
@@ -12,12 +13,13 @@ export interface Killer {
 
 export interface Verdict {
   readonly killed: boolean
-  readonly seconds: number
+  /** What noticed the mutant: the test that failed, if a suite did, or the time limit. */
+  readonly how: string
   readonly output: string
 }
 
 const TIME_LIMIT_MS = 300_000
-const KEPT_OUTPUT = 4_000
+const KEPT_OUTPUT = 8_000
 
 interface Judges {
   readonly suites: readonly string[]
@@ -100,7 +102,17 @@ export function killersOf(subject: Subject, seeds: number): Killer[] {
   const { suites, without, protocols, participants, explorer, service } = JUDGES[subject]
   const test = (name: string, paths: readonly string[], options: readonly string[] = []): Killer => ({
     name,
-    command: ['node_modules/vitest/vitest.mjs', 'run', '--bail=1', '--reporter=dot', ...options, ...paths],
+    command: [
+      ...[
+        'node_modules/vitest/vitest.mjs',
+        'run',
+        '--root',
+        '.',
+        '--config',
+        'test/mutants/vitest.config.ts',
+      ],
+      ...['--bail=1', '--reporter=dot', ...options, ...paths],
+    ],
   })
   const simulate = (count: number): Killer => ({
     name: `simulator, ${seeds} seeds, N = ${count}`,
@@ -134,17 +146,21 @@ export function killersOf(subject: Subject, seeds: number): Killer[] {
 const TYPESCRIPT = ['--import', String(new URL('../../scripts/typescript.mjs', import.meta.url))]
 
 /**
- * A killer that fails has killed the mutant. So has one that runs into the time limit: the mutant made it run
- * without end.
+ * A killer that fails has killed the mutant. So has one that runs into the time limit if the mutant made it
+ * run without end; on a machine that is slow for other reasons, that says nothing, so the report tells them
+ * apart.
  */
 export function runKiller(folder: string, killer: Killer): Promise<Verdict> {
   return new Promise(resolve => {
-    const began = performance.now()
     const child = spawn(process.execPath, [...TYPESCRIPT, ...killer.command], {
       cwd: folder,
       stdio: ['ignore', 'pipe', 'pipe'],
     })
-    const timer = setTimeout(() => child.kill('SIGKILL'), TIME_LIMIT_MS)
+    let late = false
+    const timer = setTimeout(() => {
+      late = true
+      child.kill('SIGKILL')
+    }, TIME_LIMIT_MS)
     let output = ''
     const keep = (chunk: Buffer) => {
       output = (output + chunk).slice(-KEPT_OUTPUT)
@@ -153,7 +169,13 @@ export function runKiller(folder: string, killer: Killer): Promise<Verdict> {
     child.stderr.on('data', keep)
     child.once('close', status => {
       clearTimeout(timer)
-      resolve({ killed: status !== 0, seconds: (performance.now() - began) / 1_000, output })
+      const how = late ? 'the time limit' : (failedTest(output) ?? killer.name)
+      resolve({ killed: status !== 0, how, output })
     })
   })
+}
+
+/** The first test that the reporter says has failed. */
+function failedTest(output: string): string | undefined {
+  return /^ *FAIL +(.+)$/m.exec(stripVTControlCharacters(output))?.[1]?.trim()
 }

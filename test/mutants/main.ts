@@ -16,13 +16,15 @@ const HELP = `npm run mutants -- [options]
   --workers N    how many at a time (default 2)
   --skip-check   do not check first that the unchanged source survives
   --verbose      show what each killer printed
-  --json         print one JSON object: {killed, total, seeds, mutants: [{id, subject, trap, killedBy}]}`
+  --json         print one JSON object: {killed, total, seeds, mutants: [{id, subject, trap, killedBy, how}]}`
 
 interface Result {
   readonly id: string
   readonly subject: Subject
   readonly trap: string
   readonly killedBy: string | null
+  /** The test that failed, the killer's name, or that it ran into the time limit. */
+  readonly how?: string
   readonly equivalent?: string
 }
 
@@ -96,9 +98,7 @@ async function runAll(queue: readonly Mutant[]): Promise<Result[]> {
     for (let mutant = waiting.shift(); mutant !== undefined; mutant = waiting.shift()) {
       const result = await judgeMutant(copy, mutant)
       results.push(result)
-      say(
-        `${results.length}/${queue.length}  ${mutant.id}  ${result.killedBy ?? 'SURVIVED'}  ${mutant.title}`,
-      )
+      say(`${results.length}/${queue.length}  ${mutant.id}  ${result.how ?? 'SURVIVED'}  ${mutant.title}`)
     }
     copy.remove()
   }
@@ -116,9 +116,9 @@ async function judgeMutant(copy: Copy, mutant: Mutant): Promise<Result> {
   const undo = copy.apply(mutant)
   try {
     for (const killer of killersOf(subject, seeds)) {
-      const { killed, output } = await runKiller(copy.folder, killer)
+      const { killed, how, output } = await runKiller(copy.folder, killer)
       if (killed && options.verbose) say(output)
-      if (killed) return { id, subject, trap, killedBy: killer.name }
+      if (killed) return { id, subject, trap, killedBy: killer.name, how }
     }
     return { id, subject, trap, killedBy: null, ...(equivalent === undefined ? {} : { equivalent }) }
   } finally {

@@ -59,8 +59,10 @@ export function onHeartbeatTimer(step: Step): void {
   }
 }
 
+/** Only the first such word says something new: the heartbeat repeats the question. */
 export function onUnreachable(step: Step, peer: ParticipantId): void {
-  if (step.state.soft.watched.includes(peer)) becomeSilent(step, peer)
+  const { watched, silent } = step.state.soft
+  if (watched.includes(peer) && !silent.includes(peer)) becomeSilent(step, peer)
 }
 
 function position(step: Step): { ballot: number; decided: number } {

@@ -65,3 +65,20 @@ it('one that sends but does not answer is silent', () => {
   }
   expect(table.view(3).suspects).toEqual([1])
 })
+
+/**
+ * Each question makes the asked ping the silent peer. If each failed ping made them ask all others again, the
+ * messages would multiply as fast as the network carries them (seven participants, seed 1000890).
+ */
+it('one that is known to be unreachable is asked about at each heartbeat, not at each failed message', () => {
+  const table = new Table({ participants: 5 })
+  wish(table, 3, 'ann')
+  table.take(() => true)
+  const inquiries = (): number => table.take(() => true).filter(ofType('inquiry')).length
+  table.unreachable(3, 1)
+  expect(inquiries()).toBe(3)
+  table.unreachable(3, 1)
+  expect(inquiries()).toBe(0)
+  table.fire(3, 'heartbeat')
+  expect(inquiries()).toBe(3)
+})
