@@ -5,7 +5,7 @@
  * next. And an `opId` is asked for again only when the answer before has come: one of the two may say that
  * nothing was applied, and the other that it was.
  */
-import type { SessionError, SessionEvent } from '../shared/api/session.ts'
+import type { SessionError, SessionEvent, SessionQuestion } from '../shared/api/session.ts'
 import type { Json } from '../shared/json.ts'
 import type { Clock } from './clock.ts'
 import { abortedError, errorFromSession, networkError, timeoutError } from './error-factory.ts'
@@ -130,7 +130,8 @@ function settle(pending: Pending, event: CallEvent): void {
     if (event.code === 'no_such_key') return pending.resolve({ key: event.key!, value: null, revision: 0 })
     return pending.reject(refusal(event))
   }
-  const { type: _, consistency: __, ...answer } = event as typeof event & { readonly consistency?: string }
+  // What the question was, whoever asked knows.
+  const { type: _, opId: __, consistency: ___, ...answer } = event as typeof event & Partial<SessionQuestion>
   pending.resolve(answer as unknown as Json)
 }
 
