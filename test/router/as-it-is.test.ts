@@ -1,7 +1,7 @@
 /** What a participant answers is what the client gets, whichever of the two ways it came (answer-response.ts). */
 import { describe, expect, it } from 'vitest'
 import type { Json } from '../../shared/json.ts'
-import { AS_IT_IS, answerResponse } from '../../worker/participant/answer-response.ts'
+import { AS_IT_IS, answerResponse } from '../../worker/answer-response.ts'
 import type { ParticipantAnswer } from '../../worker/participant/calls.ts'
 import { createHarness, GRANT_ID, problemOf } from './fake.ts'
 

@@ -3,7 +3,7 @@ import type { LockConfiguration, ParticipantPlace } from '../../shared/api/confi
 import { formatGrantId, formatTicketId } from '../../shared/api/ids.ts'
 import type { Json } from '../../shared/json.ts'
 import type { LogEntry } from '../../shared/log.ts'
-import { answerResponse } from '../../worker/participant/answer-response.ts'
+import { answerResponse } from '../../worker/answer-response.ts'
 import type {
   ParticipantAnswer,
   ParticipantCall,

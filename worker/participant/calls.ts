@@ -2,7 +2,7 @@
  * What the router asks of one participant, and how it answers: JSON in the body of one `fetch`, the same
  * whether the participant is a Durable Object next door or a process behind a URL. Paths below `/`:
  *
- *   POST /call      a `ParticipantRequest`, answered by a `ParticipantAnswer` (answer-response.ts)
+ *   POST /call      a `ParticipantRequest`, answered by a `ParticipantAnswer` (../answer-response.ts)
  *   POST /peer      messages of the protocol, from another participant
  *   GET  /watch     Server-Sent Events; `?since=`
  *   GET  /session   WebSocket; `?user=` names the session's user, `&client=` its client; `&read=yes` says
@@ -21,7 +21,7 @@ export interface ParticipantRequest {
   readonly call: ParticipantCall
   /** Who asks, for the log. Absent from a router of an earlier version. */
   readonly caller?: Caller
-  /** The client gets the answer as it is, see answer-response.ts. Absent from a router of before. */
+  /** The client gets the answer as it is, see ../answer-response.ts. Absent from a router of before. */
   readonly asItIs?: true
 }
 

@@ -1,8 +1,8 @@
 /** How the router asks one participant: one request with a time limit, and what can come of it as a value. */
 import type { ParticipantPlace } from '../../shared/api/configuration.ts'
 import type { Json } from '../../shared/json.ts'
+import { AS_IT_IS } from '../answer-response.ts'
 import { headersFor } from '../directory.ts'
-import { AS_IT_IS } from '../participant/answer-response.ts'
 import type { ParticipantAnswer, ParticipantCall, ParticipantRequest } from '../participant/calls.ts'
 import type { Caller } from '../participant/observe/callers.ts'
 import { isStopped, withinMs } from './time-limit.ts'

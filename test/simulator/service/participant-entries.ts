@@ -3,7 +3,7 @@
  * worker/participant/durable-object.ts.
  */
 import { resourceByName } from '../../../shared/resource/registry.ts'
-import { answerResponse } from '../../../worker/participant/answer-response.ts'
+import { answerResponse } from '../../../worker/answer-response.ts'
 import type { ParticipantRequest } from '../../../worker/participant/calls.ts'
 import { Storage } from '../../../worker/participant/core/storage.ts'
 import { LedgerKeeper } from '../../../worker/participant/ledger/keeper.ts'

@@ -4,7 +4,7 @@
  * written once, here, and read by nobody before the client. Everything else comes as a `ParticipantAnswer`.
  * The type of the body says which of the two it is, because signatures cover status and type.
  */
-import type { ParticipantAnswer } from './calls.ts'
+import type { ParticipantAnswer } from './participant/calls.ts'
 
 export const AS_IT_IS = 'application/vnd.baton.as-it-is+json'
 
