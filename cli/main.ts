@@ -36,7 +36,7 @@ async function main(args: readonly string[]): Promise<number> {
     if (parsed.values.help) return help(output, command)
     const call = { options: parsed.values, rest: parsed.rest, words: wordsFor(command, parsed) }
     settings = readSettings(parsed.values, process.env)
-    for (const warning of settings.warnings) output.note(`baton: warning: ${warning}`)
+    for (const warning of settings.warnings) output.warn(warning)
     return await command.run(contextOf(settings, output, signals), call)
   } catch (error) {
     if (signals.received === null) return fail(error, { command, settings, output })
@@ -76,8 +76,10 @@ function withoutCommand(args: readonly string[], output: Output): number {
     output.result({ version: versionOf() }, [versionOf()])
     return EXIT.done
   }
-  if (!values.help) throw new UsageError('which command? See baton --help')
-  return help(output, null)
+  if (values.help) return help(output, null)
+  if (output.isJson) throw new UsageError('which command? See baton --help')
+  output.note(generalHelp(COMMANDS).trimEnd())
+  return EXIT.usage
 }
 
 function commandNamed(name: string): Command {
@@ -146,13 +148,15 @@ interface Failed {
 }
 
 function fail(error: unknown, { command, settings, output }: Failed): number {
-  const { exitCode, code, message, more } = explain(error, settings)
-  const offset = command?.exitOffset ?? 0
-  if (output.isJson && offset === 0)
-    output.line(JSON.stringify({ error: { code, message, exitCode, ...more } }))
-  else output.note(`baton: ${message}`)
-  if (exitCode === EXIT.usage && command !== null && !output.isJson) {
+  const { exitCode: kind, code, message, more } = explain(error, settings)
+  const exitCode = kind + (command?.exitOffset ?? 0)
+  const described = { code, message, exitCode, ...more }
+  if (!output.isJson) output.note(`baton: ${message}`)
+  // Standard output is not ours while we run somebody else's command.
+  else if (command?.rest !== undefined) output.note(JSON.stringify({ event: 'failed', error: described }))
+  else output.line(JSON.stringify({ error: described }))
+  if (kind === EXIT.usage && command !== null && !output.isJson) {
     output.note(`usage: ${usageOf(command)}\nMore: baton ${command.name} --help`)
   }
-  return exitCode + offset
+  return exitCode
 }

@@ -20,6 +20,11 @@ export class Output {
   note(text: string): void {
     write(2, `${text}\n`)
   }
+
+  /** What the user should know, though it is no reason to stop. */
+  warn(text: string): void {
+    this.note(this.isJson ? JSON.stringify({ warning: text }) : `baton: warning: ${text}`)
+  }
 }
 
 /**

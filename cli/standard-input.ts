@@ -1,14 +1,14 @@
 /** All of standard input, up to what a request may hold. */
 import { UsageError } from './arguments.ts'
 
-const MOST_BYTES = 2 * 1024 * 1024
+const MAX_BYTES = 2 * 1024 * 1024
 
 export async function readInput(): Promise<string> {
   const chunks: Buffer[] = []
   let bytes = 0
   for await (const chunk of process.stdin as AsyncIterable<Buffer>) {
     bytes += chunk.length
-    if (bytes > MOST_BYTES) throw new UsageError(`standard input has more than ${MOST_BYTES} bytes`)
+    if (bytes > MAX_BYTES) throw new UsageError(`standard input has more than ${MAX_BYTES} bytes`)
     chunks.push(chunk)
   }
   return Buffer.concat(chunks).toString('utf8')

@@ -1,5 +1,5 @@
 /** What `status` shows of a lock, as lines. */
-import type { ParticipantStatus, Status } from '../client/index.ts'
+import type { ParticipantInfo, Status } from '../client/index.ts'
 import { columns } from './output.ts'
 
 export function statusLines(status: Status): string[] {
@@ -28,7 +28,7 @@ function holderOf({ holder }: Status, withTime = true): string {
   return `held at participant ${participant} with fence ${fence}${withTime ? `, until ${expiresAt}` : ''}`
 }
 
-function rowOf(participant: ParticipantStatus): string[] {
+function rowOf(participant: ParticipantInfo): string[] {
   const { id, location, reachable, phase, epoch, sequence, owner, queue, suspects } = participant
   const place = location ?? '-'
   if (!reachable) return [`participant ${id}`, place, 'not reachable', '', '', '', '', '']

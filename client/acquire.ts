@@ -24,17 +24,22 @@ import { writeJson } from './write-json.ts'
 
 export interface AcquireOptions {
   /**
-   * How long to wait while somebody else holds the lock: 10 s unless it says; any length, also `Infinity`.
+   * How long to wait while somebody else holds the lock: any length, even `Infinity`. Default: 10 s.
    */
   readonly waitMs?: number
-  /** How long the grant lasts without a keep-alive: 1 s to 10 min. The lock's own default unless it says. */
+  /**
+   * How long the grant lasts without a keep-alive: 1 s to 10 min. Default: what the lock is configured with.
+   */
   readonly ttlMs?: number
   /** The participant to ask, instead of the nearest. */
   readonly at?: number
   readonly mode?: 'exclusive' | 'shared'
-  /** Granted only once a majority knows of it, so that outside effects are safe from the first moment. */
+  /**
+   * The lock is granted only once a majority knows of the grant, so that effects outside of the lock are safe
+   * from the first moment.
+   */
   readonly confirm?: boolean
-  /** Aborted while waiting, it withdraws the request. */
+  /** Aborting it while the request waits withdraws the request. */
   readonly signal?: AbortSignal | undefined
 }
 
@@ -47,10 +52,10 @@ export interface Granted {
 const DEFAULT_WAIT_MS = 10_000
 /** Long enough for the token to come from another region, so that an idle lock takes one request. */
 const FIRST_TICKET_WAIT_MS = 1_000
-/** Below the longest, for the sake of what may stand in between. */
+/** Below the longest wait, because a proxy in between may be less patient. */
 const POLL_WAIT_MS = 20_000
 /**
- * For so long a withdrawal is repeated that nobody answers. By then the service has given the waiter up by
+ * How long a withdrawal that nobody answers is repeated. By then the service has given the waiter up by
  * itself.
  */
 const WITHDRAW_MS = 60_000
@@ -152,12 +157,13 @@ class Acquisition {
     return new LockedError({ code: 'locked', status: 409, detail, retryable: true })
   }
 
-  /** Goes on after the caller has its answer, until the service has answered too. */
+  /** The withdrawal goes on after the caller has its answer, until the service has answered too. */
   #withdraw(kind: 'waiters' | 'tickets', id: string): void {
     const connection = this.#connection
     const until = connection.clock.now() + WITHDRAW_MS
     const call = { method: 'DELETE', path: pathOf(this.#lock, kind, id) } as const
-    connection.later(connection.call(call, { repeat: 'always', until, background: true }))
+    const limits = { repeat: 'always', until, background: true } as const
+    connection.later(connection.traced('withdraw', this.#lock, traced => traced.call(call, limits)))
   }
 }
 

@@ -1,4 +1,4 @@
-/** The way in: where the service is and how to talk to it. */
+/** The entry point: where the service is, and how to talk to it. */
 import type { Location } from '../shared/api/limits.ts'
 import { type Clock, randomId, systemClock } from './clock.ts'
 import { Connection } from './connection.ts'
@@ -30,25 +30,25 @@ export type BatonOptions = ServiceAddress & {
   /** Sent with every request. */
   readonly headers?: { readonly [name: string]: string }
   /**
-   * Where the lock is used, for a Worker that has the service as a binding: the request that the Worker is
-   * answering, or a Cloudflare location hint. The nearest participant is asked. Without it a binding does not
-   * say where a request comes from; a service at a URL finds out by itself.
+   * For a Worker that has the service as a binding: the request that the Worker is answering, or a Cloudflare
+   * location hint. Baton then asks the participant that is nearest to it. A service at a URL finds out by
+   * itself where a request comes from; a binding does not tell it.
    */
   readonly near?: Near
-  /** How long one request may take, besides what it asks the service to wait. Default: 10 s. */
+  /** How long one request may take, on top of the wait that it asks for. Default: 10 s. */
   readonly timeoutMs?: number
   readonly retry?: RetryOptions
   /**
-   * Opens the sockets of sessions, where the platform's own `WebSocket` does not do (Node before 22 has none,
-   * but the client has one for it).
+   * Opens the sockets of sessions, instead of the platform's own `WebSocket`. Node before 22 has none, so the
+   * client brings one for it.
    *
    * @example
    * createBaton({ url, webSocket: (url, protocols) => new WebSocket(url, protocols) })
    */
   readonly webSocket?: (url: string, protocols: string[]) => Socket
   /**
-   * For a Worker: what goes on after the answer, so that a wait which was given up is withdrawn even if the
-   * Worker has nothing else to do.
+   * For a Worker: keeps work going after the answer, so that a wait that was given up is withdrawn even if
+   * the Worker has nothing else to do.
    *
    * @example
    * createBaton({ binding: env.BATON, waitUntil: work => ctx.waitUntil(work) })
@@ -68,8 +68,8 @@ export type BatonOptions = ServiceAddress & {
 
 export interface Baton {
   /**
-   * Costs nothing: a lock that was never configured exists with the defaults. `Guarded` says what it guards:
-   * the type of its state, or the ops of a resource of your own.
+   * Returns a lock by its name, without asking the service: a lock that was never configured has the
+   * defaults. `Guarded` says what it guards: the type of its state, or the ops of a resource of your own.
    *
    * @example
    * const stock = baton.lock<{ left: number; orders: Order[] }>('stock')
@@ -77,8 +77,8 @@ export interface Baton {
    */
   lock<Guarded extends object = KeyValue>(name: string): Lock<ResourceOf<Guarded>>
   /**
-   * The same, and what is read and written is held against the schemas (zod, valibot or any other Standard
-   * Schema) of the keys.
+   * The same, with schemas for the keys (zod, valibot or any other Standard Schema): values are checked when
+   * they are written and when they are read.
    */
   lock<const Schemas extends StateSchemas>(
     name: string,
@@ -88,10 +88,10 @@ export interface Baton {
   readonly locks: Locks
 }
 
-/** For a request: where Cloudflare says that it comes from. */
+/** A location hint, or a request: Cloudflare says where that comes from. */
 export type Near = Location | { readonly cf?: unknown }
 
-/** Not resolved by anything: a binding or an own `fetch` looks at the path alone. */
+/** Nobody resolves this name: a binding, or a `fetch` of your own, looks only at the path. */
 const ANY_ORIGIN = 'https://baton'
 const DEFAULT_TIMEOUT_MS = 10_000
 
@@ -120,8 +120,8 @@ export function createBaton(options: BatonOptions): Baton {
   const isElsewhere = options.binding === undefined && options.fetch === undefined
   const openSocket =
     isElsewhere || options.webSocket !== undefined
-      ? socketByConstructor(transport, key, options.webSocket)
-      : socketByUpgrade(transport)
+      ? socketByConstructor(key, options.webSocket)
+      : socketByUpgrade
   const connection = new Connection({ transport, clock, random, newId, openSocket, retry, waitUntil, tracer })
   const lock = (name: string, options?: { readonly schemas: StateSchemas }) =>
     new Lock<never>(connection, name, options && new Schemas(options.schemas))

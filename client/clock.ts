@@ -17,8 +17,8 @@ export interface Clock {
 const LONGEST_TIMER_MS = 2 ** 31 - 1
 
 /**
- * The wall clock and not the monotonic one: the latter stands still while a laptop sleeps, and then a grant
- * would seem to live that ended long ago.
+ * This is the wall clock, because a monotonic one stands still while a laptop sleeps: a grant that ended long
+ * ago would then seem to be alive.
  */
 export const systemClock: Clock = {
   now: () => Date.now(),

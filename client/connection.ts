@@ -1,11 +1,10 @@
 /**
- * What every part of the client works with: the way to the service, the time, randomness, and how to try
- * again.
+ * What every part of the client uses: the transport, the clock, randomness, and the rules for retries.
  */
 import type { Clock } from './clock.ts'
 import { type RetryLimits, type RetryOptions, withRetries } from './retry.ts'
 import type { OpenSocket } from './socket.ts'
-import { inSpan, type Note, type Tracer, traceparentOf } from './tracing.ts'
+import { beginSpan, endWith, inSpan, type Note, type Span, type Tracer, traceparentOf } from './tracing.ts'
 import type { Answer, Call, Transport } from './transport.ts'
 
 export interface ConnectionOptions {
@@ -19,6 +18,14 @@ export interface ConnectionOptions {
   readonly tracer?: Tracer | undefined
 }
 
+/** A call that lasts longer than the function that made it. */
+export interface LastingCall {
+  readonly connection: Connection
+  readonly note: Note
+  /** With the error that ended it, if one did. */
+  readonly end: (error?: unknown) => void
+}
+
 export class Connection {
   readonly transport: Transport
   readonly clock: Clock
@@ -28,7 +35,7 @@ export class Connection {
   readonly retry: Required<RetryOptions>
   readonly #options: ConnectionOptions
   readonly #listeners: Map<string, Set<(fence: number) => void>>
-  /** Told how often a call was repeated. */
+  /** Called with the number of retries so far. */
   readonly #onRetries: (retries: number) => void
 
   constructor(options: ConnectionOptions, of?: Connection, onRetries: (retries: number) => void = () => {}) {
@@ -45,7 +52,7 @@ export class Connection {
   }
 
   /**
-   * A call of the lock in a span of its own, if there is a tracer: it goes by the connection that it is
+   * Runs a call in a span of its own, if there is a tracer. The work must use the connection that it is
    * given.
    */
   traced<T>(
@@ -55,16 +62,28 @@ export class Connection {
   ): Promise<T> {
     const { tracer } = this.#options
     if (tracer === undefined) return work(this, () => {})
-    return inSpan(tracer, name, { 'baton.lock': lock }, span => {
-      const traceparent = traceparentOf(span)
-      const transport = traceparent === undefined ? this.transport : this.transport.with({ traceparent })
-      const onRetries = (retries: number) => span.setAttributes({ 'baton.retries': retries })
-      const connection = new Connection({ ...this.#options, transport }, this, onRetries)
-      return work(connection, attributes => span.setAttributes({ ...attributes }))
-    })
+    return inSpan(tracer, name, { 'baton.lock': lock }, span => work(this.#within(span), noteIn(span)))
   }
 
-  /** A call that may depend on the time at which it is sent is given as a function. */
+  /** The same for a watch or a session: its span ends when it does. */
+  lasting(name: string, lock: string): LastingCall {
+    const { tracer } = this.#options
+    if (tracer === undefined) return { connection: this, note: () => {}, end: () => {} }
+    const span = beginSpan(tracer, name, { 'baton.lock': lock })
+    return { connection: this.#within(span), note: noteIn(span), end: error => endWith(span, error) }
+  }
+
+  #within(span: Span): Connection {
+    const traceparent = traceparentOf(span)
+    const transport = traceparent === undefined ? this.transport : this.transport.with({ traceparent })
+    const onRetries = (retries: number) => span.setAttributes({ 'baton.retries': retries })
+    return new Connection({ ...this.#options, transport }, this, onRetries)
+  }
+
+  /**
+   * Sends a call, with retries. A function makes the call anew for each attempt, because what it asks for
+   * depends on the time.
+   */
   call(
     call: Call | (() => Call),
     limits: Omit<RetryLimits, 'signal'>,
@@ -75,12 +94,15 @@ export class Connection {
     )
   }
 
-  /** Somebody was given this lock: a watch has said so. */
+  /** A watch has seen that somebody was granted this lock. */
   granted(lock: string, fence: number): void {
     for (const listener of this.#listeners.get(lock) ?? []) listener(fence)
   }
 
-  /** Until the signal is aborted, every grant of this lock that a watch of this client tells of. */
+  /**
+   * Calls the listener for each grant of this lock that a watch of this client sees, until the signal is
+   * aborted.
+   */
   onGranted(lock: string, signal: AbortSignal, listener: (fence: number) => void): void {
     const listeners = this.#listeners.get(lock) ?? new Set()
     this.#listeners.set(lock, listeners.add(listener))
@@ -90,7 +112,7 @@ export class Connection {
     })
   }
 
-  /** Goes on after the caller has its answer; what becomes of it, nobody asks. */
+  /** Lets work go on after the caller has its answer. Nobody waits for its outcome. */
   later(work: Promise<unknown>): void {
     this.#options.waitUntil(work.catch(() => {}))
   }
@@ -108,10 +130,15 @@ export class Connection {
   }
 }
 
-/** What one request may ask the service to wait. */
+const noteIn =
+  (span: Span): Note =>
+  attributes =>
+    span.setAttributes({ ...attributes })
+
+/** The longest wait that one request may ask for. */
 export const LONGEST_WAIT_MS = 25_000
 
-/** The name of a lock goes into paths: one like `..` would lead elsewhere. */
+/** The name of a lock becomes part of a path, and a name like `..` would lead elsewhere. */
 export const LOCK_NAME = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/
 
 export function pathOf(...segments: readonly string[]): string {

@@ -3,8 +3,9 @@
  * earlier one.
  */
 import { type Connection, pathOf } from './connection.ts'
-import { type ApplyOptions, applyUnderGrant } from './operations.ts'
+import { type ApplyOptions, applyUnderGrant, outcomeOf } from './operations.ts'
 import type { BatchResult, KeyValue, ResourceTypes } from './ops.ts'
+import type { Answer, Call } from './transport.ts'
 import { writeJson } from './write-json.ts'
 
 /**
@@ -14,11 +15,13 @@ import { writeJson } from './write-json.ts'
 export class GrantById<Resource extends ResourceTypes = KeyValue> {
   readonly id: string
   readonly #connection: Connection
+  readonly #lock: string
   readonly #path: string
 
   constructor(connection: Connection, lock: string, id: string) {
     this.id = id
     this.#connection = connection
+    this.#lock = lock
     this.#path = pathOf(lock, 'grants', id)
   }
 
@@ -28,17 +31,27 @@ export class GrantById<Resource extends ResourceTypes = KeyValue> {
     { opId = this.#connection.newId(), signal }: ApplyOptions = {},
   ): Promise<BatchResult<Batch, Resource>> {
     const request = { opId, body: writeJson({ opId, ops }), signal }
-    const answer = await applyUnderGrant(this.#connection, this.#path, request)
+    const answer = await this.#connection.traced('apply', this.#lock, async (connection, note) => {
+      const answer = await applyUnderGrant(connection, this.#path, request)
+      note({ 'baton.outcome': outcomeOf(answer) })
+      return answer
+    })
     return answer as unknown as BatchResult<Batch, Resource>
   }
 
   async keepAlive(ttlMs?: number): Promise<{ readonly expiresAt: string }> {
     const call = { method: 'POST', path: `${this.#path}/keepalive`, body: writeJson({ ttlMs }) } as const
-    const { body } = await this.#connection.call(call, { repeat: 'always' })
+    const { body } = await this.#repeatable('keepAlive', call)
     return body as unknown as { readonly expiresAt: string }
   }
 
   async release(): Promise<void> {
-    await this.#connection.call({ method: 'DELETE', path: this.#path }, { repeat: 'always' })
+    await this.#repeatable('release', { method: 'DELETE', path: this.#path })
+  }
+
+  #repeatable(name: string, call: Call): Promise<Answer> {
+    return this.#connection.traced(name, this.#lock, connection =>
+      connection.call(call, { repeat: 'always' }),
+    )
   }
 }

@@ -1,7 +1,14 @@
 /** A lock while it is held: what its holder can do, and how it learns that it is the holder no longer. */
 import type { Granted } from './acquire.ts'
 import { type Connection, pathOf } from './connection.ts'
-import { type BatonError, EjectedError, ExpiredError, GrantOverError, ReleasedError } from './errors.ts'
+import {
+  AbortedError,
+  type BatonError,
+  EjectedError,
+  ExpiredError,
+  GrantOverError,
+  ReleasedError,
+} from './errors.ts'
 import { keepAlive } from './keep-alive.ts'
 import { type ApplyOptions, applyUnderGrant, outcomeOf } from './operations.ts'
 import type { BatchResult, KeyValue, ResourceTypes } from './ops.ts'
@@ -12,7 +19,7 @@ import type { Grant } from './types.ts'
 import { writeJson } from './write-json.ts'
 
 export interface HeldOptions {
-  /** What was asked for; without it, what the grant says. */
+  /** The time to live that was asked for. Default: what the grant says. */
   readonly ttlMs?: number | undefined
   /** `false`: the grant ends when its time to live does. */
   readonly keepAlive?: boolean | undefined
@@ -45,7 +52,7 @@ export class Held<Resource extends ResourceTypes = KeyValue> implements AsyncDis
   readonly #over = new AbortController()
   #lost: BatonError | undefined
   #release: Promise<void> | undefined
-  /** Settles when the operations so far have. */
+  /** Settles when all operations so far have settled. */
   #operations: Promise<unknown> = Promise.resolve()
 
   constructor(connection: Connection, lock: string, { grant, isOld }: Granted, options: HeldOptions) {
@@ -119,8 +126,8 @@ export class Held<Resource extends ResourceTypes = KeyValue> implements AsyncDis
   }) as Get<Resource>
 
   /**
-   * Gives the lock to the next, after the operations that are under way. Releasing what is already over is no
-   * error; one that cannot be sent is, and then the grant ends with its time to live.
+   * Releases the lock after the operations that are under way. Releasing a grant that is already over is no
+   * error. A release that cannot be sent is one, and the grant then ends with its time to live.
    */
   release(): Promise<void> {
     this.#release ??= this.#releaseOnce()
@@ -159,10 +166,19 @@ export class Held<Resource extends ResourceTypes = KeyValue> implements AsyncDis
     const body = writeJson(waitMs === 0 ? { ttlMs } : { ttlMs, waitMs })
     const path = `${this.#path}/keepalive`
     const { signal } = this
-    await this.#connection.transport.request({ method: 'POST', path, body, timeoutMs, waitMs, signal })
+    const call = { method: 'POST', path, body, timeoutMs, waitMs, signal } as const
+    await this.#traced('keepAlive', async ({ transport }, note) => {
+      try {
+        await transport.request(call)
+      } catch (error) {
+        // The grant ended meanwhile, most often because it was released: nothing went wrong.
+        if (!(error instanceof AbortedError)) throw error
+        note({ 'baton.outcome': 'no-longer-needed' })
+      }
+    })
   }
 
-  /** Somebody else was given the lock, as it seems: the service knows. */
+  /** Somebody else seems to have been granted the lock: ask the service. */
   #doubt(ttlMs: number | undefined): void {
     this.#endingWith(this.#keepAlive(ttlMs, this.#ttlMs, 0)).catch(() => {})
   }
@@ -192,8 +208,9 @@ function releasedError(): ReleasedError {
 }
 
 /**
- * From the grant, if it says. Otherwise from when it ends, which is by the service's clock: the guess is held
- * to what is harmless, because a keep-alive too many costs a request and one too few costs the lock.
+ * Taken from the grant, if the grant says. Otherwise it is guessed from when the grant ends, by the service's
+ * clock. The guess keeps within harmless bounds: one keep-alive too many costs a request, and one too few
+ * costs the lock.
  */
 function timeToLive(grant: Grant, now: number): number {
   if (grant.ttlMs !== undefined) return grant.ttlMs

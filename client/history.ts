@@ -19,7 +19,9 @@ export async function* historyPages(
   const path = pathOf(lock, 'history')
   for (let cursor: string | null | undefined = first; cursor !== null; ) {
     const call = { method: 'GET', path, query: { limit, cursor } } as const
-    const answer = await connection.call(call, { repeat: 'always' }, signal)
+    const answer = await connection.traced('history', lock, traced =>
+      traced.call(call, { repeat: 'always' }, signal),
+    )
     const page = answer.body as unknown as HistoryPage
     yield page
     cursor = page.participants.some(({ reachable }) => reachable) ? page.cursor : null

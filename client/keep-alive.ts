@@ -7,7 +7,7 @@ export interface KeepAlive {
   readonly ttlMs: number
   /** The grant may be older than it looks: the first keep-alive does not wait. */
   readonly isOld: boolean
-  /** So soon the first one must get through, if the service waits for a sign that somebody has the grant. */
+  /** How soon the first one must get through, if the service waits for a sign that somebody has the grant. */
   readonly confirmMs?: number | undefined
   /** After the first one the grant is left to itself. */
   readonly isOnce?: boolean
@@ -27,7 +27,8 @@ export async function keepAlive(connection: Connection, options: KeepAlive): Pro
   const { clock, random, retry } = connection
   const { ttlMs, isOld, isOnce = false, hearsLoss = false, signal, send } = options
   const lifeMs = ttlMs * (1 - MARGIN)
-  // About a third: two more may fail, and clients that began together do not stay together.
+  // About a third of the time to live, so that two more may fail. It varies, so that clients that began
+  // together drift apart.
   const intervalMs = (): number => (ttlMs / 3) * (0.8 + 0.3 * random())
   const waitMs = (): number => (hearsLoss ? Math.floor(Math.min(intervalMs(), LONGEST_WAIT_MS)) : 0)
   const pauses = { ...retry, longestPauseMs: Math.min(retry.longestPauseMs, ttlMs / 6) }
@@ -42,7 +43,7 @@ export async function keepAlive(connection: Connection, options: KeepAlive): Pro
     if (signal.aborted) return undefined
     const sentAt = clock.now()
     if (sentAt >= end) return expiredUnheard(ttlMs)
-    // After a failure, what counts is that one gets through.
+    // After a failure, all that counts is that one gets through.
     const patienceMs = failures === 0 ? waitMs() : 0
     try {
       const timeoutMs = Math.min(ttlMs / 3, end - sentAt - patienceMs)

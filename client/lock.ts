@@ -14,9 +14,9 @@ import { Session } from './session.ts'
 import type { ValueIn } from './state.ts'
 import type { Call } from './transport.ts'
 import type {
+  Configuration,
   Entry,
   HistoryPage,
-  LockConfiguration,
   LockHistory,
   LockOptions,
   Membership,
@@ -57,14 +57,14 @@ export interface EjectOptions extends SignalOptions {
 }
 
 /**
- * Time for the token to come from another region: without any, only a lock whose token is near would ever be
- * free.
+ * Gives the token time to come from another region. Without it, only a lock whose token is nearby would ever
+ * seem free.
  */
 const TRY_WAIT_MS = 1_000
 
 const AFTER_A_LOSS = 'But an earlier request of this call got no answer, and may have ejected it.'
 
-/** `Resource` says what the lock guards; the built-in map unless it says. */
+/** `Resource` is the type of what the lock guards. Default: the built-in map. */
 export class Lock<Resource extends ResourceTypes = KeyValue> {
   readonly name: string
   readonly #connection: Connection
@@ -191,7 +191,7 @@ export class Lock<Resource extends ResourceTypes = KeyValue> {
   entries<Value = ValueIn<Resource>>(
     options: ListOptions = {},
   ): AsyncGenerator<Entry<Value>, void, undefined> {
-    return listAll(this.#connection, this.name, options, this.#schemas)
+    return listAll(page => this.list<Value>(page), options)
   }
 
   /**
@@ -213,9 +213,10 @@ export class Lock<Resource extends ResourceTypes = KeyValue> {
    * also carries `transact` and `get`, which then cost no request of their own.
    */
   session({ at }: { readonly at?: number } = {}): Session<Resource> {
-    const { openSocket, newId, clock } = this.#connection
-    const opened = openSocket({ path: pathOf(this.name, 'session'), query: { at } })
-    return new Session(opened, newId, clock, this.#schemas)
+    const call = this.#connection.lasting('session', this.name)
+    const { transport, openSocket, newId, clock } = call.connection
+    const opened = openSocket(transport, { path: pathOf(this.name, 'session'), query: { at } })
+    return new Session(opened, newId, clock, call, this.#schemas)
   }
 
   /**
@@ -239,7 +240,7 @@ export class Lock<Resource extends ResourceTypes = KeyValue> {
    * Decides what the lock is made of, once. Rejects with a `ConflictError` if it is made of something else
    * already.
    */
-  async configure(lockOptions: LockOptions, options: SignalOptions = {}): Promise<LockConfiguration> {
+  async configure(lockOptions: LockOptions, options: SignalOptions = {}): Promise<Configuration> {
     const call = { method: 'PUT', path: pathOf(this.name), body: writeJson(lockOptions) } as const
     return this.#repeatable('configure', call, options)
   }
@@ -285,7 +286,7 @@ export class Lock<Resource extends ResourceTypes = KeyValue> {
     return this.#once('participants', { method: 'POST', path, body: writeJson(change) }, signal)
   }
 
-  /** Done twice is the same as done once. */
+  /** For calls that may be repeated, because doing one twice is the same as doing it once. */
   #repeatable<T>(name: string, call: Call, { signal }: SignalOptions): Promise<T> {
     return this.#send(name, call, 'always', signal)
   }

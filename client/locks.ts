@@ -1,9 +1,9 @@
 /**
  * Locks in the shape of the Web Locks API (w3.org/TR/web-locks), for code that knows `navigator.locks`. What
  * differs:
- * - a lock is held by a lease: it can be lost while its callback runs (`request` rejects with an `AbortError`
- *   then, as it does   to whom a lock was stolen from), and the callback gets the {@link Held} beside name
- *   and mode, with its fence and signal;
+ * - a lock can be lost while its callback runs. Then `request` rejects with an `AbortError`, as it does for a
+ *   lock that was stolen. Beside name and mode, the callback gets the {@link Held}, with its fence and
+ *   signal;
  * - `steal` forces the holder out (which needs a key for `eject`), and then waits behind those who wait
  *   already;
  * - `query` knows what this client holds and waits for; of other clients, how many hold or want the locks
@@ -70,8 +70,8 @@ export class Locks {
   }
 
   /**
-   * Waits for the lock, however long, runs the callback while it is held, and resolves with what the callback
-   * gives.
+   * Waits for the lock, however long that takes, runs the callback while the lock is held, and resolves with
+   * the callback's result.
    *
    * @example
    * const left = await baton.locks.request('stock', async lock => sell(lock.held))
@@ -154,7 +154,7 @@ function lostError(cause: BatonError): AbortedError {
   return new AbortedError({ code: 'aborted', status: 0, detail, retryable: false, cause })
 }
 
-/** Whoever holds the lock; one that follows meanwhile is not the one that was meant. */
+/** Ejects the present holder, and not one that follows it meanwhile. */
 async function forceOut(lock: Lock): Promise<void> {
   const { holder } = await lock.status()
   if (holder === null) return
@@ -165,7 +165,7 @@ async function forceOut(lock: Lock): Promise<void> {
   }
 }
 
-/** As the standard has it. */
+/** Refuses what the standard refuses. */
 function checkOptions({ mode, ifAvailable, steal, signal }: LockRequestOptions): void {
   if (signal?.aborted) throw signal.reason
   if (steal && ifAvailable) throw unsupported('steal and ifAvailable exclude each other')

@@ -65,7 +65,7 @@ async function readKey(
   }
 }
 
-/** Of all keys that begin with this one, it is the first itself. */
+/** Such a key is read from the list of all keys that begin with it: it is the first of them. */
 async function getFirst(
   connection: Connection,
   lock: string,
@@ -94,15 +94,12 @@ export async function listKeys<Value>(
 
 /** Each page is one moment of the state; from page to page it may change. */
 export async function* listAll<Value>(
-  connection: Connection,
-  lock: string,
+  list: (options: ListOptions) => Promise<Page<Value>>,
   options: ListOptions,
-  schemas: Schemas | undefined,
 ): AsyncGenerator<Entry<Value>, void, undefined> {
   let { cursor } = options
   do {
-    const here = cursor === undefined ? options : { ...options, cursor }
-    const page = await listKeys<Value>(connection, lock, here, schemas)
+    const page = await list(cursor === undefined ? options : { ...options, cursor })
     yield* page.entries
     cursor = page.cursor ?? undefined
   } while (cursor !== undefined)

@@ -1,6 +1,6 @@
 /**
- * Repeats a call as long as that is safe and may help: bounded, and spread out so that clients do not come in
- * step.
+ * Repeats a call while that is safe and may help. Retries are bounded, and spread out so that clients do not
+ * fall into step.
  */
 import type { Clock } from './clock.ts'
 import { abortedError } from './error-factory.ts'
@@ -41,9 +41,12 @@ export interface Retrying {
 export interface RetryLimits {
   readonly repeat: Repeat
   readonly signal?: AbortSignal | undefined
-  /** In place of the usual limits: by the clock, and with any number of attempts. */
+  /**
+   * Replaces the usual limits: no attempt begins after this time, by the clock, and there may be any number
+   * of them.
+   */
   readonly until?: number
-  /** A process that has nothing else to do need not stay for it. */
+  /** A process that has nothing else to do need not stay alive for it. */
   readonly background?: boolean
 }
 

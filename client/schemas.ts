@@ -1,4 +1,4 @@
-/** Values are held against the schemas of their keys: before they are sent, and when they are read. */
+/** Checks values by the schemas of their keys: before they are sent, and when they are read. */
 import type { Outcome } from '../shared/api/problems.ts'
 import { SchemaError } from './errors.ts'
 import type { SchemaIssue, StandardSchema, StateSchemas } from './state.ts'
@@ -23,7 +23,7 @@ export class Schemas {
       .sort(([left], [right]) => right.length - left.length)
   }
 
-  /** The value as its schema gives it. One that no schema is for is as it is, and so is what is not there. */
+  /** Returns the value as its schema gives it. A value without a schema stays as it is. */
   async checked(key: string, value: unknown, known: Known = {}): Promise<unknown> {
     const schema = this.#exact.get(key) ?? this.#prefixes.find(([prefix]) => key.startsWith(prefix))?.[1]
     if (schema === undefined) return value
@@ -38,7 +38,10 @@ export class Schemas {
     return read.revision === 0 ? read : { ...read, value: await this.checked(read.key, read.value) }
   }
 
-  /** What is written is sent as it is: the schema of the reader makes of it what it makes. */
+  /**
+   * A value is sent as it was given, even if its schema would change it: the schema is applied again when it
+   * is read.
+   */
   async checkOps(ops: readonly unknown[]): Promise<void> {
     for (const op of ops as readonly { readonly put?: string; readonly value?: unknown }[])
       if (typeof op?.put === 'string') await this.checked(op.put, op.value, { outcome: 'not-applied' })

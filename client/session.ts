@@ -10,6 +10,7 @@ import type {
   SessionProbe,
 } from '../shared/api/session.ts'
 import type { Clock } from './clock.ts'
+import type { LastingCall } from './connection.ts'
 import { networkError, tooLong } from './error-factory.ts'
 import { BatonError } from './errors.ts'
 import type { ApplyOptions, TransactOptions } from './operations.ts'
@@ -78,6 +79,7 @@ export class Session<Resource extends ResourceTypes = ResourceTypes>
   readonly #clock: Clock
   readonly #schemas: Schemas | undefined
   readonly #calls: SessionCalls
+  readonly #call: Pick<LastingCall, 'note' | 'end'>
   #pings = new AbortController()
   #socket: Socket | undefined
   /** Messages that were sent before the socket was open. */
@@ -87,9 +89,16 @@ export class Session<Resource extends ResourceTypes = ResourceTypes>
   #isClosed = false
   #wake: () => void = () => {}
 
-  constructor(opened: Promise<OpenedSocket>, newId: () => string, clock: Clock, schemas?: Schemas) {
+  constructor(
+    opened: Promise<OpenedSocket>,
+    newId: () => string,
+    clock: Clock,
+    call: Pick<LastingCall, 'note' | 'end'>,
+    schemas?: Schemas,
+  ) {
     this.#newId = newId
     this.#clock = clock
+    this.#call = call
     this.#schemas = schemas
     this.#calls = new SessionCalls(clock, error => {
       this.#socket?.close(1000)
@@ -105,7 +114,7 @@ export class Session<Resource extends ResourceTypes = ResourceTypes>
     this.#send({ type: 'try', ...options })
   }
 
-  /** The id under which the outcome will come. */
+  /** Starts an operation, and returns the id that its outcome will have. */
   issue(ops: readonly Resource['op'][], { opId = this.#newId() }: Pick<ApplyOptions, 'opId'> = {}): string {
     this.#send({ type: 'issue', opId, ops })
     return opId
@@ -206,7 +215,10 @@ export class Session<Resource extends ResourceTypes = ResourceTypes>
     const event = JSON.parse(text) as SessionEvent | SessionProbe
     // The service wants to know whether anybody reads this.
     if (event.type === 'probe') return this.#socket!.send(text)
-    if (event.type === 'crit') void this.#sendPings(event.ttlMs)
+    if (event.type === 'crit') {
+      this.#call.note({ 'baton.fence': event.fence })
+      void this.#sendPings(event.ttlMs)
+    }
     if (event.type === 'rem' || event.type === 'ejected') this.#pings.abort()
     if (this.#calls.take(event)) return
     this.#inbox.push(event)
@@ -238,6 +250,7 @@ export class Session<Resource extends ResourceTypes = ResourceTypes>
     this.#failure = failure
     this.#pings.abort()
     this.#calls.failAll(failure ?? networkError(new Error('the session was closed')))
+    this.#call.end(failure)
     this.#wake()
   }
 }

@@ -7,19 +7,18 @@ import { isNodeWithoutWebSocket, NodeWebSocket } from './node-web-socket.ts'
 import type { OpenedSocket, Socket } from './session.ts'
 import type { Call, Transport } from './transport.ts'
 
-export type OpenSocket = (call: Pick<Call, 'path' | 'query'>) => Promise<OpenedSocket>
+export type OpenSocket = (transport: Transport, call: Pick<Call, 'path' | 'query'>) => Promise<OpenedSocket>
 
 type SocketConstructor = new (url: string, protocols: string[]) => Socket
 
 export function socketByConstructor(
-  transport: Transport,
   key: string | undefined,
   open: (url: string, protocols: string[]) => Socket = openByPlatform,
 ): OpenSocket {
   // A browser can send no headers with it, only subprotocols. The service chooses the first of these, so that
   // its answer does not repeat the key.
   const protocols = key === undefined ? [] : ['baton', `baton.key.${key}`]
-  return async call => ({
+  return async (transport, call) => ({
     socket: open(transport.url(call).replace(/^http/, 'ws'), protocols),
     isOpening: true,
   })
@@ -33,12 +32,10 @@ function openByPlatform(url: string, protocols: string[]): Socket {
 }
 
 /** What a Worker gets from a binding: the socket is in the response, and open. */
-export function socketByUpgrade(transport: Transport): OpenSocket {
-  return async call => {
-    const response = await transport.open({ ...call, method: 'GET', headers: { upgrade: 'websocket' } })
-    const { webSocket } = response as { webSocket?: (Socket & { accept?: () => void }) | null }
-    if (!webSocket) throw networkError(new Error('the answer has no WebSocket'))
-    webSocket.accept?.()
-    return { socket: webSocket, isOpening: false }
-  }
+export const socketByUpgrade: OpenSocket = async (transport, call) => {
+  const response = await transport.open({ ...call, method: 'GET', headers: { upgrade: 'websocket' } })
+  const { webSocket } = response as { webSocket?: (Socket & { accept?: () => void }) | null }
+  if (!webSocket) throw networkError(new Error('the answer has no WebSocket'))
+  webSocket.accept?.()
+  return { socket: webSocket, isOpening: false }
 }

@@ -52,7 +52,7 @@ export type StateOp<State extends object> =
   | (Omit<IncrementOp, 'increment'> & { readonly increment: KeysWith<State, number> })
   | AppendOf<State>
 
-/** What one of these ops answers that does not answer the same in every map. */
+/** The result of a `get`, which depends on the type of its key. */
 export type StateGetResult<Op, State> = Op extends { readonly get: infer Key extends keyof State }
   ? { readonly value: State[Key] | null; readonly revision: number }
   : never

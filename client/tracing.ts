@@ -35,29 +35,42 @@ export type Note = (attributes: Attributes) => void
 const CLIENT = 2
 const ERROR = 2
 
-/** The call in a span of its own, with what it notes and how it ends. */
+/** Runs a call in a span of its own, which tells what the call noted and how it ended. */
 export function inSpan<T>(
   tracer: Tracer,
   name: string,
   attributes: Attributes,
   work: (span: Span) => Promise<T>,
 ): Promise<T> {
-  return tracer.startActiveSpan(
-    `baton.${name}`,
-    { kind: CLIENT, attributes: { ...attributes } },
-    async span => {
-      try {
-        return await work(span)
-      } catch (error) {
-        span.setAttributes(attributesOf(error))
-        if (error instanceof Error) span.recordException(error)
-        span.setStatus({ code: ERROR, message: error instanceof Error ? error.message : String(error) })
-        throw error
-      } finally {
-        span.end()
-      }
-    },
-  )
+  return start(tracer, name, attributes, async span => {
+    try {
+      const result = await work(span)
+      span.end()
+      return result
+    } catch (error) {
+      endWith(span, error)
+      throw error
+    }
+  })
+}
+
+/** A span for what goes on after the function that began it: whoever begins it also ends it. */
+export function beginSpan(tracer: Tracer, name: string, attributes: Attributes): Span {
+  return start(tracer, name, attributes, span => span)
+}
+
+/** Ends a span, with the error if there was one. */
+export function endWith(span: Span, error: unknown): void {
+  if (error !== undefined) {
+    span.setAttributes(attributesOf(error))
+    if (error instanceof Error) span.recordException(error)
+    span.setStatus({ code: ERROR, message: error instanceof Error ? error.message : String(error) })
+  }
+  span.end()
+}
+
+function start<T>(tracer: Tracer, name: string, attributes: Attributes, run: (span: Span) => T): T {
+  return tracer.startActiveSpan(`baton.${name}`, { kind: CLIENT, attributes: { ...attributes } }, run)
 }
 
 function attributesOf(error: unknown): { [name: string]: AttributeValue } {

@@ -16,14 +16,14 @@ export interface Call {
   readonly path: string
   readonly query?: { readonly [name: string]: string | number | undefined }
   /**
-   * JSON as text, so that changes to the caller's objects meanwhile do not change a request that is sent
-   * again.
+   * JSON as text, so that a request that is sent again is the same, even if the caller has changed its
+   * objects.
    */
   readonly body?: string
   readonly headers?: { readonly [name: string]: string }
   /** How long the service may wait before it answers: the time limit grows by it. */
   readonly waitMs?: number
-  /** In place of the usual time limit. */
+  /** Replaces the usual time limit. */
   readonly timeoutMs?: number
   readonly signal?: AbortSignal | undefined
 }
@@ -35,8 +35,8 @@ export interface Answer {
 }
 
 /**
- * All that it sends of its own accord, so that a service that pages of other origins may call can let them
- * pass (CORS).
+ * The headers that the client sends by itself. A service that pages of other origins may call must allow them
+ * (CORS).
  */
 export const REQUEST_HEADERS = [
   'accept',
@@ -45,7 +45,7 @@ export const REQUEST_HEADERS = [
   'last-event-id',
   'traceparent',
 ] as const
-/** All that it reads of an answer. */
+/** The headers that the client reads from an answer. */
 export const ANSWER_HEADERS = ['content-type', 'retry-after', 'x-request-id'] as const
 
 const SWITCHING_PROTOCOLS = 101
@@ -70,7 +70,7 @@ export class Transport {
     this.#options = options
   }
 
-  /** The same way, with more headers. */
+  /** The same transport, with more headers. */
   with(headers: { readonly [name: string]: string }): Transport {
     return new Transport({ ...this.#options, headers: { ...this.#options.headers, ...headers } })
   }
@@ -80,7 +80,10 @@ export class Transport {
     return this.#limited(call, signal => this.#exchange(call, signal))
   }
 
-  /** The answer with its body still to be read. Time limit and signal end with the headers. */
+  /**
+   * Returns the response before its body is read. The time limit and the signal count until the headers are
+   * there.
+   */
   open(call: Call): Promise<Response> {
     const work = async (signal: AbortSignal): Promise<Response> => {
       const response = await this.#fetch(call, signal)
@@ -120,7 +123,7 @@ export class Transport {
       ...(call.body === undefined ? {} : { body: call.body }),
       ...(this.#options.cf === undefined ? {} : { cf: this.#options.cf }),
     } as RequestInit)
-    // Called without an object in front: the platform's own `fetch` refuses to be called as a method.
+    // This is a plain function call: the platform's own `fetch` refuses to be called as a method.
     const { fetch } = this.#options
     try {
       return await fetch(request)
@@ -130,12 +133,13 @@ export class Transport {
   }
 
   /**
-   * Ends by itself, whether or not `fetch` heeds the signal: one that stays in the process often does not.
+   * Settles in time, whether or not `fetch` obeys the signal. A `fetch` that stays inside the process often
+   * ignores it.
    */
   #limited<T>(
     call: Call,
     work: (signal: AbortSignal) => Promise<T>,
-    /** Given what came after the time limit or the abort. */
+    /** Called with a result that came too late. */
     onLate?: (value: T) => void,
   ): Promise<T> {
     const { clock } = this.#options
@@ -171,7 +175,7 @@ export class Transport {
   }
 }
 
-/** `null` for an empty body, `undefined` for what does not claim to be JSON. */
+/** Returns `null` for an empty body, and `undefined` for a body that does not claim to be JSON. */
 async function readJson(response: Response): Promise<Json | undefined> {
   let text: string
   try {

@@ -78,7 +78,7 @@ export interface Place {
   readonly location: string | null
 }
 
-export interface LockConfiguration {
+export interface Configuration {
   readonly lock: string
   readonly protocol: string
   readonly participants: readonly Place[]
@@ -91,12 +91,12 @@ export interface LockConfiguration {
 export interface Status {
   readonly lock: string
   readonly protocol: string
-  readonly participants: readonly ParticipantStatus[]
+  readonly participants: readonly ParticipantInfo[]
   readonly holder: Holder | null
 }
 
-/** Of one that is not reachable, all but the first three are `null`. */
-export interface ParticipantStatus extends Place {
+/** If the participant is not reachable, all but the first three are `null`. */
+export interface ParticipantInfo extends Place {
   readonly reachable: boolean
   readonly phase: string | null
   readonly epoch: number | null

@@ -2,7 +2,7 @@
  * The events of a lock, as long as the caller listens: a connection that breaks is made again where it broke.
  */
 import type { Clock } from './clock.ts'
-import { type Connection, pathOf } from './connection.ts'
+import { type Connection, type LastingCall, pathOf } from './connection.ts'
 import { abortedError, networkError, timeoutError } from './error-factory.ts'
 import { BatonError } from './errors.ts'
 import { parseEventStream, type ServerSentEvent, type StreamState } from './event-stream.ts'
@@ -26,12 +26,36 @@ export async function* watchLock(
   lock: string,
   options: WatchOptions,
 ): AsyncGenerator<WatchEvent, void, undefined> {
+  const call = connection.lasting('watch', lock)
+  let events = 0
+  let failure: unknown
+  try {
+    for await (const event of eventsOf(call, lock, options)) {
+      events++
+      yield event
+    }
+  } catch (error) {
+    failure = error
+    throw error
+  } finally {
+    call.note({ 'baton.events': events })
+    call.end(failure)
+  }
+}
+
+async function* eventsOf(
+  { connection, note }: LastingCall,
+  lock: string,
+  options: WatchOptions,
+): AsyncGenerator<WatchEvent, void, undefined> {
   const { clock, random, retry } = connection
   const { since, at, signal } = options
   const state: StreamState = { lastEventId: since?.toString(), retryMs: undefined }
   const seen = new Seen(since)
+  let connections = 0
   for (let failures = 0; !signal?.aborted; failures++) {
     let askedMs = 0
+    if (++connections > 1) note({ 'baton.retries': connections - 1 })
     try {
       const query = { since: state.lastEventId, at }
       const headers: Record<string, string> = { accept: 'text/event-stream' }

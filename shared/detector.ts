@@ -1,45 +1,190 @@
 /**
  * ◇P, the eventually perfect failure detector (section 2 of the paper), as bookkeeping without a clock.
  *
- * A participant that needs a peer asks it for a sign of life and sets a timer of `timeoutOf(peer)`. The
- * peer's answer moves the timer, and when the timer fires the peer is suspected. Completeness: a crashed peer
- * answers nothing, so the timer fires. Accuracy is eventual: each time a suspected peer is heard after all,
- * its timeout grows. So in a system whose delays are bounded, by whatever bound, a peer that is up is wrongly
- * suspected only a limited number of times.
+ * A participant that needs a peer pings it now and then. A peer that leaves a ping unanswered for
+ * `timeoutOf(peer)` is suspected. Completeness: a crashed peer answers nothing. Accuracy is eventual, by
+ * these rules:
+ *   T1  The time-out is a multiple of the measured round trips and of their spread, between a floor and the
+ *       configured time. Each time a suspected peer is heard after all, both grow by half, and neither falls
+ *       again in this life. So a peer whose answers take at most some time, whatever it is, is wrongly
+ *       suspected only a limited number of times: log₁.₅(longest / first time-out) times. A time-out that
+ *       follows the round trips alone, or whose growth is taken back, is wrong without end.
+ *   T2  A suspicion lasts until the peer is heard. If it ended with the epoch, nobody would learn that it was
+ *       a mistake.
+ *   T3  A round trip counts only if the answer names its ping, so that a late or doubled answer to an earlier
+ *       one does not. A peer that was left alone for a while has to be loaded first: the configured time-out
+ *       applies until it has answered, and that answer's time does not count.
+ *   T4  Nobody is watched without need, and for another participant's need only for a while. So a lock that
+ *       nobody waits for costs no ping.
+ *   T5  The floor is above the pauses of a process that is well, because all that wait suspect at once.
  *
- * Nobody is watched without need, so a lock that nobody waits for costs no heartbeat.
+ * What the transport says about a peer is not a matter of time: if it was wrong, no time-out was too short.
  */
 import type { Timing } from './protocols/protocol.ts'
 
 /** Plain JSON. Indexed by participant; index 0 is unused. */
-export interface Detector {
-  suspected: boolean[]
-  timeoutMs: number[]
+export type Detector = Peer[]
+
+export interface Peer {
+  /** `late`: it left a ping unanswered for too long. `unreachable`: so the transport says. */
+  suspected: 'late' | 'unreachable' | null
+  /** How often it was suspected as late, and then heard. */
+  mistakes: number
+  /** `samples` stops counting when there are enough. */
+  roundTrip: { smoothedMs: number; variationMs: number; samples: number } | null
+  /** When it last answered a ping; `null`: never in this life. */
+  answeredAt: number | null
+  /** When the pings were sent that it has not answered, oldest first. A ping is named by this time. */
+  asked: number[]
 }
 
-const GROWTH = 1.5
+export type Cause = NonNullable<Peer['suspected']>
 
-export function createDetector(participants: number, timing: Timing): Detector {
-  return {
-    suspected: new Array(participants + 1).fill(false),
-    timeoutMs: new Array(participants + 1).fill(timing.timeoutMs),
+const GROWTH = 1.5
+const MULTIPLE = 4
+/** The weights of a new sample, as TCP has them (RFC 6298). */
+const SMOOTHING = 1 / 8
+const SMOOTHING_OF_VARIATION = 1 / 4
+/** The time-out shrinks at most to this part of the configured one. */
+const LEAST_PART = 1 / 8
+/** A peer is pinged this often before its time is over, so that one lost message proves nothing. */
+const PINGS_IN_TIME = 4
+/** A Durable Object that nobody calls for this long may be put away, and has to be loaded again. */
+const IDLE_MS = 10_000
+const MAX_ASKED = 16
+/** From so many round trips on, their variation says something. */
+const ENOUGH_SAMPLES = 4
+
+export const createDetector = (participants: number): Detector =>
+  Array.from({ length: participants + 1 }, () => ({
+    suspected: null,
+    mistakes: 0,
+    roundTrip: null,
+    answeredAt: null,
+    asked: [],
+  }))
+
+// ---------------------------------------------------------------- times
+
+/** How long this peer may leave a ping unanswered. */
+export function timeoutOf(detector: Detector, peer: number, timing: Timing, now: number): number {
+  const known = detector[peer]!
+  const mostMs = grown(known, timing.timeoutMs, timing)
+  if (known.roundTrip === null || !isAwake(known, now)) return mostMs
+  const usualMs = Math.ceil(MULTIPLE * expectedMs(known.roundTrip))
+  return Math.min(mostMs, Math.max(floorOf(known, timing), usualMs))
+}
+
+/**
+ * How long to wait before the next ping. One that is not answered is soon followed by others. A peer that was
+ * left alone is not pinged before it could have answered anyway, because mostly it does: the token comes, and
+ * nobody waits any longer. As long as few round trips are known, the pings come quickly, so that enough are.
+ */
+export function pauseOf(detector: Detector, peer: number, timing: Timing, now: number): number {
+  const { suspected, asked, roundTrip } = detector[peer]!
+  if (suspected !== null) return timing.heartbeatMs
+  const timeoutMs = timeoutOf(detector, peer, timing, now)
+  const floorMs = floorOf(detector[peer]!, timing)
+  const pauseMs = () => {
+    if (asked.length > 0) return timeoutMs / PINGS_IN_TIME
+    if (isAwake(detector[peer]!, now))
+      return (roundTrip?.samples ?? 0) < ENOUGH_SAMPLES ? floorMs / PINGS_IN_TIME : timeoutMs
+    return Math.max(floorMs / 2, answerMs(detector, peer))
+  }
+  return Math.min(timing.heartbeatMs, Math.ceil(pauseMs()))
+}
+
+/** How long an answer of this peer takes, give or take; 0 if that is not known. */
+export function answerMs(detector: Detector, peer: number): number {
+  const { roundTrip } = detector[peer]!
+  return roundTrip === null ? 0 : Math.ceil(expectedMs(roundTrip))
+}
+
+const expectedMs = ({ smoothedMs, variationMs }: NonNullable<Peer['roundTrip']>): number =>
+  smoothedMs + 4 * variationMs
+
+function floorOf(peer: Peer, timing: Timing): number {
+  const { timeoutMs, timeoutMinMs } = timing
+  return grown(peer, Math.min(timeoutMs, Math.max(timeoutMinMs, timeoutMs * LEAST_PART)), timing)
+}
+
+/** What a time has become by the mistakes. */
+const grown = ({ mistakes }: Peer, timeMs: number, timing: Timing): number =>
+  Math.min(longestOf(timing), Math.ceil(timeMs * GROWTH ** mistakes))
+
+const longestOf = ({ timeoutMs, timeoutMaxMs }: Timing): number => Math.max(timeoutMs, timeoutMaxMs)
+
+const isAwake = ({ answeredAt }: Peer, now: number): boolean =>
+  answeredAt !== null && now - answeredAt <= IDLE_MS
+
+// ---------------------------------------------------------------- pings and answers
+
+/** Nothing that was asked before matters to what begins now. */
+export function beginAsking(detector: Detector, peer: number): void {
+  detector[peer]!.asked = []
+}
+
+export const isUnanswered = (detector: Detector, peer: number): boolean => detector[peer]!.asked.length > 0
+
+/** Whether the peer has left a ping unanswered for too long. */
+export function isOverdue(detector: Detector, peer: number, timing: Timing, now: number): boolean {
+  const [oldest] = detector[peer]!.asked
+  return oldest !== undefined && now - oldest >= timeoutOf(detector, peer, timing, now)
+}
+
+/** A ping leaves now. Returns its name, which the answer repeats. */
+export function noteAsked(detector: Detector, peer: number, now: number): number {
+  const { asked } = detector[peer]!
+  if (asked.at(-1) !== now) asked.push(now)
+  // The oldest stays: it says since when the peer owes an answer.
+  if (asked.length > MAX_ASKED) asked.splice(1, 1)
+  return now
+}
+
+/**
+ * The peer answers this ping, and with it those before. An answer that came after the suspicion is a mistake,
+ * which `heard` counts, and not a sample besides: it would say how long the peer stood still.
+ */
+export function noteAnswered(detector: Detector, peer: number, ping: number, now: number): void {
+  const known = detector[peer]!
+  const place = known.asked.indexOf(ping)
+  if (place === -1) return
+  known.asked.splice(0, place + 1)
+  if (isAwake(known, now) && known.suspected === null) addSample(known, Math.max(0, now - ping))
+  known.answeredAt = now
+}
+
+function addSample(peer: Peer, sampleMs: number): void {
+  if (peer.roundTrip === null) {
+    peer.roundTrip = { smoothedMs: sampleMs, variationMs: sampleMs / 2, samples: 1 }
+    return
+  }
+  const { smoothedMs, variationMs, samples } = peer.roundTrip
+  const deviationMs = Math.abs(sampleMs - smoothedMs)
+  peer.roundTrip = {
+    smoothedMs: smoothedMs + SMOOTHING * (sampleMs - smoothedMs),
+    variationMs: variationMs + SMOOTHING_OF_VARIATION * (deviationMs - variationMs),
+    samples: Math.min(samples + 1, ENOUGH_SAMPLES),
   }
 }
 
-export const timeoutOf = (detector: Detector, peer: number): number => detector.timeoutMs[peer]!
+// ---------------------------------------------------------------- suspicions
 
-export const isSuspected = (detector: Detector, peer: number): boolean => detector.suspected[peer]!
+export const isSuspected = (detector: Detector, peer: number): boolean => detector[peer]!.suspected !== null
 
-export function suspect(detector: Detector, peer: number): void {
-  detector.suspected[peer] = true
+export const suspectsOf = (detector: Detector): number[] =>
+  detector.flatMap(({ suspected }, peer) => (suspected === null ? [] : [peer]))
+
+export function suspect(detector: Detector, peer: number, cause: Cause): void {
+  detector[peer]!.suspected ??= cause
 }
 
 /**
  * A sign of life. A suspicion that it refutes was a mistake, and makes the detector more patient with this
- * peer.
+ * peer, up to the longest time-out.
  */
 export function heard(detector: Detector, peer: number, timing: Timing): void {
-  if (!detector.suspected[peer]) return
-  detector.suspected[peer] = false
-  detector.timeoutMs[peer] = Math.min(Math.ceil(detector.timeoutMs[peer]! * GROWTH), timing.timeoutMaxMs)
+  const known = detector[peer]!
+  if (known.suspected === 'late' && floorOf(known, timing) < longestOf(timing)) known.mistakes++
+  known.suspected = null
 }

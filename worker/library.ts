@@ -75,7 +75,7 @@ export function defineBaton(options: ServiceOptions = {}): Service {
   }
   const publicRouter = onceFor<Hono<RouterEnvironment>>(env => {
     const router = routerFor(env, { keys: env.BATON_KEYS, open: isOpen(env) })
-    return basePath === '' ? router : new Hono<RouterEnvironment>().route(basePath, router)
+    return basePath === '' ? router : mounted(router, basePath)
   })
   const insideRouter = onceFor(env => routerFor(env, { open: true }))
   const originsFor = onceFor<AllowedOrigins>(env => allowedOrigins(env, originsOf(options)))
@@ -138,6 +138,17 @@ function participantWith(
 }
 
 // ---------------------------------------------------------------- requests
+
+/** Below a path the root of the service has two addresses: with a slash at the end, and without. */
+function mounted(router: Hono<RouterEnvironment>, basePath: string): Hono<RouterEnvironment> {
+  const app = new Hono<RouterEnvironment>()
+  app.all(`${basePath}/`, c => {
+    const url = new URL(c.req.url)
+    url.pathname = basePath
+    return app.fetch(new Request(url, c.req.raw), c.env, c.executionCtx)
+  })
+  return app.route(basePath, router)
+}
 
 function originsOf({ cors }: ServiceOptions): string[] {
   return cors === undefined ? [] : [cors.origin].flat()

@@ -43,9 +43,9 @@ const cycle = (
 export const CYCLES: readonly Cycle[] = [
   cycle('wme-1, where it was last used', 'wme-1'),
   cycle('wme-1, elsewhere each time', 'wme-1', 'cycleElsewhere'),
-  cycle('wme-2, where it was last used, in a row', 'wme-2'),
-  cycle('wme-2, where it was last used, now and then', 'wme-2', 'cycleAlone'),
-  cycle('wme-2, elsewhere each time', 'wme-2', 'cycleElsewhere'),
+  cycle('wme-2, where it was last used, in a row', 'majority first'),
+  cycle('wme-2, where it was last used, now and then', 'majority first', 'cycleAlone'),
+  cycle('wme-2, elsewhere each time', 'majority first', 'cycleElsewhere'),
   cycle('wme-consensus, latency-optimal', 'latency-optimal'),
   cycle('wme-consensus, latency-optimal, at the coordinator', 'latency-optimal', 'cyclesInARow', 1),
   cycle('wme-consensus, message-optimal', 'message-optimal'),

@@ -1,5 +1,11 @@
 /** Users of a nice run, and what is counted of what they do. */
-import type { Emitted, Mode, ParticipantId, UserInput } from '../../shared/protocols/protocol.ts'
+import {
+  DEFAULT_TIMING,
+  type Emitted,
+  type Mode,
+  type ParticipantId,
+  type UserInput,
+} from '../../shared/protocols/protocol.ts'
 import { type Counted, DELAY_MS, NiceRun, OPERATION, type Sent, type Setting, type Told } from './nice-run.ts'
 
 export interface Figure {
@@ -127,7 +133,12 @@ export function each(
 }
 
 export const WARM_UP = 4
-const MEASURED = 8
+
+/**
+ * As many operations of two delays each as there are from one message to a participant that lags (wme-2,
+ * majority first) to the next.
+ */
+export const MEASURED = DEFAULT_TIMING.flushMs / (2 * DELAY_MS) + 1
 
 /**
  * For something that is repeated without a pause: the mean of `MEASURED` times, once it has become the same

@@ -30,14 +30,17 @@ import { isRecorded } from './recorded.ts'
  */
 export const DELAY_MS = 1
 
-/** When all are in a queue, the last one waits long. Nothing is lost here, so nobody needs to ask again. */
-const TIMING = { ...DEFAULT_TIMING, repeatMs: 5_000 }
+/**
+ * When all are in a queue, the last one waits long. Nothing is lost here, so nobody needs to ask again, or
+ * soon whether the owner is still there.
+ */
+const TIMING = { ...DEFAULT_TIMING, repeatMs: 5_000, timeoutMinMs: DEFAULT_TIMING.timeoutMs }
 
 /**
  * A lock is quiet when nothing is on its way and nothing waits for a message to ride on. Timers that watch
  * over a user that waits or is inside are longer, and remain.
  */
-const QUIET_MS = Math.max(TIMING.flushMs, TIMING.confirmMs) + DELAY_MS
+const QUIET_MS = TIMING.flushMs + DELAY_MS
 
 export interface Setting {
   readonly protocol: AnyProtocol

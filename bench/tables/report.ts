@@ -15,7 +15,16 @@ const TITLES: readonly (readonly [title: string, about: string, variants: readon
     'Romano and Rodrigues, Figure 1 and Table 1: 0 or 2 steps to enter, 2 for an operation, O(N²) messages.',
     ['wme-1'],
   ],
-  ['wme-2', 'Figure 4 and Table 1: 3 steps for an operation, O(N) messages.', ['wme-2']],
+  [
+    'wme-2',
+    'Figure 4 and Table 1: 3 steps for an operation, O(N) messages. Here an operation goes to all.',
+    ['wme-2'],
+  ],
+  [
+    'wme-2, majority first',
+    'As it is unless a lock says `majorityFirst: false`: an operation goes to the quickest ⌊N/2⌋, and to the rest with others.',
+    ['majority first'],
+  ],
   [
     'wme-consensus, latency-optimal',
     'The earlier algorithm, [16]+[11] in Table 1: 3 steps and O(N²) messages for everything. The coordinator is ' +

@@ -34,10 +34,8 @@ export const NOTES = {
   confirmed: `Nobody waits for these messages. A grant is an entry of the log. Everybody acknowledges it to the new owner, which so
 learns that a majority holds it: only then are local reads and effects outside of the lock safe. Everybody also
 acknowledges it to the participant that gave it, which repeats it until then. That makes 2(N - 2) + 1 messages. The
-paper confirms no grant, and its channels lose nothing.`,
-  'confirmed-re-entry': `Nobody waits for these messages. A majority confirms a re-entry too, with N - 1 entries and N - 1 acknowledgements. If
-an operation comes within \`confirmMs\` = ${confirmMs} ms, they ride on its messages and the re-entry costs none: see the
-cycle. Re-entries without an operation in that time travel together.`,
+paper confirms no grant, and its channels lose nothing. (A re-entry is confirmed only if its user stays inside for
+longer than \`confirmMs\` = ${confirmMs} ms, or asks for it, with 2(N - 1) messages; these runs have no such user.)`,
   flushed: `A DOINVOKE waits up to \`flushMs\` = ${flushMs} ms for the next entry to ride on. This saves N - 1 messages for each operation
 but the last. The user is told without waiting for it, one step earlier than in the paper.`,
 } as const

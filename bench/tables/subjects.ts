@@ -22,7 +22,9 @@ const ricartAgrawala = (options?: Variant['options']): Variant => ({
 
 export const VARIANTS = {
   'wme-1': { protocol: 'wme-1' },
-  'wme-2': { protocol: 'wme-2' },
+  // As in Figure 4: an operation goes to all.
+  'wme-2': { protocol: 'wme-2', options: () => ({ majorityFirst: false }) },
+  'majority first': { protocol: 'wme-2' },
   'latency-optimal': { protocol: 'wme-consensus', options: () => ({ consensus: 'latency-optimal' }) },
   'message-optimal': { protocol: 'wme-consensus', options: () => ({ consensus: 'message-optimal' }) },
   'ricart-agrawala': ricartAgrawala(),

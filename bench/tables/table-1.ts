@@ -26,7 +26,7 @@ function wme(variant: 'wme-1' | 'wme-2'): Row[] {
   return [
     add('enter, token here: steps', 'enter', 'steps', '0', '0', HERE),
     add('… messages before `crit`', 'enter', 'before', '0', '0', HERE),
-    add('… messages in all', 'enter', 'messages', '0', '2(N - 1)', { ...HERE, note: 'confirmed-re-entry' }),
+    add('… messages in all', 'enter', 'messages', '0', '0', HERE),
     add('enter, token elsewhere and free: steps', 'enter', 'steps', '2', '2'),
     add('… messages before `crit`', 'enter', 'before', '2(N - 1)', '2(N - 1)'),
     add('… messages in all', 'enter', 'messages', '2(N - 1)', '4N - 5', CONFIRMED),
@@ -103,6 +103,36 @@ export const WME_2: readonly Row[] = [
     'messages',
     '5(N - 1)',
     '7N - 8',
+    CONFIRMED,
+  ),
+]
+
+/** The counts depend on how many make a majority, and on how many operations there are in `flushMs`. */
+export const MAJORITY_FIRST: readonly Row[] = [
+  row(
+    'majority first',
+    'operations in a row: messages of each',
+    'operationsInARow',
+    'messages',
+    '3(N - 1)',
+    null,
+  ),
+  row('majority first', 'cycle, token here: messages', 'cycleAlone', 'messages', '3(N - 1)', null),
+  row(
+    'majority first',
+    'cycles in a row, token here: messages of each',
+    'cyclesInARow',
+    'messages',
+    '3(N - 1)',
+    null,
+  ),
+  row(
+    'majority first',
+    'cycle, token elsewhere: messages',
+    'cycleElsewhere',
+    'messages',
+    '5(N - 1)',
+    null,
     CONFIRMED,
   ),
 ]

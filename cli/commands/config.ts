@@ -1,7 +1,7 @@
 /** `baton config [lock]`: where address and key come from, and what a lock is made of. */
 import { mkdirSync, renameSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
-import type { LockConfiguration, LockOptions } from '../../client/index.ts'
+import type { Configuration, LockOptions } from '../../client/index.ts'
 import { type OptionValues, UsageError } from '../arguments.ts'
 import { type Context, defineCommand } from '../command.ts'
 import { EXIT } from '../exit-codes.ts'
@@ -124,7 +124,7 @@ function configurationLines({
   detector,
   localHandoffs,
   options,
-}: LockConfiguration): string[] {
+}: Configuration): string[] {
   return [
     ...placeLines(lock, protocol, participants),
     ...columns([
@@ -137,7 +137,7 @@ function configurationLines({
   ]
 }
 
-function placeLines(lock: string, protocol: string, places: LockConfiguration['participants']): string[] {
+function placeLines(lock: string, protocol: string, places: Configuration['participants']): string[] {
   return [
     `${lock} (${protocol})`,
     ...places.map(({ id, location }) => `participant ${id}  ${location ?? 'anywhere'}`),

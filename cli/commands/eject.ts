@@ -17,7 +17,8 @@ export const eject = defineCommand({
       ...(fence !== undefined && { fence }),
       signal: signals.signal,
     })
-    output.result({ epoch }, [`ejected; the lock is in epoch ${epoch}`])
+    const who = fence === undefined ? 'whoever held the lock' : `the holder with fence ${fence}`
+    output.result({ epoch }, [`${who} is out; the lock is in epoch ${epoch}`])
     return EXIT.done
   },
 })

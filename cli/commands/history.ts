@@ -29,7 +29,7 @@ proves nothing, and the verdict is unknown.`,
     const recorded = await context.lock(words[0]!).history({ signal })
     if (options.check) return check(context, recorded)
     const gaps = gapsOf(recorded)
-    for (const gap of gaps) context.output.note(`baton: warning: ${gap}`)
+    for (const gap of gaps) context.output.warn(gap)
     const { header, events } = historyFrom(recorded)
     for (const line of [header, ...events]) context.output.line(JSON.stringify(line))
     return EXIT.done
@@ -55,6 +55,7 @@ async function check({ output }: Context, recorded: LockHistory): Promise<number
   const doubts = gaps.map(gap => sentence(gap))
   output.result({ ...judgement, ...(isInDoubt && { verdict: 'unknown', safety: 'unknown' }), gaps }, [
     report(whole.header, judgement).trimEnd(),
+    PROGRESS,
     ...doubts,
     conclusion(judgement.safety, isInDoubt),
   ])
@@ -62,7 +63,9 @@ async function check({ output }: Context, recorded: LockHistory): Promise<number
   return judgement.safety === 'invalid' ? EXIT.refused : EXIT.done
 }
 
-/** Liveness is never judged here: the lock is in use, and whoever waits may still be served. */
+/** What the properties that the record cannot decide have in common. */
+const PROGRESS = 'Progress is not judged here: the lock is in use, and whoever waits may still be served.'
+
 function conclusion(safety: Verdict, isInDoubt: boolean): string {
   if (isInDoubt) return 'So a part is missing, and the violations above prove nothing.'
   return safety === 'invalid' ? 'The history breaks a promise.' : 'No violation was found.'

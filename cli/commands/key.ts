@@ -1,4 +1,5 @@
 /** `baton key`: makes a key. It asks no service: whoever may deploy gives the entry to the service. */
+import { LOCK_NAME } from '../../client/connection.ts'
 import { UsageError } from '../arguments.ts'
 import { defineCommand } from '../command.ts'
 import { EXIT } from '../exit-codes.ts'
@@ -9,8 +10,10 @@ import { listOf } from '../values.ts'
 /** A test compares them with those of the service. */
 const VERBS = ['acquire', 'read', 'watch', 'history', 'configure', 'eject', 'metrics', '*']
 
+const LONGEST_NAME = 100
+
 /** As the service checks them: a name, or the beginning of names with a `*` at its end. */
-const LOCKS = /^(?:[A-Za-z0-9][A-Za-z0-9_.:-]{0,63})?\*?$/
+const isLockPattern = (text: string): boolean => text === '*' || LOCK_NAME.test(text.replace(/\*$/, ''))
 
 export const key = defineCommand({
   name: 'key',
@@ -38,12 +41,15 @@ entry goes into the list of the secret, and holds nothing but the hash of the ke
     if (unknown.length > 0)
       throw new UsageError(`--verbs: there is no '${unknown.join(', ')}'; there are ${VERBS.join(', ')}`)
     const locks = listOf(options.locks ?? '*')
-    const wrong = locks.find(name => !LOCKS.test(name))
+    const wrong = locks.find(name => !isLockPattern(name))
     if (wrong !== undefined)
       throw new UsageError(`--locks: '${wrong}' is neither a name nor a beginning with a * at its end`)
     if (locks.length === 0 || verbs.length === 0)
       throw new UsageError('--locks and --verbs are lists of at least one')
-    const { key, entry } = makeKey({ name: options.name ?? 'key', locks, verbs })
+    const { name = 'key' } = options
+    if (name.length > LONGEST_NAME)
+      throw new UsageError(`--name: a name has at most ${LONGEST_NAME} characters`)
+    const { key, entry } = makeKey({ name, locks, verbs })
     output.result(
       { key, entry },
       columns([

@@ -83,7 +83,8 @@ async function finish(context: Context, held: Held, child: Child, graceMs: numbe
   const code = await child.ended
   await stopped
   held.signal.removeEventListener('abort', onLoss)
-  if (child.startError !== null) context.output.note(`baton: ${sentence(child.startError)}`)
+  if (child.startError !== null)
+    tell(context, 'not-started', { message: sentence(child.startError) }, child.startError)
   await release(context, held)
   if (held.lost !== undefined && stopped === undefined && child.startError === null) {
     tell(
@@ -102,10 +103,9 @@ async function release(context: Context, held: Held): Promise<void> {
   try {
     await held.release()
   } catch (error) {
-    const { message } = explain(error, context.settings)
-    context.output.note(
-      `baton: the lock could not be released, and is free only when its grant ends. ${message}`,
-    )
+    const { message, code } = explain(error, context.settings)
+    const detail = `the lock could not be released, and is free only when its grant ends. ${message}`
+    tell(context, 'not-released', { code, message }, detail)
   }
 }
 

@@ -44,7 +44,7 @@ const moment = (time: Time, number: number): string =>
 export function failover(): string {
   const legend = [
     'The region that holds the token dies. A client in America is waiting.',
-    'The owner has been silent for 2 s (the default), or its connection failed. America asks Asia.',
+    'The owner is silent for longer than its answers take, or its connection failed. America asks Asia.',
     'Asia gets no answer either. Both seal the epoch: nothing of it can be stored any more.',
     'Both agree on what was stored and on the next owner. The client gets a higher fence.',
     'Europe comes back and catches up. Its old holder hears that it was ejected.',

@@ -198,7 +198,7 @@ data: {"sequence":2,"fence":1,"opId":"visit-1","changes":[{"key":"visits","value
     status: 200,
     answer: {
       service: 'baton',
-      version: '1.0.0',
+      version: '0.1.0',
       status: 'ok',
       protocol: 'wme-2',
       participants: [

@@ -52,7 +52,7 @@ export const API_LIMITS = {
   ticketMs: 60_000,
   /** A grant that was given after waiting ends after this, unless its answer was taken or it is used. */
   untakenMs: 5_000,
-  /** So long a withdrawn user is not let in, should its `acquire` come after its withdrawal. */
+  /** How long a withdrawn user is kept out, in case its `acquire` arrives after its withdrawal. */
   withdrawnMs: 60_000,
   /** Withdrawn users that a participant remembers. */
   withdrawals: 1_000,

@@ -45,7 +45,8 @@ export interface OpenApiDocument {
   }
 }
 
-export const API_VERSION = '1.0.0'
+/** Of the package: a test compares them. The version of the interface is the `v1` in its paths. */
+export const VERSION = '0.1.0'
 const reference = (id: string): string => `#/components/schemas/${id}`
 
 /** `base` is the path below which the service is mounted. */
@@ -59,7 +60,7 @@ export function describeApi(base: string): OpenApiDocument {
     openapi: '3.1.0',
     info: {
       title: 'Baton',
-      version: API_VERSION,
+      version: VERSION,
       description:
         'A named lock together with the state it guards, replicated on Durable Objects in several regions.',
     },

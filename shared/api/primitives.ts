@@ -84,10 +84,11 @@ export const sessionWaitMs = between(API_LIMITS.sessionWaitMs).describe(
 )
 export const ttlMs = between(API_LIMITS.ttlMs).describe('How long the grant lasts without a keepalive.')
 export const heartbeatMs = between(API_LIMITS.heartbeatMs).describe(
-  'How often a participant that waits asks the one with the token whether it is there.',
+  'How often, at least, a participant that waits asks the one with the token whether it is there.',
 )
 export const timeoutMs = between(API_LIMITS.timeoutMs).describe(
-  'How long the one with the token may be silent before it is suspected.',
+  'How long the one with the token may be silent before it is suspected, as long as nothing is known about ' +
+    'its round trips. Then it follows them, down to 250 ms or an eighth of this, whichever is longer.',
 )
 export const localHandoffs = between(API_LIMITS.localHandoffs).describe(
   'How many users of one participant may follow each other while another participant waits.',

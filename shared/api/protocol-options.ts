@@ -28,6 +28,13 @@ const numbers = z.array(z.int()).max(1_024)
 export const protocolOptions = component(
   'ProtocolOptions',
   z.strictObject({
+    majorityFirst: z
+      .boolean()
+      .optional()
+      .describe(
+        'wme-2: an operation goes at once to just as many participants as make a majority, the quickest ones, and to the ' +
+          'rest about 20 ms later. Default: true. With false it goes to all at once.',
+      ),
     consensus: z
       .enum(['latency-optimal', 'message-optimal'])
       .optional()

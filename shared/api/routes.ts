@@ -4,7 +4,7 @@
  * human page are made from it: what is documented is what is served.
  */
 import type * as z from 'zod'
-import * as answers from './answers.ts'
+import * as answers from './answer-schemas.ts'
 import { API_LIMITS } from './limits.ts'
 import type { ProblemCode } from './problems.ts'
 import * as requests from './requests.ts'

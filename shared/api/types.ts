@@ -1,6 +1,6 @@
 /** The types of the public contract, from its schemas. */
 import type * as z from 'zod'
-import type * as answers from './answers.ts'
+import type * as answers from './answer-schemas.ts'
 import type * as requests from './requests.ts'
 
 /** What a caller may leave out is optional. */

@@ -128,11 +128,12 @@ export function onProposeTimer(step: Step): void {
 
 // ---------------------------------------------------------------- after the choice
 
-/** A member whose core has not begun: only the ledger can say how it begins. */
+/** A member whose core has not begun, or is older than ledgers: only the ledger can say how it begins. */
 function awaitCore(step: Step): void {
   const { context, state } = step
   const { chosen, core } = state.birth
-  if (chosen === null || core !== null || !isMember(chosen, context.self)) return
+  if (chosen === null || !isMember(chosen, context.self)) return
+  if (core !== null) return isStandingKnown(step) ? undefined : askLedger(step)
   if (context.resourceNamed(chosen.configuration.resource) === undefined) giveUp(step, 'no-resource')
   else askLedger(step)
 }

@@ -5,6 +5,7 @@
 import type { ParticipantId } from '../protocols/protocol.ts'
 import { incarnationIn } from './incarnations.ts'
 import type { LedgerAnswer } from './ledger-types.ts'
+import { dropCore } from './lock-core.ts'
 import {
   cancelTimer,
   change,
@@ -14,15 +15,17 @@ import {
   type Step,
   setTimer,
 } from './lock-state.ts'
+import type { BirthRecord, LockContext } from './lock-types.ts'
 import type { LockEnvelope } from './messages.ts'
 
 /** Messages that may wait for the ledger; their senders repeat the rest. */
 const MAX_HELD = 32
 
 /** `false` until the ledger has said whether anything was lost here. */
-export function isStandingKnown({ context, state }: Step): boolean {
-  const { status } = state.birth.standing
-  return !context.hasLedger || status === 'entitled' || status === 'lost'
+export const isStandingKnown = ({ context, state }: Step): boolean => hasStanding(context, state.birth)
+
+export function hasStanding({ hasLedger }: LockContext, { standing }: BirthRecord): boolean {
+  return !hasLedger || standing.status === 'entitled' || standing.status === 'lost'
 }
 
 export function hold(step: Step, from: ParticipantId, message: LockEnvelope): void {
@@ -74,5 +77,14 @@ export function onLedger(step: Step, answer: LedgerAnswer): readonly HeldMessage
   change(step, { standing: { status: answer.verdict }, incarnation: answer.incarnation })
   learnIncarnations(step, answer.known)
   learnIncarnations(step, { [step.context.self]: answer.incarnation })
+  meetOlderCore(step)
   return held
+}
+
+/** The core of an older lock has waited in storage until the ledger had listed the lock. */
+function meetOlderCore(step: Step): void {
+  const { birth, core } = step.state
+  if (birth.core === null || core !== null) return
+  if (birth.standing.status === 'lost') dropCore(step, 'unknown')
+  else step.restart = true
 }

@@ -16,7 +16,7 @@ import type { Json } from '../json.ts'
 import { protocolNamed } from '../protocols/all.ts'
 import type { GuardedState, ParticipantId, View } from '../protocols/protocol.ts'
 import { hasReason, onProposeTimer, proceed } from './drive.ts'
-import { askLedger, onLedger } from './entitlement.ts'
+import { askLedger, hasStanding, onLedger } from './entitlement.ts'
 import { endGeneration, forgetLife } from './generation.ts'
 import { contextOf, giveUserEvent, stepCore } from './lock-core.ts'
 import {
@@ -53,7 +53,9 @@ function recover(context: LockContext, records: Iterable<readonly [string, Json]
     else others.push(record)
   }
   const state: LockState = { birth, core: null, soft: blankSoft('', 0) }
-  const coreContext = birth.core === null ? null : contextOf(context, birth.core)
+  // A core from before there were ledgers does nothing until the ledger has listed it (rule 1).
+  const mayAct = birth.core !== null && hasStanding(context, birth)
+  const coreContext = mayAct ? contextOf(context, birth.core!) : null
   if (birth.core !== null && coreContext !== null) {
     const protocol = protocolNamed(birth.core.configuration.protocol)
     state.core = { protocol, context: coreContext, state: protocol.recover(coreContext, others) }

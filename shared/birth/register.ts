@@ -282,7 +282,9 @@ export function startChosen(step: Step): void {
   const { context, state } = step
   const { chosen, core } = state.birth
   if (chosen === null || core !== null || !isMember(chosen, context.self)) return
-  if (isEntitled(step)) beginCore(step, chosen, true)
+  // The ledger knows nothing of what was lost before there was one.
+  const mayBeLost = context.hasLedger && chosen.isOlder === true
+  if (isEntitled(step)) beginCore(step, chosen, !mayBeLost)
   else if (isLost(step)) beginCore(step, chosen, false)
 }
 

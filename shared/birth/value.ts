@@ -20,6 +20,11 @@ export interface LockValue {
    * twice.
    */
   readonly startEpoch: number
+  /**
+   * The lock was born before ledgers were kept, and before it was agreed who takes part from the start: a
+   * participant that finds nothing of it may have lost it.
+   */
+  readonly isOlder?: true
 }
 
 /**

@@ -34,6 +34,11 @@ export const GUARDING_PROTOCOLS: readonly ProtocolName[] = ['wme-1', 'wme-2', 'w
  */
 export const protocolNamed = (name: ProtocolName): AnyProtocol => PROTOCOLS[name] as unknown as AnyProtocol
 
+const KNOWN_OPTIONS: { readonly [name in ProtocolName]?: readonly (keyof ProtocolOptions)[] } = {
+  'wme-2': ['majorityFirst'],
+  'wme-consensus': ['consensus'],
+}
+
 /**
  * Returns a sentence that names an option the protocol does not have, or one that conflicts with another
  * option; `null` if all is well.
@@ -44,7 +49,7 @@ export function checkOptions(
   participants: number,
 ): string | null {
   if (protocol === 'ricart-agrawala') return checkRicartAgrawala(options, participants)
-  const known = protocol === 'wme-consensus' ? ['consensus'] : []
-  const foreign = Object.keys(options).find(option => !known.includes(option))
+  const known = KNOWN_OPTIONS[protocol] ?? []
+  const foreign = Object.keys(options).find(option => !known.includes(option as keyof ProtocolOptions))
   return foreign === undefined ? null : `${protocol} has no option ${foreign}.`
 }

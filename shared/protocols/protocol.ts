@@ -239,21 +239,28 @@ export type ReplicaOutput =
 // ---------------------------------------------------------------- the protocol
 
 export interface Timing {
-  /** How often a participant that waits asks the owner whether it is there. */
+  /** How often, at least, a participant that waits asks the owner whether it is there. */
   readonly heartbeatMs: number
-  /** How long an owner may be silent before it is suspected: at first, and at most. */
+  /**
+   * How long an owner may be silent before it is suspected: as long as its round trips are not known, and at
+   * most. From then on it follows the round trips, down to the least (detector.ts).
+   */
   readonly timeoutMs: number
   readonly timeoutMaxMs: number
+  readonly timeoutMinMs: number
   /** The first and the longest interval between repeats of a message whose effect is not known. */
   readonly repeatMs: number
   readonly repeatMaxMs: number
   /** How long to wait at first for the coordinator of the consensus before proposing oneself. */
   readonly proposeMs: number
-  /** How long a DOINVOKE may wait for another message to ride on (wme-2). */
+  /**
+   * How long a DOINVOKE may wait for another message to ride on, and how long a participant that is not among
+   * the quickest may wait for an operation (wme-2).
+   */
   readonly flushMs: number
   /**
-   * How long a re-entry may wait for another message to ride on before it is sent to be confirmed; 0 sends it
-   * at once (wme).
+   * How long a user may stay inside after a re-entry before its grant is sent to be confirmed; 0 sends it at
+   * once (wme).
    */
   readonly confirmMs: number
 }
@@ -289,6 +296,11 @@ export interface Limits {
 
 /** A lock's choice among the variants of its protocol. An option that is absent is off. */
 export interface ProtocolOptions {
+  /**
+   * wme-2: an operation goes at once to just as many participants as make a majority, the quickest ones, and
+   * to the rest a little later, several in one message. Unlike the others, this option is on by default.
+   */
+  readonly majorityFirst?: boolean
   /**
    * wme-consensus: decide in two steps with N² messages, or in three steps with a multiple of N. Default:
    * latency-optimal.
@@ -427,11 +439,12 @@ export const DEFAULT_TIMING: Timing = {
   heartbeatMs: 500,
   timeoutMs: 2_000,
   timeoutMaxMs: 60_000,
+  timeoutMinMs: 250,
   repeatMs: 250,
   repeatMaxMs: 5_000,
   proposeMs: 500,
   flushMs: 20,
-  confirmMs: 250,
+  confirmMs: 1_000,
 }
 
 export const DEFAULT_LIMITS: Limits = {

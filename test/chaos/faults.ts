@@ -24,7 +24,7 @@ export interface FaultContext {
 
 export type Fault = (victim: number, context: FaultContext) => Promise<void>
 
-/** Long enough for the suspicion of a lock with the default detector now and then, mostly shorter. */
+/** Sometimes too short for anybody to be suspected, sometimes long enough with any detector. */
 function lasting(random: Random): Promise<void> {
   return sleep(random.logUniform(100, 6_000))
 }

@@ -6,6 +6,10 @@ import { createHash } from 'node:crypto'
 import { createServer, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterEach, describe, expect, it } from 'vitest'
+import { COMMANDS } from '../../cli/commands.ts'
+import { generalHelp } from '../../cli/help.ts'
+import { VERBS } from '../../shared/api/routes.ts'
+import { parseKeys } from '../../worker/router/keys.ts'
 import { useService } from '../service/harness.ts'
 import { jsonOf, useBaton } from './baton.ts'
 
@@ -21,7 +25,6 @@ const keyed = (name: string) => ({ environment: { BATON_KEY: `key-of-${name}-012
 
 describe('the command line', () => {
   it.each([
-    ['', 'Which command? See baton --help.'],
     ['rnu', "There is no command 'rnu'; did you mean run?"],
     ['frobnicate', "There is no command 'frobnicate': see baton --help."],
     ['--wait 5s run', '--wait is not an option of every command: it goes after the name of its command.'],
@@ -37,6 +40,8 @@ describe('the command line', () => {
       "The address 'nowhere' (from --url) is not one like https://baton.example.com.",
     ],
     ['help run get', 'Help is for one command at a time.'],
+    ['key --locks a:b', "--locks: 'a:b' is neither a name nor a beginning with a * at its end."],
+    [`key --name ${'x'.repeat(101)}`, '--name: a name has at most 100 characters.'],
     ['key --locks *a', "--locks: '*a' is neither a name nor a beginning with a * at its end."],
     ['key --verbs fly', "--verbs: there is no 'fly'; "],
     ['config --ttl 1s', 'Which lock? Its name is missing.'],
@@ -44,17 +49,25 @@ describe('the command line', () => {
     ['status --follow', '--follow needs a lock.'],
     ['release a', 'Which grant? `baton acquire` printed its id.'],
   ])('baton %s', async (line, message) => {
-    const words = line === '' ? [] : line.split(' ')
-    const { code, stdout, stderr } = await run(words)
+    const { code, stdout, stderr } = await run(line.split(' '))
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
     expect(stderr.startsWith(`baton: ${message}`), stderr).toBe(true)
   })
 
-  it.each(['rnu --json', '--json get a', 'put a b c --json'])('baton %s: also as JSON', async line => {
-    const json = await run(line.split(' '))
-    expect(json).toMatchObject({ code: 2, stderr: '' })
-    expect(jsonOf(json)).toMatchObject({ error: { code: 'usage', exitCode: 2, message: expect.any(String) } })
+  it('without a command gets the help, and is wrong usage all the same', async () => {
+    expect(await run([])).toEqual({ code: 2, stdout: '', stderr: generalHelp(COMMANDS) })
   })
+
+  it.each(['--json', 'rnu --json', '--json get a', 'put a b c --json'])(
+    'baton %s: also as JSON',
+    async line => {
+      const json = await run(line.split(' '))
+      expect(json).toMatchObject({ code: 2, stderr: '' })
+      expect(jsonOf(json)).toMatchObject({
+        error: { code: 'usage', exitCode: 2, message: expect.any(String) },
+      })
+    },
+  )
 })
 
 describe('a key', () => {
@@ -83,6 +96,10 @@ describe('a key', () => {
     })
     const weakJson = await run(['run', 'orders', '--json', '--', 'echo', 'ran'], keyed('reader'))
     expect(weakJson).toMatchObject({ code: 121, stdout: '' })
+    expect(JSON.parse(weakJson.stderr)).toMatchObject({
+      event: 'failed',
+      error: { code: 'forbidden', exitCode: 121, message: expect.any(String) },
+    })
     const noKey = await run(['release', 'orders', grant.id, '--json'])
     expect(jsonOf(noKey)).toMatchObject({ error: { code: 'unauthenticated', exitCode: 1 } })
     expect(await run(['release', 'orders', grant.id], keyed('operator'))).toMatchObject({ code: 0 })
@@ -93,6 +110,20 @@ describe('a key', () => {
     expect(await run([...words, 'put', 'stock', 'a', '1'])).toMatchObject({ code: 0 })
     expect(await run(['put', ...words, 'stock', 'a', '1'])).toMatchObject({ code: 0 })
     expect(await run(['put', 'stock', 'a', '1', `--key=${words[1]}`])).toMatchObject({ code: 0 })
+    const elsewhere = { environment: { BATON_URL: 'http://127.0.0.1:9' } }
+    const url = ['--url', service.url]
+    expect(await run([...url, ...words, 'get', 'stock', 'a'], elsewhere)).toMatchObject({ stdout: '1\n' })
+    expect(await run(['get', ...words, 'stock', ...url, 'a'], elsewhere)).toMatchObject({ stdout: '1\n' })
+    expect(await run(['get', 'stock', 'a', ...words, ...url], elsewhere)).toMatchObject({ stdout: '1\n' })
+  })
+
+  it.each([
+    [[]],
+    [['--name', 'x'.repeat(100), '--locks', '*', '--verbs', '*']],
+    [['--locks', `a,a.b-c_d,${'x'.repeat(64)},${'x'.repeat(64)}*,a*`, '--verbs', VERBS.join(',')]],
+  ])('that `baton key` makes is one that the service takes: %j', async words => {
+    const { entry } = jsonOf(await run(['key', ...words, '--json']))
+    expect(parseKeys(JSON.stringify([entry]))).toEqual({ type: 'keys', entries: [entry] })
   })
 })
 

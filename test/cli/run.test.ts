@@ -58,6 +58,9 @@ describe('the command', () => {
       stderr: "baton: There is no command 'no-such-command'.\n",
     })
     expect(await run(['run', lock.name, '--', '/'])).toMatchObject({ code: 126 })
+    const { stderr } = await run(['run', lock.name, '--json', '--', 'no-such-command'])
+    const events = stderr.trimEnd().split('\n')
+    expect(events.map(line => JSON.parse(line).event)).toEqual(['granted', 'not-started', 'ended'])
     await isFree(lock)
   })
 
@@ -87,6 +90,12 @@ describe('the command', () => {
     const busy = await run(['run', lock.name, '--try', '--', 'echo', 'ran'])
     expect(busy).toMatchObject({ code: 123, stdout: '' })
     expect(busy.stderr).toContain('The lock is busy')
+    const json = await run(['run', lock.name, '--try', '--json', '--', 'echo', 'ran'])
+    expect(json).toMatchObject({ code: 123, stdout: '' })
+    expect(JSON.parse(json.stderr)).toMatchObject({
+      event: 'failed',
+      error: { code: 'locked', exitCode: 123, holder: { fence: expect.any(Number) } },
+    })
   })
 
   it('does not run if the command line makes no sense', async () => {

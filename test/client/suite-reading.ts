@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { BadRequestError, ConflictError } from '../../client/index.ts'
-import { historyAnswer, listAnswer, statusAnswer } from '../../shared/api/answers.ts'
+import { historyAnswer, listAnswer, statusAnswer } from '../../shared/api/answer-schemas.ts'
 import type { GetBench } from './suite.ts'
 
 /** Each is awkward somewhere between a program and a path. */

@@ -1,54 +1,12 @@
 /** A span for each call, for a tracer of the shape that OpenTelemetry has. */
 import { describe, expect, it } from 'vitest'
-import { type AttributeValue, createBaton, type Span, type Tracer } from '../../client/index.ts'
+import { createBaton, type Socket } from '../../client/index.ts'
+import { type FakeSpan, fakeTracer, TRACE_ID } from './fake-tracer.ts'
 import { createHarness, failure } from './harness.ts'
-
-const TRACE_ID = '0af7651916cd43dd8448eb211c80319c'
-
-class FakeSpan implements Span {
-  readonly name: string
-  readonly kind: number
-  readonly id: string
-  readonly attributes: { [name: string]: AttributeValue }
-  readonly exceptions: Error[] = []
-  status: { code: number; message?: string } | null = null
-  ends = 0
-
-  constructor(name: string, kind: number, attributes: { [name: string]: AttributeValue }, count: number) {
-    this.name = name
-    this.kind = kind
-    this.attributes = attributes
-    this.id = count.toString(16).padStart(16, 'b')
-  }
-  setAttributes(attributes: { [name: string]: AttributeValue }): this {
-    Object.assign(this.attributes, attributes)
-    return this
-  }
-  recordException(exception: Error): void {
-    this.exceptions.push(exception)
-  }
-  setStatus(status: { code: number; message?: string }): this {
-    this.status = status
-    return this
-  }
-  end(): void {
-    this.ends++
-  }
-  spanContext() {
-    return { traceId: TRACE_ID, spanId: this.id, traceFlags: 1 }
-  }
-}
 
 function traced(change: Partial<FakeSpan> = {}) {
   const harness = createHarness()
-  const spans: FakeSpan[] = []
-  const tracer: Tracer = {
-    startActiveSpan(name, { kind, attributes }, run) {
-      const span = Object.assign(new FakeSpan(name, kind, attributes, spans.length + 1), change)
-      spans.push(span)
-      return run(span)
-    },
-  }
+  const { tracer, spans } = fakeTracer(change)
   const { network, clock } = harness
   const baton = createBaton({ fetch: network.fetch, clock, tracer })
   const take = () => spans.splice(0)
@@ -71,7 +29,11 @@ describe('a span', () => {
     await lock.list()
     await lock.status()
     const spans = take()
-    expect(spans.map(({ name, attributes }) => [name, attributes])).toEqual([
+    const keptAlive = spans.filter(({ name }) => name === 'baton.keepAlive')
+    expect(keptAlive.length).toBeGreaterThan(3)
+    for (const { attributes } of keptAlive) expect(attributes).toEqual(grant)
+    const others = spans.filter(({ name }) => name !== 'baton.keepAlive')
+    expect(others.map(({ name, attributes }) => [name, attributes])).toEqual([
       ['baton.acquire', { ...grant, 'baton.outcome': 'granted' }],
       ['baton.apply', { ...grant, 'baton.outcome': 'applied' }],
       ['baton.apply', { ...grant, 'baton.outcome': 'condition-failed' }],
@@ -128,4 +90,139 @@ describe('a span', () => {
     await lock.get('a')
     expect(network.sent[0]!.headers.has('traceparent')).toBe(false)
   })
+})
+
+describe('what lasts', () => {
+  const lockOf = (options: Pick<Parameters<typeof createBaton>[0], 'webSocket' | 'fetch'>) => {
+    const { tracer, spans } = fakeTracer()
+    const lock = createBaton({ url: 'https://example.com', tracer, ...options } as never).lock('test')
+    return { lock, spans }
+  }
+  const turn = (): Promise<void> => new Promise(resolve => setImmediate(resolve))
+
+  it('a watch is one span until its loop is left, through all connections', async () => {
+    const { lock, network, take } = traced()
+    network.inject('GET watch', 'lose-answer', { refuse: 'no_quorum' })
+    const events = lock.watch({ since: 0 })
+    const first = events.next()
+    await lock.transact([{ increment: 'n' }])
+    await first
+    const [span, ...others] = take()
+    expect([span!.name, span!.ends, others.map(({ name }) => name)]).toEqual([
+      'baton.watch',
+      0,
+      ['baton.transact'],
+    ])
+    await events.return()
+    expect(span).toMatchObject({ ends: 1, status: null })
+    expect(span!.attributes).toEqual({ 'baton.lock': 'test', 'baton.retries': 2, 'baton.events': 1 })
+    const traceparents = network.of('GET watch').map(({ headers }) => headers.get('traceparent'))
+    expect(traceparents).toEqual(new Array(3).fill(`00-${TRACE_ID}-${span!.id}-01`))
+  })
+
+  it('a watch that is refused says why', async () => {
+    const { lock, network, take } = traced()
+    network.inject('GET watch', { refuse: 'forbidden' })
+    const error = await failure(lock.watch().next())
+    const [span] = take()
+    expect(span).toMatchObject({ name: 'baton.watch', ends: 1, exceptions: [error] })
+    expect(span!.attributes).toMatchObject({ 'baton.error': 'forbidden', 'baton.events': 0 })
+  })
+
+  it.each([
+    ['close', undefined],
+    ['error', 'network'],
+  ])('a session is one span until its socket says %s', async (ending, code) => {
+    const listeners = new Map<string, (event: { data?: unknown }) => void>()
+    const socket: Socket = {
+      send: () => {},
+      close: () => {},
+      addEventListener: (type, listener) => void listeners.set(type, listener),
+    }
+    const { lock, spans } = lockOf({ webSocket: () => socket })
+    lock.session()
+    await turn()
+    listeners.get('message')!({ data: JSON.stringify({ type: 'crit', fence: 7, epoch: 0, ttlMs: 9e9 }) })
+    const [span] = spans
+    expect([span!.name, span!.attributes, span!.ends]).toEqual([
+      'baton.session',
+      { 'baton.lock': 'test', 'baton.fence': 7 },
+      0,
+    ])
+    listeners.get(ending)!({})
+    listeners.get('close')!({})
+    expect([span!.ends, span!.attributes['baton.error'], spans.length]).toEqual([1, code, 1])
+  })
+
+  it('a session of a Worker carries its span on', async () => {
+    const asked: Request[] = []
+    const fetch = async (request: Request) => {
+      asked.push(request)
+      return new Response(null, { status: 204 })
+    }
+    const { lock, spans } = lockOf({ fetch })
+    await failure(lock.session()[Symbol.asyncIterator]().next())
+    expect(asked[0]!.headers.get('traceparent')).toBe(`00-${TRACE_ID}-${spans[0]!.id}-01`)
+    expect(spans[0]).toMatchObject({ ends: 1, status: { code: 2 } })
+  })
+})
+
+describe('each request of', () => {
+  const names = (spans: readonly FakeSpan[]) => spans.map(({ name }) => name)
+
+  it('a listing is a span, page by page', async () => {
+    const { lock, take } = traced()
+    await lock.transact([
+      { put: 'a', value: 1 },
+      { put: 'b', value: 2 },
+    ])
+    take()
+    for await (const _ of lock.entries({ limit: 1 })) void 0
+    expect(names(take())).toEqual(['baton.list', 'baton.list'])
+  })
+
+  it('a history is a span', async () => {
+    const { lock, take } = traced()
+    await lock.transact([{ increment: 'n' }])
+    take()
+    await lock.history()
+    expect(names(take())).toEqual(['baton.history'])
+  })
+
+  it('a grant by its id is a span', async () => {
+    const { lock, take } = traced()
+    const held = await lock.acquire({ keepAlive: false })
+    const grant = lock.grant(held.grant.id)
+    await grant.keepAlive()
+    await grant.apply([{ increment: 'n' }])
+    await grant.release()
+    expect(names(take())).toEqual(['baton.acquire', 'baton.keepAlive', 'baton.apply', 'baton.release'])
+  })
+
+  it('a wait that is given up has a span of its own for the withdrawal', async () => {
+    const { lock, take, clock } = traced()
+    await using _held = await lock.acquire({ keepAlive: false })
+    const controller = new AbortController()
+    const waiting = failure(lock.acquire({ signal: controller.signal }))
+    await clock.sleep(100)
+    controller.abort()
+    await waiting
+    await clock.sleep(100)
+    expect(take().map(({ name, ends }) => [name, ends])).toEqual([
+      ['baton.acquire', 1],
+      ['baton.acquire', 1],
+      ['baton.withdraw', 1],
+    ])
+  })
+})
+
+it('a keep-alive that a release cuts short is no error', async () => {
+  const { lock, take, clock } = traced()
+  const held = await lock.acquire({ hearLoss: true })
+  await clock.sleep(1_000)
+  await held.release()
+  await clock.sleep(1_000)
+  const keepAlives = take().filter(({ name }) => name === 'baton.keepAlive')
+  expect(keepAlives.at(-1)).toMatchObject({ ends: 1, status: null })
+  expect(keepAlives.at(-1)!.attributes['baton.outcome']).toBe('no-longer-needed')
 })

@@ -2,6 +2,7 @@
 import { expectTypeOf, it } from 'vitest'
 import type {
   AppendResult,
+  Configuration,
   DeleteResult,
   Entry,
   GetResult,
@@ -12,7 +13,6 @@ import type {
   IncrementResult,
   KeyValueOp,
   Lock,
-  LockConfiguration,
   LockOptions,
   Membership,
   NotApplied,
@@ -108,7 +108,7 @@ it('the types of the client are those of the service', () => {
   expectTypeOf<keyof api.ListAnswer>().toEqualTypeOf<keyof Page>()
   expectTypeOf<keyof api.ListAnswer['entries'][number]>().toEqualTypeOf<keyof Entry>()
   expectTypeOf<api.StatusAnswer>().toExtend<Status>()
-  expectTypeOf<api.ConfigurationAnswer>().toExtend<LockConfiguration>()
+  expectTypeOf<api.ConfigurationAnswer>().toExtend<Configuration>()
   expectTypeOf<keyof api.HistoryAnswer>().toEqualTypeOf<keyof HistoryPage>()
   expectTypeOf<api.ParticipantsAnswer>().toExtend<Membership>()
   expectTypeOf<keyof LockOptions>().toEqualTypeOf<keyof api.ConfigureRequest>()

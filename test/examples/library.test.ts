@@ -33,6 +33,14 @@ describe('the router below a path', () => {
     expect(await answers[2]!.json()).toMatchObject({ code: 'no_such_route' })
   })
 
+  it('has its page where its path ends with a slash', async () => {
+    const response = await fetch(`${worker.url}/locks-api/`)
+    expect(response.status).toBe(200)
+    expect(await response.json()).toMatchObject({ links: { docs: '/locks-api/docs' } })
+    const page = await fetch(`${worker.url}/locks-api/`, { headers: { accept: 'text/html' } })
+    expect(await page.text()).toContain('href="/locks-api/docs"')
+  })
+
   it('describes itself as it is reached', async () => {
     const description = (await (await fetch(`${worker.url}/locks-api/openapi.json`)).json()) as object
     expect(description).toMatchObject({ servers: [{ url: '/locks-api' }] })

@@ -16,6 +16,7 @@ import type { ConsensusState, Entry } from '../../shared/protocols/wme-consensus
 import { resultOf } from '../../shared/resource/replica.ts'
 import { budgetOf } from './bound.ts'
 import type { Findings } from './findings.ts'
+import { forgetTimes } from './forget-times.ts'
 import type { Menu } from './menu.ts'
 import type { Model } from './model.ts'
 import type { Seat } from './seat.ts'
@@ -67,12 +68,14 @@ export const consensusModel = (
 /**
  * As for wme (normalise.ts): both counters only say how long to wait, or when to fall silent. Fixed at 0 it
  * never falls silent, and the search has every run of the original and those in which it repeats longer. The
- * detector's patience is an interval, too.
+ * detector's times are about intervals, too.
  */
-function normalise({ config }: Context, { soft }: ConsensusState): void {
+function normalise(_context: Context, { soft }: ConsensusState): void {
   soft.repeatAttempts = 0
   soft.idleRepeats = 0
-  soft.detector.timeoutMs.fill(config.timing.timeoutMs)
+  forgetTimes(soft.detector)
+  soft.beat.dueAt = 0
+  soft.beat.repeatedAt = null
 }
 
 // ---------------------------------------------------------------- of one step
@@ -228,7 +231,7 @@ function menuOf({ isUp, state, user }: ConsensusSeat): Menu {
       input: inputOfAction(action),
       budget: action === 'issue' ? OPERATIONS : action === 'withdraw' ? WITHDRAWALS : -1,
     })),
-    canFlush: false,
+    flushes: [],
     suspicions: watched.filter(peer => !silent.includes(peer)).map(inputOfUnreachable),
     isAsked: Object.keys(voters).length > 0,
     canExpire: timers.ttl === true,

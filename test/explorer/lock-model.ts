@@ -142,7 +142,7 @@ function menuOf({ isUp, state, user }: Seat<LockState>): Menu {
       input: inputOfAction(action),
       budget: action === 'withdraw' ? WITHDRAWALS : -1,
     })),
-    canFlush: false,
+    flushes: [],
     suspicions: [],
     isAsked: false,
     canExpire: timers.ttl === true,

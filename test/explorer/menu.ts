@@ -7,7 +7,8 @@ import { actionsOf } from './user.ts'
 export interface Menu {
   readonly isUp: boolean
   readonly user: readonly UserItem[]
-  readonly canFlush: boolean
+  /** Timers whose only purpose is that something leaves later, with something else. */
+  readonly flushes: readonly number[]
   /** The inputs by which its detector suspects a peer. */
   readonly suspicions: readonly number[]
   /** Another participant asked this one whether it hears the owner. */
@@ -26,6 +27,7 @@ export interface UserItem {
   readonly budget: number
 }
 
+const FLUSHES = (['flush', 'spread'] as const).map(timer => ({ timer, input: inputOfTimer(timer) }))
 const SUSPECT: readonly number[] = [inputOfTimer('suspect')]
 const NOBODY: readonly number[] = []
 /** The last digit of a ballot is its proposer. */
@@ -41,7 +43,7 @@ export function menuOf({ isUp, state, user }: Seat): Menu {
       input: inputOfAction(action),
       budget: action === 'issue' ? OPERATIONS : action === 'withdraw' ? WITHDRAWALS : -1,
     })),
-    canFlush: timers.flush === true,
+    flushes: FLUSHES.filter(({ timer }) => timers[timer] === true).map(({ input }) => input),
     suspicions: timers.suspect === true ? SUSPECT : NOBODY,
     isAsked: Object.keys(voters).length > 0,
     canExpire: timers.ttl === true,

@@ -22,7 +22,7 @@ import { PairTable } from './tables.ts'
 import { crash, hear, newUser, speak, type User, type UserAction } from './user.ts'
 import { copy, freeze, Numbering } from './values.ts'
 
-export const TIMERS = ['repeat', 'heartbeat', 'suspect', 'propose', 'flush', 'ttl'] as const
+export const TIMERS = ['repeat', 'heartbeat', 'suspect', 'propose', 'flush', 'spread', 'ttl'] as const
 export const USER_ACTIONS = ['try', 'issue', 'exit', 'withdraw', 'repeat'] as const
 
 const MAX_PARTICIPANTS = 9

@@ -19,7 +19,7 @@ const MAX_TOLD = 60
 /** A step is three numbers of the run. */
 const LOOK_AT_CLOCK_EVERY = 3 * 4_096
 
-const URGENT: readonly number[] = [RECOVER, inputOfTimer('flush')]
+const URGENT: readonly number[] = [RECOVER, inputOfTimer('flush'), inputOfTimer('spread')]
 const USER: readonly number[] = [inputOfAction('repeat'), inputOfAction('exit'), inputOfAction('try')]
 const TIMERS: readonly number[] = [inputOfTimer('repeat'), inputOfTimer('propose')]
 

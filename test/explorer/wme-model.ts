@@ -18,7 +18,7 @@ export const wmeModel = (protocol: WmeProtocol): Model<WmeState, WmeMessage> => 
   mayReduce: true,
   coverageGoals: COVERAGE_GOALS,
   recorded,
-  normalise: (context, state) => normalise(protocol.name, context, state),
+  normalise: (_context, state) => normalise(protocol.name, state),
   checkStep,
   noteStep,
   checkSeat: (findings, context, seat) => checkSeat(findings, context, protocol, seat),

@@ -10,7 +10,8 @@
  *   - a detector suspects whenever it may, within the budgets (bound.ts): `suspect` fires, where a protocol
  *     has that timer (a transport that reports a peer as unreachable has exactly the same effect there), or
  *     else a watched peer cannot be reached;
- *   - `flush` fires whenever it is set: it sends the DOINVOKE of wme-2;
+ *   - `flush` and `spread` fire whenever they are set: they send the DOINVOKE of wme-2, and what the rest
+ *     lacks of an operation that went to a majority first;
  *   - `propose` fires in a *quiet* world, where no link holds a message to a participant that is up, and
  *     begins a bounded number of rounds of ballots in each epoch: a proposer that is behind and whose
  *     question was lost would otherwise try ever higher ones;
@@ -56,7 +57,6 @@ export const STRAYED = -4
 const REPEAT = inputOfTimer('repeat')
 const PROPOSE = inputOfTimer('propose')
 const HEARTBEAT = inputOfTimer('heartbeat')
-const FLUSH = inputOfTimer('flush')
 const TTL = inputOfTimer('ttl')
 
 const CRASHES = budgetOf('crashes')
@@ -206,7 +206,7 @@ export class Worlds {
   }
 
   private expandTimers(index: number, menu: Menu, mayRepeat: boolean): void {
-    if (menu.canFlush) this.step(index, FLUSH)
+    for (const input of menu.flushes) this.step(index, input)
     if (menu.canExpire) this.stepFor(index, TTL, EXPIRIES)
     for (const input of menu.suspicions) {
       const after = this.budgets.spendDoubt(this.world[2 * this.participants]!, index + 1)
@@ -340,8 +340,8 @@ export class Worlds {
     if (this.budgets.hasSpent(budgets, 'losses') || this.budgets.hasSpent(budgets, 'crashes')) return true
     if (this.budgets.hasSpent(budgets, 'stragglers')) return true
     for (let index = 0; index < this.participants; index++) {
-      const { user, canFlush } = this.menuOf(this.world[index]!)
-      if (canFlush) return false
+      const { user, flushes } = this.menuOf(this.world[index]!)
+      if (flushes.length > 0) return false
       if (user.some(({ budget }) => budget === -1 || this.budgets.spend(budgets, budget) !== -1)) return false
     }
     return true

@@ -337,4 +337,31 @@ const others: Mutant[] = [
   },
 ]
 
-export const coreMutants: Mutant[] = [...digests, ...weights, ...pages, ...others]
+const endings: Mutant[] = [
+  {
+    id: 'ending-not-saved',
+    trap: 'endings',
+    title: 'how a grant ended is forgotten in a crash',
+    file: WME.grants,
+    find: '  endings.push(ending)\n  save(step, endingKey(ending), ending)\n',
+    replace: '  endings.push(ending)\n',
+  },
+  {
+    id: 'ending-never-forgotten',
+    trap: 'endings',
+    title: 'the records of endings pile up',
+    file: WME.grants,
+    find: 'forget(step, endingKey(endings.shift()!))',
+    replace: 'endings.shift()',
+  },
+  {
+    id: 'endings-of-before-lost',
+    trap: 'endings',
+    title: 'endings from storage of before are kept in memory alone',
+    file: WME.grants,
+    find: '  for (const ending of durable.endings) save(step, endingKey(ending), ending)\n',
+    replace: '',
+  },
+]
+
+export const coreMutants: Mutant[] = [...digests, ...weights, ...pages, ...endings, ...others]

@@ -204,18 +204,9 @@ export const durabilityMutants: Mutant[] = [
     trap: 'durable: crit, ejected',
     title: 'the end of a grant is not stored',
     file: WME.grants,
-    find: lines(
-      '  changeStub(step, {',
-      "    phase: 'idle',",
-      '    grant: null,',
-      '    pendingOperation: null,',
-    ),
-    replace: lines(
-      '  step.state.durable.stub = Object.assign({}, step.state.durable.stub, {',
-      "    phase: 'idle',",
-      '    grant: null,',
-      '    pendingOperation: null,',
-    ),
+    find: "  changeStub(step, { phase: 'idle', grant: null, pendingOperation: null })\n",
+    replace:
+      "  step.state.durable.stub = { ...step.state.durable.stub, phase: 'idle', grant: null, pendingOperation: null }\n",
   },
   {
     id: 'durable-cells',

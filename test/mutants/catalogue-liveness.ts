@@ -225,20 +225,4 @@ export const livenessMutants: Mutant[] = [
     find: lines('  forgetWaiter(step, waiter)', '  setWaitTimer(step)'),
     replace: '  forgetWaiter(step, waiter)',
   },
-  {
-    id: 're-entry-waits-unconfirmed',
-    trap: 'confirm',
-    title: 'a re-entry whose user waits for the confirmation waits for the flush timer',
-    file: WME.repeat,
-    find: "  if (durable.stub.phase === 'entering') return false\n",
-    replace: '',
-  },
-  {
-    id: 'entries-wait-for-the-flush-timer',
-    trap: 'confirm',
-    title: 'operations and grants wait for the flush timer like re-entries',
-    file: WME.repeat,
-    find: "unsent.every(entry => entry.kind === 'grant' && entry.by === self && entry.to === self)",
-    replace: 'unsent.length > 0',
-  },
 ]

@@ -32,8 +32,8 @@ export const lossMutants: Mutant[] = [
     trap: 'C3',
     title: 'entries are said once',
     file: WME.repeat,
-    find: '  for (const peer of laggards(step))\n',
-    replace: '  for (const peer of laggards(step).slice(0, 0))\n',
+    find: '  for (const peer of laggards(step)) {\n',
+    replace: '  for (const peer of laggards(step).slice(0, 0)) {\n',
   },
   {
     id: 'c3-entries-given-up',
@@ -168,8 +168,8 @@ export const lossMutants: Mutant[] = [
     trap: 'Figure 4',
     title: 'WME-2: a DOINVOKE waits forever for something to ride on',
     file: WME.centralised,
-    find: "    broadcast(step, { type: 'do-invoke', epoch: durable.epoch.epoch, committed, digest })\n",
-    replace: '',
+    find: "      send(step, peer, { type: 'do-invoke', epoch: durable.epoch.epoch, committed, digest })\n",
+    replace: '      void digest\n',
   },
   {
     id: 'read-without-target',

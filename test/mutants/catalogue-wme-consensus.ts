@@ -58,7 +58,7 @@ const machine: Mutant[] = [
     trap: 'eject through the log',
     title: 'a participant that suspects the holder takes it out of its own copy, without a decision',
     file: CONSENSUS.suspicion,
-    find: "    submitEjection(step, { kind: 'eject', fence: machine.holder.fence, reason: 'suspected' })",
+    find: "    submitEjection(step, { kind: 'eject', fence: holder.fence, reason: 'suspected' })",
     replace: '    durable.machine = { ...machine, holder: null }',
   },
   {
@@ -264,8 +264,8 @@ const others: Mutant[] = [
     trap: 'B2',
     title: 'a silent holder is not ejected',
     file: CONSENSUS.suspicion,
-    find: '  if (machine.holder?.participant === about && isQueued(step))\n    submit',
-    replace: '  if (machine.holder?.participant === 0)\n    submit',
+    find: '  if (holder?.participant === about && isQueued(step) &&',
+    replace: '  if (holder?.participant === 0 &&',
   },
   {
     id: 'consensus-no-pre-vote',
@@ -296,9 +296,12 @@ const others: Mutant[] = [
     trap: 'B10',
     title: 'a ping is a sign of life of its sender',
     file: CONSENSUS.suspicion,
-    find: '  learn(step, from, message)\n  sendAlive(step, from)',
-    replace:
-      '  step.state.soft.heardAt[from] = step.now\n  learn(step, from, message)\n  sendAlive(step, from)',
+    find: '  learn(step, from, message)\n  sendAlive(step, from, message.ping)',
+    replace: lines(
+      '  detector.beginAsking(step.state.soft.detector, from)',
+      '  learn(step, from, message)',
+      '  sendAlive(step, from, message.ping)',
+    ),
   },
   {
     id: 'consensus-read-without-majority',
@@ -321,8 +324,8 @@ const others: Mutant[] = [
     trap: 'C1',
     title: 'a command that was announced is not announced again',
     file: CONSENSUS.repeat,
-    find: '  sendRequest(step)\n  repeatPrepare(step)',
-    replace: '  repeatPrepare(step)',
+    find: '  sendRequest(step)\n  sayStillWaiting(step)',
+    replace: '  sayStillWaiting(step)',
   },
   {
     id: 'consensus-proposal-once',

@@ -161,6 +161,11 @@ describe('the catalogue of mutants', () => {
     expect(TRAPS.filter(trap => !covered.includes(trap))).toEqual([])
   })
 
+  it('has one for each rule of the failure detector', () => {
+    const covered = mutants.map(({ trap }) => trap)
+    expect(range('T', 5).filter(rule => !covered.includes(rule))).toEqual([])
+  })
+
   it('has one for each line of the table of what is durable', () => {
     const lines = trapsOf('wme').filter(trap => trap.startsWith('durable'))
     expect(DURABLE.filter(line => !lines.some(trap => trap.includes(line)))).toEqual([])

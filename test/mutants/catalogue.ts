@@ -6,6 +6,7 @@
 import { birthMutants } from './catalogue-birth.ts'
 import { bytesMutants } from './catalogue-bytes.ts'
 import { coreMutants } from './catalogue-core.ts'
+import { detectorMutants } from './catalogue-detector.ts'
 import { durabilityMutants } from './catalogue-durability.ts'
 import { ghostMutants } from './catalogue-ghosts.ts'
 import { journalMutants } from './catalogue-journal.ts'
@@ -13,6 +14,8 @@ import { livenessMutants } from './catalogue-liveness.ts'
 import { lockOnlyMutants } from './catalogue-lock-only.ts'
 import { lossMutants } from './catalogue-loss.ts'
 import { maekawaMutants } from './catalogue-maekawa.ts'
+import { messageMutants } from './catalogue-messages.ts'
+import { olderMutants } from './catalogue-older.ts'
 import { participantMutants } from './catalogue-participant.ts'
 import { participantCallMutants } from './catalogue-participant-calls.ts'
 import { ricartAgrawalaMutants } from './catalogue-ricart-agrawala.ts'
@@ -72,6 +75,8 @@ export const mutants: Mutant[] = [
   ...lossMutants,
   ...durabilityMutants,
   ...coreMutants,
+  ...detectorMutants,
+  ...messageMutants,
   ...wmeConsensusMutants,
   ...ricartAgrawalaMutants,
   ...ricartAgrawalaGroupMutants,
@@ -86,4 +91,5 @@ export const mutants: Mutant[] = [
   ...serviceMutants,
   ...sessionCallMutants,
   ...toldMutants,
+  ...olderMutants,
 ]

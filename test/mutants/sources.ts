@@ -16,6 +16,8 @@ export const WME = {
   reads: `${folder}/reads.ts`,
   records: `${folder}/records.ts`,
   repeat: `${folder}/repeat.ts`,
+  replicate: `${folder}/replicate.ts`,
+  roundTrips: `${folder}/round-trips.ts`,
   soft: `${folder}/soft.ts`,
   step: 'shared/protocols/step.ts',
   stubStep: `${folder}/step.ts`,
@@ -106,6 +108,7 @@ export const BIRTH = {
   healing: `${birth}/healing.ts`,
   ledger: `${birth}/ledger.ts`,
   ledgerState: `${birth}/ledger-state.ts`,
+  lock: `${birth}/lock.ts`,
   receive: `${birth}/receive.ts`,
   register: `${birth}/register.ts`,
   state: `${birth}/lock-state.ts`,
@@ -115,6 +118,7 @@ export const BIRTH = {
 const participant = 'worker/participant'
 
 export const PARTICIPANT = {
+  beforeBirths: `${participant}/core/before-births.ts`,
   checkpoint: `${participant}/core/checkpoint.ts`,
   engine: `${participant}/core/engine.ts`,
   eventLog: `${participant}/core/event-log.ts`,

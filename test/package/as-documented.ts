@@ -23,5 +23,9 @@ export function itTestsAsDocumented(packed: () => Packed): void {
     expect(vitest.status, vitest.output + vitest.errors).toBe(0)
     const inNode = project.node(['--test', 'expiry.test.js'])
     expect(inNode.status, inNode.output + inNode.errors).toBe(0)
+    const spoilt = project.read('expiry.test.js').replace('next.fence > stalled', 'next.fence < stalled')
+    project.write('spoilt.test.js', spoilt)
+    const failed = project.node(['--test', 'spoilt.test.js'])
+    expect(failed.status, 'a test that fails ends all the same').toBe(1)
   })
 }

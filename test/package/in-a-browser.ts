@@ -6,16 +6,8 @@ import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { extname, join } from 'node:path'
 import { expect, it } from 'vitest'
+import { CHROMIUM, chromiumFlags, NO_CHROMIUM } from '../chromium.ts'
 import { NAME, type Packed, succeed } from './project.ts'
-
-const CHROMIUM = [
-  process.env.CHROMIUM_PATH ?? '',
-  '/usr/bin/chromium',
-  '/usr/bin/chromium-browser',
-  '/usr/bin/google-chrome',
-  '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome',
-  'C:\\Program Files\\Google\\Chrome\\Application\\chrome.exe',
-].find(existsSync)
 
 /**
  * What the page says when it is done. It waits for nothing else, so a browser that cannot report fails the
@@ -48,8 +40,7 @@ export function itWorksInABrowser(packed: () => Packed, serviceUrl: () => string
     project.write('index.html', '<!doctype html><script type="module" src="/page.js"></script>')
     project.write('page.js', PAGE)
     succeed(project.tool('vite/bin/vite.js', 'build', '--target', 'esnext'))
-    if (CHROMIUM === undefined)
-      context.skip('no Chromium here: the bundle was made, and not run (CHROMIUM_PATH)')
+    if (CHROMIUM === undefined) return context.skip(`${NO_CHROMIUM}: the bundle was made, and not run`)
 
     const { server, reported } = await serve(join(project.folder, 'dist'))
     const { port } = server.address() as AddressInfo
@@ -66,14 +57,7 @@ export function itWorksInABrowser(packed: () => Packed, serviceUrl: () => string
 }
 
 function browse(page: string, profile: string): ChildProcess {
-  const flags = [
-    '--headless',
-    '--no-sandbox',
-    '--disable-gpu',
-    '--no-first-run',
-    `--user-data-dir=${profile}`,
-  ]
-  return spawn(CHROMIUM!, [...flags, page], { stdio: 'ignore' })
+  return spawn(CHROMIUM!, [...chromiumFlags(profile), page], { stdio: 'ignore' })
 }
 
 async function serve(

@@ -5,14 +5,34 @@
 import { convertV4MiniflareOptions, Miniflare } from 'miniflare'
 import { expect, it } from 'vitest'
 import { COMPATIBILITY_DATE } from '../../worker/local/workerd.ts'
-import { blocksOf, pageAt } from '../readme/markdown.ts'
-import { type Packed, STRICT, succeed } from './project.ts'
+import { blocksOf, commandsOf, pageAt } from '../readme/markdown.ts'
+import { type Packed, type Project, STRICT, succeed } from './project.ts'
 
 function blockOfLibrary(language: string, part: string): string {
   const blocks = blocksOf(pageAt('docs/library.md').text)
   const found = blocks.filter(block => block.language === language && block.text.includes(part))
   if (found.length !== 1) throw new Error(`docs/library.md has ${found.length} blocks with ${part}`)
   return `${found[0]!.text}\n`
+}
+
+const WRANGLER = 'wrangler/wrangler-dist/cli.js'
+
+/** `wrangler dev`, and what the page says that one is answered then, at a port of the test's own. */
+async function answersAsDocumented(project: Project): Promise<void> {
+  const [start, call] = commandsOf({ language: 'sh', text: blockOfLibrary('sh', 'wrangler dev'), line: 1 })
+  const words = start!.command.split(' ')
+  expect(words.slice(0, 3)).toEqual(['npx', 'wrangler', 'dev'])
+  const running = project.startTool(WRANGLER, ...words.slice(2).map(word => (word === '8787' ? '0' : word)))
+  try {
+    const url = await running.printed(/Ready on (http:\S+)/)
+    const [, path] = /^curl -s 'http:\/\/127\.0\.0\.1:8787(\/[^']*)'$/.exec(call!.command)!
+    for (const _ of ['once', 'again']) {
+      const response = await fetch(new URL(path!, url))
+      expect(await response.json()).toEqual(call!.answer)
+    }
+  } finally {
+    await running.end()
+  }
 }
 
 export function itWorksInAWorker(packed: () => Packed): void {
@@ -26,9 +46,9 @@ export function itWorksInAWorker(packed: () => Packed): void {
 
     const configuration = blockOfLibrary('toml', 'new_sqlite_classes')
     expect(configuration).toContain(`compatibility_date = "${COMPATIBILITY_DATE}"`)
-    project.write('wrangler.toml', `name = "shop"\nmain = "worker.ts"\n${configuration}`)
-    const wrangler = 'wrangler/wrangler-dist/cli.js'
-    succeed(project.tool(wrangler, 'deploy', '--dry-run', '--outdir', 'out'))
+    project.write('wrangler.toml', configuration)
+    succeed(project.tool(WRANGLER, 'deploy', '--dry-run', '--outdir', 'out'))
+    await answersAsDocumented(project)
 
     const miniflare = new Miniflare(
       convertV4MiniflareOptions({

@@ -3,6 +3,7 @@
  * comes from a registry: what the package needs, and what such a project has beside it, are linked from here.
  */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join, relative } from 'node:path'
@@ -23,6 +24,9 @@ export const STRICT = {
   skipLibCheck: false,
   noEmit: true,
 }
+
+/** For something that hangs; nothing here comes near it. */
+const LIMIT_MS = 240_000
 
 export interface Ran {
   readonly status: number | null
@@ -110,6 +114,18 @@ export class Project {
     return this.node([join(ROOT, 'node_modules', path), ...words])
   }
 
+  /** The same, left running. It has a group of its own, so that all that it starts ends with it. */
+  startTool(path: string, ...words: readonly string[]): RunningTool {
+    const file = join(ROOT, 'node_modules', path)
+    const child = spawn(process.execPath, [file, ...words], {
+      cwd: this.folder,
+      env: ownEnvironment(QUIET),
+      stdio: ['ignore', 'pipe', 'pipe'],
+      detached: process.platform !== 'win32',
+    })
+    return new RunningTool(child)
+  }
+
   compile(configuration: string): Ran {
     return this.tool('typescript/bin/tsc', '-p', configuration)
   }
@@ -136,6 +152,47 @@ export class Project {
   }
 }
 
+/** wrangler asks nobody outside. */
+const QUIET = {
+  WRANGLER_SEND_METRICS: 'false',
+  WRANGLER_WRITE_LOGS: 'false',
+  CLOUDFLARE_CF_FETCH_ENABLED: 'false',
+  X_LOCAL_EXPLORER: 'false',
+  X_LOCAL_OBSERVABILITY: 'false',
+}
+
+export class RunningTool {
+  readonly #process: ChildProcess
+  #said = ''
+
+  constructor(child: ChildProcess) {
+    this.#process = child
+    for (const stream of [child.stdout!, child.stderr!]) {
+      stream.setEncoding('utf8').on('data', (text: string) => {
+        this.#said += text
+      })
+    }
+  }
+
+  /** The first group of what it has printed; rejects if it ends before. */
+  async printed(pattern: RegExp): Promise<string> {
+    for (;;) {
+      const found = pattern.exec(this.#said)
+      if (found !== null) return found[1]!
+      if (this.#process.exitCode !== null) throw new Error(`it ended: ${this.#said}`)
+      await new Promise(resolve => setTimeout(resolve, 50))
+    }
+  }
+
+  async end(): Promise<void> {
+    if (this.#process.exitCode !== null) return
+    const ended = once(this.#process, 'exit')
+    if (process.platform === 'win32') this.#process.kill()
+    else process.kill(-this.#process.pid!, 'SIGKILL')
+    await ended
+  }
+}
+
 function run(
   cwd: string,
   command: string,
@@ -145,6 +202,7 @@ function run(
   const { status, stdout, stderr, error } = spawnSync(command, words, {
     cwd,
     encoding: 'utf8',
+    timeout: LIMIT_MS,
     env: ownEnvironment(environment),
   })
   if (error !== undefined) throw error

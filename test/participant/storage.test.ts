@@ -281,14 +281,6 @@ describe('layouts', () => {
     }
   })
 
-  it('one from before locks were born by agreement is refused, and nothing is touched', () => {
-    const rows = older()
-    rows.tables.records.set('.configuration', '{}')
-    const before = structuredClone(rows.tables)
-    expect(() => new Storage(rows, { eventsKept: 100 })).toThrow('too old')
-    expect(structuredClone(rows.tables)).toEqual(before)
-  })
-
   it('a newer one is refused, and nothing is touched', () => {
     const rows = new MemoryRows()
     const storage = new Storage(rows, { eventsKept: 100 })

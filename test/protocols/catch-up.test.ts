@@ -202,6 +202,10 @@ describe.each(protocols)('catch-up %s', (_name, protocol) => {
     cluster.reconnect(1)
     cluster.fire(2, 'repeat')
     cluster.deliver(all(ofType('new-epoch'), among(1, 2, 3)))
+    // Another one should propose, but nothing is heard of it for a while.
+    expect(bodies(cluster.network.filter(from(1)), 'prepare')).toEqual([])
+    cluster.take(ofType('prepare'))
+    cluster.fire(1, 'propose')
     expect(bodies(cluster.network.filter(from(1)), 'prepare')).toHaveLength(4)
     cluster.deliver(among(1, 2, 3, 4))
     cluster.run(1_000)
@@ -251,7 +255,7 @@ describe.each(protocols)('catch-up %s', (_name, protocol) => {
     // It asks for a snapshot whose last page is late; it starts anew and gets it from another participant, in
     // time.
     const ask = (peer: number) => {
-      const body = { type: 'alive', epoch: 0, length: 13 } as const
+      const body = { type: 'do-invoke', epoch: 0, committed: 13, digest: '' } as const
       cluster.hand({ from: peer, to: 3, message: { format: 1, configuration: 1, body } })
       cluster.deliver(ofType('catch-up-request', 'snapshot-offer', 'snapshot-request'))
       return cluster.take(ofType('snapshot-page'))[0]!

@@ -4,6 +4,7 @@ import {
   DEFAULT_TIMING,
   type Limits,
   type Protocol,
+  type ProtocolOptions,
   type Timing,
 } from '../../shared/protocols/protocol.ts'
 import type { WmeMessage } from '../../shared/protocols/wme/messages.ts'
@@ -18,6 +19,8 @@ export interface ClusterOptions {
   readonly localHandoffs?: number
   readonly limits?: Partial<Limits>
   readonly timing?: Partial<Timing>
+  /** Default: operations go to all at once. */
+  readonly options?: ProtocolOptions
   readonly resource?: Resource
   /** After every step, the durable state is compared with what storage alone gives back (invariant I20). */
   readonly checkRecovery?: boolean
@@ -26,12 +29,14 @@ export interface ClusterOptions {
 export class Cluster extends Table<WmeState, WmeMessage> {
   constructor(protocol: Protocol<WmeState, WmeMessage>, options: ClusterOptions) {
     const { participants, localHandoffs = 1, limits, timing, resource, checkRecovery } = options
+    const { options: chosen = { majorityFirst: false } } = options
     super(protocol, {
       participants,
       config: {
         localHandoffs,
         timing: { ...DEFAULT_TIMING, confirmMs: 0, ...timing },
         limits: { ...DEFAULT_LIMITS, ...limits },
+        options: chosen,
       },
       ...(resource && { resource }),
       recoverEvery: checkRecovery ? 1 : 0,

@@ -1,6 +1,9 @@
 /** Matchers that select messages in flight. */
 import type { WmeMessage } from '../../shared/protocols/wme/messages.ts'
+import { all, from, to } from './addressed.ts'
 import type { Sent } from './cluster.ts'
+
+export { all, from, to }
 
 export type Matcher = (sent: Sent) => boolean
 
@@ -8,21 +11,6 @@ export const ofType =
   (...types: WmeMessage['type'][]): Matcher =>
   sent =>
     types.includes(sent.message.body.type)
-
-export const to =
-  (...participants: number[]): Matcher =>
-  sent =>
-    participants.includes(sent.to)
-
-export const from =
-  (...participants: number[]): Matcher =>
-  sent =>
-    participants.includes(sent.from)
-
-export const all =
-  (...matchers: Matcher[]): Matcher =>
-  sent =>
-    matchers.every(matcher => matcher(sent))
 
 export const not =
   (matcher: Matcher): Matcher =>

@@ -17,8 +17,11 @@ import {
   withdraw,
 } from './scenes.ts'
 
-/** Longer than anything that is repeated only for a while, shorter than a grant. */
-const SETTLING_MS = 10_000
+/**
+ * Longer than anything that is repeated, or watched for another participant, only for a while; shorter than a
+ * grant.
+ */
+const SETTLING_MS = 12_000
 
 describe.each(protocols)('quiescence %s', (_name, protocol) => {
   const createCluster = (participants = 5) => new Cluster(protocol, { participants })

@@ -1,8 +1,9 @@
 /**
- * Taking the lock again where the token is costs no message: its entry rides on what is sent anyway, or
- * leaves after a while.
+ * Taking the lock again where the token is costs no message: its entry rides on what is sent anyway. It
+ * leaves by itself only if its user asks for the confirmation, if its user stays, or if many have gathered.
  */
 import { describe, expect, it } from 'vitest'
+import type { Limits } from '../../shared/protocols/protocol.ts'
 import { Cluster } from './cluster.ts'
 import { countByType, ofType } from './matchers.ts'
 import {
@@ -22,10 +23,9 @@ const timing = { confirmMs: 20 }
 
 describe.each(protocols)('re-entry %s', (_name, protocol) => {
   /** Participant 1 has the token, and all know the log. */
-  function settled(participants = 3): Cluster {
-    const cluster = new Cluster(protocol, { participants, timing })
-    exit(cluster, enter(cluster, 1, 'first'))
-    cluster.fire(1, 'flush')
+  function settled(participants = 3, limits?: Partial<Limits>): Cluster {
+    const cluster = new Cluster(protocol, { participants, timing, ...(limits && { limits }) })
+    exit(cluster, enter(cluster, 1, 'first', { confirm: true }))
     cluster.deliver()
     expect(cluster.network).toEqual([])
     return cluster
@@ -71,15 +71,76 @@ describe.each(protocols)('re-entry %s', (_name, protocol) => {
     expect(logAt(cluster, 2)).toEqual(logAt(cluster, 1))
   })
 
-  it('leaves when nothing else does, several together, and is confirmed', () => {
+  it.each([1, 2, 3, 5])(
+    'whose user has left again concerns nobody: no timer, ever (N = %i)',
+    participants => {
+      const cluster = settled(participants)
+      for (const user of ['a', 'b', 'c']) {
+        cluster.try(1, user)
+        exit(cluster, holder(cluster, 1, user))
+        expect(cluster.timers(1)).toEqual([])
+      }
+      cluster.run(60_000)
+      expect(cluster.network).toEqual([])
+    },
+  )
+
+  it('nor does one that was ejected, or whose grant expired', () => {
+    const cluster = settled()
+    cluster.try(1, 'a')
+    ejectHolder(cluster, 1, 'e')
+    cluster.try(1, 'b', { ttlMs: 10 })
+    cluster.fire(1, 'ttl')
+    expect(eventsOf(cluster, 1, 'ejected')).toHaveLength(2)
+    expect(cluster.timers(1)).toEqual([])
+    expect(cluster.network).toEqual([])
+  })
+
+  it('a user that follows another at once has its own time', () => {
+    const cluster = settled()
+    cluster.try(1, 'a')
+    cluster.try(1, 'b')
+    cluster.run(timing.confirmMs - 5)
+    exit(cluster, holder(cluster, 1, 'a'))
+    cluster.run(timing.confirmMs - 5)
+    expect(isIn(cluster, 1, 'b')).toBe(true)
+    expect(logAt(cluster, 2).length).toBeLessThan(logAt(cluster, 1).length)
+    cluster.run(10)
+    expect(logAt(cluster, 2)).toEqual(logAt(cluster, 1))
+  })
+
+  it('does not keep the news of the operation before it from the others', () => {
+    const cluster = settled()
+    cluster.try(1, 'a')
+    const by = holder(cluster, 1, 'a')
+    issue(cluster, by, 'x')
+    cluster.deliver()
+    exit(cluster, by)
+    cluster.try(1, 'b')
+    exit(cluster, holder(cluster, 1, 'b'))
+    cluster.run(1_000)
+    for (const id of [1, 2, 3]) expect(appliedAt(cluster, id)).toEqual(['x'])
+    expect(cluster.timers(1)).toEqual([])
+  })
+
+  it('stays in the log of an owner that restarts, and is told then', () => {
+    const cluster = settled()
+    cluster.try(1, 'a')
+    exit(cluster, holder(cluster, 1, 'a'))
+    cluster.crash(1)
+    cluster.start(1)
+    cluster.run(1_000)
+    expect(logAt(cluster, 2)).toEqual(logAt(cluster, 1))
+  })
+
+  it('leaves when its user stays, with those before it, and is confirmed', () => {
     const cluster = settled()
     for (const user of ['a', 'b', 'c']) {
       cluster.try(1, user)
       if (user !== 'c') exit(cluster, holder(cluster, 1, user))
     }
     expect(cluster.network).toEqual([])
-    expect(cluster.hasTimer(1, 'flush')).toBe(true)
-    cluster.fire(1, 'flush')
+    cluster.fire(1, 'confirm')
     expect(countByType(cluster.network)).toEqual({ invoke: 2 })
     cluster.deliver()
     expect(logAt(cluster, 3)).toEqual(logAt(cluster, 1))
@@ -95,23 +156,26 @@ describe.each(protocols)('re-entry %s', (_name, protocol) => {
     expect(isIn(cluster, 1, 'a')).toBe(true)
   })
 
-  it('leaves when too many would wait together', () => {
-    const cluster = settled()
-    let entries = 0
-    while (cluster.network.length === 0 && entries < 1_000) {
-      cluster.try(1, 'a')
-      exit(cluster, holder(cluster, 1, 'a'))
-      entries++
-    }
-    expect(entries).toBe(64)
-    cluster.deliver()
-    expect(logAt(cluster, 2)).toEqual(logAt(cluster, 1))
-  })
+  it.each([{ entriesPerMessage: 32 }, { uncommitted: 8 }])(
+    'leaves when too many would wait together (%o)',
+    few => {
+      const cluster = settled(3, few)
+      let entries = 0
+      while (cluster.network.length === 0 && entries < 1_000) {
+        cluster.try(1, 'a')
+        exit(cluster, holder(cluster, 1, 'a'))
+        entries++
+      }
+      expect(entries).toBe(Object.values(few)[0])
+      cluster.deliver()
+      expect(logAt(cluster, 2)).toEqual(logAt(cluster, 1))
+    },
+  )
 
   it('is repeated like every entry when it is lost', () => {
     const cluster = settled()
     cluster.try(1, 'a')
-    cluster.fire(1, 'flush')
+    cluster.fire(1, 'confirm')
     cluster.take(ofType('invoke'))
     cluster.fire(1, 'repeat')
     cluster.deliver()
@@ -172,7 +236,7 @@ describe.each(protocols)('re-entry %s', (_name, protocol) => {
     exit(cluster, holder(cluster, 2, 'b'))
     cluster.try(2, 'c')
     expect(isIn(cluster, 2, 'c')).toBe(true)
-    if (cluster.hasTimer(2, 'flush')) cluster.fire(2, 'flush')
+    if (cluster.hasTimer(2, 'confirm')) cluster.fire(2, 'confirm')
     cluster.deliver()
     expect(logAt(cluster, 1).at(-1)).toEqual(logAt(cluster, 2).at(-1))
   })

@@ -158,7 +158,7 @@ describe.each(protocols)('readmission %s', (_name, protocol) => {
       { type: 'invoke', epoch: 0, previous: 0, digest, entries: [grant], committed: 0 },
       { type: 'request', epoch: 0, participant: 2, requestId: 1 },
       { type: 'ping', epoch: 0, length: 0, joins: {} },
-      { type: 'pre-vote', epoch: 0, length: 0, round: '1.1' },
+      { type: 'pre-vote', epoch: 0, length: 0, owner: 1, round: '1.1' },
       {
         type: 'new-epoch',
         epoch: 0,

@@ -34,7 +34,10 @@ describe.each(protocols)('regressions %s', (_, protocol) => {
     cluster.take(to(1))
     cluster.deliver()
     for (const peer of [3, 4]) cluster.unreachable(peer, 5)
-    // Now 2 seals, and 1 hears of it. As the first participant that is there, it proposes.
+    // Now 2 seals, and 1 hears of it. It hears nothing of the one that should propose, so it does.
+    cluster.deliver(not(ofType('prepare')))
+    cluster.take(ofType('prepare'))
+    cluster.fire(1, 'propose')
     const sent = cluster.deliver()
     expect(sent.some(({ from, message }) => from === 1 && message.body.type === 'prepare')).toBe(true)
     expect(sent.filter(message => message.from === message.to)).toEqual([])

@@ -4,10 +4,11 @@
  * protocol can prevent and each must notice.
  */
 import { describe, expect, it } from 'vitest'
+import { EMPTY_LOG, UNDIGESTED } from '../../shared/protocols/running-digest.ts'
 import { ProtocolDefect } from '../../shared/protocols/step.ts'
 import type { Entry, LogBase } from '../../shared/protocols/wme/state.ts'
 import { Cluster, type ClusterOptions } from './cluster.ts'
-import { all, bodies, from, ofType, to } from './matchers.ts'
+import { all, among, bodies, from, ofType, to } from './matchers.ts'
 import { enter, eventsOf, exit, issue, logAt, protocols, replaceOwner, valueAt } from './scenes.ts'
 
 describe.each(protocols)('the running digest %s', (name, protocol) => {
@@ -139,5 +140,87 @@ describe.each(protocols)('the running digest %s', (name, protocol) => {
     const digestOf = (id: number) => logAt(cluster, id).at(-1)!.digest
     expect([2, 3, 4, 5].map(digestOf)).toEqual([1, 1, 1, 1].map(digestOf))
     expect((cluster.storage(1).get('base') as unknown as LogBase).digest).not.toBe('')
+  })
+})
+
+describe.each(protocols)('a log that is older than digests %s', (_, protocol) => {
+  /** All stop, and their storage becomes that of a version without digests. */
+  function forgetDigests(cluster: Cluster): void {
+    for (const id of cluster.everybody) {
+      cluster.crash(id)
+      const storage = cluster.storage(id)
+      for (const [key, value] of storage) {
+        const place = key === 'base' ? (value as unknown as LogBase).sequence : 1
+        if (key === 'base' || key.startsWith('log/'))
+          storage.set(key, { ...(value as object), digest: place === 0 ? EMPTY_LOG : UNDIGESTED })
+      }
+    }
+    cluster.take(() => true)
+    for (const id of cluster.everybody) cluster.start(id)
+  }
+
+  const digestAt = (cluster: Cluster, id: number, sequence: number) =>
+    logAt(cluster, id).find(entry => entry.sequence === sequence)!.digest
+
+  it('stops nobody, whatever part of it each participant has', () => {
+    const cluster = new Cluster(protocol, { participants: 3, limits: { logKept: 4 }, checkRecovery: true })
+    let by = enter(cluster, 1, 'a')
+    issue(cluster, by, 'early')
+    cluster.run(1_000)
+    cluster.isolate(3)
+    for (let i = 0; i < 12; i++) {
+      issue(cluster, by, `op ${i}`)
+      cluster.deliver(among(1, 2))
+    }
+    exit(cluster, by)
+    forgetDigests(cluster)
+    cluster.reconnect(3)
+    by = enter(cluster, 2, 'b')
+    issue(cluster, by, 'late')
+    cluster.run(6_000)
+    expect([1, 2, 3].map(id => valueAt(cluster, id))).toEqual([14, 14, 14])
+    by = replaceOwner(cluster, [2], 3, 'c')
+    issue(cluster, by, 'later')
+    cluster.reconnect(2)
+    cluster.run(6_000)
+    expect([1, 2, 3].map(id => valueAt(cluster, id))).toEqual([15, 15, 15])
+  })
+
+  it('reaches a participant that has nothing of it, entry by entry', () => {
+    const cluster = new Cluster(protocol, { participants: 3, checkRecovery: true })
+    cluster.isolate(3)
+    const by = enter(cluster, 1, 'a')
+    for (const opId of ['x', 'y']) {
+      issue(cluster, by, opId)
+      cluster.deliver(among(1, 2))
+    }
+    expect(logAt(cluster, 3)).toEqual([])
+    forgetDigests(cluster)
+    cluster.reconnect(3)
+    issue(cluster, by, 'z')
+    cluster.run(6_000)
+    expect(valueAt(cluster, 3)).toBe(3)
+    expect(digestAt(cluster, 3, 1)).toBe(UNDIGESTED)
+  })
+
+  it('has digests from its first new entry on, which notice a difference', () => {
+    const cluster = new Cluster(protocol, { participants: 3, checkRecovery: true })
+    const by = enter(cluster, 1, 'a')
+    issue(cluster, by, 'x')
+    cluster.run(1_000)
+    forgetDigests(cluster)
+    issue(cluster, by, 'y')
+    cluster.run(1_000)
+    const last = logAt(cluster, 1).at(-1)!.sequence
+    expect(digestAt(cluster, 1, last)).not.toBe(UNDIGESTED)
+    expect([2, 3].map(id => digestAt(cluster, id, last))).toEqual(
+      [1, 1].map(id => digestAt(cluster, id, last)),
+    )
+    const entry = cluster.storage(2).get(`log/${last}`) as object
+    cluster.storage(2).set(`log/${last}`, { ...entry, digest: 'another' })
+    cluster.crash(2)
+    cluster.start(2)
+    issue(cluster, by, 'z')
+    expect(() => cluster.run(1_000)).toThrow(ProtocolDefect)
   })
 })

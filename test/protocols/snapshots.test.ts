@@ -181,7 +181,7 @@ describe.each(protocols)('snapshots %s', (_name, protocol) => {
       if (cluster.network.length === 0) cluster.run(50)
       if (cluster.state(3).soft.incoming === null && cluster.state(3).soft.asking === null) {
         const { length } = cluster.state(1).durable.log
-        const body = { type: 'alive', epoch: 0, length: length + 1_000 } as const
+        const body = { type: 'do-invoke', epoch: 0, committed: length + 1_000, digest: '' } as const
         cluster.hand({ from: 1, to: 3, message: { format: 1, configuration: 1, body } })
       }
     }

@@ -170,9 +170,47 @@ describe.each(protocols)('users again %s', (_name, protocol) => {
         grants.push(by)
         exit(cluster, by)
       }
-      expect(cluster.state(1).durable.stub.endings).toHaveLength(2)
+      expect(cluster.state(1).durable.endings).toHaveLength(2)
       expect(exit(cluster, grants[0]!)).toMatchObject([{ refusal: { code: 'grant-over', ending: null } }])
       expect(exit(cluster, grants[1]!)).toMatchObject([{ type: 'rem' }])
+    })
+
+    const endingKeys = (cluster: Cluster) =>
+      [...cluster.storage(1).keys()].filter(key => key.startsWith('ending/'))
+
+    it('each is a record of its own, and survives a crash', () => {
+      const cluster = createCluster({ limits: { endingsKept: 2 }, checkRecovery: true })
+      const grants = ['a', 'b', 'c'].map(user => {
+        const by = enter(cluster, 1, user)
+        exit(cluster, by)
+        return by
+      })
+      expect(endingKeys(cluster)).toEqual(grants.slice(1).map(({ fence }) => `ending/${fence}`))
+      expect(cluster.storage(1).get('stub')).not.toHaveProperty('endings')
+      cluster.crash(1)
+      cluster.start(1)
+      for (const by of grants.slice(1)) expect(exit(cluster, by)).toMatchObject([{ type: 'rem' }])
+    })
+
+    it('storage from before that has them in the record of the stub, which is taken apart', () => {
+      const cluster = createCluster()
+      const grants = ['a', 'b'].map(user => {
+        const by = enter(cluster, 1, user)
+        exit(cluster, by)
+        return by
+      })
+      const storage = cluster.storage(1)
+      const endings = endingKeys(cluster).map(key => storage.get(key)!)
+      for (const key of endingKeys(cluster)) storage.delete(key)
+      storage.set('stub', { ...(storage.get('stub') as object), endings })
+      for (let starts = 0; starts < 2; starts++) {
+        cluster.crash(1)
+        cluster.start(1)
+        expect(cluster.view(1).endings).toEqual(endings)
+        expect(endingKeys(cluster)).toEqual(grants.map(({ fence }) => `ending/${fence}`))
+        expect(storage.get('stub')).not.toHaveProperty('endings')
+      }
+      for (const by of grants) expect(exit(cluster, by)).toMatchObject([{ type: 'rem' }])
     })
   })
 

@@ -43,6 +43,20 @@ describe.each(['docs/protocol.md', 'docs/birth.md', 'ARCHITECTURE.md', 'CONTRIBU
   })
 })
 
+/** The names of the members of an interface. */
+function membersOf(name: string, text: string): string[] {
+  const [, body] = new RegExp(`interface ${name}<[^{]*\\{\n(.*?)^\\}`, 'ms').exec(text)!
+  return [...body!.matchAll(/^ {2}(\w+)\(/gm)].map(([, member]) => member!)
+}
+
+it('the interface in ARCHITECTURE.md has members of the real one', () => {
+  const shown = membersOf('Protocol', pageAt('ARCHITECTURE.md').text)
+  expect(shown).toHaveLength(2)
+  expect(membersOf('Protocol', pageAt('shared/protocols/protocol.ts').text)).toEqual(
+    expect.arrayContaining(shown),
+  )
+})
+
 describe('these tests', () => {
   it('find a name and a file that are not there', () => {
     expect(unknownNames('`logKept`, `logKeptt`, `epoch.sealed`, `epoch.sealedd`')).toEqual([

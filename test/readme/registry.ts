@@ -15,6 +15,7 @@ export const CHECKED_ELSEWHERE: readonly (Named & { readonly by: string })[] = [
   { page: 'README.md', contains: 'npx wrangler login', by: 'test/deploy/steps.test.ts' },
   { page: 'docs/cli.md', contains: '$ ', by: 'test/cli/docs.test.ts' },
   { page: 'docs/cli.md', contains: 'usage: baton ', by: 'test/cli/docs.test.ts' },
+  { page: 'docs/library.md', contains: 'wrangler dev', by: 'test/package/package.test.ts' },
   { page: 'docs/library.md', contains: 'npm install', by: 'test/package/package.test.ts' },
   { page: 'docs/testing.md', contains: '@baton-lock/baton/', by: 'test/package/package.test.ts' },
   { page: 'docs/operations.md', contains: '"level":', by: 'test/router/operations-document.test.ts' },

@@ -34,7 +34,7 @@ function invocationsOf(text: string): Invocation[] {
 const helps = new Map<string, Promise<string>>()
 
 function helpOf({ script, command, options }: Invocation): Promise<string> {
-  const variant = ['--birth'].find(option => options.includes(option)) ?? ''
+  const variant = ['--birth', '--detector'].find(option => options.includes(option)) ?? ''
   // Without npm, which takes longer than most of them.
   const asked = [`${scripts[script]} ${variant} --help`]
   // Options of one command of the command line, and those of all.
@@ -92,8 +92,8 @@ describe('these tests', () => {
   })
 
   it('find a file that is not there', () => {
-    expect(missingFiles(page('`node test/deploy/count.ts`, `node test/deploy/counts.ts`'))).toEqual([
-      'test/deploy/counts.ts',
+    expect(missingFiles(page('`node bench/count/main.ts`, `node bench/count/other.ts`'))).toEqual([
+      'bench/count/other.ts',
     ])
   })
 })

@@ -1,10 +1,10 @@
 /** The nearest participant serves; if it does not answer, the next one does, where that is safe. */
 import { describe, expect, it } from 'vitest'
+import { ANYWHERE, AT_HOME, OPERATION } from './calls-of-a-lock.ts'
 import {
   createHarness,
   DEFAULTS,
   done,
-  GRANT_ID,
   NEAR_1,
   NEAR_2,
   NEAR_3,
@@ -13,27 +13,10 @@ import {
   problemOf,
   refuse,
   statusOf,
-  TICKET_ID,
   USER,
   usualAnswer,
 } from './fake.ts'
 
-const OPERATION = { opId: 'o-1', ops: [{ get: 'a' }] }
-const ANYWHERE: readonly [string, string, unknown][] = [
-  ['POST', '/v1/locks/orders/acquire', {}],
-  ['POST', '/v1/locks/orders/transact', OPERATION],
-  ['GET', '/v1/locks/orders/state/a', undefined],
-  ['GET', '/v1/locks/orders/state', undefined],
-  ['POST', '/v1/locks/orders/eject', undefined],
-  ['PUT', '/v1/locks/orders', {}],
-]
-const AT_HOME: readonly [string, string, unknown][] = [
-  ['GET', `/v1/locks/orders/tickets/${TICKET_ID}`, undefined],
-  ['DELETE', `/v1/locks/orders/tickets/${TICKET_ID}`, undefined],
-  ['POST', `/v1/locks/orders/grants/${GRANT_ID}/ops`, OPERATION],
-  ['POST', `/v1/locks/orders/grants/${GRANT_ID}/keepalive`, {}],
-  ['DELETE', `/v1/locks/orders/grants/${GRANT_ID}`, undefined],
-]
 const crash = () => {
   throw new Error('Network connection lost.')
 }

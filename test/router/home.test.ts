@@ -1,7 +1,8 @@
 /** The root: a page for a browser, a short answer with links for everybody else. */
+import { readFileSync } from 'node:fs'
 import { Hono } from 'hono'
 import { describe, expect, it } from 'vitest'
-import { homeAnswer } from '../../shared/api/answers.ts'
+import { homeAnswer } from '../../shared/api/answer-schemas.ts'
 import { createHarness } from './fake.ts'
 
 const BROWSER = { accept: 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8' }
@@ -31,7 +32,9 @@ describe('a browser', () => {
     const nonce = /style-src 'nonce-([^']+)'/.exec(policy)?.[1]
     expect(policy).toContain("default-src 'none'")
     expect(text).toContain(`<style nonce="${nonce}">`)
-    expect(text.replaceAll(/<code>[^<]*<\/code>/g, '')).not.toMatch(/<script|<link|<img|src=|https?:|style="/)
+    expect(policy).toContain('img-src data:')
+    const own = text.replaceAll(/<code>[^<]*<\/code>|<link rel="icon" href="data:[^"]*">/g, '')
+    expect(own).not.toMatch(/<script|<link|<img|src=|https?:|style="/)
   })
 
   it('is told what is wrong', async () => {
@@ -39,6 +42,7 @@ describe('a browser', () => {
     expect((await page(healing)).text).toContain('<dd class="bad">recovering</dd>')
     const closed = (await page({ keys: undefined })).text
     expect(closed).toContain('none yet: every call is refused')
+    expect(closed).toContain('<code>npx @baton-lock/baton key</code>')
     expect(closed).toContain('$BATON_KEY')
   })
 })
@@ -53,7 +57,8 @@ describe('everybody else', () => {
       expect(response.headers.get('vary')).toBe('Accept')
       const body = await response.json()
       expect(homeAnswer.safeParse(body).success).toBe(true)
-      expect(body).toMatchObject({ status: 'ok', links: { docs: '/docs' } })
+      const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'))
+      expect(body).toMatchObject({ status: 'ok', version, links: { docs: '/docs' } })
     },
   )
 

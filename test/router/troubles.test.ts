@@ -3,6 +3,7 @@
  * meanwhile.
  */
 import { afterEach, describe, expect, it, vi } from 'vitest'
+import { ANYWHERE, AT_HOME, OPERATION } from './calls-of-a-lock.ts'
 import {
   createHarness,
   DEFAULTS,
@@ -13,26 +14,9 @@ import {
   place,
   problemOf,
   stubError,
-  TICKET_ID,
   usualAnswer,
 } from './fake.ts'
 
-const OPERATION = { opId: 'o-1', ops: [{ get: 'a' }] }
-const ANYWHERE: readonly [string, string, unknown][] = [
-  ['POST', '/v1/locks/orders/acquire', {}],
-  ['POST', '/v1/locks/orders/transact', OPERATION],
-  ['GET', '/v1/locks/orders/state/a', undefined],
-  ['GET', '/v1/locks/orders/state', undefined],
-  ['POST', '/v1/locks/orders/eject', undefined],
-  ['PUT', '/v1/locks/orders', {}],
-]
-const AT_HOME: readonly [string, string, unknown][] = [
-  ['GET', `/v1/locks/orders/tickets/${TICKET_ID}`, undefined],
-  ['DELETE', `/v1/locks/orders/tickets/${TICKET_ID}`, undefined],
-  ['POST', `/v1/locks/orders/grants/${GRANT_ID}/ops`, OPERATION],
-  ['POST', `/v1/locks/orders/grants/${GRANT_ID}/keepalive`, {}],
-  ['DELETE', `/v1/locks/orders/grants/${GRANT_ID}`, undefined],
-]
 afterEach(() => {
   vi.useRealTimers()
 })

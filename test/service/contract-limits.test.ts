@@ -12,8 +12,8 @@ import { openSession, type TestSession } from './session-socket.ts'
 
 const service = useService()
 
-const MOST_SESSIONS = API_LIMITS.sessionsPerParticipant
-const MOST_WATCHERS = API_LIMITS.watchersPerParticipant
+const MAX_SESSIONS = API_LIMITS.sessionsPerParticipant
+const MAX_WATCHERS = API_LIMITS.watchersPerParticipant
 const AT_ONCE = 40
 
 /** Like `Promise.all`, a few at a time. */
@@ -85,7 +85,7 @@ describe('429 too_many with Retry-After', () => {
 
   it('for one more session', async () => {
     const lock = service.lock()
-    const sessions = await many(MOST_SESSIONS, (): Promise<TestSession> => openSession(`${lock.url}/session`))
+    const sessions = await many(MAX_SESSIONS, (): Promise<TestSession> => openSession(`${lock.url}/session`))
     const refused = await upgradeStatus(lock)
     expect(refused).toEqual({ status: 429, retryAfter: '1', type: PROBLEM_MEDIA_TYPE })
     sessions[0]!.send({ type: 'try' })
@@ -97,7 +97,7 @@ describe('429 too_many with Retry-After', () => {
 
   it('for one more watcher', async () => {
     const lock = service.lock()
-    const watchers = await many(MOST_WATCHERS, (): Promise<TestWatch> => openWatch(`${lock.url}/watch`))
+    const watchers = await many(MAX_WATCHERS, (): Promise<TestWatch> => openWatch(`${lock.url}/watch`))
     const refused = await lock.send('GET', '/watch')
     expect([refused.status, refused.body.code]).toEqual([429, 'too_many'])
     expect(refused.body.detail).toBe('Too many watch this lock at this participant.')

@@ -3,7 +3,7 @@
  * contract: its status is one that the route documents, its body has the documented shape, and a refusal is a
  * problem of the table.
  */
-import { problemAnswer } from '../../shared/api/answers.ts'
+import { problemAnswer } from '../../shared/api/answer-schemas.ts'
 import { PROBLEM_MEDIA_TYPE, PROBLEMS, type ProblemCode, problemType } from '../../shared/api/problems.ts'
 import { problemsOf, ROUTE_IDS, ROUTES, type Route } from '../../shared/api/routes.ts'
 import type { Grant, Holder, ParticipantView, Ticket } from '../../shared/api/types.ts'

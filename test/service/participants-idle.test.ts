@@ -124,6 +124,26 @@ describe('an idle lock', () => {
     expect(alarms()).toEqual(NO_ALARMS)
   })
 
+  it('is not woken by a user that came and went where the token is, nor are the others', async () => {
+    const lock = newLock()
+    await runOut(lock, 1)
+    await eventually(() => expect(alarms()).toEqual(NO_ALARMS))
+    await expectSilence()
+    const [, ...others] = bytes()
+    for (let cycles = 0; cycles < 10; cycles++) await lock.released(await lock.granted({ at: 1 }))
+    const atTheEnd = bytes()
+    await sleep(LONG_MS)
+    expect(alarms()).toEqual(NO_ALARMS)
+    expect(bytes()).toEqual(atTheEnd)
+    expect(atTheEnd.slice(1)).toEqual(others)
+    // The next operation takes all of it along.
+    await lock.transacted([{ increment: 'n' }], { at: 1 })
+    await eventually(async () => {
+      const { participants } = (await lock.status()).body
+      expect(new Set(participants.map(({ sequence }) => sequence)).size).toBe(1)
+    })
+  })
+
   it('that is held has one alarm, for the end of the grant, and makes no request', async () => {
     const lock = newLock()
     const grant = await lock.granted({ at: 2, ttlMs: 600_000 })

@@ -11,7 +11,7 @@ export const PROTOCOLS: readonly ProtocolName[] = [
   'ricart-agrawala',
   'maekawa',
 ]
-export const MOST_PARTICIPANTS = 13
+export const MAX_PARTICIPANTS = 13
 
 export interface CommandLine {
   /** The whole service on a simulated platform, instead of the protocols alone. */
@@ -43,7 +43,7 @@ npm run sim -- --service [options]
   --service              the whole service (participants, router, client) on a simulated platform, instead of the
                          protocols alone: protocols, participants, faults and clients are drawn from the seed
   --protocol NAMES       ${PROTOCOLS.join(', ')} or all; several separated by commas (all)
-  --participants NUMBERS 1 to ${MOST_PARTICIPANTS}; several separated by commas (3)
+  --participants NUMBERS 1 to ${MAX_PARTICIPANTS}; several separated by commas (3)
   --seeds NUMBER         runs for each protocol and number of participants (100)
   --first-seed NUMBER    (1)
   --faults NAMES         ${FAULT_GROUPS.join(', ')}, or of these, separated by commas (all):
@@ -98,7 +98,7 @@ export function parseCommandLine(words: readonly string[]): CommandLine {
     without: listOf(values.without ?? ''),
     protocols: protocolsIn(values.protocol ?? 'all'),
     participants: listOf(values.participants ?? '3').map(text =>
-      integer(text, '--participants', 1, MOST_PARTICIPANTS),
+      integer(text, '--participants', 1, MAX_PARTICIPANTS),
     ),
     seeds: number('seeds', 1, 1e9, 100),
     firstSeed: number('first-seed', 0, 1e15, 1),

@@ -1,4 +1,5 @@
 /** What happened in a run. If something never happened in a batch, the batch has proved nothing about it. */
+import { addTo, zeroOf } from './counters.ts'
 
 export const COUNT_NAMES = [
   // the protocol at work
@@ -23,6 +24,8 @@ export const COUNT_NAMES = [
   'readmissions',
   'tokensCoexisting',
   'decidedOutcomes',
+  'majoritiesFirst',
+  'lateAnswers',
   'readersTogether',
   // faults
   'losses',
@@ -36,6 +39,7 @@ export const COUNT_NAMES = [
   'crashesAfterSave',
   'wipes',
   'falseSuspicions',
+  'wrongTimeouts',
   'deafOwners',
   'unreachableHints',
   // clients
@@ -56,12 +60,5 @@ export const COUNT_NAMES = [
 export type CountName = (typeof COUNT_NAMES)[number]
 export type Counts = { [name in CountName]: number }
 
-export function zeroCounts(): Counts {
-  const counts: Partial<Counts> = {}
-  for (const name of COUNT_NAMES) counts[name] = 0
-  return counts as Counts
-}
-
-export function addCounts(total: Counts, counts: Counts): void {
-  for (const name of COUNT_NAMES) total[name] += counts[name]
-}
+export const zeroCounts = (): Counts => zeroOf(COUNT_NAMES)
+export const addCounts: (total: Counts, counts: Counts) => void = addTo

@@ -49,6 +49,7 @@ const expectOf =
 const ofAll = expectOf(ALL)
 const ofReplicated = expectOf(REPLICATED)
 const ofWme = expectOf(WME)
+const ofWme2 = expectOf(['wme-2'])
 
 export const EXPECTATIONS: readonly Expectation[] = [
   ofAll('grants', 1),
@@ -65,10 +66,13 @@ export const EXPECTATIONS: readonly Expectation[] = [
   expectOf(['ricart-agrawala'])('readersTogether', 1),
   ofWme('epochs', 3, ...SUSPICIOUS),
   ofWme('falseSuspicions', 3, 'suspicions', 'pauses', 'delays', 'one-way', 'partitions'),
+  ofWme('wrongTimeouts', 2, 'delays', 'loss', 'pauses'),
   ofWme('deafOwners', 3, 'one-way'),
   ofReplicated('suspectedEjections', 3, ...SUSPICIOUS),
   ofWme('tokensCoexisting', 3, 'pauses', 'partitions', 'one-way', 'delays'),
   ofWme('decidedOutcomes', 3, ...SUSPICIOUS),
+  ofWme2('majoritiesFirst', 3),
+  ofWme2('lateAnswers', 3, 'crashes', 'pauses', 'partitions', 'one-way', 'delays', 'loss'),
   ofWme('rejectedBallots', 3, ...SUSPICIOUS),
   ofWme('preVotesRefused', 2, ...SUSPICIOUS),
   ofReplicated('brokenAfterHealing', 3),

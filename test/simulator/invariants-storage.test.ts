@@ -190,7 +190,7 @@ describe('I19: caps', () => {
     const endings = many({ user: 'u', fence: 1, reason: 'released' } as const)
     expectViolation(
       'I19',
-      exceeds(({ state }) => Object.assign(state.durable.stub, { endings })),
+      exceeds(({ state }) => Object.assign(state.durable, { endings })),
     )
     expectViolation(
       'I19',

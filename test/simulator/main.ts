@@ -11,9 +11,15 @@ import { runSeed } from './run.ts'
 import type { RunOptions } from './scenario.ts'
 
 const words = process.argv.slice(2)
-process.exitCode = words.includes('--birth') ? await birth(words) : await main(words)
+process.exitCode = await (words.includes('--birth') ? birth : words.includes('--detector') ? detector : main)(
+  words,
+)
 
 /** What is not asked for is not loaded: the protocols need neither births nor the service. */
+async function detector(words: readonly string[]): Promise<number> {
+  return (await import('./detector/main.ts')).main(words)
+}
+
 async function birth(words: readonly string[]): Promise<number> {
   return (await import('../birth/main.ts')).main(words)
 }

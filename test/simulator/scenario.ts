@@ -100,6 +100,7 @@ export const SIMULATED_TIMING: Timing = {
   heartbeatMs: 50,
   timeoutMs: 200,
   timeoutMaxMs: 5_000,
+  timeoutMinMs: 40,
   repeatMs: 30,
   repeatMaxMs: 500,
   proposeMs: 50,

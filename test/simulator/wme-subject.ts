@@ -4,13 +4,20 @@ import type { WmeMessage } from '../../shared/protocols/wme/messages.ts'
 import type { Membership, WmeState } from '../../shared/protocols/wme/state.ts'
 import { wme1, wme2 } from '../../shared/protocols/wme/wme.ts'
 import { WmeInvariants } from './invariants/wme-invariants.ts'
+import type { Random } from './random.ts'
 import type { Subject } from './subject.ts'
-import { WME_VARIANT } from './variant.ts'
+import { type Variant, WME_VARIANT } from './variant.ts'
+
+/** Only wme-2 can ask a majority first, and it does unless it is told not to. */
+const wmeVariant = (name: ProtocolName, random: Random): Variant =>
+  name === 'wme-2' && random.chance(0.25)
+    ? { ...WME_VARIANT, options: { majorityFirst: false } }
+    : WME_VARIANT
 
 export function wmeSubject(name: ProtocolName): Subject<WmeState, WmeMessage> {
   return {
     protocol: name === 'wme-1' ? wme1 : wme2,
-    drawVariant: () => WME_VARIANT,
+    drawVariant: random => wmeVariant(name, random),
     isMember: ({ storage }) => (storage.get('membership') as Membership | undefined)?.status === 'member',
     ownerBy: ({ state }) => state.derived.owner,
     isIdle: ({ state: { durable, soft } }) =>

@@ -49,12 +49,13 @@ describe('docs/which-protocol.md', () => {
   it.each(Object.entries(DOCUMENTED))('%s: what three and five participants cost', (label, title) => {
     const { costs } = cycles.find(cycle => cycle.title === title)!
     const both = [3, 5].map(size => costs.find(({ participants }) => participants === size)!)
-    const pair = (of: (cost: (typeof both)[number]) => number | string): string => both.map(of).join(' / ')
+    const pair = (of: (cost: (typeof both)[number]) => string): string => both.map(of).join(' / ')
+    const rounded = (figure: number): string => String(Number(figure.toFixed(1)))
     const cells = [
-      pair(({ messages }) => messages),
-      pair(({ delays }) => delays),
-      pair(({ requests }) => requests),
-      pair(({ rows }) => rows),
+      pair(({ messages }) => rounded(messages)),
+      pair(({ delays }) => rounded(delays)),
+      pair(({ requests }) => rounded(requests)),
+      pair(({ rows }) => rounded(rows)),
       pair(({ dollars }) => `$${dollars.toFixed(2)}`),
     ]
     expect(text).toContain(`| ${label} | ${cells.join(' | ')} |`)

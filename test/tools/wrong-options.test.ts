@@ -18,6 +18,12 @@ it.each([
   ['fuzz', 'test/fuzz/main.ts --requests', '--requests needs a value'],
   ['mutants', 'test/mutants/main.ts --only nobody', '--only: there is no such mutant: nobody'],
   ['bench', 'bench/main.ts --rounds --json', '--rounds needs a value, and --json is an option'],
+  [
+    'bench',
+    'bench/main.ts --only speed,luck',
+    '--only: there is no luck; parts are speed, protocols, processes, disk, rows, failover, growth',
+  ],
+  ['count', 'bench/count/main.ts --wakings 0', "--wakings is a whole number from 1, not '0'"],
   ['tables', 'bench/tables/main.ts --json=yes', '--json takes no value'],
 ])('npm run %s: %s', (script, line, message) => {
   const { status, stdout, stderr } = spawnSync(process.execPath, line.split(' '), {

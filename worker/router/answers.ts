@@ -1,4 +1,4 @@
-/** From what a participant answers, or the router itself refuses, to a response. */
+/** Makes responses from the answers of participants, and from what the router itself refuses. */
 import {
   type FieldError,
   PROBLEM_MEDIA_TYPE,

@@ -1,4 +1,4 @@
-/** Path, query and body of a request, held against the schemas of its route: the value, or the refusal. */
+/** Checks path, query and body of a request by the schemas of its route, and gives the value or a refusal. */
 import * as z from 'zod'
 import { explainOps } from '../../shared/api/explain-ops.ts'
 import { API_LIMITS } from '../../shared/api/limits.ts'

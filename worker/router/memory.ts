@@ -4,8 +4,8 @@
  */
 import type { LockConfiguration } from '../../shared/api/configuration.ts'
 
-const MOST_LOCKS = 1_000
-const MOST_SILENCES = 1_000
+const MAX_LOCKS = 1_000
+const MAX_SILENCES = 1_000
 
 /** A map that forgets what was used least recently. */
 export class BoundedMap<Value> {
@@ -42,7 +42,7 @@ export class BoundedMap<Value> {
  * says so, so nothing here needs to expire.
  */
 export class KnownConfigurations {
-  private readonly known = new BoundedMap<LockConfiguration>(MOST_LOCKS)
+  private readonly known = new BoundedMap<LockConfiguration>(MAX_LOCKS)
   private readonly defaults: (lock: string) => LockConfiguration
 
   constructor(defaults: (lock: string) => LockConfiguration) {
@@ -67,7 +67,7 @@ export class KnownConfigurations {
  * wait each time.
  */
 export class Silences {
-  private readonly until = new BoundedMap<number>(MOST_SILENCES)
+  private readonly until = new BoundedMap<number>(MAX_SILENCES)
   private readonly lastsMs: number
 
   constructor(lastsMs: number) {

@@ -32,7 +32,7 @@ export interface AskTimes {
   readonly probeAfterMs: number
   /** ... and is called silent if it has not said so after this. */
   readonly probeMs: number
-  /** Before something that may be tried again is, at most. */
+  /** The longest pause before a retry. */
   readonly retryMs: number
 }
 
@@ -105,8 +105,8 @@ export class ParticipantCaller {
       if (isOverloaded(error)) return { type: 'overloaded' }
       if (!isRetryable(error)) return silent(error)
     }
-    // Once more and no oftener, after a moment that is not the same for all: every call is one that may be
-    // said twice. But what the second answer says was not done, the first try may have done.
+    // Retry once, with jitter: every call may be repeated safely. But the first try may have done what the
+    // second answer says was not done.
     await new Promise(resolve => setTimeout(resolve, Math.random() * this.times.retryMs))
     try {
       const asked = await attempt()

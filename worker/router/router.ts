@@ -5,9 +5,9 @@
  * const baton = createRouter({ participants, keys: env.BATON_KEYS, defaults })
  * app.route('/locks', baton)
  *
- * The table of routes (shared/api/routes.ts) says what there is. For each route: who is there (401), is the
- * path well-formed
- * (400, 404), may they (403), are query and body well-formed (400, 413, 415), and then its handler.
+ * The table of routes (shared/api/routes.ts) says what there is. Each request is checked in this order: who
+ * is asking (401), is the path well-formed (400, 404), may they do this (403), are query and body well-formed
+ * (400, 413, 415)? Then the handler of its route answers.
  */
 import { Hono } from 'hono'
 import { NONCE, secureHeaders } from 'hono/secure-headers'

@@ -66,7 +66,7 @@ interface Heard {
 }
 
 /** How often a question may be sent on by participants that have no part in the lock. */
-const MOST_REROUTES = 2
+const MAX_REROUTES = 2
 const STATUS_MS = 2_000
 
 export class Routing {
@@ -105,7 +105,7 @@ export class Routing {
     let isInDoubt = false
     for (let leftMs = limitMs; ; leftMs = end - now()) {
       const place = this.placesFor(lock, from).find(candidate => !asked.has(addressOf(candidate)))
-      if (place === undefined || leftMs <= 0 || reroutes > MOST_REROUTES || plan.isOver?.()) break
+      if (place === undefined || leftMs <= 0 || reroutes > MAX_REROUTES || plan.isOver?.()) break
       asked.add(addressOf(place))
       const { result, leavesDoubt } = await this.ask(plan, place, leftMs)
       isInDoubt ||= leavesDoubt
@@ -129,7 +129,7 @@ export class Routing {
     let place = await this.locate(lock, participant, plan.from)
     let isInDoubt = false
     const gone = (): Routed => (isInDoubt && isOperation(plan) ? unanswered(plan) : { type: 'gone' })
-    for (let reroutes = 0; reroutes <= MOST_REROUTES; reroutes++) {
+    for (let reroutes = 0; reroutes <= MAX_REROUTES; reroutes++) {
       if (place === 'unknown') return unanswered(plan)
       if (place === null) return gone()
       const { result, leavesDoubt } = await this.ask(plan, place, limitMs)

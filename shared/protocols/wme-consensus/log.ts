@@ -132,9 +132,14 @@ export function followAfter(step: Step, position: number): void {
   }
 }
 
+/**
+ * Each participant computes it for itself, so it must depend on nothing but the commands. A log that is older
+ * than digests therefore stays without: participants know different parts of it.
+ */
 function digestOf(durable: Durable, position: number, command: Command): string {
-  const text = canonical(command as unknown as Json)
-  return running.digestAfter(knownDigest(durable, position - 1), text)
+  const before = knownDigest(durable, position - 1)
+  if (before === running.UNDIGESTED) return running.UNDIGESTED
+  return running.digestAfter(before, canonical(command as unknown as Json))
 }
 
 function put(step: Step, entry: Entry): void {

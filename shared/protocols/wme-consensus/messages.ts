@@ -67,12 +67,16 @@ export interface PingMessage {
   readonly type: 'ping'
   readonly ballot: number
   readonly decided: number
+  /** The name of this ping. */
+  readonly ping?: number
 }
 
 export interface AliveMessage {
   readonly type: 'alive'
   readonly ballot: number
   readonly decided: number
+  /** The ping that it answers. */
+  readonly ping?: number
 }
 
 /** Do you not hear `about` either? */

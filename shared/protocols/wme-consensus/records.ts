@@ -89,7 +89,7 @@ export function recover(context: Context, records: Iterable<readonly [string, Js
   return { durable, soft: createSoft(context.config, durable) }
 }
 
-function createSoft({ participants, timing }: ParticipantConfig, durable: Durable): Soft {
+function createSoft({ participants }: ParticipantConfig, durable: Durable): Soft {
   return {
     acknowledged: {
       ballot: durable.acceptor.promised,
@@ -105,10 +105,11 @@ function createSoft({ participants, timing }: ParticipantConfig, durable: Durabl
     ejection: null,
     ejects: [],
     reads: [],
-    detector: createDetector(participants, timing),
+    detector: createDetector(participants),
     watched: [],
     silent: [],
-    heardAt: new Array(participants + 1).fill(0),
+    beat: { dueAt: 0, isExcused: false, repeatedAt: null },
+    leaseUntil: 0,
     inquiries: {},
     voters: {},
     life: 0,

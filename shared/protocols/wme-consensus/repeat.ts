@@ -10,9 +10,9 @@ import { repeatPrepare } from './ballots.ts'
 import { repeatSnapshotRequest, sendCatchUp } from './catch-up.ts'
 import { ownCommands, sendProposalsTo } from './instances.ts'
 import { baseOf, coordinatorOf, isCoordinator, lengthOf } from './log.ts'
-import { sendRequest } from './requests.ts'
+import { sayStillWaiting, sendRequest } from './requests.ts'
 import { cancelTimer, type Step, send, setTimer } from './step.ts'
-import { isWaiting } from './waiting.ts'
+import { isQueued, isWaiting } from './waiting.ts'
 
 const MAX_DOUBLINGS = 6
 
@@ -32,7 +32,7 @@ export function armRepeatTimer(step: Step): void {
 function isUnanswered(step: Step): boolean {
   const { soft } = step.state
   if (step.context.config.participants === 1) return false
-  if (ownCommands(step).length > 0 || soft.incoming !== null) return true
+  if (ownCommands(step).length > 0 || isQueued(step) || soft.incoming !== null) return true
   if (!isWaitedFor(step) && soft.idleRepeats >= step.context.config.limits.idleRepeats) return false
   if (soft.candidacy !== null || isAsking(soft)) return true
   return laggards(step).length > 0 || isUncertain(step)
@@ -69,6 +69,7 @@ export function onRepeatTimer(step: Step): void {
   passOver(soft)
   repeatSnapshotRequest(step)
   sendRequest(step)
+  sayStillWaiting(step)
   repeatPrepare(step)
   for (const peer of laggards(step)) repeatProposals(step, peer)
   if (isUncertain(step)) askAnyPeer(step)

@@ -13,6 +13,7 @@ import { ownCommands } from './instances.ts'
 import { isCoordinator, weightOf } from './log.ts'
 import type { RequestMessage } from './messages.ts'
 import { broadcast, restartRepeats, type Step, send } from './step.ts'
+import { isQueued, noteWaitingElsewhere } from './waiting.ts'
 
 /** The coordinator's own commands go into its proposals. */
 export function sendRequest(step: Step): void {
@@ -29,6 +30,12 @@ function othersBeside(step: Step, own: readonly Command[]): Command[] {
   return fittingEntries([...own, ...others], weigh, step.context.config.limits).slice(own.length)
 }
 
+/** A participant whose request is decided and that waits for its turn tells the others that it still does. */
+export function sayStillWaiting(step: Step): void {
+  if (!isQueued(step) || ownCommands(step).length > 0) return
+  broadcast(step, { type: 'request', commands: [], decided: step.state.durable.machine.applied })
+}
+
 /** Called at the end of each step; announces each new command once, and the repeat timer does the rest. */
 export function announceCommands(step: Step): void {
   if (!step.hasCommand) return
@@ -43,6 +50,7 @@ export function onRequest(step: Step, from: ParticipantId, message: RequestMessa
     const isOwn = command.kind !== 'eject' && command.participant === self
     if (!isOwn && !isOver(machine, command)) remember(step, command)
   }
+  noteWaitingElsewhere(step)
   // A participant that asks for what is decided missed the decision, and may not reach the coordinator.
   if (message.commands.some(command => isFor(from, command) && isOver(machine, command)))
     sendCatchUp(step, from, message.decided)

@@ -178,8 +178,13 @@ export interface Soft extends Asking {
   watched: ParticipantId[]
   /** The peers that have been silent for too long, in this watch: an older suspicion may be out of date. */
   silent: ParticipantId[]
-  /** When a watched participant was last heard, or first watched. */
-  heardAt: number[]
+  /**
+   * When the watched peers are pinged next, whether that was noticed late the last time, and when the
+   * questions about silent ones were last repeated.
+   */
+  beat: { dueAt: number; isExcused: boolean; repeatedAt: number | null }
+  /** Until then peers are watched for the sake of a participant that asked for something (rule T4). */
+  leaseUntil: number
   /**
    * This participant's questions whether a majority finds a peer silent: about which peer, and who agreed.
    */

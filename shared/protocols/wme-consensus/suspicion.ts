@@ -15,54 +15,104 @@ import type { AliveMessage, InquiryMessage, InquiryReplyMessage, PingMessage } f
 import { passOn } from './requests.ts'
 import type { Round } from './state.ts'
 import { askForCatchUp, cancelTimer, nextRound, type Step, send, setTimer, submitEjection } from './step.ts'
-import { isQueued, isWaiting } from './waiting.ts'
+import { isQueued, isWaiting, isWaitingElsewhere } from './waiting.ts'
+
+/** The part of a time-out by which its end may be noticed late. */
+const LATE = 1 / 4
 
 // ---------------------------------------------------------------- watching
 
-/** The peers without which what is waited for here does not come. */
-function neededPeers(step: Step): ParticipantId[] {
+/** The peers without which what is waited for here, or elsewhere, does not come. */
+function peersFor(step: Step, isWaiting: boolean, isQueued: boolean): ParticipantId[] {
   const { acceptor, machine } = step.state.durable
-  if (!isWaiting(step)) return []
+  if (!isWaiting) return []
   const needed = new Set([coordinatorOf(acceptor.promised)])
-  if (machine.holder !== null && isQueued(step)) needed.add(machine.holder.participant)
+  if (machine.holder !== null && isQueued) needed.add(machine.holder.participant)
   needed.delete(step.context.config.self)
   return [...needed]
 }
 
+const neededPeers = (step: Step): ParticipantId[] => peersFor(step, isWaiting(step), isQueued(step))
+
 /**
  * Called at the end of each step: peers are watched exactly while they are needed, here or by a participant
- * that asked.
+ * that asked. Whoever hears that another participant waits watches the same peers, so that a question about a
+ * silent one finds it already known.
  */
 export function updateWatch(step: Step): void {
-  const { soft } = step.state
+  const { durable, soft } = step.state
   const needed = neededPeers(step)
-  const watched = [...new Set([...needed, ...Object.keys(soft.voters).map(Number)])]
-  for (const peer of watched) {
-    if (!soft.watched.includes(peer)) soft.heardAt[peer] = step.now
-  }
+  const isQueueLong = durable.machine.queue.length > 0
+  const elsewhere = peersFor(step, isWaitingElsewhere(step), isQueueLong)
+  const watched = [...new Set([...needed, ...elsewhere, ...Object.keys(soft.voters).map(Number)])]
+  const fresh = watched.filter(peer => !soft.watched.includes(peer))
+  for (const peer of fresh) detector.beginAsking(soft.detector, peer)
   soft.watched = watched
   soft.silent = soft.silent.filter(peer => watched.includes(peer))
   for (const about of Object.keys(soft.inquiries)) {
     if (!needed.includes(Number(about))) delete soft.inquiries[about]
   }
   if (watched.length === 0) cancelTimer(step, 'heartbeat')
-  else if (!soft.timers.heartbeat) setTimer(step, 'heartbeat', step.context.config.timing.heartbeatMs)
+  else if (fresh.length > 0 || !soft.timers.heartbeat) hastenHeartbeat(step)
 }
 
+/** One timer serves all: it fires when the first of the watched peers is to be pinged. */
+function pauseOf(step: Step): number {
+  const { soft } = step.state
+  const { timing } = step.context.config
+  return Math.min(...soft.watched.map(peer => detector.pauseOf(soft.detector, peer, timing, step.now)))
+}
+
+function setHeartbeat(step: Step, pauseMs: number): void {
+  step.state.soft.beat.dueAt = step.now + pauseMs
+  setTimer(step, 'heartbeat', pauseMs)
+}
+
+/** A timer that is set for an earlier time is early enough. */
+function hastenHeartbeat(step: Step): void {
+  const { beat, timers } = step.state.soft
+  const pauseMs = pauseOf(step)
+  if (!timers.heartbeat || step.now + pauseMs < beat.dueAt) setHeartbeat(step, pauseMs)
+}
+
+/**
+ * If the timer is noticed late, this participant itself has stood still, and answers may be here without
+ * having been read: once, nobody is suspected then.
+ */
 export function onHeartbeatTimer(step: Step): void {
   const { soft } = step.state
+  const { timing } = step.context.config
+  const lateMs = step.now - soft.beat.dueAt
+  const wasExcused = soft.beat.isExcused
+  const mayRepeat = isTimeToRepeat(step)
+  soft.beat.isExcused = false
   for (const peer of soft.watched) {
+    const isSilent = soft.silent.includes(peer)
+    if (isSilent && !mayRepeat) continue
+    const isLate = lateMs > LATE * detector.timeoutOf(soft.detector, peer, timing, step.now)
+    if (isLate && !wasExcused) soft.beat.isExcused = true
+    else if (isSilent || detector.isOverdue(soft.detector, peer, timing, step.now))
+      becomeSilent(step, peer, 'late')
     sendPing(step, peer)
-    const silentMs = step.now - soft.heardAt[peer]!
-    if (soft.silent.includes(peer) || silentMs >= detector.timeoutOf(soft.detector, peer))
-      becomeSilent(step, peer)
   }
+}
+
+/**
+ * The timer may fire often for the sake of one peer. The question about another one that is silent, and what
+ * follows from the answers, comes again only at each heartbeat.
+ */
+function isTimeToRepeat(step: Step): boolean {
+  const { beat } = step.state.soft
+  const { heartbeatMs } = step.context.config.timing
+  if (beat.repeatedAt !== null && Math.abs(step.now - beat.repeatedAt) < 0.75 * heartbeatMs) return false
+  beat.repeatedAt = step.now
+  return true
 }
 
 /** Only the first such word says something new: the heartbeat repeats the question. */
 export function onUnreachable(step: Step, peer: ParticipantId): void {
   const { watched, silent } = step.state.soft
-  if (watched.includes(peer) && !silent.includes(peer)) becomeSilent(step, peer)
+  if (watched.includes(peer) && !silent.includes(peer)) becomeSilent(step, peer, 'unreachable')
 }
 
 function position(step: Step): { ballot: number; decided: number } {
@@ -71,24 +121,27 @@ function position(step: Step): { ballot: number; decided: number } {
 }
 
 function sendPing(step: Step, peer: ParticipantId): void {
-  send(step, peer, { type: 'ping', ...position(step) })
+  const ping = detector.noteAsked(step.state.soft.detector, peer, step.now)
+  send(step, peer, { type: 'ping', ...position(step), ping })
 }
 
-function sendAlive(step: Step, to: ParticipantId): void {
-  send(step, to, { type: 'alive', ...position(step) })
+function sendAlive(step: Step, to: ParticipantId, ping?: number): void {
+  send(step, to, { type: 'alive', ...position(step), ...(ping === undefined ? {} : { ping }) })
 }
 
 export function onPing(step: Step, from: ParticipantId, message: PingMessage): void {
   learn(step, from, message)
-  sendAlive(step, from)
+  sendAlive(step, from, message.ping)
 }
 
 export function onAlive(step: Step, from: ParticipantId, message: AliveMessage): void {
   const { soft } = step.state
   learn(step, from, message)
+  if (message.ping !== undefined) detector.noteAnswered(soft.detector, from, message.ping, step.now)
   detector.heard(soft.detector, from, step.context.config.timing)
-  soft.heardAt[from] = step.now
   soft.silent = soft.silent.filter(peer => peer !== from)
+  // The next ping has time now.
+  if (soft.watched.includes(from)) setHeartbeat(step, pauseOf(step))
   delete soft.inquiries[from]
   for (const voter of Object.keys(soft.voters[from] ?? {})) passOn(step, Number(voter), from)
   delete soft.voters[from]
@@ -102,9 +155,9 @@ function learn(step: Step, from: ParticipantId, message: { ballot: number; decid
 
 // ---------------------------------------------------------------- asking the others
 
-function becomeSilent(step: Step, peer: ParticipantId): void {
+function becomeSilent(step: Step, peer: ParticipantId, cause: detector.Cause): void {
   const { soft } = step.state
-  detector.suspect(soft.detector, peer)
+  detector.suspect(soft.detector, peer, cause)
   if (!soft.silent.includes(peer)) soft.silent.push(peer)
   for (const [voter, round] of Object.entries(soft.voters[peer] ?? {}))
     agree(step, Number(voter), peer, round)
@@ -159,7 +212,9 @@ export function onInquiryReply(step: Step, from: ParticipantId, message: Inquiry
   if (inquiry.agreed.filter(Boolean).length < majority(step.context.config.participants)) return
   delete soft.inquiries[about]
   const { acceptor, machine } = durable
-  if (machine.holder?.participant === about && isQueued(step))
-    submitEjection(step, { kind: 'eject', fence: machine.holder.fence, reason: 'suspected' })
+  const { holder } = machine
+  // What is submitted already is repeated in its own time.
+  if (holder?.participant === about && isQueued(step) && soft.ejection?.fence !== holder.fence)
+    submitEjection(step, { kind: 'eject', fence: holder.fence, reason: 'suspected' })
   if (coordinatorOf(acceptor.promised) === about) startBallot(step)
 }

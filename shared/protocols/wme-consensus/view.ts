@@ -1,4 +1,5 @@
 /** What an interpreter may know about a participant between two steps. */
+import { suspectsOf } from '../../detector.ts'
 import type { Context, HoldingUser, View } from '../protocol.ts'
 import { lengthOf, roundOf } from './log.ts'
 import type { ConsensusState, Stub } from './state.ts'
@@ -13,7 +14,7 @@ export function view(_context: Context, state: ConsensusState): View {
     sequence: lengthOf(durable),
     committed: durable.machine.applied,
     owner: durable.machine.holder?.participant ?? null,
-    suspects: soft.detector.suspected.flatMap((suspected, peer) => (suspected ? [peer] : [])),
+    suspects: suspectsOf(soft.detector),
     waiters: durable.waiters,
     holders: holdersOf(durable.stub),
     endings: durable.stub.endings,

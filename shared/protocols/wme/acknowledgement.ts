@@ -15,9 +15,11 @@ export interface Acknowledgement {
   acknowledge(step: Step, sender: ParticipantId, entries: readonly Entry[]): void
   /** Whether this participant may conclude from acknowledgements what is committed. */
   concludes(step: Step): boolean
-  /** The committed sequence has grown here. */
-  committedHere(step: Step): void
-  /** The flush timer has fired. */
+  /** Whether an operation goes to the quickest majority first, and to the rest later. */
+  asksMajorityFirst(step: Step): boolean
+  /** Whether others wait for the news that an operation is committed. */
+  owesNews(step: Step): boolean
+  /** Nothing came along that the news could ride on. */
   flush(step: Step): void
 }
 

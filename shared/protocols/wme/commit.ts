@@ -56,7 +56,6 @@ export function advanceCommitted(step: Step, sequence: number): void {
   if (applied) saveProgress(step)
   confirmGrant(step, before)
   truncate(step)
-  step.variant.committedHere(step)
 }
 
 /** Emits `invoke` and `response`, and the outcome if this is the stub's own pending operation. */

@@ -21,7 +21,10 @@ export const distributedAcknowledgement: Acknowledgement = {
 
   concludes: () => true,
 
-  committedHere() {},
+  // All are to have an operation after two steps, and each waits for the acknowledgements of the others.
+  asksMajorityFirst: () => false,
+
+  owesNews: () => false,
 
   flush() {},
 }

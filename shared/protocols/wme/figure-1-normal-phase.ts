@@ -14,7 +14,9 @@ import { inCriticalSection } from './figure-3-states.ts'
 import { emitCrit, enter, release, saveWaiter, setWaitTimer, waitLonger } from './grants.ts'
 import { append, assertSameLog, entryAt, hasRoom, lengthOf, push } from './log.ts'
 import type { DoInvokeMessage, InvokeAckMessage, InvokeMessage, RequestMessage } from './messages.ts'
+import { noteNeedElsewhere } from './needs-owner.ts'
 import { restartRepeats } from './repeat.ts'
+import { noteAcknowledged } from './round-trips.ts'
 import type { Entry, GrantEntry, Request } from './state.ts'
 import { askForCatchUp, assert, broadcast, changeStub, emit, type Step } from './step.ts'
 import { refuse, refuseBecauseOver, refuseOperation } from './users.ts'
@@ -97,6 +99,7 @@ export function onRequest(step: Step, message: RequestMessage): void {
   if (participant === step.context.config.self || requestId <= derived.granted[participant]!) return
   // A participant that waits asks again and again. One that is not heard any more keeps nobody repeating.
   soft.idleRepeats = 0
+  noteNeedElsewhere(step)
   const request: Request = { participant, requestId }
   const place = soft.requests.findIndex(queued => queued.participant === participant)
   if (place === -1) soft.requests.push(request)
@@ -242,6 +245,7 @@ export function onInvokeAck(step: Step, from: ParticipantId, message: InvokeAckM
   const { soft } = step.state
   const { length, digest } = message
   assertSameLog(step.state.durable, length, digest)
+  noteAcknowledged(step, from, length)
   if (length <= soft.acknowledged[from]!) return
   soft.acknowledged[from] = length
   if (length > lengthOf(step.state.durable)) soft.claims[from] = { length, digest }

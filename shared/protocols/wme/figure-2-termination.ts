@@ -4,7 +4,7 @@
  * and an owner are proposed to consensus (paxos.ts). The decision ends the epoch: all participants apply the
  * rest, users that lost the token are ejected, and a new epoch begins.
  */
-import { isSuspected } from '../../detector.ts'
+import { answerMs, isSuspected } from '../../detector.ts'
 import type { ParticipantId } from '../protocol.ts'
 import { majority } from '../quorum.ts'
 import { advanceCommitted } from './commit.ts'
@@ -105,17 +105,33 @@ const MAX_DOUBLINGS = 5
 
 /**
  * The first participant that is here and not suspected proposes at once. The others give it time, each longer
- * than the one before.
+ * than the one before. One that lacks what precedes the entries to be decided could not enter the next epoch
+ * by itself, so another one goes first, if there is one.
  */
 function proposeOnceCollected(step: Step): void {
   const { soft } = step.state
   const { self, participants } = step.context.config
   const collected = collectedNewEpochs(step)
   if (collected.length < majority(participants) || soft.proposal !== null || soft.timers.propose) return
-  const isCoordinator =
-    collected.find(sender => sender === self || !isSuspected(soft.detector, sender)) === self
-  if (isCoordinator && soft.proposeAttempts === 0) propose(step)
-  else setProposeTimer(step)
+  const here = collected.filter(sender => sender === self || !isSuspected(soft.detector, sender))
+  const { committed } = longestOf(step)
+  const isCoordinator = (here.find(sender => endOf(soft.newEpochs[sender]!) >= committed) ?? here[0]) === self
+  if (!isCoordinator || soft.proposeAttempts > 0) return setProposeTimer(step)
+  const patienceMs = incumbentPatience(step)
+  if (patienceMs === 0) propose(step)
+  else setTimer(step, 'propose', patienceMs)
+}
+
+/**
+ * An owner that only stood still for a moment keeps the token if it gets the time for its NEWEP, which is as
+ * long as its answers take (rule T5). One that cannot be reached at all is not waited for.
+ */
+function incumbentPatience(step: Step): number {
+  const { derived, soft } = step.state
+  const { self, timing } = step.context.config
+  const isHere = derived.owner === self || soft.newEpochs[derived.owner] !== null
+  if (isHere || soft.detector[derived.owner]!.suspected === 'unreachable') return 0
+  return Math.min(answerMs(soft.detector, derived.owner), timing.proposeMs)
 }
 
 function collectedNewEpochs(step: Step): ParticipantId[] {
@@ -152,8 +168,7 @@ export function onProposeTimer(step: Step): void {
 /** The longest log, and who has the token next. */
 function composeDecision(step: Step): Decision {
   const { durable, soft } = step.state
-  const collected = soft.newEpochs.filter(message => message !== null && message !== undefined)
-  const longest = collected.reduce((best, message) => (endOf(message) > endOf(best) ? message : best))
+  const longest = longestOf(step)
   const incarnations = { ...durable.epoch.incarnations, ...soft.joins }
   return {
     owner: nextOwner(step, longest.owner, incarnations),
@@ -162,6 +177,11 @@ function composeDecision(step: Step): Decision {
     entries: longest.entries,
     incarnations,
   }
+}
+
+function longestOf({ state: { soft } }: Step): NewEpochMessage {
+  const collected = soft.newEpochs.filter(message => message !== null && message !== undefined)
+  return collected.reduce((best, message) => (endOf(message) > endOf(best) ? message : best))
 }
 
 const endOf = (message: NewEpochMessage): number => message.committed + message.entries.length

@@ -3,9 +3,11 @@
  * (DOINVOKE). Three steps, O(N) messages. The DOINVOKE rides on the next entry and leaves alone only when
  * nothing else does (traps C7, C8: it is cumulative, so neither a second one nor a late one does harm).
  */
+import type { ParticipantId } from '../protocol.ts'
 import { type Acknowledgement, acknowledgementOf } from './acknowledgement.ts'
-import { digestThrough, lengthOf } from './log.ts'
-import { broadcast, type Step, send, setTimer } from './step.ts'
+import { digestThrough, entryAt } from './log.ts'
+import { mostSent, peersOf } from './round-trips.ts'
+import { type Step, send } from './step.ts'
 
 export const centralisedAcknowledgement: Acknowledgement = {
   name: 'wme-2',
@@ -21,32 +23,30 @@ export const centralisedAcknowledgement: Acknowledgement = {
 
   concludes: step => step.state.derived.owner === step.context.config.self,
 
-  committedHere(step) {
-    const { soft } = step.state
-    if (owesDoInvoke(step) && !soft.timers.flush) setTimer(step, 'flush', step.context.config.timing.flushMs)
-  },
+  asksMajorityFirst: step => step.context.config.options?.majorityFirst ?? true,
+
+  owesNews: step => peersOf(step).some(peer => owesDoInvoke(step, peer)),
 
   flush(step) {
     const { soft, durable } = step.state
-    if (!owesDoInvoke(step)) return
-    soft.told = soft.committed
     const { committed } = soft
-    const digest = digestThrough(durable, committed)
-    broadcast(step, { type: 'do-invoke', epoch: durable.epoch.epoch, committed, digest })
+    for (const peer of peersOf(step)) {
+      if (!owesDoInvoke(step, peer)) continue
+      soft.told[peer] = committed
+      const digest = digestThrough(durable, committed)
+      send(step, peer, { type: 'do-invoke', epoch: durable.epoch.epoch, committed, digest })
+    }
   },
 }
 
 /**
- * The last entry is a committed operation that the others do not yet know to be committed: any entry behind
- * it would have told them (A5).
+ * The last that this peer was sent is an operation, which is committed, and it does not know that yet. Any
+ * entry behind the operation would tell it (A5), and one that lags gets the news with what it lacks.
  */
-function owesDoInvoke(step: Step): boolean {
+function owesDoInvoke(step: Step, peer: ParticipantId): boolean {
   const { durable, derived, soft } = step.state
-  const { self, participants } = step.context.config
-  if (derived.owner !== self || durable.epoch.sealed || participants === 1) return false
-  return (
-    durable.log.at(-1)?.kind === 'operation' &&
-    soft.committed === lengthOf(durable) &&
-    soft.told < soft.committed
-  )
+  if (derived.owner !== step.context.config.self || durable.epoch.sealed) return false
+  const last = soft.sent[peer]!
+  if (last < mostSent(step)) return false
+  return soft.told[peer]! < last && last <= soft.committed && entryAt(durable, last)?.kind === 'operation'
 }

@@ -7,7 +7,7 @@ import type { Ending, PendingOutcome } from '../protocol.ts'
 import { fenceOf } from './fence.ts'
 import { inCriticalSection } from './figure-3-states.ts'
 import { entryAt } from './log.ts'
-import type { Grant, GrantEntry, PendingOperation, Waiter } from './state.ts'
+import type { EndingRecord, Grant, GrantEntry, PendingOperation, StubRecord, Waiter } from './state.ts'
 import { assert, cancelTimer, changeStub, emit, forget, type Step, save, setTimer } from './step.ts'
 
 export const waiterKey = (waiter: Waiter): string => `waiter/${waiter.number}`
@@ -127,15 +127,29 @@ export function release(step: Step): void {
 }
 
 function endGrant(step: Step, { sequence }: Grant, ending: Ending): void {
-  const { endings } = step.state.durable.stub
-  const { endingsKept } = step.context.config.limits
-  changeStub(step, {
-    phase: 'idle',
-    grant: null,
-    pendingOperation: null,
-    endings: [...endings, { ...ending, sequence }].slice(-endingsKept),
-  })
+  changeStub(step, { phase: 'idle', grant: null, pendingOperation: null })
+  rememberEnding(step, { ...ending, sequence })
   cancelTimer(step, 'ttl')
+}
+
+/** Each ending is a record of its own: the stub's record is written often, and stays small. */
+function rememberEnding(step: Step, ending: EndingRecord): void {
+  const { endings } = step.state.durable
+  endings.push(ending)
+  save(step, endingKey(ending), ending)
+  while (endings.length > step.context.config.limits.endingsKept) forget(step, endingKey(endings.shift()!))
+}
+
+const endingKey = ({ fence }: EndingRecord): string => `ending/${fence}`
+
+/** Storage from before endings were records of their own has them in the record of the stub. */
+export function separateEndings(step: Step): void {
+  const { durable } = step.state
+  const { endings, ...stub } = durable.stub as StubRecord & { endings?: unknown }
+  if (endings === undefined) return
+  durable.stub = stub
+  save(step, 'stub', stub)
+  for (const ending of durable.endings) save(step, endingKey(ending), ending)
 }
 
 /** One timer serves all waiting users: it is set for the one whose time ends first. */

@@ -8,7 +8,7 @@ import { ENTRY_WEIGHT, excess, fittingEntries } from '../log-weight.ts'
 import type { ParticipantId } from '../protocol.ts'
 import * as running from '../running-digest.ts'
 import type { Durable, Entry, GrantEntry, OperationEntry, WmeState } from './state.ts'
-import { assert, forget, type Step, save } from './step.ts'
+import { assert, forget, type Step, save, send } from './step.ts'
 
 /** The paper's curSN. */
 export const lengthOf = (durable: Durable): number => durable.base.sequence + durable.log.length
@@ -27,6 +27,25 @@ export function entriesAfter(durable: Durable, sequence: number, most = durable.
 export function entriesForMessage(step: Step, sequence: number): Entry[] {
   const { durable } = step.state
   return fittingEntries(entriesAfter(durable, sequence), weightOf, step.context.config.limits)
+}
+
+/**
+ * INVOKE: the entries after `after`, as many as fit one message, and what is committed. Returns up to where
+ * they reach.
+ */
+export function sendEntries(step: Step, peer: ParticipantId, after: number): number {
+  const { durable, soft } = step.state
+  const previous = Math.max(after, durable.base.sequence)
+  const entries = entriesForMessage(step, previous)
+  send(step, peer, {
+    type: 'invoke',
+    epoch: durable.epoch.epoch,
+    previous,
+    digest: digestThrough(durable, previous),
+    entries,
+    committed: soft.committed,
+  })
+  return previous + entries.length
 }
 
 /** What an entry weighs; it was weighed when it was issued. */

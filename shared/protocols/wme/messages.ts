@@ -85,6 +85,8 @@ export interface PingMessage {
   readonly epoch: number
   readonly length: number
   readonly joins: Incarnations
+  /** The name of this ping. */
+  readonly ping?: number
 }
 
 /** ◇P: I am here, with this epoch and this log. Also the answer to any message from an older epoch. */
@@ -92,6 +94,8 @@ export interface AliveMessage {
   readonly type: 'alive'
   readonly epoch: number
   readonly length: number
+  /** The ping that it answers. */
+  readonly ping?: number
 }
 
 /** Do you, too, hear nothing from this owner? All are asked before anybody seals (trap B10). */
@@ -99,6 +103,8 @@ export interface PreVoteMessage {
   readonly type: 'pre-vote'
   readonly epoch: number
   readonly length: number
+  /** The owner that is meant. */
+  readonly owner: ParticipantId
   readonly round: Round
 }
 

@@ -10,7 +10,7 @@ import { FENCE_GAP } from './fence.ts'
 import { derive, lengthOf } from './log.ts'
 import { INITIAL_PAXOS } from './paxos.ts'
 import { createSoft } from './soft.ts'
-import type { Durable, Entry, Waiter, WmeState } from './state.ts'
+import type { Durable, EndingRecord, Entry, StubRecord, Waiter, WmeState } from './state.ts'
 import { assert } from './step.ts'
 
 /**
@@ -22,7 +22,7 @@ export function initialDurable(config: ParticipantConfig, replica: Replica): Dur
   return {
     membership: { status: 'blank' },
     epoch: { epoch: config.startEpoch ?? 0, owner, start: 0, sealed: false, incarnations: {} },
-    stub: { phase: 'idle', requestId: 0, grant: null, pendingOperation: null, handoffs: 0, endings: [] },
+    stub: { phase: 'idle', requestId: 0, grant: null, pendingOperation: null, handoffs: 0 },
     paxos: INITIAL_PAXOS,
     base: {
       sequence: 0,
@@ -33,6 +33,7 @@ export function initialDurable(config: ParticipantConfig, replica: Replica): Dur
     progress: { applied: 0, droppedThrough: 0 },
     log: [],
     waiters: [],
+    endings: [],
     replica,
   }
 }
@@ -52,9 +53,15 @@ export function recover(context: Context, records: Iterable<readonly [string, Js
     const slash = key.indexOf('/')
     const family = slash === -1 ? key : key.slice(0, slash)
     switch (family) {
+      case 'stub':
+        durable.stub = value as unknown as StubRecord
+        durable.endings.push(...((value as { endings?: EndingRecord[] }).endings ?? []))
+        break
+      case 'ending':
+        durable.endings.push(value as unknown as EndingRecord)
+        break
       case 'membership':
       case 'epoch':
-      case 'stub':
       case 'paxos':
       case 'base':
       case 'progress':
@@ -76,6 +83,7 @@ export function recover(context: Context, records: Iterable<readonly [string, Js
   }
   durable.log.sort((a, b) => a.sequence - b.sequence)
   durable.waiters.sort((a, b) => a.number - b.number)
+  durable.endings.sort((a, b) => a.fence - b.fence)
   restoreResults(replica, results, durable.progress.droppedThrough)
   const soft = createSoft(context.config, durable, lengthOf(durable))
   const state: WmeState = { durable, derived: { owner: 0, granted: [], logWeight: 0 }, soft }

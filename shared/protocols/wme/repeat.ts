@@ -6,13 +6,10 @@
  */
 import { isAsking, passOver } from '../asking.ts'
 import type { ParticipantId } from '../protocol.ts'
-import { digestThrough, entriesAfter, entriesForMessage, lengthOf } from './log.ts'
-import { cancelTimer, type Step, send, setTimer } from './step.ts'
+import { lengthOf, sendEntries } from './log.ts'
+import { cancelTimer, type Step, setTimer } from './step.ts'
 
 const MAX_DOUBLINGS = 6
-
-/** Re-entries that may wait together for another message to ride on. */
-const MAX_UNSENT = 64
 
 /** There is something new to make known: repeats begin again with the shortest interval. */
 export function restartRepeats(step: Step): void {
@@ -52,82 +49,13 @@ export function countRepeat(step: Step): void {
 // ---------------------------------------------------------------- the log
 
 /**
- * What was appended is sent at once, with one exception: a mere re-entry concerns nobody else yet, and the
- * paper sends nothing then. It rides on the next operation or grant, or leaves with the flush timer to be
- * confirmed.
+ * The participants that are not known to hold what was sent to them, as far as it is this participant's
+ * business.
  */
-export function replicateAppended(step: Step): void {
-  const { confirmMs } = step.context.config.timing
-  if (confirmMs === 0 || !isReentryAlone(step)) replicate(step)
-  else if (!step.state.soft.timers.flush) setTimer(step, 'flush', confirmMs)
-}
-
-function isReentryAlone(step: Step): boolean {
-  const { durable } = step.state
-  const { self } = step.context.config
-  // The user waits for the confirmation.
-  if (durable.stub.phase === 'entering') return false
-  const sent = leastSent(step)
-  if (sent < durable.base.sequence) return false
-  const unsent = entriesAfter(durable, sent, MAX_UNSENT)
-  return (
-    unsent.length < MAX_UNSENT &&
-    unsent.every(entry => entry.kind === 'grant' && entry.by === self && entry.to === self)
-  )
-}
-
-/** Up to where the log was sent to all. */
-function leastSent(step: Step): number {
-  const { self, participants } = step.context.config
-  let least = lengthOf(step.state.durable)
-  for (let peer = 1; peer <= participants; peer++) {
-    if (peer !== self) least = Math.min(least, step.state.soft.sent[peer]!)
-  }
-  return least
-}
-
-/** Nothing came along that entries or a DOINVOKE could have ridden on. */
-export function onFlushTimer(step: Step): void {
-  const { durable, derived } = step.state
-  const mayAppend = derived.owner === step.context.config.self && !durable.epoch.sealed
-  if (mayAppend && leastSent(step) < lengthOf(durable)) replicate(step)
-  else step.variant.flush(step)
-}
-
-/** Sends all participants what they were not sent before, together with what is committed. */
-function replicate(step: Step): void {
-  const { durable, soft } = step.state
-  const { self, participants } = step.context.config
-  if (participants === 1) return
-  for (let peer = 1; peer <= participants; peer++) {
-    if (peer === self) continue
-    sendEntries(step, peer, soft.sent[peer]!)
-    soft.sent[peer] = lengthOf(durable)
-  }
-  soft.told = soft.committed
-  cancelTimer(step, 'flush')
-  restartRepeats(step)
-}
-
-function sendEntries(step: Step, peer: ParticipantId, after: number): void {
-  const { durable, soft } = step.state
-  const previous = Math.max(after, durable.base.sequence)
-  send(step, peer, {
-    type: 'invoke',
-    epoch: durable.epoch.epoch,
-    previous,
-    digest: digestThrough(durable, previous),
-    entries: entriesForMessage(step, previous),
-    committed: soft.committed,
-  })
-}
-
-/** The participants that are not known to hold the whole log, as far as it is this participant's business. */
 function laggards(step: Step): ParticipantId[] {
   const { durable, derived, soft } = step.state
   const { self, participants } = step.context.config
-  const length = lengthOf(durable)
-  const isBehind = (peer: ParticipantId) => peer !== self && soft.acknowledged[peer]! < length
+  const isBehind = (peer: ParticipantId) => peer !== self && soft.acknowledged[peer]! < soft.sent[peer]!
   if (derived.owner !== self) {
     // The participant that gave the token away makes sure that it arrives; then the new owner takes care of
     // the rest.
@@ -135,7 +63,7 @@ function laggards(step: Step): ParticipantId[] {
     const isMine = last?.kind === 'grant' && last.by === self && last.epoch === durable.epoch.epoch
     return isMine && isBehind(derived.owner) ? [derived.owner] : []
   }
-  if (length === durable.epoch.start) return []
+  if (lengthOf(durable) === durable.epoch.start) return []
   const behind: ParticipantId[] = []
   for (let peer = 1; peer <= participants; peer++) if (isBehind(peer)) behind.push(peer)
   return behind
@@ -154,6 +82,8 @@ export function repeatEntries(step: Step): void {
   const { durable, soft } = step.state
   if (!mayRepeatEntries(step)) return
   soft.idleRepeats = Math.min(soft.idleRepeats + 1, step.context.config.limits.idleRepeats)
-  for (const peer of laggards(step))
-    sendEntries(step, peer, Math.max(soft.acknowledged[peer]!, durable.epoch.start))
+  for (const peer of laggards(step)) {
+    const through = sendEntries(step, peer, Math.max(soft.acknowledged[peer]!, durable.epoch.start))
+    soft.sent[peer] = Math.max(soft.sent[peer]!, through)
+  }
 }

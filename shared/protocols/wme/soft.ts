@@ -6,17 +6,19 @@ import type { Durable, Incarnations, Round, Soft } from './state.ts'
 import type { Step } from './step.ts'
 
 export function createSoft(config: ParticipantConfig, durable: Durable, length: number): Soft {
-  const { participants, timing } = config
+  const { participants } = config
+  // What an epoch began with was decided and applied, though grants alone do not move the applied index.
+  const committed = Math.max(durable.progress.applied, durable.epoch.start)
   return {
-    // What an epoch began with was decided and applied, though grants alone do not move the applied index.
-    committed: Math.max(durable.progress.applied, durable.epoch.start),
+    committed,
     acknowledged: new Array(participants + 1).fill(0),
     claims: new Array(participants + 1).fill(null),
     // What was appended before a restart counts as sent; the repeats take care of what was not.
     sent: new Array(participants + 1).fill(length),
     requests: [],
-    detector: createDetector(participants, timing),
+    detector: createDetector(participants),
     watch: null,
+    leaseUntil: 0,
     voters: {},
     preVote: null,
     life: 0,
@@ -34,7 +36,10 @@ export function createSoft(config: ParticipantConfig, durable: Durable, length: 
     outgoing: null,
     repeatAttempts: 0,
     idleRepeats: 0,
-    told: 0,
+    told: new Array(participants + 1).fill(committed),
+    roundTrips: new Array(participants + 1).fill(null),
+    awaited: new Array(participants + 1).fill(null),
+    quick: [],
     timers: {},
   }
 }
@@ -46,8 +51,8 @@ export function nextRound(soft: Soft): Round {
 }
 
 /**
- * Requests, suspicions, and what operators and wiped participants want stay; all else belonged to the epoch
- * that is over.
+ * Requests, suspicions, round trips, and what operators and wiped participants want stay; all else belonged
+ * to the epoch that is over.
  */
 export function resetForNewEpoch(step: Step, before: Incarnations): void {
   const { soft, durable } = step.state
@@ -63,7 +68,8 @@ export function resetForNewEpoch(step: Step, before: Incarnations): void {
   endAsking(soft)
   soft.repeatAttempts = 0
   soft.idleRepeats = 0
-  soft.told = durable.epoch.start
+  soft.told.fill(durable.epoch.start)
+  soft.awaited.fill(null)
   // A participant that was taken back in one life asks again if it has begun another one since.
   for (const participant of Object.keys(soft.joins)) {
     if (durable.epoch.incarnations[participant] !== before[participant]) delete soft.joins[participant]

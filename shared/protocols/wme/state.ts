@@ -64,6 +64,8 @@ export interface Durable {
   log: Entry[]
   /** Local users that wait, in order of arrival. */
   waiters: Waiter[]
+  /** The last grants of this participant that are over, newest last, for users that missed the news. */
+  endings: EndingRecord[]
   replica: Replica
 }
 
@@ -96,8 +98,6 @@ export interface StubRecord {
   readonly pendingOperation: PendingOperation | null
   /** Local users that followed one another while a remote participant was waiting. */
   readonly handoffs: number
-  /** The last grants of this participant that are over, newest last, for users that missed the news. */
-  readonly endings: readonly EndingRecord[]
 }
 
 /** `sequence` is the grant's place in the log: everything issued under it comes later. */
@@ -192,8 +192,9 @@ export interface Soft extends Asking {
   /** The paper's reqs: at most one for each other participant. */
   requests: Request[]
   detector: Detector
-  /** The owner that is being watched; `silent` once its time is over. */
-  watch: { peer: ParticipantId; silent: boolean } | null
+  watch: Watch | null
+  /** Until then the owner is watched for the sake of a participant that asked for the token (rule T4). */
+  leaseUntil: number
   /** The participants that have asked this one whether it hears the owner, with the round to answer in. */
   voters: { [participant: string]: Round }
   /** This participant's own question, and the participants that agreed that the owner is silent. */
@@ -223,10 +224,27 @@ export interface Soft extends Asking {
   outgoing: Outgoing<SnapshotPoint> | null
   repeatAttempts: number
   idleRepeats: number
-  /** The committed sequence that all were last told (wme-2). */
-  told: number
+  /** The committed sequence that each participant was last told (wme-2). */
+  told: number[]
+  /** How long each participant takes to acknowledge, in milliseconds; `null` if it is not known. */
+  roundTrips: (number | null)[]
+  /** Entries that each participant was sent and has not acknowledged, and when that began. */
+  awaited: ({ length: number; since: number } | null)[]
+  /** The participants that were asked first, the last time that not all were. */
+  quick: ParticipantId[]
   /** The timers that are set. */
   timers: { [timer in TimerName]?: true }
+}
+
+/** The owner that is being watched. */
+export interface Watch {
+  readonly peer: ParticipantId
+  /** Its time is over. */
+  silent: boolean
+  /** When its time is over, by the clock of this participant. */
+  dueAt: number
+  /** That time has passed unnoticed once, because this participant itself stood still. */
+  isExcused: boolean
 }
 
 export interface Eject {
@@ -249,7 +267,17 @@ export interface Read {
   target: number
 }
 
-export type TimerName = 'repeat' | 'heartbeat' | 'suspect' | 'propose' | 'flush' | 'ttl' | 'wait' | 'snapshot'
+export type TimerName =
+  | 'repeat'
+  | 'heartbeat'
+  | 'suspect'
+  | 'propose'
+  | 'flush'
+  | 'confirm'
+  | 'spread'
+  | 'ttl'
+  | 'wait'
+  | 'snapshot'
 
 export interface Proposal {
   ballot: number

@@ -34,7 +34,7 @@ export function refuseBecauseOver(
   event: Extract<UserInput, { type: 'issue' | 'exit' | 'keep-alive' }>,
 ): void {
   const { user, fence } = event
-  const { endings } = step.state.durable.stub
+  const { endings } = step.state.durable
   const ending = endings.find(ended => ended.fence === fence && ended.user === user) ?? null
   if (event.type === 'exit' && ending?.reason === 'released') return emit(step, { type: 'rem', user, fence })
   if (event.type === 'issue')

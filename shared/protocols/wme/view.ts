@@ -1,4 +1,5 @@
 /** What an interpreter may know about a stub between two steps. */
+import { suspectsOf } from '../../detector.ts'
 import type { Context, HoldingUser, View } from '../protocol.ts'
 import { inCriticalSection } from './figure-3-states.ts'
 import { lengthOf } from './log.ts'
@@ -13,10 +14,10 @@ export function view(context: Context, state: WmeState): View {
     sequence: lengthOf(durable),
     committed: soft.committed,
     owner: derived.owner,
-    suspects: soft.detector.suspected.flatMap((suspected, peer) => (suspected ? [peer] : [])),
+    suspects: suspectsOf(soft.detector),
     waiters: durable.waiters,
     holders: holdersOf(durable.stub),
-    endings: durable.stub.endings,
+    endings: durable.endings,
     cells: durable.replica.cells,
   }
 }

@@ -16,7 +16,7 @@ import { distributedAcknowledgement } from './figure-1-acknowledgement.ts'
 import * as normal from './figure-1-normal-phase.ts'
 import * as termination from './figure-2-termination.ts'
 import { centralisedAcknowledgement } from './figure-4-acknowledgement.ts'
-import { setWaitTimer } from './grants.ts'
+import { separateEndings, setWaitTimer } from './grants.ts'
 import { guarded } from './guarded.ts'
 import * as membership from './membership.ts'
 import type { WmeMessage } from './messages.ts'
@@ -25,6 +25,7 @@ import * as preVote from './pre-vote.ts'
 import * as reads from './reads.ts'
 import { recover } from './records.ts'
 import * as repeat from './repeat.ts'
+import * as replicate from './replicate.ts'
 import type { TimerName, WmeState } from './state.ts'
 import { askForCatchUp, beginStep, type Step, send, takeEffects } from './step.ts'
 import * as users from './users.ts'
@@ -62,6 +63,7 @@ function dispatch(step: Step, input: Input<WmeMessage>): void {
     case 'user':
       return onUserEvent(step, input.event)
     case 'unreachable':
+      replicate.onUnreachable(step, input.peer)
       return preVote.onUnreachable(step, input.peer)
     default:
       return input satisfies never
@@ -78,8 +80,11 @@ function finish(step: Step): void {
     normal.proceed(step)
     if (step.appended) {
       concludeCommitted(step)
-      repeat.replicateAppended(step)
+      replicate.replicateAppended(step)
     }
+    replicate.armConfirmTimer(step)
+    replicate.armSpreadTimer(step)
+    replicate.armFlushTimer(step)
     users.settleEjects(step)
     reads.proceedReads(step)
     preVote.updateWatch(step)
@@ -97,6 +102,7 @@ function onStart(step: Step, genesis: boolean, incarnation: number): void {
     if (genesis) membership.initializeMember(step)
     else membership.startJoining(step, incarnation)
   }
+  separateEndings(step)
   if (durable.membership.status === 'joining') return membership.sendJoin(step)
   users.resumeGrant(step)
   setWaitTimer(step)
@@ -284,11 +290,15 @@ function onTimer(step: Step, timer: TimerName): void {
     case 'heartbeat':
       return preVote.onHeartbeatTimer(step)
     case 'suspect':
-      return preVote.becomeSilent(step)
+      return preVote.onSuspectTimer(step)
     case 'propose':
       return termination.onProposeTimer(step)
     case 'flush':
-      return repeat.onFlushTimer(step)
+      return step.variant.flush(step)
+    case 'confirm':
+      return replicate.onConfirmTimer(step)
+    case 'spread':
+      return replicate.spread(step)
     case 'ttl':
       return users.onTtlTimer(step)
     case 'wait':

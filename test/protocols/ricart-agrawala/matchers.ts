@@ -1,6 +1,9 @@
 /** Matchers that select messages in flight. */
 import type { RicartAgrawalaMessage } from '../../../shared/protocols/ricart-agrawala/messages.ts'
+import { all, from, to } from '../addressed.ts'
 import type { Sent } from './cluster.ts'
+
+export { all, from, to }
 
 export type Matcher = (sent: Sent) => boolean
 
@@ -8,21 +11,6 @@ export const ofType =
   (...types: RicartAgrawalaMessage['type'][]): Matcher =>
   sent =>
     types.includes(sent.message.body.type)
-
-export const to =
-  (...participants: number[]): Matcher =>
-  sent =>
-    participants.includes(sent.to)
-
-export const from =
-  (...participants: number[]): Matcher =>
-  sent =>
-    participants.includes(sent.from)
-
-export const all =
-  (...matchers: Matcher[]): Matcher =>
-  sent =>
-    matchers.every(matcher => matcher(sent))
 
 /** Messages from the one node to the other. */
 export const along = (sender: number, receiver: number): Matcher => all(from(sender), to(receiver))

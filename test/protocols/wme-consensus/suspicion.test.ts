@@ -1,8 +1,9 @@
 /**
  * What is a reason to find a participant silent, and to agree that it is: never anything that is out of date.
  */
-import { expect, it } from 'vitest'
-import { MESSAGE_FORMAT } from '../../../shared/protocols/protocol.ts'
+import { describe, expect, it } from 'vitest'
+import { timeoutOf } from '../../../shared/detector.ts'
+import { DEFAULT_TIMING, MESSAGE_FORMAT } from '../../../shared/protocols/protocol.ts'
 import type { ConsensusMessage } from '../../../shared/protocols/wme-consensus/messages.ts'
 import { enter, exit, holder, ofType, REPLACEMENT_MS, toldTo, wish } from './scenes.ts'
 import { Table } from './table.ts'
@@ -64,6 +65,109 @@ it('one that sends but does not answer is silent', () => {
     table.fire(3, 'heartbeat')
   }
   expect(table.view(3).suspects).toEqual([1])
+})
+
+describe('silence costs one time-out', () => {
+  const WARM_MS = 5_000
+  const LEASE_MS = 2 * DEFAULT_TIMING.repeatMaxMs
+
+  /** The time until the user is in, in steps of a few milliseconds. */
+  function timeUntilIn(table: Table, user: string): number {
+    const began = table.now
+    while (!toldTo(table, user).includes('crit')) {
+      table.run(5)
+      if (table.now - began > 60_000) throw new Error(`${user} is not in after a minute`)
+    }
+    return table.now - began
+  }
+
+  // The coordinator is participant 1, so the two frozen ones are the coordinator and another holder.
+  it.each([1, 2])('whoever hears that another waits watches holder %i, too', at => {
+    const table = new Table({ participants: 3 })
+    enter(table, at, 'ann', { ttlMs: 600_000 })
+    wish(table, 3, 'bob')
+    table.run(WARM_MS)
+    const other = 3 - at
+    expect(table.state(other).soft.watched).toEqual(at === 1 ? [1] : [2])
+    const timeoutMs = timeoutOf(table.state(3).soft.detector, at, DEFAULT_TIMING, table.now)
+    expect(timeoutMs).toBe(DEFAULT_TIMING.timeoutMinMs)
+    table.isolate(at)
+    // One time-out until the next ping, one for its answer, and a quarter to notice.
+    const mostMs = 2.25 * timeoutMs + DEFAULT_TIMING.heartbeatMs
+    expect(timeUntilIn(table, 'bob')).toBeLessThanOrEqual(mostMs)
+  })
+
+  it('a participant that waits says so as long as it does, and is watched for as long', () => {
+    const table = new Table({ participants: 3 })
+    enter(table, 1, 'ann', { ttlMs: 600_000 })
+    wish(table, 3, 'bob')
+    for (let passed = 0; passed < 3 * LEASE_MS; passed += 1_000) {
+      table.run(1_000)
+      expect(table.state(2).soft.watched).toEqual([1])
+    }
+    table.crash(3)
+    table.run(LEASE_MS + DEFAULT_TIMING.heartbeatMs)
+    expect(table.state(2).soft.watched).toEqual([])
+    expect(table.timers(2)).toEqual([])
+  })
+
+  it('one that found a peer silent for another asks about it once it needs it itself', () => {
+    const table = new Table({ participants: 5 })
+    enter(table, 1, 'ann', { ttlMs: 600_000 })
+    wish(table, 3, 'bob')
+    table.run(WARM_MS)
+    table.isolate(1, 3)
+    table.run(DEFAULT_TIMING.timeoutMs)
+    expect(table.view(2).suspects).toEqual([1])
+    expect(table.sent.filter(({ from, message }) => from === 2 && message.body.type === 'inquiry')).toEqual(
+      [],
+    )
+    wish(table, 2, 'eve')
+    table.run(DEFAULT_TIMING.heartbeatMs)
+    expect(table.sent.filter(ofType('inquiry')).filter(({ from }) => from === 2)).not.toEqual([])
+  })
+
+  /** Seed 8830055 of three participants: the repeats, put off each time, never came. */
+  it('the question about a silent holder comes once in a heartbeat, and puts no repeat off', () => {
+    const table = new Table({ participants: 5 })
+    enter(table, 4, 'ann', { ttlMs: 600_000 })
+    wish(table, 3, 'bob')
+    table.run(WARM_MS)
+    // The coordinator is there, and is pinged more often than the silent holder. It decides nothing.
+    table.isolate(4)
+    table.lose(ofType('propose', 'request'))
+    const began = table.sent.length
+    table.run(10_000)
+    expect(table.view(3).suspects).toEqual([4])
+    const questions = table.sent
+      .slice(began)
+      .filter(ofType('inquiry'))
+      .filter(({ from }) => from === 3)
+    const others = 3
+    expect(questions.length / others).toBeLessThanOrEqual(10_000 / DEFAULT_TIMING.heartbeatMs)
+    const requests = table.sent
+      .slice(began)
+      .filter(ofType('request'))
+      .filter(({ from }) => from === 3)
+    expect(requests.length).toBeGreaterThan(2 * 4)
+    const { repeat } = table.state(3).soft.timers
+    expect(repeat).toBe(true)
+    expect(table.timerAt(3, 'repeat')! - table.now).toBeGreaterThan(DEFAULT_TIMING.heartbeatMs)
+  })
+
+  it('a participant that itself stood still suspects nobody, but once', () => {
+    const table = new Table({ participants: 3 })
+    enter(table, 1, 'ann', { ttlMs: 600_000 })
+    wish(table, 3, 'bob')
+    table.run(WARM_MS)
+    table.isolate(1)
+    table.fire(3, 'heartbeat')
+    for (const suspects of [[], [1]]) {
+      table.now = table.timerAt(3, 'heartbeat')! + 5_000
+      table.fire(3, 'heartbeat')
+      expect(table.view(3).suspects).toEqual(suspects)
+    }
+  })
 })
 
 /**

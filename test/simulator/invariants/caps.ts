@@ -43,8 +43,8 @@ export class Caps {
     }
     const coming = soft.incoming?.results.length ?? 0
     if (coming > limits.resultsKept) this.#exceeded(id, 'results that are coming', coming, limits.resultsKept)
-    if (durable.stub.endings.length > limits.endingsKept) {
-      this.#exceeded(id, 'endings', durable.stub.endings.length, limits.endingsKept)
+    if (durable.endings.length > limits.endingsKept) {
+      this.#exceeded(id, 'endings', durable.endings.length, limits.endingsKept)
     }
     if (soft.requests.length > this.#participants - 1) {
       this.#exceeded(id, 'requests', soft.requests.length, this.#participants - 1)
@@ -85,9 +85,10 @@ export class Caps {
     if (results !== durable.replica.order.length) {
       violate('I19', `p${id} has ${results} results, but an order of ${durable.replica.order.length}`)
     }
-    const { log, waiters, replica } = durable
+    const { log, waiters, endings, replica } = durable
     // Six records are of a kind of their own; everything else is counted above.
-    const most = 6 + log.length + waiters.length + replica.order.length + Object.keys(replica.cells).length
+    const listed = log.length + waiters.length + endings.length + replica.order.length
+    const most = 6 + listed + Object.keys(replica.cells).length
     if (storage.size > most) this.#exceeded(id, 'storage', storage.size, most)
   }
 

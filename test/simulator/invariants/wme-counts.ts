@@ -1,4 +1,5 @@
 /** Counts what happened inside the protocol, so that a batch can prove that it did. */
+import type { Detector } from '../../../shared/detector.ts'
 import type { Emitted } from '../../../shared/protocols/protocol.ts'
 import { majority } from '../../../shared/protocols/quorum.ts'
 import { inCriticalSection } from '../../../shared/protocols/wme/figure-3-states.ts'
@@ -15,6 +16,10 @@ interface Before {
   dropped: number
   isPreVoting: boolean
   isMember: boolean
+  /** The peers whose time was over. */
+  late: readonly number[]
+  isLagging: boolean
+  known: number
 }
 
 const nothing = (): Before => ({
@@ -24,7 +29,13 @@ const nothing = (): Before => ({
   dropped: 0,
   isPreVoting: false,
   isMember: true,
+  late: [],
+  isLagging: false,
+  known: 0,
 })
+
+const lateOf = (detector: Detector): number[] =>
+  detector.flatMap(({ suspected }, peer) => (suspected === 'late' ? [peer] : []))
 
 export class WmeCounts {
   readonly #counts: Counts
@@ -105,7 +116,22 @@ export class WmeCounts {
     const isMember = durable.membership.status === 'member'
     if (isMember && !before.isMember) counts.readmissions++
     before.isMember = isMember
+    const isLagging = soft.timers.spread === true
+    if (isLagging && !before.isLagging) counts.majoritiesFirst++
+    before.isLagging = isLagging
+    const known = soft.roundTrips.filter(roundTrip => roundTrip !== null).length
+    if (known < before.known) counts.lateAnswers++
+    before.known = known
     if (inCriticalSection(durable.stub.phase)) this.#countCoexisting(id, durable.epoch.epoch)
+    const late = lateOf(soft.detector)
+    for (const peer of late) if (!before.late.includes(peer) && this.#isWell(peer, id)) counts.wrongTimeouts++
+    before.late = late
+  }
+
+  /** It is there and can be reached: its answer is only slow, or was lost. */
+  #isWell(peer: number, from: number): boolean {
+    const { isUp, isPaused } = this.#participants[peer]!
+    return isUp && !isPaused && !this.#network.isCut(from, peer) && !this.#network.isCut(peer, from)
   }
 
   /** Several users are inside at once, in different epochs: that is what makes the exclusion weak. */
@@ -121,7 +147,7 @@ export class WmeCounts {
   }
 
   crashed({ id }: WmeParticipant): void {
-    this.#before[id]!.isPreVoting = false
+    Object.assign(this.#before[id]!, { isPreVoting: false, isLagging: false, known: 0, late: [] })
   }
 
   wiped({ id }: WmeParticipant): void {

@@ -1,4 +1,6 @@
 /** What happened in a run of the whole service. */
+import { addTo, zeroOf } from '../counters.ts'
+
 export const COUNT_NAMES = [
   // what clients saw
   'requests',
@@ -78,12 +80,5 @@ export const COUNT_NAMES = [
 export type CountName = (typeof COUNT_NAMES)[number]
 export type Counts = { [name in CountName]: number }
 
-export function zeroCounts(): Counts {
-  const counts: Partial<Counts> = {}
-  for (const name of COUNT_NAMES) counts[name] = 0
-  return counts as Counts
-}
-
-export function addCounts(total: Counts, counts: Counts): void {
-  for (const name of COUNT_NAMES) total[name] += counts[name]
-}
+export const zeroCounts = (): Counts => zeroOf(COUNT_NAMES)
+export const addCounts: (total: Counts, counts: Counts) => void = addTo

@@ -24,7 +24,7 @@ export class ConnectionLost extends Error {
   }
 }
 
-const STRAGGLER_MOST_MS = 6_000
+const MAX_STRAGGLER_MS = 6_000
 /** A process that is not there refuses at once. */
 const REFUSAL_MS = 2
 
@@ -136,7 +136,7 @@ export class Network {
     const usual = delayMinMs + this.#random.fraction() * (delayMaxMs - delayMinMs)
     const isStraggler = this.#random.chance(straggling)
     if (isStraggler) this.#counts.stragglers++
-    const late = isStraggler ? this.#random.fraction() * STRAGGLER_MOST_MS : 0
+    const late = isStraggler ? this.#random.fraction() * MAX_STRAGGLER_MS : 0
     return usual + late + from.slowMs + to.slowMs
   }
 

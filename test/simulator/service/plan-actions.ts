@@ -83,11 +83,11 @@ interface Surroundings {
 /** Ids of faults are below this. */
 export const FIRST_BIRTH_ID = 900
 export const FIRST_ACTION_ID = 1_000
-const MOST_ACTIONS = 1_000
+const MAX_ACTIONS = 1_000
 
 export function drawActions(random: Random, surroundings: Surroundings): Action[] {
   const { index, locks, durationMs } = surroundings
-  let id = FIRST_ACTION_ID + index * MOST_ACTIONS
+  let id = FIRST_ACTION_ID + index * MAX_ACTIONS
   const actions: Action[] = []
   for (const lock of locks) {
     // Both wishes at the same moment, from the first two clients.

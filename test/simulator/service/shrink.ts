@@ -15,19 +15,19 @@ export interface ShrunkService {
   readonly result: ServiceRunResult
 }
 
-const MOST_ATTEMPTS = 400
+const MAX_ATTEMPTS = 400
 
 export async function shrinkService(
   seed: number,
   options: ServiceRunOptions = {},
-  mostAttempts = MOST_ATTEMPTS,
+  maxAttempts = MAX_ATTEMPTS,
 ): Promise<ShrunkService> {
   let without: ReadonlySet<string> = options.without ?? new Set()
   let result = await runService(seed, options)
   let attempts = 1
   const first = result.violation
   const improves = async (more: readonly string[]): Promise<boolean> => {
-    if (attempts >= mostAttempts) return false
+    if (attempts >= maxAttempts) return false
     attempts++
     const candidate = new Set([...without, ...more])
     const tried = await runService(seed, { ...options, without: candidate })

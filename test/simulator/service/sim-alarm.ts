@@ -7,9 +7,9 @@ import type { Timer } from './loop.ts'
 import type { SimObject } from './sim-object.ts'
 
 const RETRY_MS = 2_000
-const MOST_RETRIES = 6
-const LATE_MOST_MS = 15_000
-const EARLY_MOST_MS = 2_000
+const MAX_RETRIES = 6
+const MAX_LATE_MS = 15_000
+const MAX_EARLY_MS = 2_000
 const TWICE_WITHIN_MS = 50
 
 export class SimAlarm {
@@ -33,7 +33,7 @@ export class SimAlarm {
   arm(): void {
     const { disk, site, world, name } = this.#object
     this.#timer?.cancel()
-    if (this.#retries > MOST_RETRIES) {
+    if (this.#retries > MAX_RETRIES) {
       disk.dropAlarm()
       this.#retries = 0
     }
@@ -44,11 +44,11 @@ export class SimAlarm {
     let isEarly = false
     if (site.alarms === 'late') {
       world.counts.alarmsLate++
-      delayMs += this.#random.fraction() * LATE_MOST_MS
+      delayMs += this.#random.fraction() * MAX_LATE_MS
     } else if (site.alarms === 'early' && delayMs > retryMs) {
       world.counts.alarmsEarly++
       isEarly = true
-      delayMs = Math.max(0, delayMs - this.#random.fraction() * EARLY_MOST_MS)
+      delayMs = Math.max(0, delayMs - this.#random.fraction() * MAX_EARLY_MS)
     }
     world.detail(name, () => `alarm in ${delayMs.toFixed(2)} ms`)
     const ring = (): void => (isEarly || site.now >= alarmAt ? this.#ring() : this.arm())

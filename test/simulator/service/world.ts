@@ -24,7 +24,7 @@ import { Site } from './site.ts'
 import type { Tampering } from './tampering.ts'
 
 /** Participants that a lock of a single deployment may be configured with. */
-const MOST_REGIONS = 7
+const MAX_REGIONS = 7
 const DEFAULT_TTL_MS = 30_000
 
 export class World {
@@ -66,7 +66,7 @@ export class World {
     this.network = new Network(this.loop, networkRandom, network, this.counts)
     if (plan.calmMs > 0) this.loop.at(plan.calmMs, () => this.#endCalm())
     const { kind, sites, routers } = plan.deployment
-    const places = kind === 'single' ? Math.max(sites, MOST_REGIONS) : sites
+    const places = kind === 'single' ? Math.max(sites, MAX_REGIONS) : sites
     const offsets = plan.calmMs > 0 ? [] : plan.clockOffsetsMs
     const siteAt = (index: number, name: string, offsetMs: number) =>
       new Site(this.loop, index, name, offsetMs)

@@ -3,7 +3,9 @@
  * has been folded in, and which rows hold the rest.
  */
 import type { Rows } from '../runtime.ts'
+import { isBeforeBirths, withBirth } from './before-births.ts'
 import type { SegmentList } from './segments.ts'
+import { UnknownLayout } from './unknown-layout.ts'
 
 /** The first layout had a row for each record. */
 const LAYOUT = 2
@@ -28,8 +30,6 @@ export const FIRST_CHECKPOINT: Checkpoint = {
   nextRow: ROW + 1,
   steps: { next: 1, kept: 0, bytes: 0 },
 }
-
-export class UnknownLayout extends Error {}
 
 /** `null`: nothing was written yet, or only by a version that knew just the first layout. */
 export function readCheckpoint(rows: Rows): Checkpoint | null {
@@ -60,15 +60,8 @@ export function leaveMark(rows: Rows): void {
   rows.older.replaceBy(READ_FIRST, `this storage has layout ${LAYOUT}`)
 }
 
-/** A record of the versions before locks were born by agreement. */
-const BEFORE_BIRTHS = '.configuration'
-
-/** What was written by a version that knew only the first layout. */
+/** What was written by a version that knew only the first layout, as this version understands it. */
 export function readOlder(rows: Rows): ReadonlyMap<string, string> {
   const records = new Map(rows.older.records())
-  if (!records.has(BEFORE_BIRTHS)) return records
-  throw new UnknownLayout(
-    'This storage was written by a version of Baton that is too old to be taken over: it does not say how its ' +
-      'lock was born. Nothing was changed.',
-  )
+  return isBeforeBirths(records) ? withBirth(records) : records
 }

@@ -108,7 +108,7 @@ function bornAt(configuration: LockConfiguration, place: ParticipantPlace): Lock
 // ---------------------------------------------------------------- asking everybody
 
 /** As many requests as may wait at once; the time of each begins when it does. */
-const MOST_AT_ONCE = 6
+const MAX_AT_ONCE = 6
 
 /**
  * The answers of the participants that gave one. It asks those of the known configuration and, if their
@@ -126,7 +126,7 @@ export async function askAll<Body>(
   for (;;) {
     const places = routing.configurationOf(lock).participants.filter(({ id }) => !asked.has(id))
     if (places.length === 0) return bodies
-    await mapLimited(places, MOST_AT_ONCE, async place => {
+    await mapLimited(places, MAX_AT_ONCE, async place => {
       asked.add(place.id)
       const call = callFor(place)
       if (call === null) return

@@ -1,5 +1,5 @@
 /** The service about itself. */
-import { API_VERSION, describeApi } from '../../../shared/api/openapi.ts'
+import { describeApi, VERSION } from '../../../shared/api/openapi.ts'
 import type { HomeAnswer } from '../../../shared/api/types.ts'
 import type { ParticipantStatus } from '../../participant/calls.ts'
 import { json, respond } from '../answers.ts'
@@ -17,7 +17,7 @@ export const serviceHandlers = {
     const { protocol, participants } = services.defaults(ANY_LOCK)
     const answer: HomeAnswer = {
       service: 'baton',
-      version: API_VERSION,
+      version: VERSION,
       status: 'ok',
       ...(ledger !== null && { ledger: { ...ledger } }),
       protocol,

@@ -1,5 +1,5 @@
 /** The description of the API for humans: one page without scripts, made from OpenAPI and its examples. */
-import { html, raw } from 'hono/html'
+import { html } from 'hono/html'
 import { EXAMPLES } from '../../../shared/api/examples.ts'
 import { LIMIT_ROWS } from '../../../shared/api/limits-table.ts'
 import type { JsonSchema, OpenApiDocument, OpenApiOperation } from '../../../shared/api/openapi.ts'
@@ -7,8 +7,8 @@ import { PROBLEM_CODES, PROBLEMS, type ProblemCode } from '../../../shared/api/p
 import { problemsOf, ROUTES } from '../../../shared/api/routes.ts'
 import type { Json } from '../../../shared/json.ts'
 import { type CurlOptions, curlOf } from './curl.ts'
+import { type PageOptions, renderPage } from './page.ts'
 import { type Html, nameOf, renderFields, renderRows } from './schema.ts'
-import { PAGE_STYLE } from './style.ts'
 
 type Fields = { readonly [field: string]: Json }
 type Schemas = OpenApiDocument['components']['schemas']
@@ -18,10 +18,7 @@ interface Operation extends OpenApiOperation {
   readonly method: string
 }
 
-export interface DocsOptions extends CurlOptions {
-  /** What the Content-Security-Policy of the response allows a style with. */
-  readonly nonce: string
-}
+export type DocsOptions = CurlOptions & PageOptions
 
 export function renderDocs(document: OpenApiDocument, options: DocsOptions): Html {
   const { info, tags, components } = document
@@ -34,16 +31,11 @@ export function renderDocs(document: OpenApiDocument, options: DocsOptions): Htm
     ...tag,
     own: operations.filter(({ tags: [name] }) => name === tag.name),
   }))
-  return html`<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>${info.title} API</title>
-<style nonce="${options.nonce}">${raw(PAGE_STYLE)}</style>
-</head>
-<body class="docs">
-<header>
+  return renderPage(
+    `${info.title} API`,
+    'docs',
+    options,
+    html`<header>
 <h1>${info.title} API</h1>
 <p>${info.description}</p>
 <p>Version ${info.version} at <code>${options.url}</code>, also as <a href="openapi.json">OpenAPI</a>. ${renderKeyHint(options)}
@@ -70,9 +62,8 @@ ${renderProblems()}
 ${renderLimits()}
 <h2 id="schemas">Schemas</h2>
 ${others.map(([id, schema]) => html`<section id="schema-${id}"><h3>${id}</h3>${renderFields(schema)}</section>`)}
-</main>
-</body>
-</html>`
+</main>`,
+  )
 }
 
 function operationsOf({ paths }: OpenApiDocument): Operation[] {

@@ -1,7 +1,8 @@
 /**
  * The service, counting what Cloudflare would bill: requests to the router, requests to objects and by what
- * they are, alarms, rows written and read, by participant. `GET /counts` tells. JavaScript, so that no
- * project of types has to know of it.
+ * they are, alarms, rows written and read, by participant. `GET /counts` tells, and `POST /evict` throws
+ * every participant out of memory, as the runtime does after a while. JavaScript, so that no project of types
+ * has to know of it.
  */
 import router, { BatonParticipant as Participant } from '../../worker/index.ts'
 
@@ -51,6 +52,7 @@ export class BatonParticipant extends Participant {
   }
 
   fetch(request) {
+    if (new URL(request.url).pathname === '/evict') return this.ctx.abort('evicted')
     const kind = new URL(request.url).pathname.slice(1)
     this.counts[kind] = (this.counts[kind] ?? 0) + 1
     return super.fetch(request)
@@ -62,11 +64,21 @@ export class BatonParticipant extends Participant {
   }
 }
 
+/** Whoever is thrown out cannot answer any more. */
+async function evict(env) {
+  for (const name of Object.keys(counts.objects)) {
+    const object = env.PARTICIPANT.get(env.PARTICIPANT.idFromName(name))
+    await object.fetch('https://participant/evict').catch(() => {})
+  }
+  return new Response(null, { status: 204 })
+}
+
 export default {
   fetch(request, env, ctx) {
     if (new URL(request.url).pathname === '/counts') {
       return Response.json(counts)
     }
+    if (new URL(request.url).pathname === '/evict') return evict(env)
     counts.router++
     return router.fetch(request, env, ctx)
   },

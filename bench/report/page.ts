@@ -1,0 +1,104 @@
+/** docs/benchmark.md, and what is printed: all of it follows from the result alone. */
+import type { Result } from '../result.ts'
+import { wrap } from '../wrap.ts'
+import {
+  aimsTable,
+  diskTable,
+  failoverTable,
+  growthTable,
+  memoryTable,
+  speedTable,
+  useTable,
+} from './tables.ts'
+
+const WAY = wrap(
+  'Every subject has processes of its own on one machine, all on the same workerd, and they take turns in short ' +
+    'rounds. A ratio compares two of them within one round, and the tables show the median and the quartiles of all ' +
+    'rounds. The yardstick is a plain Durable Object, one for each lock, as one would write it: it queues its ' +
+    'waiters, writes what it must remember, and has no validation, no keys and no fence. Nothing of it is left when ' +
+    'its region is gone (`bench/yardstick/plain-lock.ts`).',
+)
+
+const ONE_MACHINE = wrap(
+  'On one machine this compares mostly processor time. For one operation with N = 3, the router, the owner and two ' +
+    'more participants run on the thread on which the yardstick runs a Worker and one object. Deployed, each ' +
+    'participant has a thread of its own, and the distance between regions counts instead: one round trip to the ' +
+    'nearest majority.',
+)
+
+const TIMES = wrap(
+  'Rows with *session* are by WebSocket, and so is their yardstick. *Replicated write* is the floor under every ' +
+    'replicated operation: one object writes, its peers write, and the answer goes out when a majority has it ' +
+    '(`bench/yardstick/replicated-write.ts`). It has no lock and no safety. The milliseconds are those of one cycle ' +
+    'or operation, with everything that went on at the same time, and the 99th percentile is that of the single ' +
+    'ones, which includes waiting. Processor time is that of all processes of a subject. *Repeated* says how many ' +
+    'requests a busy service asked its client to repeat. etcd (by its JSON gateway) and ZooKeeper, where they are ' +
+    'in the table, are three servers each on the same machine, with their default settings.',
+)
+
+const FAILOVER = wrap(
+  'Each participant is a process. The owner is killed, or frozen as by a long pause, while a client holds the lock ' +
+    'there. The time runs from then until another participant has granted the lock to the next client, with the ' +
+    'default settings.',
+)
+
+const USE = wrap(
+  'Counted on an old lock, which forgets as much as it remembers, with three participants. *Busy* means one after ' +
+    'the other. *Woken* means that every participant had to be brought back into memory. [deploy.md](deploy.md) ' +
+    'explains the units and the prices.',
+)
+
+const DISK = wrap(
+  'Calls to the disk of one cycle, operation and `transact` (three calls, where there is none), of all processes ' +
+    'of a subject, as `strace` counts them.',
+)
+
+const GROWTH = wrap(
+  'Everything runs in one process. *Wake* is the first `transact` after that process was started again. With more ' +
+    'and more locks, `transact` is the first use of each.',
+)
+
+/** What the figures mean, as the page says it. */
+export const EXPLANATION = [WAY, ONE_MACHINE]
+
+export function benchmarkPage(result: Result): string {
+  return `${[
+    '# The benchmark',
+    wrap(`${commandsOf(result)} wrote this page. ${aboutMachine(result)}`.trim()),
+    ...result.notes.map(note => wrap(note)),
+    ...EXPLANATION,
+    ...reportOf(result),
+    '![Time relative to a plain Durable Object](benchmark.svg)',
+  ].join('\n\n')}\n`
+}
+
+const commandsOf = ({ commands }: Result): string => commands.map(command => `\`${command}\``).join(', then ')
+
+function aboutMachine({ machine, date }: Result): string {
+  if (machine === null) return ''
+  const { cores, platform, node, workerd, load } = machine
+  const [before, after] = load
+  return (
+    `It ran on ${date}, on a machine with ${cores} cores (${platform}, Node ${node}, workerd ${workerd}) with a ` +
+    `load of ${before} before and ${after} at the end.`
+  )
+}
+
+/** The parts that were measured. */
+export function reportOf(result: Result): string[] {
+  const part = (isThere: boolean, ...texts: readonly (() => string)[]): string[] =>
+    isThere ? texts.map(text => text()) : []
+  const words = (text: string) => () => text
+  return [
+    '## Aims',
+    aimsTable(result),
+    ...part(result.rows.length > 0, words('## Times'), words(TIMES), () => speedTable(result)),
+    ...part(result.memory.length > 0, () => memoryTable(result)),
+    ...part(result.disk.length > 0, words('## The disk'), words(DISK), () => diskTable(result)),
+    ...part(result.use !== null, words('## Rows, requests and prices'), words(USE), () => useTable(result)),
+    ...part(result.failover.length > 0, words('## When the owner is lost'), words(FAILOVER), () =>
+      failoverTable(result),
+    ),
+    ...part(result.growth.length > 0, words('## Growth'), words(GROWTH), () => growthTable(result)),
+  ]
+}
