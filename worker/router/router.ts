@@ -114,7 +114,7 @@ const NO_BODY = { ok: true, value: undefined } as const
 
 // ---------------------------------------------------------------- around the routes
 
-/** The other headers of a page are those of every answer; the nonce is for its style. */
+/** Other headers of a page are those of every answer. The nonce is for its style, and its icon is in it. */
 const PAGE_HEADERS = secureHeaders({
   contentSecurityPolicy: {
     defaultSrc: ["'none'"],
@@ -122,6 +122,7 @@ const PAGE_HEADERS = secureHeaders({
     formAction: ["'none'"],
     frameAncestors: ["'none'"],
     styleSrc: [NONCE],
+    imgSrc: ['data:'],
   },
   strictTransportSecurity: false,
 })
