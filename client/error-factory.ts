@@ -1,5 +1,6 @@
 /** How errors are made: one table says which class a problem of the service becomes. */
 import type { Outcome, ProblemCode } from '../shared/api/problems.ts'
+import type { SessionError } from '../shared/api/session.ts'
 import type { Json } from '../shared/json.ts'
 import {
   AbortedError,
@@ -67,6 +68,21 @@ export function errorFromAnswer(status: number, headers: Headers, body: Json | u
   })
 }
 
+/** The error for what a session was refused. */
+export function errorFromSession(event: SessionError): BatonError {
+  const { type: _, code, detail, outcome, retryable, retryAfterSeconds, opId, lost: __, ...more } = event
+  return new CLASS_BY_CODE[code]({
+    code,
+    status: 0,
+    detail,
+    retryable: retryable === true,
+    outcome,
+    retryAfterMs: retryAfterSeconds === undefined ? undefined : retryAfterSeconds * 1000,
+    ...(opId !== undefined && { opId }),
+    more: more as { readonly [member: string]: Json },
+  })
+}
+
 /**
  * Not from the service, but from a proxy in front of it, or from something else altogether. Whatever its
  * status, nobody knows whether the request was handed on before.
@@ -97,6 +113,11 @@ export function abortedError(signal: AbortSignal): AbortedError {
     retryable: false,
     cause: signal.reason,
   })
+}
+
+export function tooLong(most: number): TooLargeError {
+  const detail = `the message has more than ${most} characters`
+  return new TooLargeError({ code: 'too_large', status: 0, detail, retryable: false, outcome: 'not-applied' })
 }
 
 export function timeoutError(detail: string): TimeoutError {

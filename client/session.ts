@@ -11,9 +11,14 @@ import type {
 } from '../shared/api/session.ts'
 import type { Clock } from './clock.ts'
 import type { LastingCall } from './connection.ts'
-import { networkError } from './error-factory.ts'
+import { networkError, tooLong } from './error-factory.ts'
 import { BatonError } from './errors.ts'
-import type { ApplyOptions } from './operations.ts'
+import type { ApplyOptions, TransactOptions } from './operations.ts'
+import type { ResourceTypes, TransactResult } from './ops.ts'
+import type { Get, GetOptions } from './reads.ts'
+import type { Schemas } from './schemas.ts'
+import { getName, SessionCalls, transactName } from './session-calls.ts'
+import type { Read } from './types.ts'
 import { writeJson } from './write-json.ts'
 
 /**
@@ -48,7 +53,16 @@ export interface TryOptions {
   readonly confirm?: boolean
 }
 
+/** How long an answer may take that does not wait for the lock. */
+const ANSWER_MS = 15_000
+const DEFAULT_WAIT_MS = 10_000
+/** The service reads no longer message, so nobody would hear what became of it. */
+const MAX_MESSAGE_LENGTH = 2 * 1024 * 1024
+
 /**
+ * Besides the events there are calls: `transact` and `get` are answered to whoever called them, and their
+ * answers are not among the events.
+ *
  * @example
  * await using session = lock.session()
  * session.try()
@@ -58,9 +72,13 @@ export interface TryOptions {
  *   if (event.type === 'rem' || event.type === 'ejected') break
  * }
  */
-export class Session<Op = unknown> implements AsyncDisposable, AsyncIterable<SessionEvent, void> {
+export class Session<Resource extends ResourceTypes = ResourceTypes>
+  implements AsyncDisposable, AsyncIterable<SessionEvent, void>
+{
   readonly #newId: () => string
   readonly #clock: Clock
+  readonly #schemas: Schemas | undefined
+  readonly #calls: SessionCalls
   readonly #call: Pick<LastingCall, 'note' | 'end'>
   #pings = new AbortController()
   #socket: Socket | undefined
@@ -76,10 +94,16 @@ export class Session<Op = unknown> implements AsyncDisposable, AsyncIterable<Ses
     newId: () => string,
     clock: Clock,
     call: Pick<LastingCall, 'note' | 'end'>,
+    schemas?: Schemas,
   ) {
     this.#newId = newId
     this.#clock = clock
     this.#call = call
+    this.#schemas = schemas
+    this.#calls = new SessionCalls(clock, error => {
+      this.#socket?.close(1000)
+      this.#close(error)
+    })
     opened.then(
       ({ socket, isOpening }) => this.#connect(socket, isOpening),
       error => this.#close(error instanceof BatonError ? error : networkError(error)),
@@ -91,7 +115,7 @@ export class Session<Op = unknown> implements AsyncDisposable, AsyncIterable<Ses
   }
 
   /** Starts an operation, and returns the id that its outcome will have. */
-  issue(ops: readonly Op[], { opId = this.#newId() }: Pick<ApplyOptions, 'opId'> = {}): string {
+  issue(ops: readonly Resource['op'][], { opId = this.#newId() }: Pick<ApplyOptions, 'opId'> = {}): string {
     this.#send({ type: 'issue', opId, ops })
     return opId
   }
@@ -99,6 +123,42 @@ export class Session<Op = unknown> implements AsyncDisposable, AsyncIterable<Ses
   exit(): void {
     this.#send({ type: 'exit' })
   }
+
+  /**
+   * Acquires the lock, applies the ops as one atomic operation and releases the lock, in one message. It waits
+   * for the lock like everybody else, also while this session holds it. If the session breaks meanwhile, the
+   * error says that the outcome is unknown: `lock.transact` with the same `opId` finds out.
+   */
+  async transact<const Batch extends readonly Resource['op'][]>(
+    ops: Batch,
+    options: Omit<TransactOptions, 'at'> = {},
+  ): Promise<TransactResult<Batch, Resource>> {
+    const { opId = this.#newId(), waitMs = DEFAULT_WAIT_MS, signal } = options
+    await this.#schemas?.checkOps(ops)
+    const name = transactName(opId)
+    await this.#calls.settled(name)
+    const answer = await this.#calls.ask({
+      name,
+      opId,
+      withinMs: waitMs + ANSWER_MS,
+      signal,
+      send: () => this.#send({ type: 'transact', opId, ops, waitMs }),
+    })
+    const checked = (await this.#schemas?.checkResults(ops, answer, opId)) ?? answer
+    return checked as unknown as TransactResult<Batch, Resource>
+  }
+
+  /** The value of a key, and `null` with revision 0 if there is none. */
+  readonly get: Get<Resource> = (async (key: string, options: Omit<GetOptions, 'at'> = {}) => {
+    const { consistency = 'linearizable', signal } = options
+    const read = (await this.#calls.ask({
+      name: getName(key, consistency),
+      withinMs: ANSWER_MS,
+      signal,
+      send: () => this.#send({ type: 'get', key, consistency }),
+    })) as unknown as Read<unknown>
+    return this.#schemas === undefined ? read : this.#schemas.read(read)
+  }) as Get<Resource>
 
   /** Ends the grant, or the wait for it. */
   close(): void {
@@ -145,6 +205,7 @@ export class Session<Op = unknown> implements AsyncDisposable, AsyncIterable<Ses
   #send(message: object): void {
     if (this.#isClosed) throw networkError(new Error('the session is closed'))
     const text = writeJson(message)
+    if (text.length > MAX_MESSAGE_LENGTH) throw tooLong(MAX_MESSAGE_LENGTH)
     if (this.#outbox === undefined) this.#socket!.send(text)
     else this.#outbox.push(text)
   }
@@ -159,6 +220,7 @@ export class Session<Op = unknown> implements AsyncDisposable, AsyncIterable<Ses
       void this.#sendPings(event.ttlMs)
     }
     if (event.type === 'rem' || event.type === 'ejected') this.#pings.abort()
+    if (this.#calls.take(event)) return
     this.#inbox.push(event)
     this.#wake()
   }
@@ -187,6 +249,7 @@ export class Session<Op = unknown> implements AsyncDisposable, AsyncIterable<Ses
     this.#isClosed = true
     this.#failure = failure
     this.#pings.abort()
+    this.#calls.failAll(failure ?? networkError(new Error('the session was closed')))
     this.#call.end(failure)
     this.#wake()
   }

@@ -43,15 +43,22 @@ export async function acrossOrigins(
   const origin = request.headers.get('origin')
   const allowed = origin !== null && isAllowed(origins, origin) ? origin : null
   const response = allowed !== null && isPreflight(request) ? preflightAnswer() : await answer()
-  // Some answers have headers that cannot be changed.
-  const headers = new Headers(response.headers)
+  try {
+    return withOrigin(response, allowed)
+  } catch {
+    // The headers of an answer that came from elsewhere cannot be changed; those of its copy can.
+    return withOrigin(new Response(response.body, response), allowed)
+  }
+}
+
+function withOrigin(response: Response, allowed: string | null): Response {
+  const { headers } = response
   headers.append('vary', 'Origin')
   if (allowed !== null) {
     headers.set('access-control-allow-origin', allowed)
     headers.set('access-control-expose-headers', EXPOSED_HEADERS)
   }
-  const { status, statusText, body } = response
-  return new Response(body, { status, statusText, headers })
+  return response
 }
 
 function isPreflight({ method, headers }: Request): boolean {

@@ -4,8 +4,8 @@ import { fetchSigned } from './signature.ts'
 
 export interface ParticipantDirectory {
   /**
-   * The path of the request, which is the caller's own, says what is asked of the participant: see
-   * participant/calls.ts.
+   * The path of the request, which is the caller's own, says what is asked of the participant, and its headers
+   * (`headersFor`) which participant is meant: see participant/calls.ts.
    */
   fetch(lock: string, place: ParticipantPlace, request: Request): Promise<Response>
 }
@@ -34,13 +34,18 @@ export interface DirectoryEnvironment {
 /** Below this path, the participants of this process answer signed requests of other processes. */
 export const PARTICIPANT_PATH = '/participant'
 
+/** The headers of a request to this participant. */
+export const headersFor = (lock: string, id: number): { [name: string]: string } => ({
+  'content-type': 'application/json',
+  'x-baton-lock': lock,
+  'x-baton-participant': String(id),
+})
+
 export const objectName = (lock: string, id: number): string => `${lock}/${id}`
 
 export function createDirectory(env: DirectoryEnvironment): ParticipantDirectory {
   return {
     async fetch(lock, place, request) {
-      request.headers.set('x-baton-lock', lock)
-      request.headers.set('x-baton-participant', String(place.id))
       if (place.url === null) return stubOf(env, lock, place).fetch(request)
       if (!env.BATON_PEER_SECRET)
         throw new Error('a participant behind a URL needs the secret BATON_PEER_SECRET')

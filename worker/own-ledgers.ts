@@ -1,6 +1,6 @@
 /** The ledgers of this very process: one for each default participant whose address is its own. */
 import type { LedgerHealth } from '../shared/birth/ledger-types.ts'
-import { objectName } from './directory.ts'
+import { headersFor, objectName } from './directory.ts'
 import { type BatonEnvironment, defaultPlaces, ownUrls } from './environment.ts'
 import { LEDGER_NAME } from './participant/ledger/name.ts'
 import type { LedgerRequest, PeerAnswer } from './participant/peers/requests.ts'
@@ -60,11 +60,7 @@ function ask(
 ): Promise<Response> {
   const request = new Request('https://participant/peer', {
     method: 'POST',
-    headers: {
-      'content-type': 'application/json',
-      'x-baton-lock': LEDGER_NAME,
-      'x-baton-participant': String(id),
-    },
+    headers: headersFor(LEDGER_NAME, id),
     body: JSON.stringify(asked),
     ...(signal && { signal }),
   })

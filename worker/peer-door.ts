@@ -14,10 +14,11 @@ export async function answerPeer(
   env: BatonEnvironment,
   basePath: string,
 ): Promise<Response | null> {
-  const { pathname, search } = new URL(request.url)
   const path = basePath + PARTICIPANT_PATH
   const secrets = peerSecrets(env)
-  if (!pathname.startsWith(`${path}/`) || secrets.length === 0) return null
+  if (secrets.length === 0 || !request.url.includes(`${path}/`)) return null
+  const { pathname, search } = new URL(request.url)
+  if (!pathname.startsWith(`${path}/`)) return null
   const lock = objectNameOf(request.headers.get('x-baton-lock'))
   const id = participantId.safeParse(Number(request.headers.get('x-baton-participant')))
   if (lock === null || !id.success || !isHere(env, id.data)) return null

@@ -5,6 +5,7 @@
  * to this machine.
  */
 import { problem } from '../shared/api/problems.ts'
+import { addressOf } from './address.ts'
 import { type AllowedOrigins, isAllowed } from './cross-origin.ts'
 import { isLoopbackHost } from './loopback.ts'
 import { problemAnswer } from './problem-answer.ts'
@@ -16,8 +17,8 @@ const BOUND = 'https://baton'
 
 /** `null` for a request of this machine. Pages of allowed origins may ask as well. */
 export function refuseStrangers(request: Request, allowed: AllowedOrigins): Response | null {
-  const { origin: address, hostname } = new URL(request.url)
-  if (address !== BOUND && !isLoopbackHost(hostname)) {
+  const address = addressOf(request.url)
+  if (address?.origin !== BOUND && !isLoopbackHost(address?.hostname ?? '')) {
     return refusal(
       'This service is open, so it serves its own machine alone. Call it by the name 127.0.0.1 or localhost.',
     )

@@ -185,16 +185,34 @@ function pathBelow(url: string, to: string): string {
 
 // ---------------------------------------------------------------- HMAC and SHA-256
 
+const encoder = new TextEncoder()
+
 async function sign(secret: string, text: string): Promise<ArrayBuffer> {
-  return crypto.subtle.sign('HMAC', await keyOf(secret), new TextEncoder().encode(text))
+  return crypto.subtle.sign('HMAC', await keyOf(secret), encoder.encode(text))
 }
 
 async function isSignature(secret: string, signature: Uint8Array, text: string): Promise<boolean> {
-  return crypto.subtle.verify('HMAC', await keyOf(secret), signature, new TextEncoder().encode(text))
+  return crypto.subtle.verify('HMAC', await keyOf(secret), signature, encoder.encode(text))
 }
 
-function keyOf(secret: string) {
-  const raw = new TextEncoder().encode(secret)
+/** A deployment has one secret, or two of them while it is being changed. */
+const MAX_KEYS = 4
+const keys = new Map<string, Key>()
+
+type Key = Awaited<ReturnType<typeof importKey>>
+
+/** Every request and every answer needs it, and it is always the same. */
+async function keyOf(secret: string): Promise<Key> {
+  const known = keys.get(secret)
+  if (known !== undefined) return known
+  const key = await importKey(secret)
+  if (keys.size >= MAX_KEYS) keys.clear()
+  keys.set(secret, key)
+  return key
+}
+
+function importKey(secret: string) {
+  const raw = encoder.encode(secret)
   return crypto.subtle.importKey('raw', raw, { name: 'HMAC', hash: 'SHA-256' }, false, ['sign', 'verify'])
 }
 
@@ -202,8 +220,13 @@ async function digestOf(body: Uint8Array): Promise<string> {
   return hex(await crypto.subtle.digest('SHA-256', body))
 }
 
-const hex = (buffer: ArrayBuffer): string =>
-  Array.from(new Uint8Array(buffer), byte => byte.toString(16).padStart(2, '0')).join('')
+const DIGITS = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'))
+
+function hex(buffer: ArrayBuffer): string {
+  let text = ''
+  for (const byte of new Uint8Array(buffer)) text += DIGITS[byte]!
+  return text
+}
 
 function bytes(text: string | null): Uint8Array | null {
   if (text === null || !HEX_256.test(text)) return null

@@ -6,6 +6,7 @@ import * as z from 'zod'
 import { opResult } from './ops.ts'
 import {
   component,
+  consistency,
   epoch,
   fence,
   json,
@@ -40,11 +41,15 @@ export const sessionEvent = component(
       .object({
         type: z.literal('outcome'),
         opId,
+        fence: fence.optional().describe('Of the answer to a transact: that of its grant.'),
         sequence,
         applied,
         results: z.array(opResult).describe('One for each op, in their order.'),
       })
-      .describe('The answer to an issue.'),
+      .describe('The answer to an issue or a transact.'),
+    z
+      .object({ type: z.literal('value'), key, consistency, value: json, revision, sequence })
+      .describe('The answer to a get.'),
     z.object({ type: z.literal('rem') }).describe('The lock is released: the answer to an exit.'),
     z
       .object({
@@ -58,9 +63,21 @@ export const sessionEvent = component(
         type: z.literal('error'),
         code: z.enum(PROBLEM_CODES as readonly [ProblemCode, ...ProblemCode[]]).describe('As in a Problem.'),
         detail: z.string().describe('What was wrong.'),
+        opId: z.string().optional().describe('Of the transact that is refused.'),
+        key: z.string().optional().describe('Of the get that is refused.'),
+        consistency: consistency.optional().describe('Of the get that is refused.'),
+        outcome: outcome.optional(),
+        retryable: z.boolean().optional().describe('Whether it makes sense to ask again.'),
+        retryAfterSeconds: z.number().optional().describe('When it makes sense to ask again.'),
+        lost: z
+          .literal(true)
+          .optional()
+          .describe(
+            'The participant began anew: every transact and get that was not answered before this never will be.',
+          ),
       })
       .describe(
-        'A message was out of turn or malformed, or the lock was not granted. The session stays open.',
+        'A message was out of turn, malformed or refused, or the lock was not granted. The session stays open.',
       ),
     z
       .object({

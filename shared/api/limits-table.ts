@@ -41,7 +41,7 @@ export const LIMIT_ROWS: readonly LimitRow[] = [
   ['size of that page', `${number(L.listWeight)} units`, 'the page ends earlier, with a cursor'],
   ['events of each participant on a page of a history', range(L.historyLimit), BAD_REQUEST],
   ['`waitMs`', range(L.waitMs), BAD_REQUEST],
-  ['`waitMs` in a session', range(L.sessionWaitMs), '`error` with `bad_request`'],
+  ['`waitMs` of a `try` in a session', range(L.sessionWaitMs), '`error` with `bad_request`'],
   ['`ttlMs`', range(L.ttlMs), BAD_REQUEST],
   ['participants of a lock', range(L.participants), BAD_REQUEST],
   ['who waits at a participant, with or without a ticket', number(L.waiters), TOO_MANY],

@@ -179,12 +179,14 @@ export const ROUTES = {
     method: 'get',
     path: '/v1/locks/{lock}/session',
     tag: 'hold',
-    summary: 'Hold the lock for as long as a WebSocket is open',
+    summary: 'Hold the lock for as long as a WebSocket is open, transact and read',
     description:
       'The client sends a SessionMessage, the service a SessionEvent, each as JSON. The grant ends with the socket, ' +
       'and also when the client gives no sign of life for `ttlMs`: any message is one, and so is the text `ping`, ' +
       'which is answered `pong`. A client answers a `probe` with the same message, to show that it reads. A browser, ' +
-      'which cannot set headers, offers the subprotocols `baton` and `baton.key.<key>`.',
+      'which cannot set headers, offers the subprotocols `baton` and `baton.key.<key>`. A `transact` and a `get` are the ' +
+      'calls of these names, with the same answers; each says by its `opId` or `key` what it is about. A `get` needs a ' +
+      'key with the verb `read`.',
     verb: 'acquire',
     parameters: requests.lockPath,
     query: requests.sessionQuery,

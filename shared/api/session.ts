@@ -10,7 +10,7 @@ import type { NotApplied, OpError, OpResult } from '../resource/key-value.ts'
 import { explainOps } from './explain-ops.ts'
 import { API_LIMITS } from './limits.ts'
 import { findOversized, foreignOps, ops } from './ops.ts'
-import { component, opId, sessionWaitMs, ttlMs } from './primitives.ts'
+import { component, consistency, key, opId, sessionWaitMs, ttlMs, waitMs } from './primitives.ts'
 import type { FieldError, Outcome, ProblemCode } from './problems.ts'
 import { readJson } from './read-json.ts'
 import { check, summarize } from './validation.ts'
@@ -29,6 +29,15 @@ const tryMessage = z.strictObject({
 const issueMessage = z.strictObject({ type: z.literal('issue'), opId, ops })
 const foreignIssueMessage = z.strictObject({ type: z.literal('issue'), opId, ops: foreignOps })
 const exitMessage = z.strictObject({ type: z.literal('exit') })
+/** The same as the call of this name: a user of its own acquires, applies and releases. */
+const transact = { type: z.literal('transact'), opId, waitMs: waitMs.default(API_LIMITS.waitMs.default) }
+const transactMessage = z.strictObject({ ...transact, ops })
+const foreignTransactMessage = z.strictObject({ ...transact, ops: foreignOps })
+const getMessage = z.strictObject({
+  type: z.literal('get'),
+  key,
+  consistency: consistency.default('linearizable'),
+})
 /** The service asks whether the client has read everything up to here; the client sends the same back. */
 const probeMessage = z.strictObject({
   type: z.literal('probe'),
@@ -37,12 +46,21 @@ const probeMessage = z.strictObject({
 
 export const sessionMessage = component(
   'SessionMessage',
-  z.discriminatedUnion('type', [tryMessage, issueMessage, exitMessage, probeMessage]),
+  z.discriminatedUnion('type', [
+    tryMessage,
+    issueMessage,
+    exitMessage,
+    transactMessage,
+    getMessage,
+    probeMessage,
+  ]),
 )
 const foreignSessionMessage = z.discriminatedUnion('type', [
   tryMessage,
   foreignIssueMessage,
   exitMessage,
+  foreignTransactMessage,
+  getMessage,
   probeMessage,
 ])
 
@@ -50,6 +68,13 @@ export type SessionMessage =
   | z.output<typeof tryMessage>
   | { readonly type: 'issue'; readonly opId: string; readonly ops: readonly Json[] }
   | z.output<typeof exitMessage>
+  | {
+      readonly type: 'transact'
+      readonly opId: string
+      readonly ops: readonly Json[]
+      readonly waitMs: number
+    }
+  | z.output<typeof getMessage>
   | SessionProbe
 
 export type SessionProbe = z.output<typeof probeMessage>
@@ -67,6 +92,8 @@ export type SessionEvent =
   | { readonly type: 'crit'; readonly fence: number; readonly epoch: number; readonly ttlMs: number }
   | {
       readonly type: 'outcome'
+      /** Of the answer to a `transact`: the fence of its grant. */
+      readonly fence?: number
       readonly opId: string
       readonly sequence: number
       readonly applied: boolean
@@ -78,12 +105,50 @@ export type SessionEvent =
       readonly reason: EjectionReason
       readonly pending?: { readonly opId: string; readonly outcome: Outcome }
     }
-  /** Out of turn or malformed; the session stays open. */
-  | { readonly type: 'error'; readonly code: ProblemCode; readonly detail: string }
+  /** The answer to a `get`. */
+  | {
+      readonly type: 'value'
+      readonly key: string
+      readonly consistency: 'linearizable' | 'local'
+      readonly value: Json
+      readonly revision: number
+      readonly sequence: number
+    }
+  | SessionError
+
+/** Out of turn, malformed or refused; the session stays open. */
+export interface SessionError extends Partial<SessionQuestion> {
+  readonly type: 'error'
+  readonly code: ProblemCode
+  readonly detail: string
+  /** Of a `transact`: what became of its operation. */
+  readonly outcome?: Outcome
+  /** Of a `transact` or `get`: whether it makes sense to ask again, and when. */
+  readonly retryable?: boolean
+  readonly retryAfterSeconds?: number
+  /**
+   * The participant began anew: every `transact` and `get` of this session that was not answered before this
+   * never will be.
+   */
+  readonly lost?: true
+}
+
+/** What an answer is about: the `opId` of a `transact`, or what a `get` asked for. */
+export interface SessionQuestion {
+  readonly opId: string
+  readonly key: string
+  readonly consistency: 'linearizable' | 'local'
+}
 
 export type ParsedSessionMessage =
   | { readonly ok: true; readonly message: SessionMessage }
-  | { readonly ok: false; readonly code: 'bad_request' | 'too_large'; readonly detail: string }
+  | {
+      readonly ok: false
+      readonly code: 'bad_request' | 'too_large'
+      readonly detail: string
+      /** What the message was about, as it said. */
+      readonly about?: Partial<SessionQuestion>
+    }
 
 export function parseSessionMessage(
   data: string | ArrayBuffer,
@@ -96,19 +161,34 @@ export function parseSessionMessage(
   if (!read.ok)
     return refused(read.mistake.path === '' ? 'A message is JSON.' : summarize([inBody(read.mistake)]))
   const parsed = read.value
+  const about = questionIn(parsed)
   const isKeyValue = resource === 'key-value'
   const oversized = findOversized((parsed as { ops?: unknown } | null)?.ops, isKeyValue)
-  if (oversized.length > 0) return refused(summarize(oversized), 'too_large')
+  if (oversized.length > 0) return refused(summarize(oversized), 'too_large', about)
+  if ((about?.key?.length ?? 0) > API_LIMITS.keyLength)
+    return refused(`key must have at most ${API_LIMITS.keyLength} characters.`, 'too_large', about)
   const checked = check(isKeyValue ? sessionMessage : foreignSessionMessage, parsed, 'body')
   if (checked.ok) return { ok: true, message: checked.value }
   const errors = isKeyValue
     ? explainOps(checked.errors, (parsed as { ops?: unknown } | null)?.ops)
     : checked.errors
-  return refused(summarize(errors))
+  return refused(summarize(errors), 'bad_request', about)
+}
+
+/** So that whoever asked finds the refusal of what it asked, however wrong the rest of it was. */
+function questionIn(message: unknown): Partial<SessionQuestion> | undefined {
+  const { type, opId, key, consistency } = (message ?? {}) as { readonly [field: string]: unknown }
+  if (type === 'transact' && typeof opId === 'string') return { opId }
+  if (type !== 'get' || typeof key !== 'string') return undefined
+  return { key, consistency: consistency === 'local' ? 'local' : 'linearizable' }
 }
 
 const inBody = (mistake: Omit<FieldError, 'in'>): FieldError => ({ in: 'body', ...mistake })
 
-function refused(detail: string, code: 'bad_request' | 'too_large' = 'bad_request'): ParsedSessionMessage {
-  return { ok: false, code, detail }
+function refused(
+  detail: string,
+  code: 'bad_request' | 'too_large' = 'bad_request',
+  about?: Partial<SessionQuestion>,
+): ParsedSessionMessage {
+  return { ok: false, code, detail, ...(about && { about }) }
 }

@@ -168,7 +168,7 @@ export const participantMutants: Mutant[] = [
     trap: 'sessions',
     title: 'the user of a session that was closed stays inside',
     file: PARTICIPANT.sessions,
-    find: '    this.turns.react(() => this.member().leave(socket.tag))\n',
+    find: '    this.turns.react(() => this.leave(socket.tag))\n',
     replace: '',
   },
   {

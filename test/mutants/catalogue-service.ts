@@ -391,8 +391,8 @@ const deployments: Mutant[] = [
     trap: 'strangers',
     title: 'an open service serves whatever name it is called by',
     file: 'worker/same-machine.ts',
-    find: '  if (address !== BOUND && !isLoopbackHost(hostname)) {',
-    replace: '  if (address !== BOUND && hostname === undefined) {',
+    find: "  if (address?.origin !== BOUND && !isLoopbackHost(address?.hostname ?? '')) {",
+    replace: '  if (address?.origin !== BOUND && address === undefined) {',
   },
   {
     id: 'open-to-other-sites',
@@ -431,8 +431,8 @@ const deployments: Mutant[] = [
     trap: 'malformed',
     title: 'a GET may have a body',
     file: `${ROUTER}/router.ts`,
-    find: '  if (!isRead || !hasBody) return next()\n',
-    replace: '  if (!isRead || hasBody) return next()\n',
+    find: '  if (!hasBody) return null\n',
+    replace: '  if (hasBody) return null\n',
   },
   {
     id: 'body-that-breaks-off',

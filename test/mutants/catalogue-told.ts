@@ -111,7 +111,7 @@ const leaving: Mutant[] = [
     trap: 'B11',
     title: 'a session that closes leaves its user behind',
     file: `${STREAMS}/sessions.ts`,
-    find: '    this.unread.delete(socket.tag)\n    this.member().leave(socket.tag)\n',
+    find: '    this.unread.delete(socket.tag)\n    this.leave(socket.tag)\n',
     replace: '    this.unread.delete(socket.tag)\n',
   },
   {

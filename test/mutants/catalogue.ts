@@ -22,6 +22,7 @@ import { ricartAgrawalaMutants } from './catalogue-ricart-agrawala.ts'
 import { ricartAgrawalaGroupMutants } from './catalogue-ricart-agrawala-group.ts'
 import { safetyMutants } from './catalogue-safety.ts'
 import { serviceMutants } from './catalogue-service.ts'
+import { sessionCallMutants } from './catalogue-session-calls.ts'
 import { toldMutants } from './catalogue-told.ts'
 import { wmeConsensusMutants } from './catalogue-wme-consensus.ts'
 
@@ -88,6 +89,7 @@ export const mutants: Mutant[] = [
   ...bytesMutants,
   ...ghostMutants,
   ...serviceMutants,
+  ...sessionCallMutants,
   ...toldMutants,
   ...olderMutants,
 ]

@@ -49,6 +49,39 @@ beforeEach(() => {
   node = platform.node(1)
 })
 
+describe('a grant that was waited for, but for nobody', () => {
+  /** The token is elsewhere, and comes after so long. */
+  async function grantFromElsewhere(user: string, afterMs: number): Promise<ParticipantAnswer> {
+    platform = new MemoryPlatform(3)
+    node = platform.node(2)
+    const ops = [{ increment: 'n' }] as never
+    const first = platform.node(1).call({ type: 'transact', user: 'a', opId: 'a', ops, waitMs: 0 })
+    await platform.during(first)
+    await platform.advance(5_000)
+    const [owner] = [platform.node(1), platform.node(3)].map(other => Object.assign(other, { isAway: true }))
+    const waiting = acquire(user)
+    await platform.settle()
+    owner!.isAway = false
+    platform.node(3).isAway = false
+    await platform.advance(afterMs)
+    return platform.during(waiting)
+  }
+
+  it('is answered like one that was given at once, if a lock was born for it', async () => {
+    platform = new MemoryPlatform(3)
+    node = platform.node(1)
+    const answer = await platform.during(acquire(ROUTERS))
+    expect(answer).toMatchObject({ type: 'done', status: 200 })
+    expect(answer).not.toHaveProperty('isUntaken')
+    await platform.advance(API_LIMITS.untakenMs + 1_000)
+    expect(await holder()).toMatchObject({ fence: fenceIn(answer) })
+  })
+
+  it('is handed over if it came late, because its client may have gone meanwhile', async () => {
+    expect(await grantFromElsewhere(ROUTERS, 3_000)).toMatchObject({ type: 'done', isUntaken: true })
+  })
+})
+
 describe('a grant that was given after waiting', () => {
   const forRouter = { type: 'done', status: 200, isUntaken: true }
   const forClient = { type: 'done', status: 200, body: { grant: { confirmMs: API_LIMITS.untakenMs } } }

@@ -105,16 +105,16 @@ export class MemoryNode {
     return this.request(participant => participant.peer({ lock: LOCK, id: this.id }, request))
   }
 
-  async session(user: string, client?: string): Promise<MemorySocket> {
-    await this.refusedSession(user, client)
+  async session(user: string, client?: string, mayRead?: boolean): Promise<MemorySocket> {
+    await this.refusedSession(user, client, mayRead)
     return this.sockets.at(-1)!
   }
 
   /** `null`: it was not refused. */
-  refusedSession(user: string, client?: string): Promise<ParticipantAnswer | null> {
+  refusedSession(user: string, client?: string, mayRead?: boolean): Promise<ParticipantAnswer | null> {
     const accept = (tag: string) => this.sockets.push(new MemorySocket(tag, this.journal))
     const address = { lock: LOCK, id: this.id }
-    return this.request(participant => participant.session(address, user, accept, client))
+    return this.request(participant => participant.session(address, user, accept, client, undefined, mayRead))
   }
 
   /** What is in memory is lost; the next request finds a new instance. */

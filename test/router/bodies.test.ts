@@ -1,5 +1,7 @@
 /** Bodies that do not come as they should. */
+
 import { expect, it } from 'vitest'
+import { readLimited } from '../../worker/limited-body.ts'
 import { createHarness, problemOf } from './fake.ts'
 
 const TRANSACT = 'http://baton.test/v1/locks/orders/transact'
@@ -29,4 +31,17 @@ it.each(['GET', 'HEAD'])('a %s has none', async method => {
   expect(participants.asked).toEqual([])
   const empty = { headers: { 'content-length': '0' } }
   expect((await send(method, '/v1/locks/orders', undefined, empty)).status).toBe(200)
+})
+
+it('a body is never longer than it may be, whatever its length says', async () => {
+  const message = (length: number, said: string | null) => {
+    const headers = new Headers(said === null ? {} : { 'content-length': said })
+    const { body } = new Response('x'.repeat(length))
+    return { headers, body, arrayBuffer: async () => new TextEncoder().encode('x'.repeat(length)).buffer }
+  }
+  for (const said of [null, '10', '3']) {
+    expect(await readLimited(message(10, said), 9)).toBe('too-large')
+    expect(await readLimited(message(10, said), 10)).toHaveLength(10)
+  }
+  expect(await readLimited(message(3, '10'), 9)).toBe('too-large')
 })

@@ -3,7 +3,13 @@ import type { LockConfiguration, ParticipantPlace } from '../../shared/api/confi
 import { formatGrantId, formatTicketId } from '../../shared/api/ids.ts'
 import type { Json } from '../../shared/json.ts'
 import type { LogEntry } from '../../shared/log.ts'
-import type { ParticipantAnswer, ParticipantCall, ParticipantStatus } from '../../worker/participant/calls.ts'
+import { answerResponse } from '../../worker/answer-response.ts'
+import type {
+  ParticipantAnswer,
+  ParticipantCall,
+  ParticipantRequest,
+  ParticipantStatus,
+} from '../../worker/participant/calls.ts'
 import type { RouterTimes } from '../../worker/router/context.ts'
 import { OPEN } from '../../worker/router/keys.ts'
 import type { RouterOptions } from '../../worker/router/options.ts'
@@ -75,14 +81,14 @@ export class FakeParticipants {
       this.opened.push({ participant: id, url, headers: request.headers })
       return responseOf(await behaviour({ type: 'status' }, request))
     }
-    const { call } = (await request.clone().json()) as { readonly call: ParticipantCall }
+    const { call, asItIs } = (await request.clone().json()) as ParticipantRequest
     this.asked.push({ lock, participant: id, call, headers: request.headers })
-    return responseOf(await behaviour(call, request))
+    return responseOf(await behaviour(call, request), asItIs)
   }
 }
 
-function responseOf(reply: Reply): Response {
-  return reply instanceof Response ? reply : Response.json(reply)
+function responseOf(reply: Reply, asItIs = false): Response {
+  return reply instanceof Response ? reply : answerResponse(reply, asItIs)
 }
 
 /** What a healthy participant of a lock with nothing to it says. */

@@ -8,6 +8,8 @@ describe('a message of a session', () => {
     { type: 'try', waitMs: 60_000, ttlMs: 5_000, confirm: true },
     { type: 'issue', opId: 'a', ops: [{ increment: 'n', by: 2 }] },
     { type: 'exit' },
+    { type: 'transact', opId: 'a', ops: [{ increment: 'n' }], waitMs: 0 },
+    { type: 'get', key: 'a/b', consistency: 'local' },
   ])('%j', message => {
     expect(parseSessionMessage(JSON.stringify(message))).toEqual({ ok: true, message })
   })
@@ -30,6 +32,33 @@ describe('a message of a session', () => {
       code: 'bad_request',
       detail: expect.stringContaining(where),
     })
+  })
+
+  it('may leave out what a call may leave out', () => {
+    const read = (message: object) => parseSessionMessage(JSON.stringify(message))
+    const ops = [{ increment: 'n' }]
+    expect(read({ type: 'transact', opId: 'a', ops })).toMatchObject({
+      ok: true,
+      message: { waitMs: API_LIMITS.waitMs.default },
+    })
+    expect(read({ type: 'get', key: 'a' })).toMatchObject({
+      ok: true,
+      message: { consistency: 'linearizable' },
+    })
+  })
+
+  it.each([
+    ['{"type":"transact","opId":"a"}', { opId: 'a' }],
+    ['{"type":"transact","opId":"a","ops":[{"get":"a"}],"waitMs":25001}', { opId: 'a' }],
+    ['{"type":"transact","opId":7,"ops":[{"get":"a"}]}', undefined],
+    ['{"type":"get","key":"","consistency":"local"}', { key: '', consistency: 'local' }],
+    ['{"type":"get","key":"a","at":1}', { key: 'a', consistency: 'linearizable' }],
+    ['{"type":"get"}', undefined],
+    ['{"type":"get","key":1}', undefined],
+  ])('%s is refused, and the refusal says of what', (text, about) => {
+    const parsed = parseSessionMessage(text)
+    expect(parsed).toMatchObject({ ok: false, code: 'bad_request' })
+    expect('about' in parsed ? parsed.about : undefined).toEqual(about)
   })
 
   it('is text', () => {

@@ -1,4 +1,5 @@
 /** `watch` and `session`: the router finds a participant and hands on what it opens. */
+import { createHash } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import { createHarness, NEAR_2, problemOf, refuse, socketOf, upgraded } from './fake.ts'
 
@@ -110,6 +111,20 @@ describe('session', () => {
     )
     expect(response.headers.get('sec-websocket-protocol')).toBe(chosen)
     expect(JSON.stringify([...participants.opened[0]!.headers])).not.toContain('baton.key')
+  })
+
+  it.each([
+    [['acquire', 'read'], 'yes'],
+    [['acquire'], null],
+    [['*'], 'yes'],
+  ])('with a key for %j says whether it may read: %s', async (verbs, read) => {
+    const hash = createHash('sha256').update('secret').digest('hex')
+    const keys = JSON.stringify([{ name: 'one', hash, locks: ['*'], verbs }])
+    const { send, participants } = createHarness({ upgrade, keys })
+    participants.onAll(() => upgraded('the socket'))
+    const headers = { upgrade: 'websocket', authorization: 'Bearer secret' }
+    expect((await send('GET', '/v1/locks/orders/session', undefined, { headers })).status).toBe(101)
+    expect(participants.opened[0]!.url.searchParams.get('read')).toBe(read)
   })
 
   it('begins at the next participant if the nearest one is gone', async () => {

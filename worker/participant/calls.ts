@@ -2,12 +2,11 @@
  * What the router asks of one participant, and how it answers: JSON in the body of one `fetch`, the same
  * whether the participant is a Durable Object next door or a process behind a URL. Paths below `/`:
  *
- *   POST /call      a `ParticipantRequest`, answered by a `ParticipantAnswer`
+ *   POST /call      a `ParticipantRequest`, answered by a `ParticipantAnswer` (../answer-response.ts)
  *   POST /peer      messages of the protocol, from another participant
  *   GET  /watch     Server-Sent Events; `?since=`
- *   GET  /session   WebSocket; `?user=` names the session's user, `&client=` its client; `&key=` and
- *        `&request=` are
- *                   for the log
+ *   GET  /session   WebSocket; `?user=` names the session's user, `&client=` its client; `&read=yes` says
+ *                   that its key may read; `&key=` and `&request=` are for the log
  *
  * All of them carry `lock` and `participant` in the headers `x-baton-lock` and `x-baton-participant`.
  */
@@ -22,6 +21,8 @@ export interface ParticipantRequest {
   readonly call: ParticipantCall
   /** Who asks, for the log. Absent from a router of an earlier version. */
   readonly caller?: Caller
+  /** The client gets the answer as it is, see ../answer-response.ts. Absent from a router of before. */
+  readonly asItIs?: true
 }
 
 /**

@@ -3,10 +3,11 @@ import { DurableObject } from 'cloudflare:workers'
 import { PING, PONG } from '../../shared/api/session.ts'
 import { resourceByName } from '../../shared/resource/registry.ts'
 import type { Resource } from '../../shared/resource/resource.ts'
+import { answerResponse } from '../answer-response.ts'
 import { logToConsole } from '../console-log.ts'
-import { createDirectory, type ParticipantDirectory } from '../directory.ts'
+import { createDirectory, headersFor, type ParticipantDirectory } from '../directory.ts'
 import { type BatonEnvironment, DEFAULT_RESOURCE, defaultConfiguration, eventsKept } from '../environment.ts'
-import type { ParticipantRequest } from './calls.ts'
+import type { ParticipantCall, ParticipantRequest } from './calls.ts'
 import { Storage } from './core/storage.ts'
 import { isLedger, LedgerKeeper } from './ledger/keeper.ts'
 import { LEDGER_NAME } from './ledger/name.ts'
@@ -17,6 +18,9 @@ import type { Peers, Runtime, Sink, Socket, SocketAttachment, Sockets, Timeout }
 import { SqlRows } from './sql-rows.ts'
 
 const CLOSE_NORMAL = 1000
+
+/** The calls whose users leave with their connection. */
+const LEAVING: ReadonlySet<ParticipantCall['type']> = new Set(['acquire', 'transact'])
 
 export class BatonParticipant extends DurableObject<BatonEnvironment> {
   private readonly runtime: Runtime
@@ -71,23 +75,25 @@ export class BatonParticipant extends DurableObject<BatonEnvironment> {
   /** A body comes later than its request: nothing is done before it is there. */
   override async fetch(request: Request): Promise<Response> {
     const address = addressOf(request)
-    const { pathname, searchParams } = new URL(request.url)
+    const path = pathOf(request.url)
     if (address.lock === LEDGER_NAME) {
-      if (pathname !== '/peer') return new Response(null, { status: 404 })
+      if (path !== '/peer') return new Response(null, { status: 404 })
       return Response.json(await this.ledger.peer(address, (await request.json()) as PeerRequest))
     }
     const { participant } = this
-    switch (pathname) {
+    switch (path) {
       case '/call': {
-        const { call, caller } = (await request.json()) as ParticipantRequest
-        return Response.json(await participant.call(address, call, request.signal, caller))
+        const { call, caller, asItIs } = (await request.json()) as ParticipantRequest
+        // To listen for the end of a connection costs something; only some calls leave when it ends.
+        const signal = LEAVING.has(call.type) ? request.signal : null
+        return answerResponse(await participant.call(address, call, signal, caller), asItIs === true)
       }
       case '/peer':
         return Response.json(await participant.peer(address, (await request.json()) as PeerRequest))
       case '/watch':
-        return this.watch(address, searchParams.has('since') ? Number(searchParams.get('since')) : null)
+        return this.watch(address, numberIn(searchOf(request.url), 'since'))
       case '/session':
-        return this.session(address, searchParams)
+        return this.session(address, searchOf(request.url))
       default:
         return new Response(null, { status: 404 })
     }
@@ -131,7 +137,8 @@ export class BatonParticipant extends DurableObject<BatonEnvironment> {
       this.ctx.acceptWebSocket(pair[1], [tag])
     }
     const user = given('user') ?? ''
-    const refusal = await this.participant.session(address, user, accept, given('client'), caller)
+    const mayRead = given('read') === 'yes'
+    const refusal = await this.participant.session(address, user, accept, given('client'), caller, mayRead)
     return refusal === null ? new Response(null, { status: 101, webSocket }) : Response.json(refusal)
   }
 }
@@ -142,6 +149,20 @@ function addressOf(request: Request): Address {
   if (lock === null || !Number.isInteger(id))
     throw new Error('a request to a participant must say which it means')
   return { lock, id }
+}
+
+/** Without the host, which is of no importance, and without the query. */
+function pathOf(url: string): string {
+  const begin = url.indexOf('/', 'https://'.length)
+  const end = url.indexOf('?', begin)
+  return end === -1 ? url.slice(begin) : url.slice(begin, end)
+}
+
+const searchOf = (url: string): URLSearchParams => new URL(url).searchParams
+
+function numberIn(search: URLSearchParams, name: string): number | null {
+  const value = search.get(name)
+  return value === null ? null : Number(value)
 }
 
 // ---------------------------------------------------------------- the runtime
@@ -180,7 +201,7 @@ const peersOf = (directory: ParticipantDirectory): Peers => ({
   async ask(lock, place, request, limitMs) {
     const outgoing = new Request('https://participant/peer', {
       method: 'POST',
-      headers: { 'content-type': 'application/json' },
+      headers: headersFor(lock, place.id),
       body: JSON.stringify(request),
       signal: AbortSignal.timeout(limitMs),
     })

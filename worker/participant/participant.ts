@@ -17,8 +17,9 @@ import type { Limits } from '../../shared/protocols/protocol.ts'
 import type { Resource } from '../../shared/resource/resource.ts'
 import { answer } from './calls/answer.ts'
 import { type CallContext, done } from './calls/context.ts'
-import { Conversations } from './calls/conversations.ts'
-import { tooMany } from './calls/refusals.ts'
+import { Conversations, type Talk } from './calls/conversations.ts'
+import { CallsInFlight, tooManyCalls } from './calls/in-flight.ts'
+import { noMember } from './calls/refusals.ts'
 import type { ParticipantAnswer, ParticipantCall } from './calls.ts'
 import { boundToConnection, Connections } from './core/connections.ts'
 import { Handovers } from './core/handovers.ts'
@@ -27,7 +28,6 @@ import { Places } from './core/places.ts'
 import type { Storage } from './core/storage.ts'
 import { Timers } from './core/timers.ts'
 import { Turns } from './core/turns.ts'
-import { weigh } from './core/weigh.ts'
 import { Withdrawals } from './core/withdrawals.ts'
 import { LedgerCalls } from './ledger/calls.ts'
 import { type Address, type Birth, contextOf, Lock, placeOf } from './lock/lock.ts'
@@ -36,6 +36,7 @@ import { LogLines } from './observe/log-lines.ts'
 import { Exchange } from './peers/exchange.ts'
 import type { Message, PeerAnswer, PeerRequest } from './peers/requests.ts'
 import type { Runtime, Sink, Socket } from './runtime.ts'
+import type { SessionCall } from './streams/session-calls.ts'
 import { Sessions } from './streams/sessions.ts'
 import { Watchers } from './streams/watchers.ts'
 
@@ -47,16 +48,6 @@ export interface Deployment {
   defaults(address: Address): LockConfiguration
   resourceNamed(name: string): Resource | undefined
 }
-
-/** What makes room, and how the router finds out that a participant which keeps it waiting is there. */
-const ALWAYS_TAKEN: ReadonlySet<ParticipantCall['type']> = new Set([
-  'status',
-  'withdraw',
-  'confirm',
-  'release',
-  'keepalive',
-  'eject',
-])
 
 /** What begins with a `try`, which may leave for the first owner of a lock that is not born yet. */
 const TRYING: ReadonlySet<ParticipantCall['type']> = new Set(['acquire', 'transact'])
@@ -81,8 +72,7 @@ export class Participant {
   private readonly sessions: Sessions
   private readonly watchers: Watchers
   private knownMember: Member | null = null
-  private callsInFlight = 0
-  private callsWeight = 0
+  private readonly inFlight = new CallsInFlight()
   private requests = 0
 
   constructor(runtime: Runtime, storage: Storage, deployment: Deployment) {
@@ -125,7 +115,9 @@ export class Participant {
         return member()
       },
     })
-    this.sessions = new Sessions(turns, runtime, member, this.places)
+    this.sessions = new Sessions(turns, runtime, member, this.places, (call, caller, onEnd) =>
+      this.begin(call, caller, onEnd),
+    )
     this.logLines = new LogLines({
       runtime,
       turns,
@@ -147,20 +139,21 @@ export class Participant {
       this.exchange.send()
       timers.arm()
     }
-    turns.begin(() => this.begin())
+    turns.begin(() => this.wake())
   }
 
   /**
    * An instance that cannot write says nothing to anybody: it proves that it can write before it says
    * anything.
    */
-  private begin(): void {
+  private wake(): void {
     this.storage.put(BOOTS, ((this.storage.get(BOOTS) as number | undefined) ?? 0) + 1)
     if (!this.lock.isKnown) return
     this.takePlace(this.lock.address)
     for (const source of [this.connections, this.sessions])
       for (const [user, client] of source.clients()) this.places.restore(user, client)
     this.handovers.begin()
+    this.sessions.begin()
     const isConnected = (user: string) => this.sessions.has(user)
     for (const user of this.connections.lostUsers(this.member.view, isConnected)) this.member.leave(user)
   }
@@ -176,28 +169,33 @@ export class Participant {
     if (call.type === 'configure')
       return answerToConfigure(await this.lock.configure(address, call.configuration))
     return this.asMember(address, TRYING.has(call.type), () => {
-      const weight = 'ops' in call ? weigh(call.ops) : 0
-      const isFull =
-        this.callsInFlight >= API_LIMITS.callsInFlight || this.callsWeight + weight > API_LIMITS.callsWeight
-      if (isFull && !ALWAYS_TAKEN.has(call.type)) {
-        const outcome = 'opId' in call ? { outcome: 'not-applied' as const } : {}
-        return { ...tooMany('This participant has too many calls to answer.'), ...outcome }
-      }
-      this.callsInFlight++
-      this.callsWeight += weight
-      const asked = isFull ? withoutWaiting(call) : call
+      const taken = this.inFlight.take(call)
+      if (taken === null) return tooManyCalls(call)
       const user = userOf(call)
       if (user !== null) this.callers.note(user, caller)
-      const answered = this.conversations.hold(() => answer(this.callContext, asked), signal)
+      const answered = this.conversations.hold(() => answer(this.callContext, taken.call), signal)
       return answered
         .then(given => {
           this.onAnswered(call, given, caller)
           return given
         })
-        .finally(() => {
-          this.callsInFlight--
-          this.callsWeight -= weight
-        })
+        .finally(() => taken.end())
+    })
+  }
+
+  /** A call that comes with a session's message, in the turn of that message. */
+  private begin(call: SessionCall, caller: Caller, onEnd: (answer: ParticipantAnswer) => void): Talk {
+    const taken = this.member.engine.isTakingPart ? this.inFlight.take(call) : null
+    if (taken === null) {
+      onEnd(this.member.engine.isTakingPart ? tooManyCalls(call) : noMember)
+      return NOBODY
+    }
+    const user = userOf(call)
+    if (user !== null) this.callers.note(user, caller)
+    return this.conversations.begin(answer(this.callContext, taken.call), given => {
+      taken.end()
+      this.onAnswered(call, given, caller)
+      onEnd(given)
     })
   }
 
@@ -212,7 +210,7 @@ export class Participant {
   }
 
   async peer(address: Address, request: PeerRequest): Promise<PeerAnswer> {
-    this.turns.run(() => this.lock.meet(address))
+    if (!this.lock.isKnown) this.turns.run(() => this.lock.meet(address))
     switch (request.type) {
       case 'messages':
         return { type: 'messages', messages: this.exchange.receive(request.from, request.messages) }
@@ -246,9 +244,10 @@ export class Participant {
     accept: (tag: string) => void,
     client?: string,
     caller: Caller = {},
+    mayRead = true,
   ): Promise<ParticipantAnswer | null> {
     return this.asMember(address, false, () =>
-      this.turns.run(() => this.sessions.open(user, accept, client, caller)),
+      this.turns.run(() => this.sessions.open(user, accept, client, caller, mayRead)),
     )
   }
 
@@ -348,19 +347,17 @@ export class Participant {
       events: this.storage.events,
       now: () => runtime.now(),
       newRequest: () => `request/${++this.requests}`,
-      figures: {
+      figures: () => ({
         peerRequests: this.exchange.requests,
-        calls: this.callsInFlight,
+        calls: this.inFlight.size,
         watchers: this.watchers.size,
         sessions: this.sessions.size,
-      },
+      }),
     }
   }
 }
 
-/** What is always taken must not stay. */
-const withoutWaiting = <Call extends ParticipantCall>(call: Call): Call =>
-  call.type === 'keepalive' ? { ...call, waitMs: 0 } : call
+const NOBODY: Talk = { leave() {} }
 
 /** The user that the call brings, under the name that the protocol knows it by; `null` if it brings none. */
 function userOf(call: ParticipantCall): string | null {

@@ -166,6 +166,10 @@ export interface SocketAttachment {
   readonly client?: string
   /** Who opened it, for the log. */
   readonly caller?: Caller
+  /** Whether the key of the session allows to read. */
+  readonly mayRead?: boolean
+  /** How many calls of the session are under way. */
+  readonly calls?: number
   /** Set when the client was asked whether it reads, with the number of bytes unread at that time. */
   readonly probe: { readonly id: string; readonly unreadBytes: number } | null
 }

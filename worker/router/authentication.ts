@@ -2,54 +2,49 @@
  * Authentication: who is there, and what may they do? A key is found by its hash (keys.ts); `healthz`, the
  * description and its page need none.
  */
-import type { MiddlewareHandler } from 'hono'
-import { bearerAuth } from 'hono/bearer-auth'
 import type { Verb } from '../../shared/api/routes.ts'
 import type { Caller } from '../participant/observe/callers.ts'
 import { problemResponse } from './answers.ts'
-import type { RouterContext, RouterEnvironment } from './context.ts'
-import { allows, entriesOf, type KeyEntry, type KeySource } from './keys.ts'
+import type { RouterContext } from './context.ts'
+import { allows, type KeyEntry, type KeySource, KnownKeys } from './keys.ts'
 import { isUpgrade, keyOffered } from './subprotocols.ts'
 
-type Middleware = MiddlewareHandler<RouterEnvironment>
+/** `401` unless the request brings a key that is known; `null` if it does. */
+export type Authentication = (c: RouterContext) => Promise<Response | null> | Response | null
 
+/** A token as RFC 6750 has it. */
+const BEARER = /^Bearer +([A-Za-z0-9._~+/-]+=*)$/i
 const NO_KEY = 'Send a key as `Authorization: Bearer <key>`.'
 const WRONG_KEY = 'This service does not know the key that came with the request.'
 
-/** `401` unless the request brings a key that is known. */
-export function authentication(keys: KeySource): Middleware {
+export function authentication(keys: KeySource): Authentication {
   switch (keys.type) {
     case 'open':
-      return (_, next) => next()
+      return () => null
     case 'closed':
-      return async c => unauthenticated(c, keys.detail)
+      return c => unauthenticated(c, keys.detail)
     case 'keys':
       return withKeys(keys.entries)
   }
 }
 
-function withKeys(entries: readonly KeyEntry[]): Middleware {
-  const isKnown = async (c: RouterContext, key: string): Promise<boolean> => {
-    const found = await entriesOf(entries, key)
+function withKeys(entries: readonly KeyEntry[]): Authentication {
+  const known = new KnownKeys(entries)
+  return async c => {
+    const key = keyIn(c.get('incoming').headers)
+    if (key === null) return unauthenticated(c, NO_KEY)
+    const found = await known.entriesOf(key)
+    if (found.length === 0) return unauthenticated(c, WRONG_KEY)
     c.set('keyEntries', found)
-    return found.length > 0
+    return null
   }
-  const refusal = (detail: string) => ({
-    message: (c: unknown) => unauthenticated(c as RouterContext, detail),
-  })
-  const byHeader: Middleware = bearerAuth<RouterEnvironment>({
-    realm: 'baton',
-    verifyToken: (key, c) => isKnown(c, key),
-    noAuthenticationHeader: refusal(NO_KEY),
-    invalidAuthenticationHeader: refusal(NO_KEY),
-    invalidToken: refusal(WRONG_KEY),
-  })
-  return async (c, next) => {
-    const { headers } = c.req.raw
-    const key = isUpgrade(headers) && !headers.has('authorization') ? keyOffered(headers) : null
-    if (key === null) return byHeader(c, next)
-    return (await isKnown(c, key)) ? next() : unauthenticated(c, WRONG_KEY)
-  }
+}
+
+/** A browser cannot set headers on a WebSocket: it offers its key as a subprotocol. */
+function keyIn(headers: Headers): string | null {
+  const authorization = headers.get('authorization')
+  if (authorization !== null) return BEARER.exec(authorization)?.[1] ?? null
+  return isUpgrade(headers) ? keyOffered(headers) : null
 }
 
 function unauthenticated(c: RouterContext, detail: string): Response {
@@ -72,10 +67,16 @@ export function callerOf(c: RouterContext): Caller {
   return { requestId: c.get('requestId'), ...(names.size > 0 && { key: [...names].join(', ') }) }
 }
 
+/** Whoever needs no key may do everything. */
+export function mayDo(c: RouterContext, verb: Verb, lock: string | null): boolean {
+  const entries = c.get('keyEntries')
+  return entries === undefined || allows(entries, verb, lock)
+}
+
 /** `403` if the key does not allow this; `null` if it does. */
 export function authorization(c: RouterContext, verb: Verb | null, lock: string | null): Response | null {
-  const entries = c.get('keyEntries')
-  if (verb === null || entries === undefined || allows(entries, verb, lock)) return null
+  if (verb === null || mayDo(c, verb, lock)) return null
+  const entries = c.get('keyEntries')!
   const what = lock === null ? verb : `${verb} on the lock ${lock}`
   const names = [...new Set(entries.map(({ name }) => name))].join(', ')
   return problemResponse(c, 'forbidden', `The key ${names} does not allow ${what}.`)

@@ -60,7 +60,8 @@ function isDecodable(path: string): boolean {
 
 export function checkQuery(c: RouterContext, route: Route): CheckedRequest<Fields> {
   const begin = c.req.url.indexOf('?')
-  const search = begin === -1 ? '' : c.req.url.slice(begin)
+  if (begin === -1) return withoutQuery(c, route)
+  const search = c.req.url.slice(begin)
   // Bytes that are not UTF-8 would be changed silently, as in a body.
   if (!isDecodable(search))
     return refused(malformed(c, [{ in: 'query', path: '', message: 'is not percent-encoded UTF-8' }]))
@@ -76,6 +77,18 @@ export function checkQuery(c: RouterContext, route: Route): CheckedRequest<Field
   return refused(malformed(c, checked.ok ? errors : [...errors, ...checked.errors]))
 }
 
+/** What a route's query is if there is none: the same for every request. */
+const NO_QUERY = new Map<Route, Fields>()
+
+function withoutQuery(c: RouterContext, route: Route): CheckedRequest<Fields> {
+  const known = NO_QUERY.get(route)
+  if (known !== undefined) return { ok: true, value: known }
+  const checked = check(route.query, {}, 'query')
+  if (!checked.ok) return refused(malformed(c, checked.errors))
+  NO_QUERY.set(route, checked.value)
+  return checked
+}
+
 /** Anything that is not a number stays text, and the schema reports it. */
 function asNumber(text: string): number | string {
   return /^(?:0|-?[1-9][0-9]{0,15})$/.test(text) ? Number(text) : text
@@ -86,10 +99,9 @@ function asNumber(text: string): number | string {
 export async function checkBody(
   c: RouterContext,
   services: Services,
-  route: Route,
+  schema: z.ZodType,
   lock: string,
 ): Promise<CheckedRequest<unknown>> {
-  if (route.body === null) return { ok: true, value: undefined }
   const bytes = await readBody(c.req.raw)
   if (bytes === 'too-large') {
     return refused(
@@ -98,8 +110,8 @@ export async function checkBody(
   }
   if (bytes === null)
     return refused(malformed(c, [{ in: 'body', path: '', message: 'broke off before its end' }]))
-  const mediaType = c.req.header('content-type')
-  if (mediaType === undefined ? bytes.byteLength > 0 : !JSON_MEDIA_TYPE.test(mediaType)) {
+  const mediaType = c.req.raw.headers.get('content-type')
+  if (mediaType === null ? bytes.byteLength > 0 : !JSON_MEDIA_TYPE.test(mediaType)) {
     const detail = 'The body must be JSON, and say so: `Content-Type: application/json`.'
     return refused(problemResponse(c, 'unsupported_media_type', detail))
   }
@@ -108,10 +120,10 @@ export async function checkBody(
   const parsed = read.value
   const { resource } = services.routing.configurationOf(lock)
   const isKeyValue = resource === 'key-value'
-  const tooLarge = hasOps(route.body) ? findOversized((parsed as Fields | null)?.ops, isKeyValue) : []
+  const tooLarge = hasOps(schema) ? findOversized((parsed as Fields | null)?.ops, isKeyValue) : []
   if (tooLarge.length > 0) return refused(oversized(c, tooLarge))
-  const schema = isKeyValue ? route.body : withForeignOps(route.body, services.opSchemas[resource])
-  const checked = check(schema, parsed, 'body')
+  const own = isKeyValue ? schema : withForeignOps(schema, services.opSchemas[resource])
+  const checked = check(own, parsed, 'body')
   if (checked.ok) return checked
   const errors = isKeyValue ? explainOps(checked.errors, (parsed as Fields | null)?.ops) : checked.errors
   return refused(malformed(c, errors))
@@ -127,9 +139,11 @@ async function readBody(request: Request): Promise<Uint8Array | 'too-large' | nu
 }
 
 /** Text that is not UTF-8 would be changed silently: two keys could become one. */
+const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: false })
+
 function parse(bytes: Uint8Array): ReadJson {
   try {
-    return readJson(new TextDecoder('utf-8', { fatal: true, ignoreBOM: false }).decode(bytes))
+    return readJson(decoder.decode(bytes))
   } catch {
     return { ok: false, mistake: { path: '', message: 'is not UTF-8' } }
   }

@@ -14,10 +14,10 @@ import type { Routing } from './routing.ts'
 export type RouterEnvironment = {
   Variables: {
     requestId: string
+    /** By `performance.now()`. */
+    began: number
     /** As it came: a copy may lack what only the platform can set. */
     incoming: Request
-    /** The path of the matched route as the contract writes it, for metrics. */
-    route?: string
     problemCode?: ProblemCode
     /** What the caller's key allows; absent if no key is needed. */
     keyEntries?: readonly KeyEntry[]

@@ -9,7 +9,7 @@
  */
 import { parseGrantId } from '../../shared/api/ids.ts'
 import type { ParticipantAnswer, ParticipantCall } from '../participant/calls.ts'
-import { NOT_STORED } from './answers.ts'
+import { respond } from './answers.ts'
 import { type RouterContext, runLater, type Services } from './context.ts'
 
 type Done = Extract<ParticipantAnswer, { readonly type: 'done' }>
@@ -32,7 +32,7 @@ export function handOver(c: RouterContext, services: Services, lock: string, ans
     await repeat(services, lock, participant, call)
   }
   runLater(c, tell())
-  return c.body(body, answer.status as 200, { ...NOT_STORED, 'content-type': 'application/json' })
+  return respond(c, answer.status, body)
 }
 
 interface Handover {
@@ -85,7 +85,7 @@ async function repeat(
   for (let count = 0; count < REPEATS; count++) {
     const answer = await routing.only(participant, {
       lock,
-      from: null,
+      from: () => null,
       limitMs: ANSWER_MS,
       ask: place => caller.call(lock, place, call, { limitMs: ANSWER_MS }),
     })

@@ -16,6 +16,7 @@
 import * as z from 'zod'
 import { VERBS, type Verb } from '../../shared/api/routes.ts'
 import { type Checked, check, firstMistake } from '../../shared/api/validation.ts'
+import { BoundedMap } from './memory.ts'
 
 const keyEntry = z.strictObject({
   name: z.string().min(1).max(100),
@@ -69,6 +70,27 @@ function parseJson(text: string): unknown {
     return JSON.parse(text)
   } catch {
     return undefined
+  }
+}
+
+/** Enough for every key of a deployment, and nobody but their holders can put anything in. */
+const MAX_KNOWN_KEYS = 1_000
+
+/** The keys that were seen lately: to hash one takes longer than the rest of its authentication. */
+export class KnownKeys {
+  private readonly entries: readonly KeyEntry[]
+  private readonly known = new BoundedMap<readonly KeyEntry[]>(MAX_KNOWN_KEYS)
+
+  constructor(entries: readonly KeyEntry[]) {
+    this.entries = entries
+  }
+
+  async entriesOf(key: string): Promise<readonly KeyEntry[]> {
+    const seen = this.known.get(key)
+    if (seen !== undefined) return seen
+    const found = await entriesOf(this.entries, key)
+    if (found.length > 0) this.known.set(key, found)
+    return found
   }
 }
 

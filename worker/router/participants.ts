@@ -1,6 +1,8 @@
 /** How the router asks one participant: one request with a time limit, and what can come of it as a value. */
 import type { ParticipantPlace } from '../../shared/api/configuration.ts'
 import type { Json } from '../../shared/json.ts'
+import { AS_IT_IS } from '../answer-response.ts'
+import { headersFor } from '../directory.ts'
 import type { ParticipantAnswer, ParticipantCall, ParticipantRequest } from '../participant/calls.ts'
 import type { Caller } from '../participant/observe/callers.ts'
 import { isStopped, withinMs } from './time-limit.ts'
@@ -13,7 +15,11 @@ export interface ParticipantDirectory {
 
 export type Asked =
   /** `isInDoubt`: it was asked before, nothing was heard, and that first try may have been carried out. */
-  | { readonly type: 'answered'; readonly answer: ParticipantAnswer; readonly isInDoubt?: true }
+  | {
+      readonly type: 'answered'
+      readonly answer: ParticipantAnswer | PassedAnswer
+      readonly isInDoubt?: true
+    }
   /** The response is a stream or a WebSocket, to be handed on. */
   | { readonly type: 'opened'; readonly response: Response }
   /** No answer. The request may have been carried out, or may still be. */
@@ -36,6 +42,15 @@ export interface AskOptions {
   readonly signal?: AbortSignal | undefined
   /** Who asks, for the log of the participant. */
   readonly caller?: Caller | undefined
+  /** The client gets what the participant answers: nobody here looks into it. */
+  readonly asItIs?: true
+}
+
+/** An answer that the client gets as it is. */
+export interface PassedAnswer {
+  readonly type: 'passed'
+  readonly status: number
+  readonly text: string
 }
 
 export class ParticipantCaller {
@@ -53,7 +68,7 @@ export class ParticipantCaller {
     call: ParticipantCall,
     options: AskOptions,
   ): Promise<Asked> {
-    return this.ask(lock, place, requestFor(call, options.caller), options, parseAnswer)
+    return this.ask(lock, place, requestFor(lock, place, call, options), options, parseAnswer)
   }
 
   /** Asks for a stream or a WebSocket. The time limit is for its beginning. */
@@ -65,6 +80,7 @@ export class ParticipantCaller {
     isOpen: (response: Response) => boolean,
     options: AskOptions,
   ): Promise<Asked> {
+    for (const [name, value] of Object.entries(headersFor(lock, place.id))) headers.set(name, value)
     const request: MakeRequest = signal => new Request(addressOf(path), { headers, signal })
     return this.ask(lock, place, request, options, async response =>
       isOpen(response) ? { type: 'opened', response } : parseAnswer(response),
@@ -106,7 +122,7 @@ export class ParticipantCaller {
    * others.
    */
   private async probe(lock: string, place: ParticipantPlace): Promise<string | null> {
-    const run = this.once(lock, place, requestFor({ type: 'status' }), parseAnswer)
+    const run = this.once(lock, place, requestFor(lock, place, { type: 'status' }, {}), parseAnswer)
     try {
       await withinMs(this.times.probeMs, undefined, run)
       return null
@@ -121,18 +137,24 @@ export class ParticipantCaller {
     request: MakeRequest,
     understand: Understand,
   ): (signal: AbortSignal) => Promise<Asked> {
-    return async signal =>
-      understand(await this.directory.fetch(lock, place, withHeaders(request(signal), lock, place)))
+    return async signal => understand(await this.directory.fetch(lock, place, request(signal)))
   }
 }
 
 type MakeRequest = (signal: AbortSignal) => Request
 type Understand = (response: Response) => Promise<Asked>
 
-function requestFor(call: ParticipantCall, caller?: Caller): MakeRequest {
-  const body = JSON.stringify({ call, ...(caller && { caller }) } satisfies ParticipantRequest)
-  const headers = { 'content-type': 'application/json' }
-  return signal => new Request(addressOf('/call'), { method: 'POST', headers, body, signal })
+/** Only a participant that a client waits at must hear that it has gone: a signal costs something. */
+function requestFor(
+  lock: string,
+  place: ParticipantPlace,
+  call: ParticipantCall,
+  { caller, asItIs, signal: gone }: Omit<AskOptions, 'limitMs'>,
+): MakeRequest {
+  const request: ParticipantRequest = { call, ...(caller && { caller }), ...(asItIs && { asItIs }) }
+  const body = JSON.stringify(request)
+  const init = { method: 'POST', headers: headersFor(lock, place.id), body }
+  return signal => new Request(addressOf('/call'), gone === undefined ? init : { ...init, signal })
 }
 
 /** The host is of no importance: the directory knows where the request goes. */
@@ -140,15 +162,12 @@ function addressOf(path: string): string {
   return `http://participant${path}`
 }
 
-function withHeaders(request: Request, lock: string, place: ParticipantPlace): Request {
-  request.headers.set('x-baton-lock', lock)
-  request.headers.set('x-baton-participant', String(place.id))
-  return request
-}
-
 async function parseAnswer(response: Response): Promise<Asked> {
   if (response.status === 429) return { type: 'answered', answer: tooMany(response) }
   if (!response.ok) throw new Error(`status ${response.status}`)
+  const { status } = response
+  if (status === 204 || response.headers.get('content-type') === AS_IT_IS)
+    return { type: 'answered', answer: { type: 'passed', status, text: await response.text() } }
   const answer = (await response.json()) as Json
   if (!isAnswer(answer)) throw new Error('not an answer of a participant')
   return { type: 'answered', answer }

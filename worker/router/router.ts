@@ -9,14 +9,11 @@
  * is asking (401), is the path well-formed (400, 404), may they do this (403), are query and body well-formed
  * (400, 413, 415)? Then the handler of its route answers.
  */
-import { Hono, type MiddlewareHandler } from 'hono'
-import { HTTPException } from 'hono/http-exception'
-import { requestId } from 'hono/request-id'
+import { Hono } from 'hono'
 import { NONCE, secureHeaders } from 'hono/secure-headers'
-import { timing } from 'hono/timing'
 import { ROUTE_IDS, ROUTES, type Route, type RouteId } from '../../shared/api/routes.ts'
 import { defect, malformed, problemResponse } from './answers.ts'
-import { authentication, authorization } from './authentication.ts'
+import { type Authentication, authentication, authorization } from './authentication.ts'
 import { checkBody, checkPath, checkQuery } from './check-request.ts'
 import type { Call, Handlers, RouterContext, RouterEnvironment, Services } from './context.ts'
 import { grantHandlers } from './handlers/grants.ts'
@@ -26,8 +23,6 @@ import { serviceHandlers } from './handlers/service.ts'
 import { stateHandlers } from './handlers/state.ts'
 import { streamHandlers } from './handlers/streams.ts'
 import { type RouterOptions, servicesFrom } from './options.ts'
-
-type Middleware = MiddlewareHandler<RouterEnvironment>
 
 const HANDLERS: Handlers = {
   ...grantHandlers,
@@ -46,28 +41,56 @@ const WITHOUT_HEAD: readonly RouteId[] = ['watch', 'session']
 
 export function createRouter(options: RouterOptions): Hono<RouterEnvironment> {
   const services = servicesFrom(options)
+  const authenticate = authentication(services.keys)
   const app = new Hono<RouterEnvironment>()
-  app.onError((error, c) => onError(error, c, services))
-  app.use(requestId(), timing(), counting(services), withoutBody)
-  const key = authentication(services.keys)
+  for (const page of PAGES) app.on('get', pattern(ROUTES[page].path), PAGE_HEADERS)
   for (const id of ROUTE_IDS) {
-    const { method, path, verb }: Route = ROUTES[id]
-    const handle = (c: RouterContext) => serve(c, id, services)
-    const headers = PAGES.includes(id) ? PAGE_HEADERS : API_HEADERS
-    app.on(method, pattern(path), named(path), headers, verb === null ? pass : key, handle)
+    const { method, path }: Route = ROUTES[id]
+    app.on(method, pattern(path), c => answer(c, services, path, () => serve(c, id, services, authenticate)))
   }
   for (const path of new Set(ROUTE_IDS.map(id => ROUTES[id].path))) {
-    app.all(pattern(path), API_HEADERS, c => methodNotAllowed(c, path))
+    app.all(pattern(path), c => answer(c, services, path, () => methodNotAllowed(c, path)))
   }
   // Not `notFound`, which belongs to the outermost app.
-  app.all('*', API_HEADERS, c =>
-    problemResponse(c, 'no_such_route', 'There is nothing at this path. `GET /docs` lists what there is.'),
-  )
+  app.all('*', c => answer(c, services, 'none', () => noSuchRoute(c)))
   return app
 }
 
-async function serve(c: RouterContext, id: RouteId, services: Services): Promise<Response> {
+/**
+ * What is done around every route, in one pass. Middlewares would do the same with a wait for each of them,
+ * on every request.
+ */
+async function answer(
+  c: RouterContext,
+  { metrics, log }: Services,
+  route: string,
+  run: () => Response | Promise<Response>,
+): Promise<Response> {
+  const { raw, method } = c.req
+  c.set('incoming', raw)
+  c.set('began', performance.now())
+  c.set('requestId', requestIdOf(raw.headers))
+  let response = refuseBody(c)
+  try {
+    response ??= await run()
+  } catch (error) {
+    response = defect(c, error, log)
+  }
+  metrics.request(route, method, response.status)
+  const code = c.get('problemCode')
+  if (code !== undefined) metrics.problem(code)
+  return response
+}
+
+async function serve(
+  c: RouterContext,
+  id: RouteId,
+  services: Services,
+  authenticate: Authentication,
+): Promise<Response> {
   const route: Route = ROUTES[id]
+  const stranger = route.verb === null ? null : await authenticate(c)
+  if (stranger !== null) return stranger
   if (c.req.method === 'HEAD' && WITHOUT_HEAD.includes(id)) return methodNotAllowed(c, route.path)
   const parameters = checkPath(c, route)
   if (!parameters.ok) return parameters.response
@@ -76,7 +99,7 @@ async function serve(c: RouterContext, id: RouteId, services: Services): Promise
   if (forbidden !== null) return forbidden
   const query = checkQuery(c, route)
   if (!query.ok) return query.response
-  const body = await checkBody(c, services, route, lock ?? '')
+  const body = route.body === null ? NO_BODY : await checkBody(c, services, route.body, lock ?? '')
   if (!body.ok) return body.response
   const handler = HANDLERS[id] as (call: Call<RouteId>) => Response | Promise<Response>
   const call = { c, services, parameters: parameters.value, query: query.value, body: body.value }
@@ -87,65 +110,40 @@ async function serve(c: RouterContext, id: RouteId, services: Services): Promise
   }
 }
 
+const NO_BODY = { ok: true, value: undefined } as const
+
 // ---------------------------------------------------------------- around the routes
 
-/** A page is shown in no frame, and loads nothing from elsewhere. */
-const NOTHING = {
-  defaultSrc: ["'none'"],
-  baseUri: ["'none'"],
-  formAction: ["'none'"],
-  frameAncestors: ["'none'"],
-}
-
-/** The other names below this domain are none of our business. */
-const TRANSPORT = 'max-age=15552000'
-
-/** For pages; the nonce is for their style, and their icon is in them. */
+/** Other headers of a page are those of every answer. The nonce is for its style, and its icon is in it. */
 const PAGE_HEADERS = secureHeaders({
-  contentSecurityPolicy: { ...NOTHING, styleSrc: [NONCE], imgSrc: ['data:'] },
-  strictTransportSecurity: TRANSPORT,
-}) as Middleware
+  contentSecurityPolicy: {
+    defaultSrc: ["'none'"],
+    baseUri: ["'none'"],
+    formAction: ["'none'"],
+    frameAncestors: ["'none'"],
+    styleSrc: [NONCE],
+    imgSrc: ['data:'],
+  },
+  strictTransportSecurity: false,
+})
 
-/** Answers that are not pages need fewer. They are on every answer, and each costs a little. */
-const API_HEADERS = secureHeaders({
-  contentSecurityPolicy: { defaultSrc: ["'none'"], frameAncestors: ["'none'"] },
-  strictTransportSecurity: TRANSPORT,
-  crossOriginOpenerPolicy: false,
-  originAgentCluster: false,
-  referrerPolicy: false,
-  xDnsPrefetchControl: false,
-  xDownloadOptions: false,
-  xFrameOptions: false,
-  xPermittedCrossDomainPolicies: false,
-  xXssProtection: false,
-}) as Middleware
+const MAX_REQUEST_ID_LENGTH = 255
+const REQUEST_ID = /^[\w=-]+$/
 
-function counting({ metrics }: Services): Middleware {
-  return async (c, next) => {
-    await next()
-    const code = c.get('problemCode')
-    metrics.request(c.get('route') ?? 'none', c.req.method, c.res.status)
-    if (code !== undefined) metrics.problem(code)
-  }
+/** The caller's own, if it has one that can stand in a log. */
+function requestIdOf(headers: Headers): string {
+  const given = headers.get('x-request-id')
+  const isUsable = given !== null && given.length <= MAX_REQUEST_ID_LENGTH && REQUEST_ID.test(given)
+  return isUsable ? given : crypto.randomUUID()
 }
-
-const pass: Middleware = (_, next) => next()
 
 /** Such a body means nothing, and a proxy in between may take it for another request. */
-const withoutBody: Middleware = async (c, next) => {
+function refuseBody(c: RouterContext): Response | null {
   const { method, raw } = c.req
-  const isRead = method === 'GET' || method === 'HEAD'
-  const hasBody = raw.body !== null || Number(c.req.header('content-length') ?? 0) !== 0
-  if (!isRead || !hasBody) return next()
+  if (method !== 'GET' && method !== 'HEAD') return null
+  const hasBody = raw.body !== null || Number(raw.headers.get('content-length') ?? 0) !== 0
+  if (!hasBody) return null
   return malformed(c, [{ in: 'body', path: '', message: `must be empty: a ${method} has none` }])
-}
-
-function named(path: string): Middleware {
-  return (c, next) => {
-    c.set('route', path)
-    c.set('incoming', c.req.raw)
-    return next()
-  }
 }
 
 /** A key may hold anything, also a slash that was not encoded, and also a line break. */
@@ -154,7 +152,6 @@ function pattern(path: string): string {
 }
 
 function methodNotAllowed(c: RouterContext, path: string): Response {
-  c.set('route', path)
   const methods = ROUTE_IDS.filter(id => ROUTES[id].path === path).flatMap(id => {
     const { method }: Route = ROUTES[id]
     return method === 'get' && !WITHOUT_HEAD.includes(id) ? ['GET', 'HEAD'] : [method.toUpperCase()]
@@ -165,13 +162,10 @@ function methodNotAllowed(c: RouterContext, path: string): Response {
   })
 }
 
-/** What hono's own middlewares refuse comes as an exception that holds the response. */
-function onError(error: Error, c: RouterContext, services: Services): Response {
-  if (!(error instanceof HTTPException) || error.res === undefined) return defect(c, error, services.log)
-  const { status, headers } = error.res
-  return c.body(
-    error.res.body as Parameters<RouterContext['body']>[0],
-    status as 401,
-    Object.fromEntries(headers),
+function noSuchRoute(c: RouterContext): Response {
+  return problemResponse(
+    c,
+    'no_such_route',
+    'There is nothing at this path. `GET /docs` lists what there is.',
   )
 }

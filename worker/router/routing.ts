@@ -18,9 +18,9 @@ import type { Json } from '../../shared/json.ts'
 import type { ParticipantAnswer, ParticipantStatus } from '../participant/calls.ts'
 import type { KnownConfigurations, Silences } from './memory.ts'
 import { byNearness, type Coordinates } from './nearest.ts'
-import type { Asked, ParticipantCaller } from './participants.ts'
+import type { Asked, ParticipantCaller, PassedAnswer } from './participants.ts'
 
-export type Answer = Exclude<ParticipantAnswer, { readonly type: 'elsewhere' }>
+export type Answer = Exclude<ParticipantAnswer, { readonly type: 'elsewhere' }> | PassedAnswer
 export type ProblemAnswer = Extract<ParticipantAnswer, { readonly type: 'problem' }>
 
 export type Routed =
@@ -38,7 +38,8 @@ export type Stake = 'operation' | 'transaction' | 'holder'
 /** What to ask, whichever participant is asked. */
 export interface Plan {
   readonly lock: string
-  readonly from: Coordinates | null
+  /** Where the request comes from: looked up only if there is a choice. */
+  readonly from: () => Coordinates | null
   /** How long all of it may take, from the first question to the last. */
   readonly limitMs: number
   /** Every problem must say what became of it. */
@@ -59,7 +60,7 @@ export interface RoutingServices {
 }
 
 interface Heard {
-  readonly result: ParticipantAnswer | Extract<Asked, { readonly type: 'opened' | 'silent' }>
+  readonly result: ParticipantAnswer | PassedAnswer | Extract<Asked, { readonly type: 'opened' | 'silent' }>
   /** The request may have been carried out, whatever the result says. */
   readonly leavesDoubt: boolean
 }
@@ -94,7 +95,8 @@ export class Routing {
 
   /** Asks the nearest participant, and the next one as long as nobody has answered. */
   async anyone(plan: Plan): Promise<Routed> {
-    const { lock, from, limitMs } = plan
+    const { lock, limitMs } = plan
+    const from = plan.from()
     const { now } = this.services
     const end = now() + limitMs
     const asked = new Set<string>()
@@ -164,7 +166,7 @@ export class Routing {
   async locate(
     lock: string,
     participant: number,
-    from: Coordinates | null,
+    from: () => Coordinates | null,
   ): Promise<ParticipantPlace | null | 'unknown'> {
     const known = placeIn(this.configurationOf(lock), participant)
     if (known !== null) return known

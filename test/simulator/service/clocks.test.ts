@@ -54,7 +54,7 @@ describe.each(PROTOCOL_NAMES)('%s: a clock that was an hour ahead and is set bac
   it('does not make the grant of a session last for an hour whose client stands still', async () => {
     for (const participant of SITES) {
       const deaf: Action = {
-        ...{ id: 2_000, at: 3_000, lock: 'lock', type: 'session', participant, operations: 0 },
+        ...{ id: 2_000, at: 3_000, lock: 'lock', type: 'session', calls: 0, participant, operations: 0 },
         ...{ waitMs: 900, ttlMs: 1_500, thinkMs: 1, ending: 'deaf' },
       }
       const evict: Fault = { id: 3, at: 3_995, type: 'evict', lock: 'lock', participant }

@@ -15,6 +15,8 @@ export const COUNT_NAMES = [
   'tickets',
   'sessions',
   'sessionOutcomes',
+  'sessionTransacts',
+  'sessionReads',
   'watchEvents',
   'reads',
   'linearizableReads',

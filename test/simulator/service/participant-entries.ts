@@ -3,6 +3,7 @@
  * worker/participant/durable-object.ts.
  */
 import { resourceByName } from '../../../shared/resource/registry.ts'
+import { answerResponse } from '../../../worker/answer-response.ts'
 import type { ParticipantRequest } from '../../../worker/participant/calls.ts'
 import { Storage } from '../../../worker/participant/core/storage.ts'
 import { LedgerKeeper } from '../../../worker/participant/ledger/keeper.ts'
@@ -49,8 +50,9 @@ export function participantEntries(
       const { pathname, searchParams } = new URL(request.url)
       switch (pathname) {
         case '/call': {
-          const { call } = (await request.json()) as ParticipantRequest
-          return SimResponse.json(await participant.call(address, call, request.signal))
+          const { call, asItIs } = (await request.json()) as ParticipantRequest
+          const answer = await participant.call(address, call, request.signal)
+          return answerResponse(answer, asItIs === true) as unknown as SimResponse
         }
         case '/watch': {
           const since = searchParams.has('since') ? Number(searchParams.get('since')) : null

@@ -46,6 +46,8 @@ export type Action =
     })
   | (Base & {
       readonly type: 'session'
+      /** How many times it transacts and reads before it tries. */
+      readonly calls: number
       readonly operations: number
       readonly participant: number | null
       readonly waitMs: number
@@ -154,7 +156,8 @@ function drawAction(random: Random, id: number, at: number, lock: string, { site
     }
     case 'session': {
       const ending = chance < 0.6 ? 'exit' : chance < 0.8 ? 'close' : 'deaf'
-      return { ...base, type, participant, operations, waitMs: waitMs + 1_000, ttlMs, thinkMs, ending }
+      const calls = Math.floor(chance * 1_000) % 4
+      return { ...base, type, participant, calls, operations, waitMs: waitMs + 1_000, ttlMs, thinkMs, ending }
     }
     case 'watch':
       return {

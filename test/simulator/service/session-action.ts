@@ -1,7 +1,7 @@
 /** A session: `try`, some operations, and an end. A client may also stand still with its socket open. */
 import type { Session, SessionEvent } from '../../../client/index.ts'
 import { BatonError } from '../../../client/index.ts'
-import { operationFor } from './client-actions.ts'
+import { COUNTER, operationFor, settle } from './client-actions.ts'
 import type { OperationCall } from './journal.ts'
 import type { Action } from './plan-actions.ts'
 import type { Life, SimClient } from './sim-client.ts'
@@ -49,6 +49,7 @@ class Player {
   async play(): Promise<'over' | 'deaf'> {
     const { lock, waitMs, ttlMs, operations, thinkMs, ending } = this.#action
     const { journal, counts, loop } = this.#client.world
+    await this.#call()
     const begunAt = loop.now
     this.#session.try({ waitMs, ttlMs })
     const first = await this.#event(waitMs + PATIENCE_MS)
@@ -68,6 +69,34 @@ class Player {
       if (last?.type === 'rem') counts.releases++
     }
     return ending === 'deaf' ? 'deaf' : 'over'
+  }
+
+  /** What the session asks as calls: some at once, so that answers overtake each other, each with a read. */
+  async #call(): Promise<void> {
+    const { calls } = this.#action
+    await Promise.all(Array.from({ length: calls }, (_, count) => this.#transactAndRead(count)))
+  }
+
+  async #transactAndRead(count: number): Promise<void> {
+    const { lock, id, waitMs } = this.#action
+    const { journal, counts, loop } = this.#client.world
+    const opId = `op-${id}.call-${count}`
+    const ops = operationFor(opId)
+    const call = journal.beginOperation(lock, this.#client.name, opId, ops)
+    const answer = this.#session.transact(ops, { opId, waitMs })
+    await settle(this.#client, call, answer)
+    if (call.word === 'applied') counts.sessionTransacts++
+    if (call.word === 'unknown') return
+    const consistency = count % 2 === 0 ? 'linearizable' : 'local'
+    const begunAt = loop.now
+    try {
+      const { value, revision, sequence = null } = await this.#session.get(COUNTER, { consistency })
+      const by = this.#client.name
+      journal.read({ lock, key: COUNTER, consistency, by, begunAt, value, revision, sequence })
+      counts.sessionReads++
+    } catch (error) {
+      if (this.#client.isExpected(error)) this.#client.note(`session read: ${error.message}`)
+    }
   }
 
   /** Whether the session goes on. */

@@ -21,7 +21,7 @@ export interface CallContext {
   /** A name for a request that no user makes: a read, an operator's. */
   newRequest(): string
   /** Figures that only the participant as a whole knows. */
-  readonly figures: Pick<ParticipantStatus, 'peerRequests'> &
+  figures(): Pick<ParticipantStatus, 'peerRequests'> &
     Pick<NonNullable<ParticipantStatus['gauges']>, 'calls' | 'watchers' | 'sessions'>
 }
 

@@ -36,6 +36,12 @@ export function* ask(question: Question): Conversation<UserOutput | null> {
   return yield question
 }
 
+/** A conversation that has begun. */
+export interface Talk {
+  /** The client has gone: nobody waits for the answer any more. Called in a turn. */
+  leave(): void
+}
+
 /** One conversation, and what it has asked. */
 interface Pending {
   readonly question: Question
@@ -59,22 +65,34 @@ export class Conversations {
   /** A turn of its own. Resolves with what the conversation returns, once that is written. */
   hold<Result>(begin: () => Conversation<Result>, signal: AbortSignal | null): Promise<Result> {
     return new Promise((resolve, reject) => {
-      let whenGone: (() => void) | undefined
-      const onAbort = () => this.turns.attempt(() => whenGone?.())
-      const goOn = (conversation: Conversation<Result>, event: UserOutput | null) => {
-        const next = conversation.next(event)
-        whenGone = next.done ? undefined : next.value.whenGone
-        if (next.done) this.turns.afterwards(() => resolve(next.value))
-        else this.put(next.value, answer => goOn(conversation, answer))
-        if (signal?.aborted) whenGone?.()
-      }
-      signal?.addEventListener('abort', onAbort)
+      const onEnd = (result: Result) => this.turns.afterwards(() => resolve(result))
       try {
-        this.turns.run(() => goOn(begin(), null))
+        const talk = this.turns.run(() => this.begin(begin(), onEnd, signal?.aborted === true))
+        signal?.addEventListener('abort', () => this.turns.attempt(() => talk.leave()))
       } catch (error) {
         reject(error)
       }
     })
+  }
+
+  /** In the turn that runs. `onEnd` is called in the turn that ends it, which may be this one. */
+  begin<Result>(conversation: Conversation<Result>, onEnd: (result: Result) => void, isGone = false): Talk {
+    let gone = isGone
+    let whenGone: (() => void) | undefined
+    const goOn = (event: UserOutput | null) => {
+      const next = conversation.next(event)
+      whenGone = next.done ? undefined : next.value.whenGone
+      if (next.done) onEnd(next.value)
+      else this.put(next.value, goOn)
+      if (gone) whenGone?.()
+    }
+    goOn(null)
+    return {
+      leave: () => {
+        gone = true
+        whenGone?.()
+      },
+    }
   }
 
   private put(question: Question, goOn: (event: UserOutput | null) => void): void {

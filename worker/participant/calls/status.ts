@@ -8,7 +8,7 @@ import { type Call, type CallContext, iso } from './context.ts'
 export function status({ member, configuration, figures }: CallContext): ParticipantStatus {
   const { phase, epoch, sequence, owner, suspects, waiters, holders } = member.view
   const [holder] = holders
-  const { peerRequests, ...gauges } = figures
+  const { peerRequests, ...gauges } = figures()
   return {
     configuration,
     phase,

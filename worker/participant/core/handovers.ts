@@ -6,6 +6,10 @@
  * grant is used. A client that has named its waiter has promised to use it in time, if only by a keep-alive:
  * its router need not find out whether it is there.
  *
+ * A user that came when nobody was here, and got the lock sooner than a grant can be handed over, has waited
+ * for nobody: only for the birth of the lock, or for a token that nobody used. It is answered like one that
+ * gets the lock at once.
+ *
  * A ticket says that its client comes back when it likes, so its grant waits for it; unless the client has
  * named its waiter, because then it asks for the ticket all the time.
  */
@@ -17,6 +21,9 @@ import type { Timer, Timers } from './timers.ts'
 
 const UNTAKEN = '.untaken/'
 
+/** As long as the router takes to hand a grant over (router/handover.ts). */
+const BRIEF_MS = 20
+
 export interface HandoversHost {
   readonly storage: Storage
   readonly timers: Timers
@@ -26,8 +33,8 @@ export interface HandoversHost {
 
 export class Handovers {
   private readonly host: HandoversHost
-  /** The users whose router will say whether their answer was taken. */
-  private readonly expected = new Set<string>()
+  /** The users whose router will say whether their answer was taken; and until when they wait for nobody. */
+  private readonly expected = new Map<string, number>()
   private readonly untaken = new Map<string, Timer>()
 
   constructor(host: HandoversHost) {
@@ -41,7 +48,9 @@ export class Handovers {
 
   /** A call waits for this user, and its router knows how to hand a grant over. */
   expect(user: string): void {
-    this.expected.add(user)
+    const { holders, waiters } = this.host.member.view
+    const isAlone = holders.length === 0 && waiters.length === 0
+    this.expected.set(user, isAlone ? this.host.now() + BRIEF_MS : Number.NEGATIVE_INFINITY)
   }
 
   isUntaken(user: string): boolean {
@@ -63,8 +72,10 @@ export class Handovers {
         this.expected.delete(event.user)
       if (event.type !== 'crit') continue
       const { user } = event
+      const briefUntil = this.expected.get(user) ?? Number.NEGATIVE_INFINITY
       const isWatched = this.expected.delete(user) || isNamedByClient(user)
-      if (!isWatched || !before.waiters.some(waiter => waiter.user === user)) continue
+      const hasWaited = isNamedByClient(user) || this.host.now() > briefUntil
+      if (!isWatched || !hasWaited || !before.waiters.some(waiter => waiter.user === user)) continue
       this.host.storage.put(UNTAKEN + user, true)
       this.watch(user)
     }

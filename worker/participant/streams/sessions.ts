@@ -6,7 +6,13 @@
  */
 import { API_LIMITS } from '../../../shared/api/limits.ts'
 import type { ProblemCode } from '../../../shared/api/problems.ts'
-import { PING, PONG, parseSessionMessage, type SessionMessage } from '../../../shared/api/session.ts'
+import {
+  PING,
+  PONG,
+  parseSessionMessage,
+  type SessionEvent,
+  type SessionMessage,
+} from '../../../shared/api/session.ts'
 import type { Json } from '../../../shared/json.ts'
 import type { Emitted, Refusal, UserOutput } from '../../../shared/protocols/protocol.ts'
 import { outcomeBody } from '../calls/outcome.ts'
@@ -19,6 +25,8 @@ import { mayHaveMore, type Places } from '../core/places.ts'
 import type { Turns } from '../core/turns.ts'
 import type { Caller } from '../observe/callers.ts'
 import type { Runtime, Socket, SocketAttachment } from '../runtime.ts'
+import { attachmentOf, NOTHING_KNOWN } from './attachment.ts'
+import { SessionCalls, type SessionCallsHost } from './session-calls.ts'
 import { Unread } from './unread.ts'
 
 /** After this much a client is asked whether it reads. */
@@ -31,13 +39,26 @@ export class Sessions {
   private readonly member: () => Member
   private readonly places: Places
   private readonly unread = new Unread()
+  private readonly calls: SessionCalls
 
-  constructor(turns: Turns, runtime: Runtime, member: () => Member, places: Places) {
+  constructor(
+    turns: Turns,
+    runtime: Runtime,
+    member: () => Member,
+    places: Places,
+    ask: SessionCallsHost['ask'],
+  ) {
+    this.calls = new SessionCalls({ runtime, turns, ask, say: (socket, event) => this.say(socket, event) })
     this.turns = turns
     this.runtime = runtime
     this.member = member
     this.places = places
     for (const socket of runtime.sockets.all()) this.unread.set(socket.tag, attachmentOf(socket).unreadBytes)
+  }
+
+  /** At the beginning of an instance. */
+  begin(): void {
+    this.calls.begin()
   }
 
   get size(): number {
@@ -54,6 +75,7 @@ export class Sessions {
     accept: (tag: string) => void,
     client: string | undefined,
     caller: Caller,
+    mayRead: boolean,
   ): ParticipantAnswer | null {
     const { sessionsPerParticipant: most } = API_LIMITS
     if (this.size >= most) return tooMany('Too many sessions of this lock are open at this participant.')
@@ -64,7 +86,7 @@ export class Sessions {
     const tag = boundToConnection(user)
     accept(tag)
     const socket = this.runtime.sockets.withTag(tag)
-    socket?.attach({ ...NOTHING_KNOWN, ...(client !== undefined && { client }), caller })
+    socket?.attach({ ...NOTHING_KNOWN, ...(client !== undefined && { client }), caller, mayRead })
     return null
   }
 
@@ -94,11 +116,22 @@ export class Sessions {
     if (message === PING) return this.turns.afterwards(() => socket.send(PONG))
     const { configuration } = this.member()
     const parsed = parseSessionMessage(message, configuration.resource)
-    if (!parsed.ok) return this.error(socket, parsed.code, parsed.detail)
+    if (!parsed.ok) {
+      const { code, detail, about } = parsed
+      return this.say(socket, { type: 'error', code, detail, ...about })
+    }
     const { message: event } = parsed
-    if (event.type === 'probe') this.onProbe(socket, event.id)
-    else if (event.type === 'try') this.onTry(socket, event)
-    else this.onInside(socket, event)
+    switch (event.type) {
+      case 'probe':
+        return this.onProbe(socket, event.id)
+      case 'try':
+        return this.onTry(socket, event)
+      case 'transact':
+      case 'get':
+        return this.calls.ask(socket, event)
+      default:
+        return this.onInside(socket, event)
+    }
   }
 
   /** The client has read everything that it was sent before this probe. */
@@ -143,7 +176,12 @@ export class Sessions {
 
   onClose(socket: Socket): void {
     this.unread.delete(socket.tag)
-    this.member().leave(socket.tag)
+    this.leave(socket.tag)
+  }
+
+  private leave(tag: string): void {
+    this.calls.leave(tag)
+    this.member().leave(tag)
   }
 
   /**
@@ -203,7 +241,8 @@ export class Sessions {
       case 'outcome': {
         const { opId, sequence } = event
         const body = outcomeBody(event.result)
-        if (body !== null) return this.say(socket, { type: 'outcome', opId, sequence, ...body })
+        if (body !== null)
+          return this.say(socket, { type: 'outcome', opId, sequence, ...body } as SessionEvent)
         return this.say(socket, { type: 'error', code: 'conflict', detail: opIdConflict.detail })
       }
       case 'rem':
@@ -235,7 +274,7 @@ export class Sessions {
    * Unread messages wait in memory. A session that does not read is closed, and its user leaves: one that is
    * too far behind, and the one that is furthest behind if all of them together have too much to read.
    */
-  private say(socket: Socket, message: Json): void {
+  private say(socket: Socket, message: SessionEvent): void {
     const text = JSON.stringify(message)
     const known = attachmentOf(socket)
     if ((socket.bufferedBytes() ?? known.unreadBytes) > API_LIMITS.unreadSessionBytes)
@@ -255,7 +294,7 @@ export class Sessions {
   private close(socket: Socket): void {
     this.unread.delete(socket.tag)
     this.turns.afterwards(() => socket.close(CLOSE_TRY_LATER, 'This session does not read.'))
-    this.turns.react(() => this.member().leave(socket.tag))
+    this.turns.react(() => this.leave(socket.tag))
   }
 
   private note(socket: Socket, attachment: SocketAttachment): void {
@@ -270,10 +309,6 @@ export class Sessions {
     this.turns.afterwards(() => socket.send(JSON.stringify({ type: 'probe', id })))
   }
 }
-
-const NOTHING_KNOWN: SocketAttachment = { heardAt: 0, ttlMs: null, unreadBytes: 0, probe: null }
-
-const attachmentOf = (socket: Socket): SocketAttachment => socket.attachment() ?? NOTHING_KNOWN
 
 function codeOf(refusal: Refusal['code']): ProblemCode {
   switch (refusal) {

@@ -93,7 +93,7 @@ async function enter(c: RouterContext, services: Services, lock: string, entry: 
     runLater(c, caller.call(lock, place, { type: 'withdraw', user }, { limitMs: times.answerMs }))
   const plan: Plan = {
     lock,
-    from: whereFrom(c.get('incoming')),
+    from: () => whereFrom(c.get('incoming')),
     limitMs: waitMs + times.answerMs,
     ...(atStake && { atStake }),
     ask: (place, leftMs) => {
@@ -102,6 +102,7 @@ async function enter(c: RouterContext, services: Services, lock: string, entry: 
         limitMs: leftMs,
         signal,
         caller: callerOf(c),
+        asItIs: true,
       })
     },
     abandon: withdraw,
@@ -169,8 +170,8 @@ function planFor(
   const limitMs = waitMs + services.times.answerMs
   return {
     lock,
-    from: whereFrom(c.get('incoming')),
+    from: () => whereFrom(c.get('incoming')),
     limitMs,
-    ask: place => services.caller.call(lock, place, call, { limitMs, caller: callerOf(c) }),
+    ask: place => services.caller.call(lock, place, call, { limitMs, caller: callerOf(c), asItIs: true }),
   }
 }

@@ -35,7 +35,7 @@ export const lockHandlers = {
     let told: LockConfiguration | null = null
     const answer = await routing.anyone({
       lock,
-      from,
+      from: () => from,
       limitMs: times.answerMs,
       ask: async (place, leftMs) => {
         const call: ParticipantCall = { type: 'configure', configuration: bornAt(wanted, place) }
@@ -80,7 +80,7 @@ export const lockHandlers = {
     const call: ParticipantCall = { type: 'eject', fence: body.fence ?? null }
     const answer = await routing.anyone({
       lock,
-      from: whereFrom(c.get('incoming')),
+      from: () => whereFrom(c.get('incoming')),
       limitMs: times.answerMs,
       atStake: 'holder',
       ask: (place, leftMs) => caller.call(lock, place, call, { limitMs: leftMs, caller: callerOf(c) }),
@@ -131,8 +131,9 @@ export async function askAll<Body>(
       const call = callFor(place)
       if (call === null) return
       const result = await caller.call(lock, place, call, { limitMs: times.statusMs })
-      if (result.type !== 'answered' || result.answer.type === 'problem') return
+      if (result.type !== 'answered') return
       if (result.answer.type === 'elsewhere') return routing.learn(lock, result.answer.configuration)
+      if (result.answer.type !== 'done') return
       bodies.set(place.id, bodyOf<Body>(result.answer))
       const { configuration } = result.answer.body as { readonly configuration?: unknown }
       if (configuration !== undefined) routing.learn(lock, configuration as LockConfiguration)

@@ -2,7 +2,7 @@
 import { describeApi, VERSION } from '../../../shared/api/openapi.ts'
 import type { HomeAnswer } from '../../../shared/api/types.ts'
 import type { ParticipantStatus } from '../../participant/calls.ts'
-import { json } from '../answers.ts'
+import { json, respond } from '../answers.ts'
 import { authorization } from '../authentication.ts'
 import type { Handlers, RouterContext, Services } from '../context.ts'
 import { type LockViews, renderLockMetrics } from '../lock-metrics.ts'
@@ -30,9 +30,10 @@ export const serviceHandlers = {
       },
     }
     // The same address has two answers.
-    c.header('vary', 'Accept')
-    if (!(c.req.header('accept') ?? '').includes('text/html')) return json(c, 200, answer)
-    return c.html(renderHome(answer, { ...pageOptions(c, services, base), keys: services.keys.type }))
+    const vary = { vary: 'Accept' }
+    if (!(c.req.header('accept') ?? '').includes('text/html')) return json(c, 200, answer, vary)
+    const html = await renderHome(answer, { ...pageOptions(c, services, base), keys: services.keys.type })
+    return respond(c, 200, html, { ...PAGE, ...vary })
   },
 
   health: async ({ c, services }) => {
@@ -50,20 +51,19 @@ export const serviceHandlers = {
     const views: LockViews[] = []
     for (const lock of locks) views.push(await viewsOf(services, lock))
     const more = (await services.participantMetrics()) + renderLockMetrics(views)
-    const headers = {
-      'content-type': 'text/plain; version=0.0.4; charset=utf-8',
-      'cache-control': 'no-store',
-    }
-    return c.body(services.metrics.render(more), 200, headers)
+    const headers = { 'content-type': 'text/plain; version=0.0.4; charset=utf-8' }
+    return respond(c, 200, services.metrics.render(more), headers)
   },
 
   openapi: ({ c }) => json(c, 200, describeApi(baseOf(c, '/openapi.json'))),
 
-  docs: ({ c, services }) => {
+  docs: async ({ c, services }) => {
     const base = baseOf(c, '/docs')
-    return c.html(renderDocs(describeApi(base), pageOptions(c, services, base)))
+    return respond(c, 200, await renderDocs(describeApi(base), pageOptions(c, services, base)), PAGE)
   },
 } satisfies Partial<Handlers>
+
+const PAGE = { 'content-type': 'text/html; charset=UTF-8' }
 
 /** The defaults are those of a lock that nobody has configured: any name will do. */
 const ANY_LOCK = 'demo'

@@ -2,20 +2,22 @@
 import { formatCursor, parseCursor } from '../../../shared/api/ids.ts'
 import type { ListAnswer, StateAnswer } from '../../../shared/api/types.ts'
 import type { ParticipantCall } from '../../participant/calls.ts'
-import { json, malformed, noSuchParticipant, pass } from '../answers.ts'
+import { json, malformed, noSuchParticipant, pass, respond } from '../answers.ts'
 import type { Handlers, RouterContext, Services } from '../context.ts'
 import { whereFrom } from '../nearest.ts'
+import type { AskOptions } from '../participants.ts'
 import { bodyOf, type Routed } from '../routing.ts'
 
 export const stateHandlers = {
   get: async ({ c, services, parameters: { lock, key }, query: { consistency, at } }) => {
-    const answer = await read(c, services, lock, at, { type: 'get', key, consistency })
+    const answer = await read(c, services, lock, at, { type: 'get', key, consistency }, { asItIs: true })
     if (answer.type === 'gone') return noSuchParticipant(c, 'query', at!)
-    if (answer.type !== 'done') return pass(c, answer)
-    const state = bodyOf<StateAnswer>(answer)
+    if (answer.type !== 'done' && answer.type !== 'passed') return pass(c, answer)
+    const { revision } =
+      answer.type === 'passed' ? (JSON.parse(answer.text) as StateAnswer) : bodyOf<StateAnswer>(answer)
     // Weak, because the answer also holds the sequence, which goes on without the key.
-    const headers = { etag: `W/"${state.revision}"`, 'cache-control': 'no-cache' }
-    return hasRevision(c, state.revision) ? c.body(null, 304, headers) : json(c, 200, state, headers)
+    const headers = { etag: `W/"${revision}"`, 'cache-control': 'no-cache' }
+    return hasRevision(c, revision) ? respond(c, 304, null, headers) : pass(c, answer, headers)
   },
 
   list: async ({ c, services, parameters: { lock }, query }) => {
@@ -39,13 +41,14 @@ async function read(
   lock: string,
   at: number | undefined,
   call: ParticipantCall,
+  options: Pick<AskOptions, 'asItIs'> = {},
 ): Promise<Routed> {
   const plan = {
     lock,
-    from: whereFrom(c.get('incoming')),
+    from: () => whereFrom(c.get('incoming')),
     limitMs: services.times.answerMs,
     ask: (place: Parameters<Services['caller']['call']>[1], leftMs: number) =>
-      services.caller.call(lock, place, call, { limitMs: leftMs }),
+      services.caller.call(lock, place, call, { limitMs: leftMs, ...options }),
   }
   return at === undefined ? services.routing.anyone(plan) : services.routing.only(at, plan)
 }

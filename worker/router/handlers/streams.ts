@@ -1,10 +1,9 @@
 /**
  * What stays open: Server-Sent Events and WebSockets. The router finds a participant and hands its answer on.
  */
-import type { Context } from 'hono'
 import type { ParticipantPlace } from '../../../shared/api/configuration.ts'
-import { malformed, noSuchParticipant, pass } from '../answers.ts'
-import { callerOf, clientOf } from '../authentication.ts'
+import { malformed, noSuchParticipant, pass, respond } from '../answers.ts'
+import { callerOf, clientOf, mayDo } from '../authentication.ts'
 import type { Handlers, RouterContext, Services } from '../context.ts'
 import { whereFrom } from '../nearest.ts'
 import type { Routed } from '../routing.ts'
@@ -23,9 +22,8 @@ export const streamHandlers = {
     const answer = await open(c, services, lock, at, path, headers, isEventStream)
     if (answer.type === 'gone') return noSuchParticipant(c, 'query', at!)
     if (answer.type !== 'opened') return pass(c, answer)
-    return c.body(answer.response.body as Parameters<Context['body']>[0], 200, {
+    return respond(c, 200, answer.response.body, {
       'content-type': 'text/event-stream',
-      'cache-control': 'no-store',
       // Some proxies gather up what is small, and a watcher would hear of nothing.
       'x-accel-buffering': 'no',
     })
@@ -47,6 +45,7 @@ export const streamHandlers = {
       ...(client !== undefined && { client }),
       ...(key !== undefined && { key }),
       ...(requestId !== undefined && { request: requestId }),
+      ...(mayDo(c, 'read', lock) && { read: 'yes' }),
     })
     const answer = await open(
       c,
@@ -75,7 +74,7 @@ async function open(
   const { routing, caller, times } = services
   const plan = {
     lock,
-    from: whereFrom(c.get('incoming')),
+    from: () => whereFrom(c.get('incoming')),
     limitMs: times.answerMs,
     ask: (place: ParticipantPlace, leftMs: number) =>
       caller.open(lock, place, path, headers, isOpen, { limitMs: leftMs }),
