@@ -11,7 +11,7 @@ import { majority } from '../../../shared/protocols/quorum.ts'
 import { LEDGER_NAME } from '../../../worker/participant/ledger/name.ts'
 import { Violation } from '../violation.ts'
 import { LOG, operationFor, settle } from './client-actions.ts'
-import { judgeMemory, judgeStorage } from './judge-sizes.ts'
+import { hasWaiters, judgeMemory, judgeStorage, statusOf } from './judge-sizes.ts'
 import { birthOf } from './losses.ts'
 import { SimClient } from './sim-client.ts'
 import type { SimObject } from './sim-object.ts'
@@ -194,19 +194,36 @@ export class Healing {
 
   /** Nobody wants anything: sooner or later no lock has an alarm set, and no message is under way. */
   async #requireSilence(): Promise<void> {
-    const { loop, counts } = this.#world
+    const { counts } = this.#world
     // An alarm that was set before its clock was set back by an hour stays set for an hour.
     if (counts.clockJumps > 0) return
-    const deadline = loop.now + SILENCE_MS
     const quiet = this.#quiet()
+    await this.#untilSilent(quiet)
+    // An instance that ended within a second of setting a timer had no alarm behind it. The next request to it
+    // makes up for that, so it gets one.
+    const forgetful = quiet.filter(object => !object.isAwake && hasWaiters(object))
+    if (forgetful.length > 0) {
+      await this.#untilTold(forgetful.map(statusOf))
+      await this.#untilSilent(quiet)
+    }
+    if (this.#isOver) return
+    counts.quiescences++
+    await this.#untilTold(quiet.map(judgeMemory))
+  }
+
+  #untilTold(answers: readonly Promise<unknown>[]): Promise<unknown> {
+    const what = () => 'a participant does not tell its status'
+    return this.#until(Promise.all(answers), CALLS_MS, 'calls end', what)
+  }
+
+  async #untilSilent(quiet: readonly SimObject[]): Promise<void> {
+    const { loop } = this.#world
+    const deadline = loop.now + SILENCE_MS
     for (let noise = noiseOf(quiet); noise !== null; noise = noiseOf(quiet)) {
       if (loop.now >= deadline) throw new Violation('liveness', 'quiescence', noise)
       await loop.runUntil(loop.now + LOOK_EVERY_MS, () => this.#isOver)
       if (this.#isOver) return
     }
-    counts.quiescences++
-    const judged = Promise.all(quiet.map(judgeMemory))
-    await this.#until(judged, CALLS_MS, 'calls end', () => 'a participant does not tell its status')
   }
 
   /** The objects of locks that are well: the others go on asking for what they want. */

@@ -37,27 +37,40 @@ export function judgeStorage({ objects, plan }: World): void {
   }
 }
 
+/** The kinds of rows that are there only while somebody waits. */
+const WAITING = ['waiter', '.ticket']
+
+export function hasWaiters(object: SimObject): boolean {
+  const kinds = rowsByKind(object)
+  return WAITING.some(kind => kinds.has(kind))
+}
+
 /** For a lock that nobody uses. */
 export async function judgeMemory(object: SimObject): Promise<void> {
   const kinds = rowsByKind(object)
-  for (const kind of ['waiter', '.ticket']) {
+  for (const kind of WAITING) {
     if (kinds.has(kind)) grows(object, `${kinds.get(kind)} rows of ${kind} though nobody waits`)
   }
-  const { entries } = object
-  if (entries === null || !isMemberOf(object)) return
-  const body = JSON.stringify({ call: { type: 'status' } })
-  const request = new SimRequest('https://participant/call', { method: 'POST', body })
-  const response = await entries.fetch(request, () => {
-    throw new Error('no session was asked for')
-  })
-  const answer = (await response.json()) as { readonly type: string; readonly body: unknown }
-  if (answer.type !== 'done') return
-  const { queue, holder, gauges } = answer.body as ParticipantStatus
+  if (object.entries === null || !isMemberOf(object)) return
+  const status = await statusOf(object)
+  if (status === null) return
+  const { queue, holder, gauges } = status
   const { calls, watchers } = gauges!
   // The call that asks counts as one of them.
   if (calls > 1 || watchers > 0 || queue > 0 || holder !== null) {
     grows(object, `${JSON.stringify({ calls, watchers, queue, holder })} though nobody wants anything`)
   }
+}
+
+/** Asks the participant itself. One that sleeps is woken. */
+export async function statusOf(object: SimObject): Promise<ParticipantStatus | null> {
+  const body = JSON.stringify({ call: { type: 'status' } })
+  const request = new SimRequest('https://participant/call', { method: 'POST', body })
+  const response = await object.wake().entries.fetch(request, () => {
+    throw new Error('no session was asked for')
+  })
+  const answer = (await response.json()) as { readonly type: string; readonly body: unknown }
+  return answer.type === 'done' ? (answer.body as ParticipantStatus) : null
 }
 
 function rowsByKind({ disk }: SimObject): Map<string, number> {
