@@ -16,6 +16,7 @@ export const CASES = [
   'session: acquire and release',
   'session: one operation',
   'session: acquire, operation, release',
+  'session: transact',
   'session: 10 clients',
 ] as const
 
@@ -25,6 +26,7 @@ export type CaseName = (typeof CASES)[number]
 const YARDSTICKS: { readonly [name in CaseName]?: CaseName } = {
   'acquire and release, token elsewhere': 'acquire and release',
   transact: 'acquire, operation, release',
+  'session: transact': 'session: acquire, operation, release',
   '10 clients at all participants': '10 clients at one participant',
 }
 

@@ -57,11 +57,13 @@ export function batonCases(
 ): LockCases {
   const service = batonLocks(url)
   const lock = `${name}-lock`
+  const open = () => openSession(`${url}/v1/locks/${lock}/session`)
   const cases: { [name in CaseName]?: Case } = {
     ...lockCases(service, name, manyLocks),
     ...(participants > 1 && movingCases(service, name, participants)),
     transact: { run: inTurn(() => service.transact(lock, 1)) },
-    ...sessionCases(() => openSession(`${url}/v1/locks/${lock}/session`)),
+    ...sessionCases(open),
+    'session: transact': transactCase(open),
   }
   if (requests === undefined) return cases
   const counted = Object.entries(cases).map(([name, measured]) => [
@@ -74,7 +76,22 @@ export function batonCases(
 /** These use many locks, whose requests nobody adds up. */
 const ON_OTHER_LOCKS = ['50 clients on 100 locks', 'first use of a lock']
 
-async function openSession(url: string): Promise<Session> {
+interface BatonSession extends Session {
+  transact(): Promise<unknown>
+}
+
+function transactCase(open: () => Promise<BatonSession>): Case {
+  let session: BatonSession
+  return {
+    prepare: async () => {
+      session = await open()
+    },
+    run: inTurn(() => session.transact()),
+    finish: async () => session.close(),
+  }
+}
+
+async function openSession(url: string): Promise<BatonSession> {
   const socket = await AnsweringSocket.open<SessionMessage, SessionEvent>(url, (data, socket) => {
     if (data === PONG) return null
     const event = JSON.parse(data) as SessionEvent | { readonly type: 'probe' }
@@ -90,6 +107,7 @@ async function openSession(url: string): Promise<Session> {
     acquire: () => ask({ type: 'try', waitMs: WAIT_MS, ttlMs: TTL_MS }, 'crit'),
     write: () => ask({ type: 'issue', ...ops() }, 'outcome'),
     release: () => ask({ type: 'exit' }, 'rem'),
+    transact: () => ask({ type: 'transact', waitMs: WAIT_MS, ...ops() }, 'outcome'),
     close: () => socket.close(),
   }
 }
