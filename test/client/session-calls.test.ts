@@ -188,6 +188,58 @@ describe('transact', () => {
     expect(await again).toMatchObject({ fence: 7 })
   })
 
+  it('asked for twice at once is sent once, and again only after the answer', async () => {
+    const { socket, session } = await open()
+    const [first, second, third] = [1, 2, 3].map(() => session.transact(ADD, { opId: 'mine' }))
+    await turn()
+    expect(socket.sent).toHaveLength(1)
+    socket.says(outcome('mine', 7))
+    await turn()
+    expect(socket.sent).toHaveLength(2)
+    socket.says(outcome('mine', 7))
+    await turn()
+    expect(socket.sent).toHaveLength(3)
+    socket.says(outcome('mine', 7))
+    expect(await Promise.all([first, second, third])).toHaveLength(3)
+  })
+
+  it('that was never sent is in doubt if an earlier one with its opId may have been applied', async () => {
+    const { socket, session } = await open()
+    const aborted = new AbortController()
+    const given = failure(session.transact(ADD, { opId: 'mine', signal: aborted.signal }))
+    await turn()
+    aborted.abort()
+    expect(await given).toMatchObject({ outcome: 'unknown' })
+    const second = failure(session.transact(ADD, { opId: 'mine' }))
+    await turn()
+    socket.fire('close')
+    expect(socket.sent).toHaveLength(1)
+    expect(await second).toMatchObject({ code: 'network', opId: 'mine', outcome: 'unknown' })
+    const third = failure(session.transact(ADD, { opId: 'mine' }))
+    expect(await third).toMatchObject({ code: 'network', opId: 'mine', outcome: 'unknown' })
+    const other = failure(session.transact(ADD, { opId: 'other' }))
+    expect(await other).toMatchObject({ code: 'network', opId: 'other', outcome: 'not-applied' })
+  })
+
+  it('that a participant begun anew has heard after all is not taken for the next one', async () => {
+    const { socket, session } = await open()
+    const lost = failure(session.transact(ADD, { opId: 'mine' }))
+    await turn()
+    // The message was on its way to the new instance when that said what the one before had lost.
+    socket.says({ type: 'error', code: 'no_quorum', detail: 'Anew.', outcome: 'unknown', lost: true })
+    expect(await lost).toMatchObject({ outcome: 'unknown' })
+    const again = failure(session.transact(ADD, { opId: 'mine' }))
+    await turn()
+    // The answer to the first: the second still waits there, and is applied.
+    socket.says({ type: 'error', code: 'locked', detail: 'Held.', opId: 'mine', outcome: 'not-applied' })
+    expect(await again).toMatchObject({ code: 'locked', outcome: 'unknown' })
+    socket.says(outcome('mine', 7))
+    const sure = session.transact(ADD, { opId: 'mine' })
+    await turn()
+    socket.says(outcome('mine', 7))
+    expect(await sure).toMatchObject({ fence: 7 })
+  })
+
   it('that is not answered at all ends the session', async () => {
     const { socket, clock, session } = await open()
     const rejected = failure(session.transact(ADD, { opId: 'mine', waitMs: 1_000 }))
