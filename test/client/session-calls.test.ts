@@ -221,6 +221,18 @@ describe('transact', () => {
     expect(await other).toMatchObject({ code: 'network', opId: 'other', outcome: 'not-applied' })
   })
 
+  it('that was given up while the one before was applied does not deny it', async () => {
+    const { socket, session } = await open()
+    const first = session.transact(ADD, { opId: 'mine' })
+    const aborted = new AbortController()
+    const second = failure(session.transact(ADD, { opId: 'mine', signal: aborted.signal }))
+    await turn()
+    aborted.abort()
+    socket.says(outcome('mine', 7))
+    expect(await first).toMatchObject({ fence: 7 })
+    expect(await second).toMatchObject({ code: 'aborted', outcome: 'unknown' })
+  })
+
   it('that a participant begun anew has heard after all is not taken for the next one', async () => {
     const { socket, session } = await open()
     const lost = failure(session.transact(ADD, { opId: 'mine' }))
