@@ -209,8 +209,8 @@ export class Lock<Resource extends ResourceTypes = KeyValue> {
 
   /**
    * A WebSocket that speaks the events of a user: `try`, `issue` and `exit` go, `crit`, `outcome`, `rem` and
-   * `ejected` come. The grant lives as long as the socket: the session sends signs of life by itself. A session
-   * also carries `transact` and `get`, which then cost no request of their own.
+   * `ejected` come. The grant lives as long as the socket: the session sends signs of life by itself. A
+   * session also carries `transact` and `get`, which then cost no request of their own.
    */
   session({ at }: { readonly at?: number } = {}): Session<Resource> {
     const call = this.#connection.lasting('session', this.name)

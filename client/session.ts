@@ -125,9 +125,9 @@ export class Session<Resource extends ResourceTypes = ResourceTypes>
   }
 
   /**
-   * Acquires the lock, applies the ops as one atomic operation and releases the lock, in one message. It waits
-   * for the lock like everybody else, also while this session holds it. If the session breaks meanwhile, the
-   * error says that the outcome is unknown: `lock.transact` with the same `opId` finds out.
+   * Acquires the lock, applies the ops as one atomic operation and releases the lock, in one message. It
+   * waits for the lock like everybody else, also while this session holds it. If the session breaks
+   * meanwhile, the error says that the outcome is unknown: `lock.transact` with the same `opId` finds out.
    */
   async transact<const Batch extends readonly Resource['op'][]>(
     ops: Batch,

@@ -4,8 +4,8 @@ import { fetchSigned } from './signature.ts'
 
 export interface ParticipantDirectory {
   /**
-   * The path of the request, which is the caller's own, says what is asked of the participant, and its headers
-   * (`headersFor`) which participant is meant: see participant/calls.ts.
+   * The path of the request, which is the caller's own, says what is asked of the participant, and its
+   * headers (`headersFor`) which participant is meant: see participant/calls.ts.
    */
   fetch(lock: string, place: ParticipantPlace, request: Request): Promise<Response>
 }

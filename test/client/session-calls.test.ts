@@ -1,4 +1,6 @@
-/** `transact` and `get` of a session: each answer finds whoever asked, and nobody is told what is not known. */
+/**
+ * `transact` and `get` of a session: each answer finds whoever asked, and nobody is told what is not known.
+ */
 import { describe, expect, it } from 'vitest'
 import {
   AbortedError,

@@ -105,6 +105,14 @@ describe('operation progress is broken', () => {
     const builder = marked().enter('a', 1).ejected('a', 1).end()
     expect(violations(builder)).toEqual(['operation progress'])
   })
+
+  test('an ejection that was decided before the detectors settled is only heard of late', () => {
+    const before = () => build().enter('a', 1).enter('b', 4, 2).leave('b', 4, 2)
+    expect(violations(marked(before()).ejected('a', 1).end())).toEqual([])
+    // The next one came after that, so it says nothing about when this one was decided.
+    const after = marked(build().enter('a', 1)).enter('b', 4, 2).leave('b', 4, 2).ejected('a', 1).end()
+    expect(violations(after)).toEqual(['operation progress'])
+  })
 })
 
 describe('starvation-freedom', () => {

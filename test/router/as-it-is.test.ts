@@ -1,4 +1,6 @@
-/** What a participant answers is what the client gets, whichever of the two ways it came (answer-response.ts). */
+/**
+ * What a participant answers is what the client gets, whichever of the two ways it came (answer-response.ts).
+ */
 import { describe, expect, it } from 'vitest'
 import type { Json } from '../../shared/json.ts'
 import { AS_IT_IS, answerResponse } from '../../worker/answer-response.ts'

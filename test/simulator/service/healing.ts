@@ -199,8 +199,8 @@ export class Healing {
     if (counts.clockJumps > 0) return
     const quiet = this.#quiet()
     await this.#untilSilent(quiet)
-    // An instance that ended within a second of setting a timer had no alarm behind it. The next request to it
-    // makes up for that, so it gets one.
+    // An instance that ended within a second of setting a timer had no alarm behind it. The next request to
+    // it makes up for that, so it gets one.
     const forgetful = quiet.filter(object => !object.isAwake && hasWaiters(object))
     if (forgetful.length > 0) {
       await this.#untilTold(forgetful.map(statusOf))

@@ -1,4 +1,7 @@
-/** How many calls are under way at once, and how heavy they are: no client can make a participant run out of memory. */
+/**
+ * How many calls are under way at once, and how heavy they are: no client can make a participant run out of
+ * memory.
+ */
 import { API_LIMITS } from '../../../shared/api/limits.ts'
 import type { ParticipantAnswer, ParticipantCall } from '../calls.ts'
 import { weigh } from '../core/weigh.ts'
