@@ -73,7 +73,7 @@ export const sessionEvent = component(
           .literal(true)
           .optional()
           .describe(
-            'The participant began anew: every transact and get that was not answered before this never will be.',
+            'The participant began anew: every transact and get that had reached it and was not answered before this never will be. One that was on its way meanwhile still may be.',
           ),
       })
       .describe(

@@ -127,8 +127,8 @@ export interface SessionError extends Partial<SessionQuestion> {
   readonly retryable?: boolean
   readonly retryAfterSeconds?: number
   /**
-   * The participant began anew: every `transact` and `get` of this session that was not answered before this
-   * never will be.
+   * The participant began anew: what had reached it of this session's `transact` and `get`, and was not
+   * answered before this, never will be. One that was on its way meanwhile still may be.
    */
   readonly lost?: true
 }

@@ -72,18 +72,20 @@ describe('the exit codes', () => {
 
 /** What differs from run to run is the same word in both; so are spaces that only align columns. */
 function normalised(output: string): string {
-  return output
-    .replaceAll(/\b\d+-\d+-[\w-]{8,}…?/g, 'GRANT')
-    .replaceAll(/baton_[\w-]{8,}…?/g, 'KEY')
-    .replaceAll(/\b[0-9a-f]{8,64}\b…?/g, 'HASH')
-    .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'TIME')
-    .replaceAll(/http:\/\/127\.0\.0\.1:\d+/g, 'URL')
-    .replaceAll(/\S+\/baton\/config\.json/g, 'FILE')
-    .replaceAll(/storage in \S+\)/g, 'storage in FOLDER)')
-    // Whether a read has seen a mere entry depends on how long the lock was held before.
-    .replaceAll(/"sequence":\d+\}$/gm, '"sequence":NUMBER}')
-    .replaceAll(/ {2,}/g, '  ')
-    .trimEnd()
+  return (
+    output
+      .replaceAll(/\b\d+-\d+-[\w-]{8,}…?/g, 'GRANT')
+      .replaceAll(/baton_[\w-]{8,}…?/g, 'KEY')
+      .replaceAll(/\b[0-9a-f]{8,64}\b…?/g, 'HASH')
+      .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'TIME')
+      .replaceAll(/http:\/\/127\.0\.0\.1:\d+/g, 'URL')
+      .replaceAll(/\S+\/baton\/config\.json/g, 'FILE')
+      .replaceAll(/storage in \S+\)/g, 'storage in FOLDER)')
+      // Whether a read has seen a mere entry depends on how long the lock was held before.
+      .replaceAll(/"sequence":\d+\}$/gm, '"sequence":NUMBER}')
+      .replaceAll(/ {2,}/g, '  ')
+      .trimEnd()
+  )
 }
 
 interface Example {
