@@ -3,7 +3,8 @@
  * by the `opId` or by the key. Answers about one key may come in any order: the service reads a value when it
  * sends it, so each is as good as another. But a call that was given up still takes the answer that comes
  * next. And an `opId` is asked for again only when the answer before has come: one of the two may say that
- * nothing was applied, and the other that it was.
+ * nothing was applied, and the other that it was. If that answer never comes, or nobody took it, the `opId`
+ * is in doubt: whatever says later that nothing was applied speaks of a later call.
  */
 import type { SessionError, SessionEvent, SessionQuestion } from '../shared/api/session.ts'
 import type { Json } from '../shared/json.ts'
@@ -26,6 +27,10 @@ export interface Question {
 interface Pending {
   readonly opId: string | undefined
   readonly isAnswered: AbortController
+  /** The answer was that nothing was applied. */
+  wasRefused: boolean
+  /** Its caller was told that the outcome is unknown, and does not hear the answer. */
+  isGivenUp: boolean
   resolve(answer: Json): void
   /** Only the first call of the two counts, for whoever waits. */
   reject(error: BatonError): void
@@ -36,29 +41,45 @@ type CallEvent = Extract<SessionEvent, { type: 'outcome' | 'value' | 'error' }>
 export const transactName = (opId: string): string => `transact ${opId}`
 export const getName = (key: string, consistency: string): string => `get ${consistency} ${key}`
 
+/** The calls in doubt that are remembered: more than a participant has under way at once. */
+const MAX_IN_DOUBT = 1_000
+
 export class SessionCalls {
   readonly #clock: Clock
   readonly #onSilence: (error: BatonError) => void
   readonly #pending = new Map<string, Pending[]>()
+  /** Names whose callers were told that the outcome is unknown, and nobody the outcome since. */
+  readonly #inDoubt = new Set<string>()
 
   constructor(clock: Clock, onSilence: (error: BatonError) => void) {
     this.#clock = clock
     this.#onSilence = onSilence
   }
 
-  /** Resolves when nothing of this name waits for an answer any more. */
-  async settled(name: string): Promise<void> {
-    for (;;) {
-      const last = this.#pending.get(name)?.at(-1)
-      if (last === undefined) return
-      await aborted(last.isAnswered.signal)
+  /** Between the last look at what is pending and the sending there is no waiting. */
+  async ask(question: Question): Promise<Json> {
+    const { name, opId } = question
+    let isInDoubt = false
+    if (opId !== undefined) {
+      for (let before = this.#lastOf(name); before !== undefined; before = this.#lastOf(name)) {
+        await aborted(before.isAnswered.signal)
+        isInDoubt ||= !before.wasRefused
+      }
     }
+    return this.#send(question, isInDoubt || this.#inDoubt.has(name))
   }
 
-  ask({ name, opId, withinMs, signal, send }: Question): Promise<Json> {
+  #lastOf(name: string): Pending | undefined {
+    return this.#pending.get(name)?.at(-1)
+  }
+
+  #send({ name, opId, withinMs, signal, send }: Question, isInDoubt: boolean): Promise<Json> {
     return new Promise((resolve, reject) => {
-      const rejectWith = (error: BatonError, outcome: Outcome) =>
-        reject(opId === undefined ? error : error.with({ opId, outcome: error.outcome ?? outcome }))
+      const rejectWith = (error: BatonError, otherwise: Outcome) => {
+        if (opId === undefined) return reject(error)
+        const outcome = error.outcome ?? otherwise
+        reject(error.with({ opId, outcome: isInDoubt && outcome === 'not-applied' ? 'unknown' : outcome }))
+      }
       try {
         if (signal?.aborted) throw abortedError(signal)
         send()
@@ -66,14 +87,19 @@ export class SessionCalls {
         return rejectWith(error instanceof BatonError ? error : networkError(error), 'not-applied')
       }
       const isAnswered = new AbortController()
-      const pending = {
+      const pending: Pending = {
         opId,
         isAnswered,
+        wasRefused: false,
+        isGivenUp: false,
         resolve,
-        reject: (error: BatonError) => rejectWith(error, 'unknown'),
+        reject: error => rejectWith(error, 'unknown'),
       }
       this.#pending.set(name, [...(this.#pending.get(name) ?? []), pending])
-      const onAbort = () => pending.reject(abortedError(signal!))
+      const onAbort = () => {
+        pending.isGivenUp = true
+        pending.reject(abortedError(signal!))
+      }
       signal?.addEventListener('abort', onAbort)
       const answered = isAnswered.signal
       void this.#clock.sleep(withinMs, { signal: answered, background: true }).then(() => {
@@ -94,15 +120,30 @@ export class SessionCalls {
     const [pending, ...rest] = this.#pending.get(name) ?? []
     if (rest.length > 0) this.#pending.set(name, rest)
     else this.#pending.delete(name)
-    if (pending !== undefined) settle(pending, event as CallEvent)
+    if (pending !== undefined) this.#settle(name, pending, event as CallEvent)
     return true
+  }
+
+  #settle(name: string, pending: Pending, event: CallEvent): void {
+    const outcome = event.type === 'error' ? outcomeIn(event) : 'applied'
+    pending.wasRefused = outcome === 'not-applied'
+    if (outcome === 'unknown' || (outcome === 'applied' && pending.isGivenUp)) this.#doubt(name, pending)
+    else if (outcome === 'applied') this.#inDoubt.delete(name)
+    settle(pending, event)
+  }
+
+  #doubt(name: string, { opId }: Pending): void {
+    if (opId === undefined) return
+    this.#inDoubt.add(name)
+    if (this.#inDoubt.size > MAX_IN_DOUBT) this.#inDoubt.delete(this.#inDoubt.values().next().value!)
   }
 
   /** Nothing more will be answered. */
   failAll(error: BatonError): void {
-    const all = [...this.#pending.values()].flat()
+    const all = [...this.#pending].flatMap(([name, waiting]) => waiting.map(pending => ({ name, pending })))
     this.#pending.clear()
-    for (const pending of all) {
+    for (const { name, pending } of all) {
+      this.#doubt(name, pending)
       pending.isAnswered.abort()
       pending.reject(error)
     }
@@ -135,8 +176,10 @@ function settle(pending: Pending, event: CallEvent): void {
   pending.resolve(answer as unknown as Json)
 }
 
-/** What the service refuses without a word about the operation, it refuses before it does anything. */
 function refusal(event: SessionError): BatonError {
   const error = errorFromSession(event)
-  return event.opId === undefined ? error : error.with({ outcome: event.outcome ?? 'not-applied' })
+  return event.opId === undefined ? error : error.with({ outcome: outcomeIn(event) })
 }
+
+/** What the service refuses without a word about the operation, it refuses before it does anything. */
+const outcomeIn = (event: SessionError): Outcome => event.outcome ?? 'not-applied'

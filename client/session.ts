@@ -135,10 +135,8 @@ export class Session<Resource extends ResourceTypes = ResourceTypes>
   ): Promise<TransactResult<Batch, Resource>> {
     const { opId = this.#newId(), waitMs = DEFAULT_WAIT_MS, signal } = options
     await this.#schemas?.checkOps(ops)
-    const name = transactName(opId)
-    await this.#calls.settled(name)
     const answer = await this.#calls.ask({
-      name,
+      name: transactName(opId),
       opId,
       withinMs: waitMs + ANSWER_MS,
       signal,

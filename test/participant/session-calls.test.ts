@@ -107,6 +107,36 @@ describe('a transact of a session', () => {
     expect(socket.sent).toHaveLength(2)
   })
 
+  it('is told to be lost by a later instance, if the next one fails before it says anything', async () => {
+    await held()
+    const socket = await node.session('someone')
+    node.say(socket, transact('waits'))
+    node.restart()
+    const { touch } = node.rows
+    let touches = 0
+    node.rows.touch = () => {
+      // The first turn is that of the beginning.
+      if (++touches === 2) throw new Error('superseded')
+      return touch.call(node.rows)
+    }
+    await expect(status()).rejects.toThrow('superseded')
+    expect(socket.sent).toEqual([])
+    await status()
+    expect(socket.sent).toMatchObject([{ type: 'error', outcome: 'unknown', lost: true }])
+  })
+
+  it('counts again in the very turn in which its session is told what was lost', async () => {
+    await held()
+    const socket = await node.session('someone')
+    node.say(socket, transact('waits'))
+    node.restart()
+    node.say(socket, transact('waits too'))
+    expect(socket.sent).toMatchObject([{ lost: true }])
+    node.restart()
+    await status()
+    expect(socket.sent).toMatchObject([{ lost: true }, { lost: true }])
+  })
+
   it('leaves nothing behind in a session whose calls were answered', async () => {
     const socket = await node.session('someone')
     node.say(socket, transact('one'))

@@ -46,7 +46,11 @@ export function updateWatch(step: Step): void {
   const elsewhere = peersFor(step, isWaitingElsewhere(step), isQueueLong)
   const watched = [...new Set([...needed, ...elsewhere, ...Object.keys(soft.voters).map(Number)])]
   const fresh = watched.filter(peer => !soft.watched.includes(peer))
-  for (const peer of fresh) detector.beginAsking(soft.detector, peer)
+  for (const peer of fresh) {
+    detector.beginAsking(soft.detector, peer)
+    // A participant that is asked about a peer finds out how that peer is.
+    if (soft.voters[peer] !== undefined) sendPing(step, peer)
+  }
   soft.watched = watched
   soft.silent = soft.silent.filter(peer => watched.includes(peer))
   for (const about of Object.keys(soft.inquiries)) {
@@ -195,8 +199,7 @@ export function onInquiry(step: Step, from: ParticipantId, message: InquiryMessa
   if (about === step.context.config.self) return sendAlive(step, from)
   if (soft.silent.includes(about)) agree(step, from, about, round)
   else soft.voters[about] = { ...soft.voters[about], [from]: round }
-  // A participant that is asked about a peer finds out how that peer is.
-  sendPing(step, about)
+  if (soft.watched.includes(about)) sendPing(step, about)
 }
 
 function agree(step: Step, voter: ParticipantId, about: ParticipantId, round: Round): void {

@@ -186,3 +186,15 @@ it('one that is known to be unreachable is asked about at each heartbeat, not at
   table.fire(3, 'heartbeat')
   expect(inquiries()).toBe(3)
 })
+
+it('a peer that was not watched before is found silent one time-out after the question about it', () => {
+  const table = new Table({ participants: 5 })
+  exit(table, enter(table, 2, 'ann'))
+  table.run(60_000)
+  table.isolate(1)
+  expect(table.state(3).soft.watched).toEqual([])
+  const timeoutMs = timeoutOf(table.state(3).soft.detector, 1, DEFAULT_TIMING, table.now)
+  say(table, 2, 3, { type: 'inquiry', about: 1, round: '1.1', ...position(table, 3) })
+  table.run(timeoutMs)
+  expect(table.view(3).suspects).toEqual([1])
+})

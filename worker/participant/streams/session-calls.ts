@@ -52,10 +52,9 @@ export class SessionCalls {
   /** At the beginning of an instance: nobody answers any more what the one before was asked. */
   begin(): void {
     for (const socket of this.host.runtime.sockets.all()) {
-      const known = attachmentOf(socket)
-      if (!known.calls) continue
-      socket.attach({ ...known, calls: 0 })
+      if (!attachmentOf(socket).calls) continue
       this.host.say(socket, LOST)
+      this.countWhenTold(socket.tag)
     }
   }
 
@@ -102,11 +101,18 @@ export class SessionCalls {
     this.count(socket, talks.size)
   }
 
-  /** Only what was told is no longer under way: the socket is told before it counts less. */
   private remove(tag: string, talk: Talk): void {
     const talks = this.talks.get(tag)
     talks?.delete(talk)
     if (talks?.size === 0) this.talks.delete(tag)
+    this.countWhenTold(tag)
+  }
+
+  /**
+   * Only what was told is no longer under way: the socket is told before it counts less. An instance that ends
+   * before it has told anything leaves the count to the next one.
+   */
+  private countWhenTold(tag: string): void {
     this.host.turns.afterwards(() => {
       const socket = this.host.runtime.sockets.withTag(tag)
       if (socket !== undefined) this.count(socket, this.talks.get(tag)?.size ?? 0)
