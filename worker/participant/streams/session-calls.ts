@@ -109,8 +109,8 @@ export class SessionCalls {
   }
 
   /**
-   * Only what was told is no longer under way: the socket is told before it counts less. An instance that ends
-   * before it has told anything leaves the count to the next one.
+   * Only what was told is no longer under way: the socket is told before it counts less. An instance that
+   * ends before it has told anything leaves the count to the next one.
    */
   private countWhenTold(tag: string): void {
     this.host.turns.afterwards(() => {
