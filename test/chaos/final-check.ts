@@ -21,8 +21,8 @@ export interface LockVerdict extends Verdict {
 }
 
 /**
- * From when a lock is first asked after the healing. Suspicion, an election and a catch-up take seconds; births
- * are retried after some more.
+ * From when a lock is first asked after the healing. Suspicion, an election and a catch-up take seconds;
+ * births are retried after some more.
  */
 export const USABLE_WITHIN_MS = 60_000
 const AT_ONCE = 6
