@@ -114,11 +114,15 @@ export class Browser implements AsyncDisposable {
     return { complaints, evaluate, screenshot }
   }
 
+  /** The browser ends by itself, and its processes with it: killed, they would still write to the profile. */
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#process.kill('SIGKILL')
-    if (this.#process.exitCode === null && this.#process.signalCode === null)
-      await once(this.#process, 'exit')
-    rmSync(this.#profile, { recursive: true, force: true, maxRetries: 5 })
+    const isOver = this.#process.exitCode !== null || this.#process.signalCode !== null
+    if (!isOver) {
+      const exited = once(this.#process, 'exit')
+      void this.#send('Browser.close', {})
+      await exited
+    }
+    rmSync(this.#profile, { recursive: true, force: true, maxRetries: 10 })
   }
 
   #send<Result>(method: string, params: object, sessionId?: string): Promise<Result> {
