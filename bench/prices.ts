@@ -26,11 +26,8 @@ export const PRICES: { readonly [unit in keyof Usage]: Price } = {
 const PLAN_PER_MONTH = 5
 const GIGABYTES_OF_AN_OBJECT = 0.128
 
-/**
- * From the counts of one cycle, the usage of a million of them. An alarm that runs is a request, an alarm
- * that is set is a row.
- */
-export function usageOfMillion(cycle: {
+/** Counts of one use, all participants together. */
+export interface UseCounts {
   readonly router: number
   readonly calls: number
   readonly peers: number
@@ -38,8 +35,13 @@ export function usageOfMillion(cycle: {
   readonly rowsWritten: number
   readonly alarmsSet: number
   readonly rowsRead: number
-  readonly seconds: number
-}): Usage {
+}
+
+/**
+ * From the counts of one cycle, the usage of a million of them. An alarm that runs is a request, an alarm
+ * that is set is a row.
+ */
+export function usageOfMillion(cycle: UseCounts & { readonly seconds: number }): Usage {
   const { router, calls, peers, alarms, rowsWritten, alarmsSet, rowsRead, seconds } = cycle
   return {
     routerRequests: router * 1e6,

@@ -9,17 +9,11 @@ import { setTimeout } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { bundle } from '../../worker/local/build.ts'
 import { startWorkerd } from '../../worker/local/workerd.ts'
+import type { UseCounts } from '../prices.ts'
 import { CountedLock, USES, type Use } from './counted-lock.ts'
 
 /** Of one use, on average, all participants together. */
-export interface Cost {
-  readonly router: number
-  readonly calls: number
-  readonly peers: number
-  readonly alarms: number
-  readonly rowsWritten: number
-  readonly alarmsSet: number
-  readonly rowsRead: number
+export interface Cost extends UseCounts {
   /** Objects that were brought back into memory. */
   readonly made: number
 }
