@@ -93,6 +93,8 @@ export interface Step {
   readonly state: LockState
   readonly now: number
   readonly records: Map<string, Json | null>
+  /** Whether all records so far follow from a log that a majority holds. */
+  mayWait: boolean
   readonly effects: LockEffect[]
   clear: boolean
   restart: boolean
@@ -174,6 +176,7 @@ export const firstOwner = ({ lock, registrars }: LockContext): ParticipantId =>
 
 export function change(step: Step, changes: Partial<BirthRecord>): void {
   step.state.birth = { ...step.state.birth, ...changes }
+  step.mayWait = false
   step.records.set(BIRTH, step.state.birth as unknown as Json)
 }
 
@@ -216,7 +219,12 @@ export function takeEffects(step: Step): LockEffect[] {
   const effects: LockEffect[] = []
   if (step.records.size > 0) {
     const records: DurableRecord[] = [...step.records].map(([key, value]) => ({ key, value }))
-    effects.push(step.clear ? { type: 'save', clear: true, records } : { type: 'save', records })
+    effects.push({
+      type: 'save',
+      records,
+      ...(step.clear && { clear: true }),
+      ...(step.mayWait && !step.clear && { mayWait: true }),
+    })
   }
   for (const effect of step.effects) effects.push(effect)
   if (step.restart) effects.push({ type: 'restart' })

@@ -115,7 +115,13 @@ export type LockInput =
 
 export type LockEffect =
   /** With `clear`, all records of this machine are deleted first, in the same transaction. */
-  | { readonly type: 'save'; readonly clear?: true; readonly records: readonly DurableRecord[] }
+  | {
+      readonly type: 'save'
+      readonly clear?: true
+      readonly records: readonly DurableRecord[]
+      /** As for a protocol. */
+      readonly mayWait?: true
+    }
   | { readonly type: 'send'; readonly to: ParticipantId; readonly message: LockEnvelope }
   | { readonly type: 'set-timer'; readonly timer: string; readonly afterMs: number }
   | { readonly type: 'cancel-timer'; readonly timer: string }

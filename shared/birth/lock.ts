@@ -105,6 +105,7 @@ function step(context: LockContext, state: LockState, input: LockInput): LockEff
     state,
     now,
     records: new Map(),
+    mayWait: true,
     effects: [],
     clear: false,
     restart: false,

@@ -48,16 +48,16 @@ export const durabilityMutants: Mutant[] = [
     trap: 'D4',
     title: 'results are not stored',
     file: WME.commit,
-    find: '  if (response.stored !== null) save(',
-    replace: '  if (response.stored === undefined) save(',
+    find: '  if (response.stored !== null) saveLater(',
+    replace: '  if (response.stored === undefined) saveLater(',
   },
   {
     id: 'durable-save-last',
     trap: 'durable: save before send',
     title: 'a message says what is not yet written',
     file: WME.step,
-    find: "  return [{ type: 'save', records }, ...step.effects]",
-    replace: "  return [...step.effects, { type: 'save', records }]",
+    find: '  return [save, ...step.effects]',
+    replace: '  return [...step.effects, save]',
   },
   {
     id: 'durable-request',
@@ -88,8 +88,9 @@ export const durabilityMutants: Mutant[] = [
     trap: 'durable: GRANTED, INVOKE',
     title: 'the pending operation is not stored',
     file: WME.stubStep,
-    find: "  save(step, 'stub', stub)",
-    replace: "  if (stub.pendingOperation === null) save(step, 'stub', stub)",
+    find: "  save(step, 'stub', changedStub(step, change))",
+    replace:
+      "  const stub = changedStub(step, change)\n  if (stub.pendingOperation === null) save(step, 'stub', stub)",
   },
   {
     id: 'durable-acknowledged-entry',
@@ -204,7 +205,7 @@ export const durabilityMutants: Mutant[] = [
     trap: 'durable: crit, ejected',
     title: 'the end of a grant is not stored',
     file: WME.grants,
-    find: "  changeStub(step, { phase: 'idle', grant: null, pendingOperation: null })\n",
+    find: "  changeStubLater(step, { phase: 'idle', grant: null, pendingOperation: null })\n",
     replace:
       "  step.state.durable.stub = { ...step.state.durable.stub, phase: 'idle', grant: null, pendingOperation: null }\n",
   },

@@ -10,6 +10,7 @@ import { detectorMutants } from './catalogue-detector.ts'
 import { durabilityMutants } from './catalogue-durability.ts'
 import { ghostMutants } from './catalogue-ghosts.ts'
 import { journalMutants } from './catalogue-journal.ts'
+import { laterMutants } from './catalogue-later.ts'
 import { livenessMutants } from './catalogue-liveness.ts'
 import { lockOnlyMutants } from './catalogue-lock-only.ts'
 import { lossMutants } from './catalogue-loss.ts'
@@ -84,6 +85,7 @@ export const mutants: Mutant[] = [
   ...lockOnlyMutants,
   ...birthMutants,
   ...journalMutants,
+  ...laterMutants,
   ...participantMutants,
   ...participantCallMutants,
   ...bytesMutants,

@@ -28,7 +28,9 @@ type UserEvent<Type extends UserInput['type']> = Extract<UserInput, { type: Type
 /** The user joins the local queue; `proceed` then asks for the token, or uses it if it is here. */
 export function onTry(step: Step, event: UserEvent<'try'>): void {
   const { stub, waiters } = step.state.durable
-  if (stub.grant?.user === event.user && inCriticalSection(stub.phase)) {
+  // A user that leaves with its operation tries anew. It may have left before, if the stub has forgotten that.
+  const isLeaving = stub.pendingOperation?.thenExit === true
+  if (stub.grant?.user === event.user && inCriticalSection(stub.phase) && !isLeaving) {
     return emitCrit(step, stub.grant.sequence <= step.state.soft.committed)
   }
   const waiting = waiters.find(waiter => waiter.user === event.user)
@@ -173,7 +175,13 @@ export function onIssue(step: Step, event: UserEvent<'issue'>): void {
   if (stub.phase !== 'cs-idle') return
   changeStub(step, {
     phase: 'cs-issuing',
-    pendingOperation: { opId, operation, weight: heavy, sequence: null },
+    pendingOperation: {
+      opId,
+      operation,
+      weight: heavy,
+      sequence: null,
+      ...(event.thenExit && { thenExit: true }),
+    },
   })
   if (!durable.epoch.sealed) appendPending(step)
 }
@@ -186,7 +194,7 @@ export function appendPending(step: Step): void {
   const { grant, pendingOperation } = step.state.durable.stub
   const { opId, operation, weight } = pendingOperation!
   const { sequence } = append(step, { kind: 'operation', fence: grant!.fence, opId, operation, weight })
-  changeStub(step, { pendingOperation: { opId, operation, weight, sequence } })
+  changeStub(step, { pendingOperation: { ...pendingOperation!, sequence } })
 }
 
 // ---------------------------------------------------------------- upon INVOKE or GRANTED

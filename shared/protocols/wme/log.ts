@@ -8,7 +8,7 @@ import { ENTRY_WEIGHT, excess, fittingEntries } from '../log-weight.ts'
 import type { ParticipantId } from '../protocol.ts'
 import * as running from '../running-digest.ts'
 import type { Durable, Entry, GrantEntry, OperationEntry, WmeState } from './state.ts'
-import { assert, forget, type Step, save, send } from './step.ts'
+import { assert, forget, type Step, save, saveLater, send } from './step.ts'
 
 /** The paper's curSN. */
 export const lengthOf = (durable: Durable): number => durable.base.sequence + durable.log.length
@@ -218,10 +218,10 @@ export function truncate(step: Step): void {
   }
   for (const entry of durable.log.splice(0, dropped)) {
     derived.logWeight -= weightOf(entry)
-    forget(step, logKey(entry.sequence))
+    saveLater(step, logKey(entry.sequence), null)
   }
   durable.base = base
-  save(step, 'base', base)
+  saveLater(step, 'base', base)
   saveProgress(step)
 }
 
@@ -229,5 +229,5 @@ export function truncate(step: Step): void {
 export function saveProgress(step: Step): void {
   const { durable, soft } = step.state
   durable.progress = { applied: soft.committed, droppedThrough: durable.replica.droppedThrough }
-  save(step, 'progress', durable.progress)
+  saveLater(step, 'progress', durable.progress)
 }
