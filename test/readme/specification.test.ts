@@ -1,0 +1,111 @@
+/**
+ * docs/specification.md defines every rule that the code, the tests and the pages cite by its id, and each of
+ * its rules is cited somewhere: a rule that nobody refers to is either forgotten or not kept.
+ */
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { allPages, type Page, pageAt, proseOf, ROOT } from './markdown.ts'
+
+const FOLDERS = ['shared', 'worker', 'test']
+
+/** What looks like an id and is none: the text around it, and why. */
+const NO_RULES: readonly (readonly [RegExp, string])[] = [
+  [/\bV8\b/, 'The engine of Node and workerd.'],
+  [/<path d="M6 /, 'A picture.'],
+  [/-O2\b/, 'An option of the compiler.'],
+  [/[A-Z]-?Z0-9/, 'A class of characters.'],
+  [/\bS[12] (?:without|with|again|and)\b/, "The paper's own names of two sequences of events."],
+  [/There is no B6|[Tt]here is no B6|B6 does not exist|!== 'B6'/, 'An id that was never given.'],
+]
+
+const withoutLookalikes = (text: string): string =>
+  NO_RULES.reduce((rest, [pattern]) => rest.replaceAll(new RegExp(pattern, 'g'), ''), text)
+
+/** Ids in a text. A range such as the first to the fourth of a letter cites all of them. */
+function citedIn(text: string): Set<string> {
+  const cited = new Set<string>()
+  const known = withoutLookalikes(text)
+  for (const [, letter, first, last] of known.matchAll(/\b([A-Z])(\d{1,2})(?:-| to )\1(\d{1,2})\b/g)) {
+    for (let number = Number(first); number <= Number(last); number++) cited.add(`${letter}${number}`)
+  }
+  for (const [id] of known.matchAll(/\b[A-Z]\d{1,2}\b/g)) cited.add(id)
+  return cited
+}
+
+/** A rule is defined by a row of a table that begins with its id. */
+const definitionsIn = (text: string): string[] =>
+  [...text.matchAll(/^\| ([A-Z]\d{1,2}) \| /gm)].map(([, id]) => id!)
+
+function sourcesIn(folder: string): Page[] {
+  return readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
+    .filter(file => file.endsWith('.ts') && !file.endsWith('specification.test.ts'))
+    .map(file => pageAt(join(folder, file)))
+}
+
+const undefinedIn = (pages: readonly Page[], defined: ReadonlySet<string>): string[] =>
+  pages.flatMap(({ path, text }) =>
+    [...citedIn(text)].filter(id => !defined.has(id)).map(id => `${path} cites ${id}`),
+  )
+
+describe('docs/specification.md', () => {
+  const definitions = definitionsIn(pageAt('docs/specification.md').text)
+  const defined = new Set(definitions)
+
+  it('defines each rule once', () => {
+    expect(defined.size).toBeGreaterThan(100)
+    expect(definitions.filter((id, place) => definitions.indexOf(id) !== place)).toEqual([])
+  })
+
+  it.each(FOLDERS)('defines every rule that %s cites', folder => {
+    expect(undefinedIn(sourcesIn(folder), defined)).toEqual([])
+  })
+
+  it('defines every rule that a page cites', () => {
+    const pages = allPages().map(({ path, text }) => ({ path, text: proseOf(text) }))
+    expect(undefinedIn(pages, defined)).toEqual([])
+  })
+
+  it('defines no rule that no file cites', () => {
+    const cited = new Set(FOLDERS.flatMap(sourcesIn).flatMap(({ text }) => [...citedIn(text)]))
+    expect(definitions.filter(id => !cited.has(id))).toEqual([])
+  })
+
+  it('has no other page that defines a rule', () => {
+    const others = allPages().filter(({ path }) => path !== 'docs/specification.md')
+    expect(others.flatMap(({ path, text }) => definitionsIn(text).map(id => `${path} ${id}`))).toEqual([])
+  })
+
+  it('is where every file looks: none says "rule 4" of a list that may change', () => {
+    const numbered = FOLDERS.flatMap(sourcesIn).filter(({ text }) => /\brules? \d/.test(text))
+    expect(numbered.map(({ path }) => path)).toEqual([])
+  })
+})
+
+describe('these tests', () => {
+  const id = (number: number): string => `Y${number}`
+
+  it('find what is cited, and all of a range', () => {
+    expect([...citedIn(`(trap ${id(4)}), ${id(7)}-${id(9)}; V8 is none`)].sort()).toEqual(
+      [4, 7, 8, 9].map(id),
+    )
+    expect(citedIn(`${id(1)} to ${id(3)}`).size).toBe(3)
+  })
+
+  it('find what is defined', () => {
+    expect(definitionsIn(`| ${id(1)} | a trap | a rule |\n| word ${id(2)} | no |`)).toEqual([id(1)])
+  })
+
+  it('find a rule that is not defined, and say where', () => {
+    const page = { path: 'shared/a.ts', text: `${id(1)} ${id(2)}` }
+    expect(undefinedIn([page], new Set([id(1)]))).toEqual([`shared/a.ts cites ${id(2)}`])
+  })
+
+  it('have a reason for each lookalike, and each is still there', () => {
+    const texts = [...FOLDERS.flatMap(sourcesIn), ...allPages()]
+    for (const [pattern, reason] of NO_RULES) {
+      expect(reason).toMatch(/\.$/)
+      expect(texts.some(({ text }) => pattern.test(text))).toBe(true)
+    }
+  })
+})
