@@ -29,8 +29,8 @@ import { wmeConsensusMutants } from './catalogue-wme-consensus.ts'
 export interface Mutant {
   readonly id: string
   /**
-   * The trap that it leads into, like `A4`; the line of the durability table, like `durable: NEWEP`; the
-   * section of the paper or the correction to it; or the subject, like `fence`.
+   * The rule that it takes away (docs/specification.md), like `A4`, and which part of it, like `W4 NEWEP`;
+   * the section of the paper; or the subject, like `fence`.
    */
   readonly trap: string
   readonly title: string

@@ -2,46 +2,11 @@
  * docs/specification.md defines every rule that the code, the tests and the pages cite by its id, and each of
  * its rules is cited somewhere: a rule that nobody refers to is either forgotten or not kept.
  */
-import { readdirSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { allPages, type Page, pageAt, proseOf, ROOT } from './markdown.ts'
+import { allPages, type Page, proseOf } from './markdown.ts'
+import { citedIn, definitionsIn, NO_RULES, sourcesIn, specifiedRules } from './rules.ts'
 
 const FOLDERS = ['shared', 'worker', 'test']
-
-/** What looks like an id and is none: the text around it, and why. */
-const NO_RULES: readonly (readonly [RegExp, string])[] = [
-  [/\bV8\b/, 'The engine of Node and workerd.'],
-  [/<path d="M6 /, 'A picture.'],
-  [/-O2\b/, 'An option of the compiler.'],
-  [/[A-Z]-?Z0-9/, 'A class of characters.'],
-  [/\bS[12] (?:without|with|again|and)\b/, "The paper's own names of two sequences of events."],
-  [/There is no B6|[Tt]here is no B6|B6 does not exist|!== 'B6'/, 'An id that was never given.'],
-]
-
-const withoutLookalikes = (text: string): string =>
-  NO_RULES.reduce((rest, [pattern]) => rest.replaceAll(new RegExp(pattern, 'g'), ''), text)
-
-/** Ids in a text. A range such as the first to the fourth of a letter cites all of them. */
-function citedIn(text: string): Set<string> {
-  const cited = new Set<string>()
-  const known = withoutLookalikes(text)
-  for (const [, letter, first, last] of known.matchAll(/\b([A-Z])(\d{1,2})(?:-| to )\1(\d{1,2})\b/g)) {
-    for (let number = Number(first); number <= Number(last); number++) cited.add(`${letter}${number}`)
-  }
-  for (const [id] of known.matchAll(/\b[A-Z]\d{1,2}\b/g)) cited.add(id)
-  return cited
-}
-
-/** A rule is defined by a row of a table that begins with its id. */
-const definitionsIn = (text: string): string[] =>
-  [...text.matchAll(/^\| ([A-Z]\d{1,2}) \| /gm)].map(([, id]) => id!)
-
-function sourcesIn(folder: string): Page[] {
-  return readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
-    .filter(file => file.endsWith('.ts') && !file.endsWith('specification.test.ts'))
-    .map(file => pageAt(join(folder, file)))
-}
 
 const undefinedIn = (pages: readonly Page[], defined: ReadonlySet<string>): string[] =>
   pages.flatMap(({ path, text }) =>
@@ -49,7 +14,7 @@ const undefinedIn = (pages: readonly Page[], defined: ReadonlySet<string>): stri
   )
 
 describe('docs/specification.md', () => {
-  const definitions = definitionsIn(pageAt('docs/specification.md').text)
+  const definitions = specifiedRules()
   const defined = new Set(definitions)
 
   it('defines each rule once', () => {
@@ -77,7 +42,7 @@ describe('docs/specification.md', () => {
   })
 
   it('is where every file looks: none says "rule 4" of a list that may change', () => {
-    const numbered = FOLDERS.flatMap(sourcesIn).filter(({ text }) => /\brules? \d/.test(text))
+    const numbered = FOLDERS.flatMap(sourcesIn).filter(({ text }) => /\brules? \d/i.test(text))
     expect(numbered.map(({ path }) => path)).toEqual([])
   })
 })

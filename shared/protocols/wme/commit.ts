@@ -1,7 +1,7 @@
 /**
  * From acknowledgements to the replica: what a majority holds is committed, and what is committed is applied,
- * in the order of the log and without gaps (traps A2, A5, A6). The application, the applied index and the
- * result are one transaction.
+ * in the order of the log and without gaps (L16; traps A2, A5, A6). The application, the applied index and
+ * the result are one transaction.
  */
 import { invoke } from '../../resource/replica.ts'
 import { reachedByMajority } from '../quorum.ts'
