@@ -1,4 +1,4 @@
-/** Traps D1-D4 and the durability table: what must be written before what is said. */
+/** Traps D1-D4, and W1 to W8: what must be written before what is said. */
 import type { Mutant } from './catalogue.ts'
 import { lines, WME } from './sources.ts'
 

@@ -1,5 +1,5 @@
 /**
- * Maekawa: the printed algorithm without each of its corrections (section 6 of protocol.md), its sets, its
+ * Maekawa: the printed algorithm without each of its corrections (K1 to K7), its sets, its
  * memory.
  */
 

@@ -1,7 +1,6 @@
 /**
- * The catalogue of mutants: for each trap of a protocol, and each line of its durability table, at least one
- * small edit of the source that takes the correction away. A change to a line that a mutant names must change
- * the mutant, too.
+ * The catalogue of mutants: for each rule of docs/specification.md that an edit can take away, at least one
+ * small edit of the source that does so. A change to a line that a mutant names must change the mutant, too.
  */
 import { birthMutants } from './catalogue-birth.ts'
 import { bytesMutants } from './catalogue-bytes.ts'

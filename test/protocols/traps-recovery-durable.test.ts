@@ -1,5 +1,5 @@
 /**
- * The durability table: what must be written before what is said. A participant stops at any effect of a step
+ * W1 to W8: what must be written before what is said. A participant stops at any effect of a step
  * and comes back with only what it wrote.
  */
 import { describe, expect, it } from 'vitest'
