@@ -234,6 +234,16 @@ describe.each(protocols)('durable %s', (_name, protocol) => {
     expect(logAt(cluster, 2)).toHaveLength(1)
   })
 
+  it('W7 before JOIN: the incarnation', () => {
+    const cluster = createCluster()
+    cluster.wipe(3)
+    // It stops when one of the others has been asked.
+    cluster.crashDuringNextStep(3, 2)
+    cluster.start(3, false, 77)
+    cluster.start(3, false, 78)
+    expect(bodies(cluster.sent, 'join').map(({ incarnation }) => incarnation)).toEqual([77, 77, 77])
+  })
+
   it('W8 before outcome: application, applied index and result, together', () => {
     const cluster = createCluster()
     const by = enter(cluster, 1, 'a')

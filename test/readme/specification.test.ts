@@ -13,6 +13,17 @@ const undefinedIn = (pages: readonly Page[], defined: ReadonlySet<string>): stri
     [...citedIn(text)].filter(id => !defined.has(id)).map(id => `${path} cites ${id}`),
   )
 
+/** The titles of tests, and of groups of tests. */
+const titlesOf = (text: string): string[] =>
+  [...text.matchAll(/\b(?:it|describe)(?:\.each\([\s\S]*?\))?\(\s*(['"`])(.*?)\1/g)].map(
+    ([, , title]) => title!,
+  )
+
+/** The ids that a title begins with. */
+const idsBefore = (title: string): string[] => [
+  ...citedIn(/^(?:[A-Z]\d{1,2}(?: to |[ ,:])*)*/.exec(title)![0]),
+]
+
 describe('docs/specification.md', () => {
   const definitions = specifiedRules()
   const defined = new Set(definitions)
@@ -34,6 +45,16 @@ describe('docs/specification.md', () => {
   it('defines no rule that no file cites', () => {
     const cited = new Set(FOLDERS.flatMap(sourcesIn).flatMap(({ text }) => [...citedIn(text)]))
     expect(definitions.filter(id => !cited.has(id))).toEqual([])
+  })
+
+  it.each(['A', 'B', 'C', 'D', 'G', 'Q', 'T', 'W'])('has a test for each rule %s, under its id', family => {
+    const tested = new Set(
+      sourcesIn('test')
+        .flatMap(({ text }) => titlesOf(text))
+        .flatMap(idsBefore),
+    )
+    const rules = definitions.filter(id => id.startsWith(family))
+    expect(rules.filter(id => !tested.has(id))).toEqual([])
   })
 
   it('has no other page that defines a rule', () => {
@@ -59,6 +80,11 @@ describe('these tests', () => {
 
   it('find what is defined', () => {
     expect(definitionsIn(`| ${id(1)} | a trap | a rule |\n| word ${id(2)} | no |`)).toEqual([id(1)])
+  })
+
+  it('find the rules that a test is about', () => {
+    const text = `it('${id(1)} ${id(2)} one', a)\nit.each([3, (4)])('${id(3)}: %i', b)\nit('not ${id(4)}', c)`
+    expect(titlesOf(text).flatMap(idsBefore)).toEqual([1, 2, 3].map(id))
   })
 
   it('find a rule that is not defined, and say where', () => {
