@@ -38,7 +38,7 @@ export interface Soft {
   askers: Set<ParticipantId>
   /** The ledger wants the participant that was lost here to be taken back, and wants to be told. */
   finishing: boolean
-  /** Another participant has refused to accept the value that this one acts under (rule 7). */
+  /** Another participant has refused to accept the value that this one acts under (G7). */
   isStuck: boolean
   /** The first owner has been asked, and may still answer. */
   isWaitingForFirst: boolean
@@ -72,7 +72,7 @@ export interface Configure {
   readonly configuration: LockValue['configuration']
 }
 
-/** Votes carry the incarnation of the voter and those that it knows of (rule 8). */
+/** Votes carry the incarnation of the voter and those that it knows of (G8). */
 export interface Vote {
   readonly incarnation: number
   readonly known: Incarnations
@@ -148,7 +148,7 @@ export function blankSoft(random: string, incarnation: number): Soft {
 // ---------------------------------------------------------------- what follows from the records
 
 /**
- * Rule 3: the core acts if its value is chosen, or accepted in ballot 0. After anything was accepted in
+ * G3: the core acts if its value is chosen, or accepted in ballot 0. After anything was accepted in
  * another ballot it is silent. A participant that has accepted nothing may ask the first owner (`tentative`),
  * until it has promised another ballot.
  */

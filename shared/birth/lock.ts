@@ -53,7 +53,7 @@ function recover(context: LockContext, records: Iterable<readonly [string, Json]
     else others.push(record)
   }
   const state: LockState = { birth, core: null, soft: blankSoft('', 0) }
-  // A core from before there were ledgers does nothing until the ledger has listed it (rule 1).
+  // A core from before there were ledgers does nothing until the ledger has listed it (G1).
   const mayAct = birth.core !== null && hasStanding(context, birth)
   const coreContext = mayAct ? contextOf(context, birth.core!) : null
   if (birth.core !== null && coreContext !== null) {

@@ -1,5 +1,5 @@
 /**
- * 1CS, one-copy serializability (section 3): all replicas together behave like one copy that applies C.
+ * H2: 1CS, one-copy serializability (section 3): all replicas together behave like one copy that applies C.
  *   - Each replica applies C from its beginning, in order, leaving nothing out and repeating nothing. A
  *     snapshot is a jump forward; a wiped replica begins again; one that restarts goes on from what it had
  *     written.

@@ -115,10 +115,10 @@ export type UserInput =
 
 export type Effect<Message> =
   /**
-   * `mayWait`: these records follow from a log that a majority holds, so the interpreter may make them durable
-   * later: together with the next save that may not wait, or earlier. A crash before that takes them, and
-   * the participant then comes back as if the step had never been, and does it again. What the step says and
-   * sends stays true all the same.
+   * `mayWait`: these records follow from a log that a majority holds, so the interpreter may make them
+   * durable later: together with the next save that may not wait, or earlier. A crash before that takes them,
+   * and the participant then comes back as if the step had never been, and does it again. What the step says
+   * and sends stays true all the same.
    */
   | { readonly type: 'save'; readonly records: readonly DurableRecord[]; readonly mayWait?: true }
   | { readonly type: 'send'; readonly to: ParticipantId; readonly message: Envelope<Message> }

@@ -5,7 +5,7 @@ import { PARTICIPANT, WME } from './sources.ts'
 export const laterMutants: Mutant[] = [
   {
     id: 'later-entry',
-    trap: 'later',
+    trap: 'W9 later',
     title: 'an entry of the log may wait to be written',
     file: WME.log,
     find: '  save(step, logKey(entry.sequence), entry)\n  if (entry',
@@ -13,7 +13,7 @@ export const laterMutants: Mutant[] = [
   },
   {
     id: 'later-everything',
-    trap: 'later',
+    trap: 'W9 later',
     title: 'everything may wait to be written',
     file: WME.step,
     find: '  step.mayWait = false\n',
@@ -21,7 +21,7 @@ export const laterMutants: Mutant[] = [
   },
   {
     id: 'later-release',
-    trap: 'later',
+    trap: 'W9 later',
     title: 'a release that was said by itself may wait',
     file: WME.grants,
     find: '  noteEnd(step, ending)\n  step.mayWait = false\n',
@@ -29,7 +29,7 @@ export const laterMutants: Mutant[] = [
   },
   {
     id: 'later-exit-forgotten',
-    trap: 'later',
+    trap: 'W9 later',
     title: 'that the user leaves with its operation is not in the record of the stub',
     file: WME.normal,
     find: 'changeStub(step, { pendingOperation: { ...pendingOperation!, sequence } })',
@@ -37,7 +37,7 @@ export const laterMutants: Mutant[] = [
   },
   {
     id: 'later-old-grant',
-    trap: 'later',
+    trap: 'W9 later',
     title: 'a user that left with its operation and tries again gets its old grant',
     file: WME.normal,
     find: ' && !isLeaving) {',
@@ -45,7 +45,7 @@ export const laterMutants: Mutant[] = [
   },
   {
     id: 'later-never-written',
-    trap: 'later',
+    trap: 'W9 later',
     title: 'what waits is not part of the next row',
     file: PARTICIPANT.storage,
     find: '    const lines = this.waiting\n    this.waiting = []\n',
@@ -53,7 +53,7 @@ export const laterMutants: Mutant[] = [
   },
   {
     id: 'later-own-keys',
-    trap: 'later',
+    trap: 'W9 later',
     title: "the participant's own records may wait",
     file: PARTICIPANT.storage,
     find: '  put(key: string, value: Json): void {\n    this.isUrgent = true\n',
@@ -61,7 +61,7 @@ export const laterMutants: Mutant[] = [
   },
   {
     id: 'later-no-flush',
-    trap: 'later',
+    trap: 'W9 later',
     title: 'what waits is not written by itself, however long nothing comes',
     file: PARTICIPANT.participant,
     find: '      this.storage.flush()\n',

@@ -1,6 +1,6 @@
 /**
- * What follows from a log that a majority holds may be written later, with the next save that may not wait.
- * These are the crashes that come before it was.
+ * W9: what follows from a log that a majority holds may be written later, with the next save that may not
+ * wait. These are the crashes that come before it was.
  */
 import { describe, expect, it } from 'vitest'
 import type { Emitted } from '../../shared/protocols/protocol.ts'
@@ -23,7 +23,7 @@ describe.each(protocols)('%s: saves that wait', (_name, protocol) => {
 
   const outcomes = (cluster: Cluster): Emitted[] => eventsOf(cluster, 1, 'outcome')
 
-  it('an operation that was answered is applied again, once, and answered alike', () => {
+  it('W9 an operation that was answered is applied again, once, and answered alike', () => {
     const cluster = createCluster()
     const by = enter(cluster, 1, 'a')
     issue(cluster, by, 'x')

@@ -1,8 +1,8 @@
 /**
  * From acknowledgements to the replica: what a majority holds is committed, and what is committed is applied,
- * in the order of the log and without gaps (traps A2, A5, A6). The application, the applied index and the
- * result are one transaction. It may wait for the next one: should it get lost, the log still has the
- * operation, here and on a majority, and it is applied again from there.
+ * in the order of the log and without gaps (L16; traps A2, A5, A6). The application, the applied index and
+ * the result are one transaction. It may wait for the next one (W9): should it get lost, the log still has
+ * the operation, here and on a majority, and it is applied again from there.
  */
 import { invoke } from '../../resource/replica.ts'
 import { reachedByMajority } from '../quorum.ts'

@@ -23,7 +23,7 @@ import {
 
 export const waiterKey = (waiter: Waiter): string => `waiter/${waiter.number}`
 
-/** The token has come for the first waiting user. */
+/** L10: the token has come for the first waiting user. */
 export function enter(step: Step, entry: GrantEntry): void {
   const { durable, soft } = step.state
   const waiter = durable.waiters[0]!

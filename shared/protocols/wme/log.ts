@@ -1,7 +1,7 @@
 /**
- * The log of one lock: grants and operations, numbered without gaps across epochs. The paper's `curSN` is its
- * length, `curOwner` and `granted` follow from the grants in it, and `opHist` is the entries after the start
- * of the epoch.
+ * The log of one lock (L1): grants and operations, numbered without gaps across epochs. The paper's `curSN`
+ * is its length, `curOwner` and `granted` follow from the grants in it, and `opHist` is the entries after the
+ * start of the epoch.
  */
 import { canonical } from '../../resource/canonical.ts'
 import { ENTRY_WEIGHT, excess, fittingEntries } from '../log-weight.ts'
@@ -69,7 +69,7 @@ export function digestThrough(durable: Durable, sequence: number): string {
   return digest
 }
 
-/** Another participant of the same epoch has this digest there: whatever both hold must be the same. */
+/** Another participant of the same epoch has this digest there: what both hold must be the same (L6). */
 export function assertSameLog(durable: Durable, sequence: number, digest: string): void {
   running.assertSameLog(digestAt(durable, sequence), digest, sequence)
 }
@@ -87,8 +87,8 @@ export function digestOf(before: string, entry: NewEntry & Stamp): string {
 // ---------------------------------------------------------------- what the log says
 
 /**
- * Who has the token after the entry at `sequence`, according to the log. `sequence` is not below the start of
- * the kept log.
+ * Who has the token after the entry at `sequence`, according to the log (L2). `sequence` is not below the
+ * start of the kept log.
  */
 export function ownerAfter(durable: Durable, sequence: number): ParticipantId {
   const { base, epoch } = durable
@@ -182,7 +182,7 @@ export function hasRoom(step: Step): boolean {
   return lengthOf(durable) - soft.committed < step.context.config.limits.uncommitted
 }
 
-/** Only the owner appends, and never in a sealed epoch. The entry is sent to all at the end of the step. */
+/** Only the owner appends, and never in a sealed epoch (L3). The entry leaves at the end of the step. */
 export function append(step: Step, entry: NewEntry): Entry {
   const { durable, derived } = step.state
   const { self } = step.context.config

@@ -1,6 +1,6 @@
 /**
  * I17: each message's durable precondition held when it was sent, and so did that of everything said to a
- * user. This is the durability table of the protocol, line by line, looked up in *storage*: what the process
+ * user. This is W1 to W8 of the specification, line by line, looked up in *storage*: what the process
  * believes does not count.
  *   I4 is here too, as far as acknowledgements are concerned.
  */
