@@ -80,10 +80,10 @@ class Alone {
   }
 }
 
-it('a read that waits for a birth is answered, though the process has begun a new life', async () => {
+it('a session that waits for a birth is answered, though the process has begun a new life', async () => {
   const alone = new Alone()
   let answer: ParticipantAnswer | null = null
-  alone.participant.call(ADDRESS, { type: 'get', key: 'n', consistency: 'local' }, null).then(
+  alone.participant.session(ADDRESS, 'u', () => {}).then(
     answered => {
       answer = answered
     },
