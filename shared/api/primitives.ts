@@ -75,6 +75,21 @@ export const opId = z
   .refine(isWellFormed, { error: 'must be well-formed Unicode' })
   .describe('Your name for the operation. Sent again, it is answered again and applied only once.')
 
+/** A terminal would obey control characters that somebody else has written. */
+const CONTROL = /\p{Cc}/u
+const isOwner = (text: string): boolean =>
+  isWellFormed(text) && !CONTROL.test(text) && [...text].length <= API_LIMITS.ownerLength
+export const owner = z
+  .string()
+  .min(1)
+  .refine(isOwner, {
+    error: `must have at most ${API_LIMITS.ownerLength} characters, be well-formed Unicode and have no control characters`,
+  })
+  .meta({
+    maxLength: API_LIMITS.ownerLength,
+    description: 'What whoever asks calls itself: others are told, so that they know who holds the lock.',
+  })
+
 export const waitMs = between(API_LIMITS.waitMs).describe(
   'How long to wait for the lock. With 0 the call waits only for the token to come from another participant, which ' +
     'takes a second at most.',

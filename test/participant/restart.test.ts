@@ -83,12 +83,14 @@ class Alone {
 it('a session that waits for a birth is answered, though the process has begun a new life', async () => {
   const alone = new Alone()
   let answer: ParticipantAnswer | null = null
-  alone.participant.session(ADDRESS, 'u', () => {}).then(
-    answered => {
-      answer = answered
-    },
-    () => {},
-  )
+  alone.participant
+    .session(ADDRESS, 'u', () => {})
+    .then(
+      answered => {
+        answer = answered
+      },
+      () => {},
+    )
   await alone.pass(100)
   expect(alone.questions).toBe(1)
   // A peer knows of a later life of this process: what is in memory no longer counts.

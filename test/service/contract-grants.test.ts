@@ -161,7 +161,7 @@ describe('eject', () => {
   })
 
   it('200 also if nobody holds the lock', async () => {
-    const lock = service.lock()
+    const lock = await service.lock().created()
     expectStatus(await lock.eject(), 200)
     await lock.released(await lock.granted())
   })

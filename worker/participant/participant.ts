@@ -22,9 +22,10 @@ import { Conversations, type Talk } from './calls/conversations.ts'
 import { CallsInFlight, tooManyCalls } from './calls/in-flight.ts'
 import { existenceUnknown, noMember, noSuchLock } from './calls/refusals.ts'
 import type { ParticipantAnswer, ParticipantCall } from './calls.ts'
-import { boundToConnection, Connections } from './core/connections.ts'
+import { boundToConnection, Connections, isBoundToConnection } from './core/connections.ts'
 import { Handovers } from './core/handovers.ts'
 import { Member, type StepReport } from './core/member.ts'
+import { Owners } from './core/owners.ts'
 import { Places } from './core/places.ts'
 import type { Storage } from './core/storage.ts'
 import { Timers } from './core/timers.ts'
@@ -74,6 +75,7 @@ export class Participant {
   private readonly connections: Connections
   private readonly handovers: Handovers
   private readonly withdrawals: Withdrawals
+  private readonly owners: Owners
   private readonly places = new Places(API_LIMITS.waiters)
   private readonly callers = new Callers()
   private readonly logLines: LogLines
@@ -121,6 +123,12 @@ export class Participant {
     this.conversations = new Conversations(turns, timers, member)
     this.connections = new Connections(storage)
     this.withdrawals = new Withdrawals(storage, () => runtime.now())
+    this.owners = new Owners({
+      storage,
+      now: () => runtime.now(),
+      view: () => this.member.view,
+      isFleeting: user => isBoundToConnection(user) && !this.sessions.has(user),
+    })
     this.handovers = new Handovers({
       storage,
       timers,
@@ -129,7 +137,7 @@ export class Participant {
         return member()
       },
     })
-    this.sessions = new Sessions(turns, runtime, member, this.places, (call, caller, onEnd) =>
+    this.sessions = new Sessions(turns, runtime, member, this.places, this.owners, (call, caller, onEnd) =>
       this.begin(call, caller, onEnd),
     )
     this.logLines = new LogLines({
@@ -347,6 +355,7 @@ export class Participant {
         onBirth: events => lock.onBirth(events),
         onRestart: () => lock.repeat(),
         onClear: () => this.watchers.failAll(),
+        stayOf: user => this.owners.of(user),
         onTimer: timer => timer === 'ttl' && this.sessions.keepAlive(),
       },
       context,
@@ -369,10 +378,11 @@ export class Participant {
     this.handovers.onStep(report)
     this.connections.onStep(report.emitted)
     this.places.onStep(report.emitted)
+    this.owners.onStep(report.emitted)
   }
 
   private get callContext(): CallContext {
-    const { runtime, connections, places, handovers, withdrawals, member } = this
+    const { runtime, connections, places, handovers, withdrawals, owners, member } = this
     return {
       member,
       configuration: member.configuration,
@@ -380,6 +390,7 @@ export class Participant {
       places,
       handovers,
       withdrawals,
+      owners,
       events: this.storage.events,
       now: () => runtime.now(),
       newRequest: () => `request/${++this.requests}`,
