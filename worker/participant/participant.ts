@@ -21,7 +21,8 @@ import { type CallContext, done } from './calls/context.ts'
 import { Conversations, type Talk } from './calls/conversations.ts'
 import { CallsInFlight, tooManyCalls } from './calls/in-flight.ts'
 import { existenceUnknown, noMember, noSuchLock } from './calls/refusals.ts'
-import type { ParticipantAnswer, ParticipantCall } from './calls.ts'
+import { holderHere } from './calls/status.ts'
+import type { HolderStatus, ParticipantAnswer, ParticipantCall } from './calls.ts'
 import { boundToConnection, Connections, isBoundToConnection } from './core/connections.ts'
 import { Handovers } from './core/handovers.ts'
 import { Member, type StepReport } from './core/member.ts'
@@ -39,6 +40,7 @@ import { LogLines } from './observe/log-lines.ts'
 import { Exchange } from './peers/exchange.ts'
 import type { Message, PeerAnswer, PeerRequest } from './peers/requests.ts'
 import type { Runtime, Sink, Socket } from './runtime.ts'
+import { HolderNews } from './streams/holder-news.ts'
 import type { SessionCall } from './streams/session-calls.ts'
 import { Sessions } from './streams/sessions.ts'
 import { Watchers } from './streams/watchers.ts'
@@ -81,6 +83,7 @@ export class Participant {
   private readonly logLines: LogLines
   private readonly sessions: Sessions
   private readonly watchers: Watchers
+  private readonly holderNews: HolderNews
   private knownMember: Member | null = null
   private readonly inFlight = new CallsInFlight()
   private requests = 0
@@ -156,6 +159,19 @@ export class Participant {
       get member() {
         return member()
       },
+    })
+    const { watchers } = this
+    this.holderNews = new HolderNews({
+      runtime,
+      turns,
+      get address() {
+        return lock.address
+      },
+      get isWatched() {
+        return watchers.size > 0
+      },
+      placeOf: peer => this.placeOf(peer),
+      tell: data => watchers.remark(data),
     })
     turns.finish = () => {
       this.exchange.send()
@@ -245,6 +261,7 @@ export class Participant {
   }
 
   async peer(address: Address, request: PeerRequest): Promise<PeerAnswer> {
+    if (request.type === 'who') return { type: 'holder', holder: this.holderWith(request.fence) }
     if (request.type === 'look') return { type: 'sight', sight: await this.looking.own(address) }
     if (!this.lock.isKnown) this.turns.run(() => this.lock.meet(address))
     switch (request.type) {
@@ -256,6 +273,14 @@ export class Participant {
       default:
         throw new Error('a participant of a lock is no ledger')
     }
+  }
+
+  private holderWith(fence: number): HolderStatus | null {
+    return this.turns.run(() => {
+      const { knownMember: member, owners } = this
+      const holder = member === null ? null : holderHere({ member, owners })
+      return holder?.fence === fence ? holder : null
+    })
   }
 
   /** `null`: the sink gets the events. */
@@ -373,6 +398,7 @@ export class Participant {
     this.logLines.onStep(report)
     this.callers.onStep(report.emitted)
     this.watchers.onStep(report)
+    this.holderNews.onStep(report)
     this.conversations.onStep(report.emitted)
     this.sessions.onStep(report.emitted)
     this.handovers.onStep(report)
