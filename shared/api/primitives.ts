@@ -29,7 +29,9 @@ export const lockName = z
   .regex(new RegExp(`^[A-Za-z0-9][A-Za-z0-9_.:-]{0,${API_LIMITS.lockNameLength - 1}}$`), {
     error: 'must be 1 to 64 letters, digits, _ . : or -, and begin with a letter or a digit',
   })
-  .describe('The name of the lock. Its first use creates it.')
+  .describe(
+    'The name of the lock. Its first acquire, transact or session creates it; looking at it does not.',
+  )
 
 export const participantId = between(API_LIMITS.participants).describe(
   'The number of a participant, from 1 on.',

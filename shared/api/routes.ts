@@ -251,7 +251,9 @@ export const ROUTES = {
     path: '/v1/locks/{lock}',
     tag: 'look',
     summary: 'See who holds the lock, and what each participant knows',
-    description: 'A participant that does not answer is reported as unreachable; it never fails the call.',
+    description:
+      'A participant that does not answer is reported as unreachable; it never fails the call. The `explanation` is for ' +
+      'people. A lock that nobody has used or configured does not come to be by this.',
     verb: 'read',
     parameters: requests.lockPath,
     query: requests.noQuery,

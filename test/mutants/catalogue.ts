@@ -10,6 +10,7 @@ import { detectorMutants } from './catalogue-detector.ts'
 import { durabilityMutants } from './catalogue-durability.ts'
 import { ghostMutants } from './catalogue-ghosts.ts'
 import { journalMutants } from './catalogue-journal.ts'
+import { lifeMutants } from './catalogue-life.ts'
 import { livenessMutants } from './catalogue-liveness.ts'
 import { lockOnlyMutants } from './catalogue-lock-only.ts'
 import { lossMutants } from './catalogue-loss.ts'
@@ -91,5 +92,6 @@ export const mutants: Mutant[] = [
   ...serviceMutants,
   ...sessionCallMutants,
   ...toldMutants,
+  ...lifeMutants,
   ...olderMutants,
 ]

@@ -39,7 +39,8 @@ describe('keepalive', () => {
     const longer = expectStatus(await lock.keepAlive(grant, { ttlMs: 600_000 }), 200).body
     expect(Date.parse(longer.expiresAt) - Date.now()).toBeGreaterThan(500_000)
     const { holder } = (await lock.status()).body
-    expect(holder).toEqual({ participant: 1, fence: grant.fence, expiresAt: longer.expiresAt })
+    const since = expect.any(String)
+    expect(holder).toEqual({ participant: 1, fence: grant.fence, expiresAt: longer.expiresAt, since })
     await lock.released(grant)
   })
 

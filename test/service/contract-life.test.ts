@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import type { HistoryEvent } from '../../shared/history/events.ts'
 import { rowsOfCopy } from '../sqlite.ts'
+import { openWatch } from './event-stream.ts'
 import { eventually } from './eventually.ts'
 import { itKeepsEveryPromise, useService } from './harness.ts'
 import { expectStatus, TestLock } from './lock.ts'
@@ -155,6 +156,18 @@ describe('who holds a lock', () => {
     const grants = events.filter(event => event.type === 'crit')
     expect(grants.map(({ owner }) => owner)).toEqual(expect.arrayContaining(['a session', 'a transact']))
     for (const { at, expiresAt } of grants) expect(expiresAt).toBeGreaterThan(at)
+  })
+
+  it.each([1, 2, 3])('is told to whoever watches at %i', async at => {
+    const lock = await service.lock().created()
+    const stream = await openWatch(`${lock.url}/watch?at=${at}`)
+    const grant = await lock.granted({ at: 2, owner: 'checkout-7', confirm: true })
+    await lock.applied(grant, [{ increment: 'n' }])
+    let told = await stream.nextOf('holder')
+    while (told.data.owner === undefined) told = await stream.nextOf('holder')
+    expect(told.data).toMatchObject({ participant: 2, fence: grant.fence, owner: 'checkout-7', ...near })
+    await lock.released(grant)
+    stream.close()
   })
 
   it('survives a restart of all participants', async () => {

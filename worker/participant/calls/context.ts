@@ -51,4 +51,4 @@ export const done = (
   body,
 })
 
-export { iso } from '../../../shared/api/iso.ts'
+export { iso } from '../core/iso.ts'

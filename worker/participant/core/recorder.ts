@@ -4,13 +4,13 @@
  * change nothing and leave no trace.
  */
 
-import { iso } from '../../../shared/api/iso.ts'
 import type { HistoryEvent } from '../../../shared/history/events.ts'
 import type { Json } from '../../../shared/json.ts'
 import type { Emitted, HoldingUser, UserInput, UserOutput, View } from '../../../shared/protocols/protocol.ts'
 import { keyOfCell } from '../../../shared/resource/key-value.ts'
 import type { CellChange } from '../../../shared/resource/resource.ts'
 import type { WatchEvent } from './event-log.ts'
+import { iso } from './iso.ts'
 import type { Stay } from './owners.ts'
 
 /**
@@ -102,7 +102,7 @@ export function recordStep(
 const ownerIn = (stay: Stay | undefined): { readonly owner?: string } =>
   stay?.owner === undefined ? {} : { owner: stay.owner }
 
-/** Who holds the lock here with this fence, as watchers are told; nothing if nobody is inside yet, or any more. */
+/** Who holds the lock here with this fence, as watchers are told; nothing if nobody is inside. */
 function holderWith(
   fence: number,
   at: number,
