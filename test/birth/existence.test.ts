@@ -46,7 +46,7 @@ describe('a lock', () => {
     expect(judged(sights)).toBe(existence)
   })
 
-  it('one of an earlier life does not count beside one that knows of the later (rule 8)', () => {
+  it('G8 one of an earlier life does not count beside one that knows of the later', () => {
     const knowing = { ...nothing, known: { [SECOND]: 2 } }
     expect(judged({ [FIRST]: knowing, [SECOND]: nothing })).toBe('unknown')
     expect(judged({ [FIRST]: knowing, [SECOND]: { ...nothing, incarnation: 2 } })).toBe('absent')
