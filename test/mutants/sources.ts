@@ -28,6 +28,7 @@ export const WME = {
 /** What several protocols share. */
 export const SHARED = {
   asking: 'shared/protocols/asking.ts',
+  ballots: 'shared/protocols/ballots.ts',
   logWeight: 'shared/protocols/log-weight.ts',
   snapshots: 'shared/protocols/snapshots.ts',
 } as const

@@ -3,8 +3,10 @@
  * and gets the decided commands that it misses. If they are no longer kept, it gets a snapshot in pages and
  * then the commands that follow. Any participant can help, because what is decided is the same everywhere.
  */
+
 import { type ReplicaSnapshot, restoreReplica } from '../../resource/replica.ts'
 import { endAsking } from '../asking.ts'
+import { proposerOf as coordinatorOf } from '../ballots.ts'
 import type { ParticipantId } from '../protocol.ts'
 import type { SnapshotRequestMessage } from '../snapshots.ts'
 import * as snapshots from '../snapshots.ts'
@@ -16,7 +18,6 @@ import {
   assertSameLog,
   baseOf,
   commandsForMessage,
-  coordinatorOf,
   digestThrough,
   dropThrough,
   followAfter,

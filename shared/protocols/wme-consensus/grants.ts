@@ -1,11 +1,12 @@
 /** What a user sees of its grant: entering, the outcome of its operation, and the end of the grant. */
+
 import type { EjectionReason } from '../../history/events.ts'
 import type { Json } from '../../json.ts'
 import { digest } from '../../resource/canonical.ts'
 import { resultOf } from '../../resource/replica.ts'
+import { roundOf } from '../ballots.ts'
 import type { Ending, PendingOutcome } from '../protocol.ts'
 import { startFence } from '../start-fence.ts'
-import { roundOf } from './log.ts'
 import type { PendingOperation, Waiter } from './state.ts'
 import { assert, cancelTimer, changeStub, emit, forget, type Step, setTimer } from './step.ts'
 

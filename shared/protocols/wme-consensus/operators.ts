@@ -1,7 +1,7 @@
 /** An operator forces the present holder out: by a decision if it is elsewhere, at once if it is here. */
+import { roundOf } from '../ballots.ts'
 import type { UserInput } from '../protocol.ts'
 import { ejectOnceSettled } from './grants.ts'
-import { roundOf } from './log.ts'
 import { emit, type Step, submitEjection } from './step.ts'
 import { refuse } from './users.ts'
 

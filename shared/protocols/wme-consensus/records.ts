@@ -6,13 +6,15 @@
  * promise before it is given, a ballot before its prepare, what is applied together with its result before
  * any outcome.
  */
+
 import { createDetector } from '../../detector.ts'
 import type { Json } from '../../json.ts'
 import { emptyReplica, type Replica, resultKey, type StoredResult } from '../../resource/replica.ts'
 import { NOBODY_ASKED } from '../asking.ts'
+import { firstBallot } from '../ballots.ts'
 import type { Context, ParticipantConfig } from '../protocol.ts'
 import { EMPTY_LOG } from '../running-digest.ts'
-import { firstBallot, lengthOf, weightOf } from './log.ts'
+import { lengthOf, weightOf } from './log.ts'
 import type { ConsensusState, Durable, Entry, OwnLane, Soft, Waiter } from './state.ts'
 
 /**

@@ -5,11 +5,12 @@
  * that a lock that nobody waits for falls silent.
  */
 import { endAsking, isAsking, passOver } from '../asking.ts'
+import { proposerOf as coordinatorOf } from '../ballots.ts'
 import type { ParticipantId } from '../protocol.ts'
 import { repeatPrepare } from './ballots.ts'
 import { repeatSnapshotRequest, sendCatchUp } from './catch-up.ts'
 import { ownCommands, sendProposalsTo } from './instances.ts'
-import { baseOf, coordinatorOf, isCoordinator, lengthOf } from './log.ts'
+import { baseOf, isCoordinator, lengthOf } from './log.ts'
 import { sayStillWaiting, sendRequest } from './requests.ts'
 import { cancelTimer, type Step, send, setTimer } from './step.ts'
 import { isQueued, isWaiting } from './waiting.ts'

@@ -1,7 +1,9 @@
 /** What an interpreter may know about a participant between two steps. */
+
 import { suspectsOf } from '../../detector.ts'
+import { roundOf } from '../ballots.ts'
 import type { Context, HoldingUser, View } from '../protocol.ts'
-import { lengthOf, roundOf } from './log.ts'
+import { lengthOf } from './log.ts'
 import type { ConsensusState, Stub } from './state.ts'
 
 export function view(_context: Context, state: ConsensusState): View {
