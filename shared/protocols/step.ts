@@ -75,7 +75,7 @@ export function broadcast<Message>(step: Sending<Message>, body: Message): void 
 }
 
 /** Effects that carry no message. */
-interface Collecting {
+export interface Collecting {
   readonly effects: { push(effect: Effect<never>): unknown }
 }
 

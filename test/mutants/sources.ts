@@ -29,7 +29,10 @@ export const WME = {
 export const SHARED = {
   asking: 'shared/protocols/asking.ts',
   ballots: 'shared/protocols/ballots.ts',
+  dispatch: 'shared/protocols/dispatch.ts',
   logWeight: 'shared/protocols/log-weight.ts',
+  refusals: 'shared/protocols/refusals.ts',
+  retransmission: 'shared/protocols/retransmission.ts',
   snapshots: 'shared/protocols/snapshots.ts',
 } as const
 

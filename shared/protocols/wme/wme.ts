@@ -6,8 +6,9 @@
  * (paxos.ts), the use of the failure detector (pre-vote.ts), reliable channels (repeat.ts, catch-up.ts),
  * processes that never come back (records.ts, membership.ts), one user per stub (users.ts, grants.ts).
  */
-import type { Context, Effect, Input, ParticipantId, Protocol, UserInput } from '../protocol.ts'
-import { MESSAGE_FORMAT } from '../protocol.ts'
+import { dispatch, type Handlers } from '../dispatch.ts'
+import type { Context, Effect, Input, ParticipantId, Protocol } from '../protocol.ts'
+import { refuseUnsupported } from '../refusals.ts'
 import * as snapshots from '../snapshots.ts'
 import type { Acknowledgement } from './acknowledgement.ts'
 import * as catchUp from './catch-up.ts'
@@ -40,33 +41,12 @@ function createWme(variant: Acknowledgement): Protocol<WmeState, WmeMessage> {
     recover,
     step(context: Context, state: WmeState, input: Input<WmeMessage>): Effect<WmeMessage>[] {
       const step = beginStep(context, variant, state, input.now)
-      dispatch(step, input)
+      dispatch(handlers, step, input)
       finish(step)
       return takeEffects(step)
     },
     view,
     guarded,
-  }
-}
-
-function dispatch(step: Step, input: Input<WmeMessage>): void {
-  switch (input.type) {
-    case 'start':
-      return onStart(step, input.genesis, input.incarnation)
-    case 'message': {
-      const { format, configuration, body } = input.message
-      const isUnderstood = format === MESSAGE_FORMAT && configuration === step.context.config.configuration
-      return isUnderstood ? onMessage(step, input.from, body) : undefined
-    }
-    case 'timer':
-      return onTimer(step, input.timer as TimerName)
-    case 'user':
-      return onUserEvent(step, input.event)
-    case 'unreachable':
-      replicate.onUnreachable(step, input.peer)
-      return preVote.onUnreachable(step, input.peer)
-    default:
-      return input satisfies never
   }
 }
 
@@ -251,69 +231,45 @@ function onTerminationMessage(step: Step, from: ParticipantId, message: Terminat
   }
 }
 
-// ---------------------------------------------------------------- users and timers
+// ---------------------------------------------------------------- all inputs
 
-function onUserEvent(step: Step, event: UserInput): void {
-  if (step.state.durable.membership.status !== 'member') {
-    const user = 'user' in event ? event.user : event.request
-    return users.refuse(step, user, event.type, { code: 'not-a-member' })
-  }
-  switch (event.type) {
-    case 'try':
-      return normal.onTry(step, event)
-    case 'issue':
-      return normal.onIssue(step, event)
-    case 'exit':
-      return normal.onExit(step, event)
-    case 'withdraw':
-      return users.onWithdraw(step, event)
-    case 'keep-alive':
-      return users.onKeepAlive(step, event)
-    case 'eject':
-      return users.onEject(step, event)
-    case 'read':
-      return reads.onRead(step, event)
-    case 'cancel-read':
-      return reads.onCancelRead(step, event)
-    case 'membership':
-      return users.refuse(step, event.request, event.type, { code: 'not-supported' })
-    default:
-      return event satisfies never
-  }
-}
-
-function onTimer(step: Step, timer: TimerName): void {
-  delete step.state.soft.timers[timer]
-  switch (timer) {
-    case 'repeat':
-      return onRepeatTimer(step)
-    case 'heartbeat':
-      return preVote.onHeartbeatTimer(step)
-    case 'suspect':
-      return preVote.onSuspectTimer(step)
-    case 'propose':
-      return termination.onProposeTimer(step)
-    case 'flush':
-      return step.variant.flush(step)
-    case 'confirm':
-      return replicate.onConfirmTimer(step)
-    case 'spread':
-      return replicate.spread(step)
-    case 'ttl':
-      return users.onTtlTimer(step)
-    case 'wait':
-      return users.onWaitTimer(step)
-    case 'snapshot':
-      return snapshots.onSnapshotTimer(step)
-    default:
-      return timer satisfies never
-  }
+const handlers: Handlers<Step, WmeMessage, TimerName> = {
+  start: onStart,
+  message: onMessage,
+  servesUsers: step => step.state.durable.membership.status === 'member',
+  users: {
+    try: normal.onTry,
+    issue: normal.onIssue,
+    exit: normal.onExit,
+    withdraw: users.onWithdraw,
+    'keep-alive': users.onKeepAlive,
+    eject: users.onEject,
+    read: reads.onRead,
+    'cancel-read': reads.onCancelRead,
+    membership: refuseUnsupported,
+  },
+  timers: {
+    repeat: onRepeatTimer,
+    heartbeat: preVote.onHeartbeatTimer,
+    suspect: preVote.onSuspectTimer,
+    propose: termination.onProposeTimer,
+    flush: step => step.variant.flush(step),
+    confirm: replicate.onConfirmTimer,
+    spread: replicate.spread,
+    ttl: users.onTtlTimer,
+    wait: users.onWaitTimer,
+    snapshot: snapshots.onSnapshotTimer,
+  },
+  unreachable(step, peer) {
+    replicate.onUnreachable(step, peer)
+    preVote.onUnreachable(step, peer)
+  },
 }
 
 /** Whatever has not had its effect is said again. */
 function onRepeatTimer(step: Step): void {
   const { durable, derived, soft } = step.state
-  repeat.countRepeat(step)
+  repeat.beginRepeat(step)
   catchUp.repeatSnapshotRequest(step)
   if (snapshots.isComing(soft.incoming) && durable.membership.status === 'joining') return
   if (durable.membership.status === 'joining') return membership.sendJoin(step)
