@@ -1,9 +1,9 @@
 /**
  * What becomes of an input before the rules of a protocol begin, the same in all protocols: the envelope of a
- * message is checked, a timer that has fired is no longer set, a participant without membership refuses its
+ * message is checked, a timer that has fired is no longer set, a participant that is no member refuses its
  * users, and each kind of input has one handler.
  */
-import { type Input, MESSAGE_FORMAT, type ParticipantId, type UserInput } from './protocol.ts'
+import { type Input, MESSAGE_FORMAT, type ParticipantId, type Refusal, type UserInput } from './protocol.ts'
 import { refuseEvent } from './refusals.ts'
 import type { StepOf } from './step.ts'
 
@@ -11,8 +11,8 @@ export interface Handlers<Step, Message, TimerName extends string> {
   start(step: Step, genesis: boolean, incarnation: number): void
   message(step: Step, from: ParticipantId, message: Message): void
   readonly timers: { readonly [timer in TimerName]: (step: Step) => void }
-  /** Whether the users of this participant are heard; if not, they are told that it is not a member. */
-  servesUsers(step: Step): boolean
+  /** Why an event is not even looked at, like that of a user of a participant that is not a member. */
+  refusal(step: Step, event: UserInput): Refusal | null
   readonly users: UserHandlers<Step>
   /** A hint that the transport did not reach a peer. */
   unreachable(step: Step, peer: ParticipantId): void
@@ -54,7 +54,8 @@ function onUserEvent<Message, TimerName extends string, Step extends StepOf<Mess
   step: Step,
   event: UserInput,
 ): void {
-  if (!handlers.servesUsers(step)) return refuseEvent(step, event, { code: 'not-a-member' })
+  const refusal = handlers.refusal(step, event)
+  if (refusal !== null) return refuseEvent(step, event, refusal)
   const handle = handlers.users[event.type] as (step: Step, event: UserInput) => void
   handle(step, event)
 }

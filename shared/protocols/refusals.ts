@@ -8,6 +8,8 @@ export function refuse(step: Collecting, user: string, event: UserInput['type'],
   emit(step, { type: 'refused', user, event, refusal })
 }
 
+export const NOT_A_MEMBER: Refusal = { code: 'not-a-member' }
+
 /** One user may ask for several operations at once, so the refusal says which of them it means. */
 export function refuseOperation(step: Collecting, event: Event<'issue'>, refusal: Refusal): void {
   emit(step, { type: 'refused', user: event.user, event: 'issue', refusal, opId: event.opId })

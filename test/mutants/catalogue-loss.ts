@@ -1,6 +1,6 @@
 /** Traps C1-C9: loss, duplication, order; and the reads that rest on the same messages. */
 import type { Mutant } from './catalogue.ts'
-import { lines, SHARED, WME } from './sources.ts'
+import { GUARDED, lines, SHARED, WME } from './sources.ts'
 
 export const lossMutants: Mutant[] = [
   {
@@ -191,9 +191,9 @@ export const lossMutants: Mutant[] = [
     id: 'snapshot-without-results',
     trap: 'D4',
     title: 'a snapshot is stored without its results',
-    file: WME.catchUp,
-    find: '  for (const stored of Object.values(durable.replica.results)) save(',
-    replace: '  for (const stored of Object.values(durable.replica.results).slice(0, 0)) save(',
+    file: GUARDED.replicaRecords,
+    find: '  for (const stored of Object.values(results)) save(',
+    replace: '  for (const stored of Object.values(results).slice(0, 0)) save(',
   },
   {
     id: 'eject-misses-a-re-entry',

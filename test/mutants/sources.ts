@@ -34,6 +34,13 @@ export const SHARED = {
   refusals: 'shared/protocols/refusals.ts',
   retransmission: 'shared/protocols/retransmission.ts',
   snapshots: 'shared/protocols/snapshots.ts',
+  waitingUsers: 'shared/protocols/waiting-users.ts',
+} as const
+
+/** What the protocols share that guard state. */
+export const GUARDED = {
+  grants: 'shared/protocols/guarded/grants.ts',
+  replicaRecords: 'shared/protocols/guarded/replica-records.ts',
 } as const
 
 const consensus = 'shared/protocols/wme-consensus'

@@ -1,6 +1,5 @@
 /** Figure 1, the normal phase, handler by handler, and the costs of Table 1. */
 import { describe, expect, it } from 'vitest'
-import { reportedPhase } from '../../shared/protocols/wme/wme.ts'
 import { Cluster } from './cluster.ts'
 import { bodies, countByType, from, ofType, to } from './matchers.ts'
 import {
@@ -115,8 +114,8 @@ describe.each(protocols)('Figure 1 %s', (name, protocol) => {
       const first = enter(cluster, 1, 'a')
       expect(exit(cluster, first)).toEqual([{ type: 'rem', user: 'a', fence: first.fence }])
       expect(cluster.network).toEqual([])
-      expect(reportedPhase(cluster.context(1), cluster.state(1))).toBe('token-held')
-      expect(reportedPhase(cluster.context(2), cluster.state(2))).toBe('idle')
+      expect(cluster.view(1).phase).toBe('token-held')
+      expect(cluster.view(2).phase).toBe('idle')
     })
 
     it('passes the token on in the order in which the requests came', () => {

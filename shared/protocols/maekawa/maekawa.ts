@@ -9,12 +9,14 @@
  * While a node is down, the nodes whose sets it is in wait until it comes back with its storage; the
  * algorithm has no way around that.
  */
+
 import { dispatch, type Handlers } from '../dispatch.ts'
 import { onEject, onOperatorMessage } from '../lock-only/operators.ts'
 import * as users from '../lock-only/users.ts'
 import type { Context, Effect, Input, ParticipantId, Protocol, UserInput } from '../protocol.ts'
-import { refuseUnsupported } from '../refusals.ts'
+import { NOT_A_MEMBER, refuseUnsupported } from '../refusals.ts'
 import { save, takeEffects } from '../step.ts'
+import * as waiting from '../waiting-users.ts'
 import type { MaekawaMessage } from './messages.ts'
 import { recover } from './records.ts'
 import { armRepeatTimer, onRepeatTimer } from './repeat.ts'
@@ -128,11 +130,11 @@ const handlers: Handlers<Step, MaekawaMessage, TimerName> = {
   message(step, from, message) {
     if (isMember(step)) onMessage(step, from, message)
   },
-  servesUsers: isMember,
+  refusal: step => (isMember(step) ? null : NOT_A_MEMBER),
   users: {
     try: onTry,
     exit: users.onExit,
-    withdraw: users.onWithdraw,
+    withdraw: waiting.onWithdraw,
     'keep-alive': users.onKeepAlive,
     eject: (step, event) => onEject(step, event, others(step)),
     issue: refuseUnsupported,
@@ -140,6 +142,6 @@ const handlers: Handlers<Step, MaekawaMessage, TimerName> = {
     'cancel-read': refuseUnsupported,
     membership: refuseUnsupported,
   },
-  timers: { repeat: onRepeatTimer, ttl: users.onTtlTimer, wait: users.onWaitTimer },
+  timers: { repeat: onRepeatTimer, ttl: users.onTtlTimer, wait: waiting.onWaitTimer },
   unreachable() {},
 }

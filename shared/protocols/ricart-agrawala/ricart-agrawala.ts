@@ -7,11 +7,13 @@
  * that do not stop (records.ts), one process per node (proceed.ts, ../lock-only/), agreement about who takes
  * part (group-change.ts). Fences are ours (fence.ts).
  */
+
 import { dispatch, type Handlers } from '../dispatch.ts'
 import { onEject, onOperatorMessage } from '../lock-only/operators.ts'
 import * as users from '../lock-only/users.ts'
 import type { Context, Effect, Input, ParticipantId, Protocol, UserInput } from '../protocol.ts'
-import { refuseEvent, refuseUnsupported } from '../refusals.ts'
+import { NOT_A_MEMBER, refuseEvent, refuseUnsupported } from '../refusals.ts'
+import * as waiting from '../waiting-users.ts'
 import * as groupChange from './group-change.ts'
 import type { RicartAgrawalaMessage } from './messages.ts'
 import { proceed } from './proceed.ts'
@@ -105,7 +107,7 @@ function onTry(step: Step, event: Extract<UserInput, { type: 'try' }>): void {
     ({ user }) => user === event.user,
   )
   if (step.state.durable.membership.status !== 'member' && !isKnown)
-    return refuseEvent(step, event, { code: 'not-a-member' })
+    return refuseEvent(step, event, NOT_A_MEMBER)
   if (event.mode === 'shared' && step.options.modulus !== undefined) return refuseUnsupported(step, event)
   users.onTry(step, event)
 }
@@ -113,17 +115,17 @@ function onTry(step: Step, event: Extract<UserInput, { type: 'try' }>): void {
 /** A node that is leaving still knows whom to ask. */
 function onOperator(step: Step, event: Extract<UserInput, { type: 'eject' }>): void {
   if (isActive(step)) onEject(step, event, others(step))
-  else refuseEvent(step, event, { code: 'not-a-member' })
+  else refuseEvent(step, event, NOT_A_MEMBER)
 }
 
 const handlers: Handlers<Step, RicartAgrawalaMessage, TimerName> = {
   start: onStart,
   message: onMessage,
   // A node on its way in or out serves the users that it has; see `onTry` and `onOperator`.
-  servesUsers: () => true,
+  refusal: () => null,
   users: {
     try: onTry,
-    withdraw: users.onWithdraw,
+    withdraw: waiting.onWithdraw,
     exit: users.onExit,
     'keep-alive': users.onKeepAlive,
     eject: onOperator,
@@ -137,7 +139,7 @@ const handlers: Handlers<Step, RicartAgrawalaMessage, TimerName> = {
     silence: implicitReply.onSilenceTimer,
     dead: failures.onDeadTimer,
     ttl: users.onTtlTimer,
-    wait: users.onWaitTimer,
+    wait: waiting.onWaitTimer,
   },
   unreachable: implicitReply.onUnreachable,
 }

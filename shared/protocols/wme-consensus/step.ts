@@ -4,13 +4,15 @@ import type { Context, ParticipantId } from '../protocol.ts'
 import { assert, beginStepOf, type StepOf, save, send } from '../step.ts'
 import { type EjectCommand, type Lane, laneOf, type NumberedCommand } from './commands.ts'
 import type { ConsensusMessage } from './messages.ts'
-import type { ConsensusState, Round, Soft, Stub, TimerName } from './state.ts'
+import type { ConsensusState, Durable, Round, Soft, Stub, TimerName } from './state.ts'
 
 export { restartRepeats } from '../retransmission.ts'
 export { assert, broadcast, cancelTimer, emit, forget, save, send, setTimer, takeEffects } from '../step.ts'
 
 export interface Step extends StepOf<ConsensusMessage, TimerName> {
   readonly state: ConsensusState
+  /** The users that wait are part of the durable state. */
+  readonly localQueue: Durable
   /** There is a new command of this participant that all must hear of. */
   hasCommand: boolean
   /** There are new proposals of this coordinator. They leave together at the end of the step. */
@@ -19,7 +21,7 @@ export interface Step extends StepOf<ConsensusMessage, TimerName> {
 
 export function beginStep(context: Context, state: ConsensusState, now: number): Step {
   const step = beginStepOf<ConsensusMessage, TimerName>(context, now, state.soft.timers)
-  return Object.assign(step, { state, hasCommand: false, hasProposals: false })
+  return Object.assign(step, { state, localQueue: state.durable, hasCommand: false, hasProposals: false })
 }
 
 export function changeStub(step: Step, change: Partial<Stub>): void {

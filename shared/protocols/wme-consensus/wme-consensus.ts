@@ -14,12 +14,14 @@
  */
 import { emptyReplica } from '../../resource/replica.ts'
 import { dispatch, type Handlers } from '../dispatch.ts'
+import { saveCells } from '../guarded/replica-records.ts'
 import type { Context, Effect, Input, ParticipantId, Protocol } from '../protocol.ts'
-import { refuseUnsupported } from '../refusals.ts'
+import { NOT_A_MEMBER, refuseUnsupported } from '../refusals.ts'
 import * as snapshots from '../snapshots.ts'
+import * as waiting from '../waiting-users.ts'
 import * as ballots from './ballots.ts'
 import * as catchUp from './catch-up.ts'
-import { setWaitTimer } from './grants.ts'
+import * as grants from './grants.ts'
 import { guarded } from './guarded.ts'
 import * as instances from './instances.ts'
 import type { ConsensusMessage } from './messages.ts'
@@ -81,8 +83,8 @@ function onStart(step: Step, genesis: boolean, incarnation: number): void {
     if (genesis) initializeMember(step)
     else changeMembership(step, { status: 'excluded' })
   }
-  users.resumeGrant(step)
-  setWaitTimer(step)
+  grants.resumeGrant(step)
+  waiting.setWaitTimer(step)
 }
 
 /** What the lock begins with is written once (trap D3). */
@@ -92,7 +94,7 @@ function initializeMember(step: Step): void {
   changeMembership(step, { status: 'member' })
   save(step, 'acceptor', durable.acceptor)
   save(step, 'machine', durable.machine)
-  for (const [cell, value] of Object.entries(durable.replica.cells)) save(step, `cell/${cell}`, { value })
+  saveCells(step, durable.replica.cells)
 }
 
 function changeMembership(step: Step, membership: Membership): void {
@@ -150,13 +152,13 @@ const handlers: Handlers<Step, ConsensusMessage, TimerName> = {
   message(step, from, message) {
     if (isMember(step)) onMessage(step, from, message)
   },
-  servesUsers: isMember,
+  refusal: step => (isMember(step) ? null : NOT_A_MEMBER),
   users: {
     try: users.onTry,
     issue: users.onIssue,
     exit: users.onExit,
-    withdraw: users.onWithdraw,
-    'keep-alive': users.onKeepAlive,
+    withdraw: waiting.onWithdraw,
+    'keep-alive': grants.onKeepAlive,
     eject: operators.onEject,
     read: reads.onRead,
     'cancel-read': reads.onCancelRead,
@@ -165,8 +167,8 @@ const handlers: Handlers<Step, ConsensusMessage, TimerName> = {
   timers: {
     repeat: repeat.onRepeatTimer,
     heartbeat: suspicion.onHeartbeatTimer,
-    ttl: users.onTtlTimer,
-    wait: users.onWaitTimer,
+    ttl: grants.onTtlTimer,
+    wait: waiting.onWaitTimer,
     snapshot: snapshots.onSnapshotTimer,
   },
   unreachable: suspicion.onUnreachable,

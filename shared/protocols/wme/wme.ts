@@ -8,8 +8,9 @@
  */
 import { dispatch, type Handlers } from '../dispatch.ts'
 import type { Context, Effect, Input, ParticipantId, Protocol } from '../protocol.ts'
-import { refuseUnsupported } from '../refusals.ts'
+import { NOT_A_MEMBER, refuseUnsupported } from '../refusals.ts'
 import * as snapshots from '../snapshots.ts'
+import { setWaitTimer } from '../waiting-users.ts'
 import type { Acknowledgement } from './acknowledgement.ts'
 import * as catchUp from './catch-up.ts'
 import { concludeCommitted } from './commit.ts'
@@ -17,7 +18,7 @@ import { distributedAcknowledgement } from './figure-1-acknowledgement.ts'
 import * as normal from './figure-1-normal-phase.ts'
 import * as termination from './figure-2-termination.ts'
 import { centralisedAcknowledgement } from './figure-4-acknowledgement.ts'
-import { separateEndings, setWaitTimer } from './grants.ts'
+import * as grants from './grants.ts'
 import { guarded } from './guarded.ts'
 import * as membership from './membership.ts'
 import type { WmeMessage } from './messages.ts'
@@ -82,9 +83,9 @@ function onStart(step: Step, genesis: boolean, incarnation: number): void {
     if (genesis) membership.initializeMember(step)
     else membership.startJoining(step, incarnation)
   }
-  separateEndings(step)
+  grants.separateEndings(step)
   if (durable.membership.status === 'joining') return membership.sendJoin(step)
-  users.resumeGrant(step)
+  grants.resumeGrant(step)
   setWaitTimer(step)
   if (durable.epoch.sealed) termination.sendNewEpoch(step)
 }
@@ -236,13 +237,13 @@ function onTerminationMessage(step: Step, from: ParticipantId, message: Terminat
 const handlers: Handlers<Step, WmeMessage, TimerName> = {
   start: onStart,
   message: onMessage,
-  servesUsers: step => step.state.durable.membership.status === 'member',
+  refusal: step => (step.state.durable.membership.status === 'member' ? null : NOT_A_MEMBER),
   users: {
     try: normal.onTry,
     issue: normal.onIssue,
     exit: normal.onExit,
     withdraw: users.onWithdraw,
-    'keep-alive': users.onKeepAlive,
+    'keep-alive': grants.onKeepAlive,
     eject: users.onEject,
     read: reads.onRead,
     'cancel-read': reads.onCancelRead,
@@ -256,7 +257,7 @@ const handlers: Handlers<Step, WmeMessage, TimerName> = {
     flush: step => step.variant.flush(step),
     confirm: replicate.onConfirmTimer,
     spread: replicate.spread,
-    ttl: users.onTtlTimer,
+    ttl: grants.onTtlTimer,
     wait: users.onWaitTimer,
     snapshot: snapshots.onSnapshotTimer,
   },
@@ -280,10 +281,4 @@ function onRepeatTimer(step: Step): void {
   users.sendEjects(step)
   reads.repeatReads(step)
   repeat.repeatEntries(step)
-}
-
-/** For status pages: the paper's state of this stub, TOKEN_HELD included. */
-export function reportedPhase(context: Context, state: WmeState) {
-  const { phase } = state.durable.stub
-  return phase === 'idle' && state.derived.owner === context.config.self ? 'token-held' : phase
 }
