@@ -48,7 +48,7 @@ it('a user that comes and goes in within one step was never written down', () =>
   expect(written({ waiters: [] }, comesAndGoesIn)).toEqual([])
 })
 
-it('a user that came earlier is deleted, also if its wait is prolonged in the very step that lets it in', () => {
+it('a user that came earlier is deleted, also if the step that lets it in prolongs its wait', () => {
   const localQueue = { waiters: [] as Waiter[] }
   const waiter = { number: 1, user: 'ann', ttlMs: 1_000, waitUntil: 500 }
   expect(written(localQueue, step => joinQueue(step, aTry(500), {}))).toEqual([

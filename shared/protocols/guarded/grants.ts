@@ -194,7 +194,7 @@ export function createGrants<
     emit(step, { type: 'ejected', user, fence, reason, ...pending })
   }
 
-  /** If results as new as the operation have been dropped from the table, its absence there proves nothing. */
+  /** If results as new as the operation have been dropped from the table, absence there proves nothing. */
   function pendingOutcome(step: Step, pending: Pending): PendingOutcome {
     const outcome = rules.mayBeForgotten(step, pending) ? 'unknown' : 'not-applied'
     return { opId: pending.opId, outcome }

@@ -65,7 +65,7 @@ const waiterRecords = (effects: readonly Effect<unknown>[]): DurableRecord[] =>
     .flatMap(effect => (effect.type === 'save' ? effect.records : []))
     .filter(({ key }) => key.startsWith('waiter/'))
 
-it('regression: a user that is let in within the step in which it came leaves no record, not even a deleted one', () => {
+it('regression: a user that is let in within the step in which it came leaves no deleted record', () => {
   const event: UserInput = { type: 'try', user: 'ann', ttlMs: 1_000 }
   const nodes = new Table({ participants: 1 })
   const input = { type: 'user', now: 0, event } as const
