@@ -143,6 +143,7 @@ export const consensusPaxosMutants: Mutant[] = [
     trap: 'Paxos',
     title: 'two participants have the same ballot',
     file: SHARED.ballots,
+    subject: 'wme-consensus',
     find: 'next * DIGITS + participant :',
     replace: 'next * DIGITS + Math.min(participant, 2) :',
   },

@@ -7,8 +7,8 @@ import {
   LARGEST_NUMBER,
   proposerOf,
   roundOf,
-} from '../../shared/protocols/ballots.ts'
-import { ProtocolDefect } from '../../shared/protocols/step.ts'
+} from '../../../shared/protocols/ballots.ts'
+import { ProtocolDefect } from '../../../shared/protocols/step.ts'
 
 /** Many pairs that have the same last digit, in any base that is a power of two. */
 const aParticipant = fc.oneof(

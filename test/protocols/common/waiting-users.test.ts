@@ -6,10 +6,10 @@ import {
   DEFAULT_TIMING,
   type DurableRecord,
   type UserInput,
-} from '../../shared/protocols/protocol.ts'
-import { beginStepOf, takeEffects } from '../../shared/protocols/step.ts'
-import { joinQueue, onWithdraw, takeFirst, type Waiter } from '../../shared/protocols/waiting-users.ts'
-import { keyValue } from '../../shared/resource/key-value.ts'
+} from '../../../shared/protocols/protocol.ts'
+import { beginStepOf, takeEffects } from '../../../shared/protocols/step.ts'
+import { joinQueue, onWithdraw, takeFirst, type Waiter } from '../../../shared/protocols/waiting-users.ts'
+import { keyValue } from '../../../shared/resource/key-value.ts'
 
 const context: Context = {
   config: {
