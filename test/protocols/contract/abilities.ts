@@ -1,4 +1,4 @@
-/** The contract for what only some protocols can do: readers, guarded state. The others say that they cannot. */
+/** The contract for what only some protocols can do: readers, guarded state. The others say so. */
 import { expect } from 'vitest'
 import { appliedAt, enter, eventsOf, exit, INCREMENT, issue, valueAt, wish } from '../scenes.ts'
 import type { ContractTest, Table } from './contract.ts'
