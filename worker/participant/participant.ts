@@ -54,6 +54,9 @@ const TRYING: ReadonlySet<ParticipantCall['type']> = new Set(['acquire', 'transa
 
 const BOOTS = '.boots'
 
+/** How long something that may wait is kept in memory only. Too short for an alarm (timers.ts). */
+const WRITE_WITHIN_MS = 200
+
 export class Participant {
   private readonly runtime: Runtime
   private readonly deployment: Deployment
@@ -74,6 +77,7 @@ export class Participant {
   private knownMember: Member | null = null
   private readonly inFlight = new CallsInFlight()
   private requests = 0
+  private willWrite = false
 
   constructor(runtime: Runtime, storage: Storage, deployment: Deployment) {
     const member = () => this.member
@@ -137,9 +141,23 @@ export class Participant {
     })
     turns.finish = () => {
       this.exchange.send()
+      this.writeSoon()
       timers.arm()
     }
     turns.begin(() => this.wake())
+  }
+
+  /**
+   * What may wait is written with the next turn that must be written. If none comes, it is written by itself,
+   * so that a lock that is woken later finds its last operations settled.
+   */
+  private writeSoon(): void {
+    if (!this.storage.isBehind || this.willWrite) return
+    this.willWrite = true
+    this.timers.set(this.runtime.now() + WRITE_WITHIN_MS, () => {
+      this.willWrite = false
+      this.storage.flush()
+    })
   }
 
   /**

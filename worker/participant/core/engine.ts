@@ -163,7 +163,7 @@ export class Engine {
     switch (effect.type) {
       case 'save':
         if (effect.clear) this.clear()
-        return storage.save(effect.records)
+        return storage.save(effect.records, effect.mayWait)
       case 'send':
         return this.host.post(effect.to, effect.message)
       case 'set-timer':
