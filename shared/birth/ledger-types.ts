@@ -53,6 +53,14 @@ export interface LedgerQuestion {
   readonly incarnation: number
 }
 
+/** A question that lists nothing. */
+export interface LedgerLook {
+  readonly lock: string
+  readonly generation: number
+  /** As the object has stored it; `null`: it has asked for nothing yet. */
+  readonly token: string | null
+}
+
 export interface LedgerAnswer {
   readonly generation: number
   readonly token: string

@@ -10,6 +10,7 @@ import { durabilityMutants } from './catalogue-durability.ts'
 import { ghostMutants } from './catalogue-ghosts.ts'
 import { journalMutants } from './catalogue-journal.ts'
 import { laterMutants } from './catalogue-later.ts'
+import { lifeMutants } from './catalogue-life.ts'
 import { livenessMutants } from './catalogue-liveness.ts'
 import { lockOnlyMutants } from './catalogue-lock-only.ts'
 import { lossMutants } from './catalogue-loss.ts'
@@ -95,5 +96,6 @@ export const mutants: Mutant[] = [
   ...serviceMutants,
   ...sessionCallMutants,
   ...toldMutants,
+  ...lifeMutants,
   ...olderMutants,
 ]

@@ -9,6 +9,7 @@ import { lock as machine } from '../../../shared/birth/lock.ts'
 import type { LockState } from '../../../shared/birth/lock-state.ts'
 import type {
   BirthEvent,
+  BirthRecord,
   BirthView,
   LockContext,
   LockEffect,
@@ -117,6 +118,11 @@ export class Engine {
 
   get birth(): BirthView {
     return machine.birthView(this.state)
+  }
+
+  /** What is stored of the birth. */
+  get birthRecord(): BirthRecord {
+    return this.state.birth
   }
 
   /** The resource of the core that is here; a different object for a different core. */
