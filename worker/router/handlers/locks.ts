@@ -115,7 +115,10 @@ export class Answers<Body> extends Map<number, Body> {
   }
 }
 
-/** If nobody knows anything of a lock, it may be that there is no such lock, or that nobody can tell. */
+/**
+ * If nobody knows anything of a lock, it may be that there is no such lock, or that nobody can tell. If nobody
+ * answers at all, all are reported as unreachable: that never fails the call.
+ */
 export function refuseIfAbsent(
   c: RouterContext,
   { routing }: Services,
@@ -124,16 +127,8 @@ export function refuseIfAbsent(
 ): Response | null {
   if (answers.size > 0) return null
   const problems = [...answers.problems.values()]
-  const problem = problems.find(isNoSuchLock) ?? (routing.hasHeardOf(lock) ? null : problems[0])
-  if (problem === null) return null
-  return pass(c, problem ?? NOBODY_ANSWERED)
-}
-
-const NOBODY_ANSWERED: ProblemAnswer = {
-  type: 'problem',
-  code: 'no_quorum',
-  detail: 'No participant answered in time, so not even whether there is such a lock is known.',
-  retryAfterSeconds: 1,
+  const problem = problems.find(isNoSuchLock) ?? (routing.hasHeardOf(lock) ? undefined : problems[0])
+  return problem === undefined ? null : pass(c, problem)
 }
 
 /**
