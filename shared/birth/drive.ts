@@ -146,7 +146,8 @@ function reportFinished(step: Step): void {
   const isBack = core !== null && core.protocol.view(core.context, core.state).membership === 'member'
   if (!isBack && isMember(birth.chosen, context.self)) return
   soft.finishing = false
-  step.effects.push({ type: 'tell-ledger', lock: context.lock, generation: birth.generation })
+  const { generation, incarnation } = birth
+  step.effects.push({ type: 'tell-ledger', lock: context.lock, generation, incarnation })
 }
 
 // ---------------------------------------------------------------- whoever waits

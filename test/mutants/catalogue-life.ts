@@ -115,10 +115,10 @@ const looking: Mutant[] = [
   {
     id: 'router-silence-is-absence',
     trap: 'existence',
-    title: 'a lock of which nobody says anything is shown as one that exists',
+    title: 'a lock of which nobody can tell whether it exists is shown as one that does',
     file: 'worker/router/handlers/locks.ts',
-    find: 'routing.hasHeardOf(lock) ? null : problems[0]',
-    replace: 'routing.hasHeardOf(lock) ? null : null',
+    find: 'routing.hasHeardOf(lock) ? undefined : problems[0]',
+    replace: 'routing.hasHeardOf(lock) ? undefined : undefined',
   },
 ]
 
