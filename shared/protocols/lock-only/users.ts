@@ -24,7 +24,7 @@ export function refuse(step: LocalQueueStep, user: string, event: UserInput['typ
 /** Operations and reads belong to locks that guard state, and not every protocol lets participants leave. */
 export function refuseUnsupported(
   step: LocalQueueStep,
-  event: Event<'issue' | 'read' | 'cancel-read' | 'membership'>,
+  event: Event<'issue' | 'read' | 'cancel-read' | 'membership' | 'change-members'>,
 ): void {
   const refusal: Refusal = { code: 'not-supported' }
   if (event.type === 'issue')

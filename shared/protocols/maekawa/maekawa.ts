@@ -160,6 +160,7 @@ function onUserEvent(step: Step, event: UserInput): void {
     case 'read':
     case 'cancel-read':
     case 'membership':
+    case 'change-members':
       return refuseUnsupported(step, event)
     default:
       return event satisfies never

@@ -187,6 +187,7 @@ function onUserEvent(step: Step, event: UserInput): void {
     case 'cancel-read':
       return reads.onCancelRead(step, event)
     case 'membership':
+    case 'change-members':
       return users.refuse(step, event.request, event.type, { code: 'not-supported' })
     default:
       return event satisfies never

@@ -11,6 +11,7 @@ import { MESSAGE_FORMAT } from '../protocol.ts'
 import * as snapshots from '../snapshots.ts'
 import type { Acknowledgement } from './acknowledgement.ts'
 import * as catchUp from './catch-up.ts'
+import * as changes from './change-of-members.ts'
 import { concludeCommitted } from './commit.ts'
 import { distributedAcknowledgement } from './figure-1-acknowledgement.ts'
 import * as normal from './figure-1-normal-phase.ts'
@@ -18,6 +19,9 @@ import * as termination from './figure-2-termination.ts'
 import { centralisedAcknowledgement } from './figure-4-acknowledgement.ts'
 import { separateEndings, setWaitTimer } from './grants.ts'
 import { guarded } from './guarded.ts'
+import * as handover from './handover.ts'
+import * as learner from './learner.ts'
+import { isMember } from './members.ts'
 import * as membership from './membership.ts'
 import type { WmeMessage } from './messages.ts'
 import { onReject } from './paxos.ts'
@@ -63,6 +67,7 @@ function dispatch(step: Step, input: Input<WmeMessage>): void {
     case 'user':
       return onUserEvent(step, input.event)
     case 'unreachable':
+      if (!isMember(step, input.peer)) return
       replicate.onUnreachable(step, input.peer)
       return preVote.onUnreachable(step, input.peer)
     default:
@@ -75,6 +80,7 @@ function dispatch(step: Step, input: Input<WmeMessage>): void {
  * cancelled.
  */
 function finish(step: Step): void {
+  changes.proceedChanges(step)
   if (step.state.durable.membership.status === 'member') {
     if (step.appended) concludeCommitted(step)
     normal.proceed(step)
@@ -103,7 +109,9 @@ function onStart(step: Step, genesis: boolean, incarnation: number): void {
     else membership.startJoining(step, incarnation)
   }
   separateEndings(step)
-  if (durable.membership.status === 'joining') return membership.sendJoin(step)
+  if (durable.membership.status === 'joining') return learner.sendJoin(step)
+  handover.sendHandover(step)
+  if (durable.membership.status === 'removed') return
   users.resumeGrant(step)
   setWaitTimer(step)
   if (durable.epoch.sealed) termination.sendNewEpoch(step)
@@ -113,14 +121,18 @@ function onStart(step: Step, genesis: boolean, incarnation: number): void {
 
 function onMessage(step: Step, from: ParticipantId, message: WmeMessage): void {
   const { durable } = step.state
-  if (durable.membership.status !== 'member') {
-    if (isHelp(message)) onHelp(step, from, message)
-    return
-  }
+  const { status } = durable.membership
+  handover.noteInstalled(step, from, message)
+  if (status === 'removed') return onMessageWhenRemoved(step, from, message)
+  if (status !== 'member') return onMessageWhenJoining(step, from, message)
   if (isHelp(message)) return onHelp(step, from, message)
   switch (message.type) {
     case 'join':
       return membership.onJoin(step, from, message)
+    case 'elsewhere':
+      return learner.onElsewhere(step, message)
+    case 'handover':
+      return handover.onHandover(step, from, message)
     case 'catch-up-request':
       return catchUp.onCatchUpRequest(step, from, message)
     case 'snapshot-request':
@@ -132,9 +144,45 @@ function onMessage(step: Step, from: ParticipantId, message: WmeMessage): void {
   // A participant that is behind is told so, and asks (traps C5, C9).
   if (message.epoch < epoch) return preVote.sendAlive(step, from)
   if (message.epoch > epoch) return askForCatchUp(step, from)
+  // A participant that is no member of this epoch is not counted, whatever it says (rule M10).
+  if (!isMember(step, from)) return
   preVote.onSignOfLife(step, from)
   if (sealed) onMessageWhenSealed(step, from, message)
   else onMessageInNormalPhase(step, from, message)
+}
+
+/** A participant that is no member speaks only of that, and takes help. */
+function onMessageWhenJoining(step: Step, from: ParticipantId, message: WmeMessage): void {
+  if (isHelp(message)) return onHelp(step, from, message)
+  switch (message.type) {
+    case 'elsewhere':
+      return learner.onElsewhere(step, message)
+    case 'invite':
+    case 'handover':
+      return learner.sendJoinTo(step, from)
+    default:
+      if ('epoch' in message) learner.onContact(step, from, message.epoch)
+  }
+}
+
+/** A participant that was removed has no say, but helps others as long as it has something to help with. */
+function onMessageWhenRemoved(step: Step, from: ParticipantId, message: WmeMessage): void {
+  const { durable } = step.state
+  if (isHelp(message) || message.type === 'elsewhere' || message.type === 'installed') return
+  if (durable.membership.status === 'removed' && !durable.membership.hasData) {
+    const isBehind = !('epoch' in message) || message.epoch < durable.epoch.epoch
+    return isBehind ? learner.sendElsewhere(step, from) : undefined
+  }
+  switch (message.type) {
+    case 'join':
+      return membership.onJoinElsewhere(step, from, message)
+    case 'catch-up-request':
+      return catchUp.onCatchUpRequest(step, from, message)
+    case 'snapshot-request':
+      return catchUp.onSnapshotRequest(step, from, message)
+    default:
+      if (message.epoch < durable.epoch.epoch) preVote.sendAlive(step, from)
+  }
 }
 
 type HelpMessage = Extract<
@@ -166,14 +214,18 @@ function onHelp(step: Step, from: ParticipantId, message: HelpMessage): void {
 
 type EpochMessage = Exclude<
   WmeMessage,
-  HelpMessage | { type: 'join' | 'catch-up-request' | 'snapshot-request' }
+  HelpMessage | { type: 'join' | 'catch-up-request' | 'snapshot-request' | 'elsewhere' | 'handover' }
 >
 
 /** Figure 1, and what may end it. */
 function onMessageInNormalPhase(step: Step, from: ParticipantId, message: EpochMessage): void {
   switch (message.type) {
     case 'request':
+    case 'invite':
+    case 'installed':
       return
+    case 'change':
+      return changes.onChange(step, message)
     case 'invoke':
       return normal.onInvoke(step, from, message)
     case 'invoke-ack':
@@ -211,6 +263,7 @@ function onMessageWhenSealed(step: Step, from: ParticipantId, message: EpochMess
     case 'ping':
     case 'pre-vote':
     case 'eject':
+    case 'change':
     case 'read-index':
       return send(step, from, termination.newEpochOf(step))
     case 'invoke-ack':
@@ -219,6 +272,8 @@ function onMessageWhenSealed(step: Step, from: ParticipantId, message: EpochMess
     case 'pre-vote-reply':
     case 'eject-done':
     case 'read-index-reply':
+    case 'invite':
+    case 'installed':
       return
     default:
       return onTerminationMessage(step, from, message)
@@ -254,10 +309,11 @@ function onTerminationMessage(step: Step, from: ParticipantId, message: Terminat
 // ---------------------------------------------------------------- users and timers
 
 function onUserEvent(step: Step, event: UserInput): void {
-  if (step.state.durable.membership.status !== 'member') {
-    const user = 'user' in event ? event.user : event.request
+  const { status } = step.state.durable.membership
+  const user = 'user' in event ? event.user : event.request
+  if (status === 'removed' && isForMembers(event)) return handover.refuseElsewhere(step, user, event.type)
+  if (status !== 'member' && status !== 'removed')
     return users.refuse(step, user, event.type, { code: 'not-a-member' })
-  }
   switch (event.type) {
     case 'try':
       return normal.onTry(step, event)
@@ -277,10 +333,15 @@ function onUserEvent(step: Step, event: UserInput): void {
       return reads.onCancelRead(step, event)
     case 'membership':
       return users.refuse(step, event.request, event.type, { code: 'not-supported' })
+    case 'change-members':
+      return changes.onChangeMembers(step, event)
     default:
       return event satisfies never
   }
 }
+
+/** Whoever asks about the past is answered by a participant that was removed, too. */
+const isForMembers = ({ type }: UserInput): boolean => type === 'try' || type === 'read' || type === 'eject'
 
 function onTimer(step: Step, timer: TimerName): void {
   delete step.state.soft.timers[timer]
@@ -316,12 +377,16 @@ function onRepeatTimer(step: Step): void {
   repeat.countRepeat(step)
   catchUp.repeatSnapshotRequest(step)
   if (snapshots.isComing(soft.incoming) && durable.membership.status === 'joining') return
-  if (durable.membership.status === 'joining') return membership.sendJoin(step)
+  if (durable.membership.status === 'joining')
+    return learner.isCalling(step) ? learner.sendJoin(step) : undefined
+  handover.sendHandover(step)
+  if (durable.membership.status === 'removed') return
   if (durable.epoch.sealed) return termination.sendNewEpoch(step)
   if (durable.stub.phase === 'requesting' && derived.owner !== step.context.config.self)
     normal.sendRequest(step)
   if (soft.preVote !== null) preVote.sendPreVote(step)
   users.sendEjects(step)
+  changes.repeatChanges(step)
   reads.repeatReads(step)
   repeat.repeatEntries(step)
 }
