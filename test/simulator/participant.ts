@@ -30,6 +30,8 @@ export class Participant<State, Message> {
   incarnation = 0
   /** Its storage was lost at least once. */
   wasWiped = false
+  /** It is switched off for good. */
+  isOff = false
   /** What was planned for a process must not touch its successor after a crash or restart. */
   process = 0
   rate: number

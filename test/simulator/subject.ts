@@ -32,6 +32,8 @@ export interface Subject<State, Message> {
   ): ParticipantId
   /** No user waits at this participant or is inside, and nothing is pending. */
   isIdle(participant: Participant<State, Message>): boolean
+  /** An operator's change of the members is under way here. */
+  isChanging?(participant: Participant<State, Message>): boolean
   /** The replica of the resource. Not called for a lock that guards none. */
   cellsOf(participant: Participant<State, Message>): Readonly<Cells>
   createChecks(world: World<State, Message>): Checks<State, Message>

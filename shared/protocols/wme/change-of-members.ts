@@ -159,12 +159,15 @@ export function onNewcomer(step: Step, from: ParticipantId, message: JoinMessage
   for (const change of invited) change.primed[from] = incarnation
   restartRepeats(step)
   sendChange(step)
+  endEpochForChange(step)
 }
 
 // ---------------------------------------------------------------- the owner
 
 export function onChange(step: Step, { change }: ChangeMessage): void {
-  if (step.state.derived.owner === step.context.config.self) noteProposed(step, change)
+  if (step.state.derived.owner !== step.context.config.self) return
+  noteProposed(step, change)
+  endEpochForChange(step)
 }
 
 function noteProposed(step: Step, change: ReadyChange): void {
@@ -179,13 +182,12 @@ function noteProposed(step: Step, change: ReadyChange): void {
 }
 
 /**
- * Called at the end of each step, before the token is passed on: answers the operators, and ends the epoch if
- * this participant is the owner and a change is ready.
+ * Ends the epoch if this participant is the owner and a change is ready. It is not called once a step has sent
+ * entries or acknowledgements, and does nothing in one that has appended: after the seal these are not sent.
  */
-export function proceedChanges(step: Step): void {
+export function endEpochForChange(step: Step): void {
   const { durable, derived, soft } = step.state
-  if (soft.changes.length > 0) settleChanges(step)
-  if (durable.membership.status !== 'member' || durable.epoch.sealed) return
+  if (durable.membership.status !== 'member' || durable.epoch.sealed || step.appended) return
   if (derived.owner !== step.context.config.self) return
   const own = soft.changes.length > 0 ? wanted(step) : null
   if (own !== null) noteProposed(step, own)
@@ -214,9 +216,13 @@ export function membersToBe(step: Step): Members | null {
   return proposed.change.members
 }
 
-/** It is done when the members are those, and a majority of them has everything (rule M5). */
-function settleChanges(step: Step): void {
+/**
+ * Called at the end of each step. A change is done when the members are those, and a majority of them has
+ * everything (rule M5).
+ */
+export function settleChanges(step: Step): void {
   const { durable, soft } = step.state
+  if (soft.changes.length === 0) return
   const { epoch, membership } = durable
   const present = { configuration: configIn(epoch), members: addressesIn(step.context.config, epoch) }
   const isSettled = (change: RequestedChange): boolean => {

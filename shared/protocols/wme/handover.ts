@@ -10,7 +10,7 @@
 import type { ParticipantId } from '../protocol.ts'
 import { majority } from '../quorum.ts'
 import { forgetWaiter } from './grants.ts'
-import { digestThrough, grantedAfter, logKey, ownerAfter, saveProgress } from './log.ts'
+import { derive, digestThrough, grantedAfter, logKey, ownerAfter, saveProgress } from './log.ts'
 import { addressesIn, configIn } from './members.ts'
 import type { HandoverMessage, WmeMessage } from './messages.ts'
 import { stopWatching } from './pre-vote.ts'
@@ -116,6 +116,7 @@ function dropData(step: Step): void {
   for (const cell of Object.keys(replica.cells)) save(step, `cell/${cell}`, null)
   for (const opId of replica.order) save(step, `result/${opId}`, null)
   durable.log = []
+  derive(step.context.config, step.state)
   durable.replica = { ...replica, cells: {}, results: {}, order: [], droppedThrough: committed }
   saveProgress(step)
   durable.membership = { status: 'removed', hasData: false }

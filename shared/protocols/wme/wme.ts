@@ -44,7 +44,10 @@ function createWme(variant: Acknowledgement): Protocol<WmeState, WmeMessage> {
     recover,
     step(context: Context, state: WmeState, input: Input<WmeMessage>): Effect<WmeMessage>[] {
       const step = beginStep(context, variant, state, input.now)
+      // Nothing may be sent that the seal forbids: in answer to a message, the handlers decide (rule M7).
+      if (input.type === 'timer') changes.endEpochForChange(step)
       dispatch(step, input)
+      if (input.type === 'user') changes.endEpochForChange(step)
       finish(step)
       return takeEffects(step)
     },
@@ -80,7 +83,6 @@ function dispatch(step: Step, input: Input<WmeMessage>): void {
  * cancelled.
  */
 function finish(step: Step): void {
-  changes.proceedChanges(step)
   if (step.state.durable.membership.status === 'member') {
     if (step.appended) concludeCommitted(step)
     normal.proceed(step)
@@ -95,6 +97,7 @@ function finish(step: Step): void {
     reads.proceedReads(step)
     preVote.updateWatch(step)
   }
+  changes.settleChanges(step)
   repeat.armRepeatTimer(step)
 }
 
