@@ -103,8 +103,7 @@ function isInForce(step: Step, { id, members }: MemberChange): boolean {
   return epoch.set?.change === id || areSame(members, addressesIn(step.context.config, epoch))
 }
 
-const isReady = (step: Step, change: RequestedChange): boolean =>
-  newcomersOf(step, change).every(newcomer => change.primed[newcomer] !== undefined)
+const isReady = (step: Step, change: RequestedChange): boolean => absentOf(step, change).length === 0
 
 const readyOf = ({ id, base, members, primed }: RequestedChange): ReadyChange => ({
   id,
@@ -113,10 +112,10 @@ const readyOf = ({ id, base, members, primed }: RequestedChange): ReadyChange =>
   primed: { ...primed },
 })
 
-/** The change that this participant wants, one at a time, once its newcomers are ready. */
+/** The change that this participant wants: the first one whose newcomers are ready. */
 function wanted(step: Step): ReadyChange | null {
-  const first = step.state.soft.changes.find(change => isCurrent(step, change))
-  return first !== undefined && isReady(step, first) ? readyOf(first) : null
+  const first = step.state.soft.changes.find(change => isCurrent(step, change) && isReady(step, change))
+  return first === undefined ? null : readyOf(first)
 }
 
 /** Whether somebody here waits for a change that only the owner, or its successor, can bring about. */
@@ -126,20 +125,26 @@ export const wantsChange = (step: Step): boolean =>
 /** Called with the repeats: newcomers are invited again, and the owner is asked again. */
 export function repeatChanges(step: Step): void {
   const { soft } = step.state
-  const change = soft.changes.find(requested => isCurrent(step, requested))
-  if (change === undefined) return
-  if (isReady(step, change)) return sendChange(step)
-  if (change.invitations < MAX_INVITATIONS) return invite(step, change)
-  const participants = newcomersOf(step, change).filter(newcomer => change.primed[newcomer] === undefined)
-  soft.changes = soft.changes.filter(other => other !== change)
-  refuse(step, change.request, 'change-members', { code: 'not-reached', participants })
+  if (soft.changes.length === 0) return
+  sendChange(step)
+  const unready = soft.changes.filter(change => isCurrent(step, change) && !isReady(step, change))
+  const givenUp = unready.filter(({ invitations }) => invitations >= MAX_INVITATIONS)
+  soft.changes = soft.changes.filter(change => !givenUp.includes(change))
+  for (const change of givenUp) {
+    const participants = absentOf(step, change)
+    refuse(step, change.request, 'change-members', { code: 'not-reached', participants })
+  }
+  for (const change of unready) if (!givenUp.includes(change)) invite(step, change)
 }
+
+/** The newcomers that have not been brought up to date. */
+const absentOf = (step: Step, change: RequestedChange): ParticipantId[] =>
+  newcomersOf(step, change).filter(newcomer => change.primed[newcomer] === undefined)
 
 function invite(step: Step, change: RequestedChange): void {
   const { epoch } = step.state.durable.epoch
   change.invitations++
-  for (const newcomer of newcomersOf(step, change))
-    if (change.primed[newcomer] === undefined) send(step, newcomer, { type: 'invite', epoch })
+  for (const newcomer of absentOf(step, change)) send(step, newcomer, { type: 'invite', epoch })
 }
 
 function sendChange(step: Step): void {
@@ -156,6 +161,7 @@ export function onNewcomer(step: Step, from: ParticipantId, message: JoinMessage
   const invited = isMember(step, from) ? [] : step.state.soft.changes.filter(isInvited)
   if (invited.length === 0) return sendElsewhere(step, from)
   if (position === undefined) return sendCatchUp(step, from, NOWHERE)
+  if (invited.every(change => change.primed[from] === incarnation)) return
   for (const change of invited) change.primed[from] = incarnation
   restartRepeats(step)
   sendChange(step)

@@ -81,7 +81,9 @@ export class MemberChanges<State, Message> {
     // Some come late, and some are never there.
     if (this.#random.chance(0.8)) this.#start(machine)
     else if (this.#random.chance(0.6))
-      this.#world.after(this.#random.between(50, 3_000), () => this.#start(machine))
+      this.#world.after(this.#random.between(50, 3_000), () => {
+        if (this.#world.hasFaults) this.#start(machine)
+      })
     return machine
   }
 
