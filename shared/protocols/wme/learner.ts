@@ -61,9 +61,15 @@ export function sendJoinTo(step: Step, peer: ParticipantId): void {
   })
 }
 
-/** Somebody speaks to a participant that is no member. If it speaks of an epoch that is news, it can help. */
+/**
+ * Somebody speaks to a participant that is no member. All that it knows of may be gone by now, so it answers a
+ * stranger (rule M10), and whoever speaks of an epoch that is news: both can help.
+ */
 export function onContact(step: Step, from: ParticipantId, epoch: number): void {
-  if (known(step) !== null && epoch > step.state.durable.epoch.epoch) sendJoinTo(step, from)
+  const hint = known(step)
+  const isStranger = !isIn(step.context.config, hint ?? step.state.durable.epoch, from)
+  const isNews = hint !== null && epoch > step.state.durable.epoch.epoch
+  if (isStranger || isNews) sendJoinTo(step, from)
 }
 
 export function sendElsewhere(step: Step, to: ParticipantId): void {

@@ -46,7 +46,11 @@ export function onJoin(step: Step, from: ParticipantId, message: JoinMessage): v
   const { epoch } = step.state.durable
   if (addressesIn(step.context.config, epoch)[from] !== address) onNewcomer(step, from, message)
   else if (epoch.incarnations[from] === incarnation) sendCatchUp(step, from, position)
-  else noteJoinAndEndEpoch(step, from, incarnation)
+  else {
+    // It may have forgotten who the members are.
+    if (epoch.set !== undefined) sendElsewhere(step, from)
+    noteJoinAndEndEpoch(step, from, incarnation)
+  }
 }
 
 /** A participant that was removed takes nobody back, but helps those that were named after it. */
