@@ -218,8 +218,8 @@ function mayEndEpoch(step: Step, { change, drainUntil }: ProposedChange): boolea
 /** The owner has to go: the token is for those that stay. `null`: it is for all. */
 export function membersToBe(step: Step): Members | null {
   const { proposed } = step.state.soft
-  if (proposed === null || proposed.change.members[step.context.config.self] !== undefined) return null
-  return proposed.change.members
+  if (proposed === null || step.now >= proposed.until) return null
+  return proposed.change.members[step.context.config.self] === undefined ? proposed.change.members : null
 }
 
 /**

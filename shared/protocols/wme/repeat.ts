@@ -34,7 +34,7 @@ function intervalMs(step: Step): number {
 
 function isUnanswered(step: Step): boolean {
   const { durable, derived, soft } = step.state
-  if (soft.changes.length > 0 || owesHandover(step)) return true
+  if (soft.changes.length > 0 || soft.proposed !== null || owesHandover(step)) return true
   if (durable.membership.status === 'removed') return false
   if (durable.membership.status === 'joining' && isCalling(step)) return true
   if (durable.epoch.sealed) return true
