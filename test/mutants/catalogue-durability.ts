@@ -1,6 +1,6 @@
 /** Traps D1-D4 and the durability table: what must be written before what is said. */
 import type { Mutant } from './catalogue.ts'
-import { lines, WME } from './sources.ts'
+import { GUARDED, lines, SHARED, WME } from './sources.ts'
 
 export const durabilityMutants: Mutant[] = [
   {
@@ -47,9 +47,9 @@ export const durabilityMutants: Mutant[] = [
     id: 'd4-results-not-stored',
     trap: 'D4',
     title: 'results are not stored',
-    file: WME.commit,
-    find: '  if (response.stored !== null) save(',
-    replace: '  if (response.stored === undefined) save(',
+    file: GUARDED.replicaRecords,
+    find: '  if (stored !== null) save(',
+    replace: '  if (stored === undefined) save(',
   },
   {
     id: 'durable-save-last',
@@ -71,7 +71,7 @@ export const durabilityMutants: Mutant[] = [
     id: 'durable-waiter',
     trap: 'durable: REQUEST',
     title: 'the user that waits is not stored',
-    file: WME.grants,
+    file: SHARED.waitingUsers,
     find: '  save(step, waiterKey(waiter), waiter)\n',
     replace: '',
   },
@@ -212,9 +212,9 @@ export const durabilityMutants: Mutant[] = [
     id: 'durable-cells',
     trap: 'durable: outcome',
     title: 'the changes of an operation are not stored',
-    file: WME.commit,
-    find: '  for (const change of response.changes) {',
-    replace: '  for (const change of response.changes.slice(0, 0)) {',
+    file: GUARDED.replicaRecords,
+    find: '  for (const { cell, value } of changes) save(',
+    replace: '  for (const { cell, value } of changes.slice(0, 0)) save(',
   },
   {
     id: 'durable-applied',

@@ -56,14 +56,6 @@ export const memberMutants: Mutant[] = [
     replace: "return 'member'",
   },
   {
-    id: 'm2-uncommitted-entries',
-    trap: 'M2',
-    title: 'a newcomer takes entries that may still be rolled back for committed ones',
-    file: WME.learner,
-    find: 'entries.filter(({ sequence }) => sequence <= committed)',
-    replace: 'entries',
-  },
-  {
     id: 'm3-not-named',
     trap: 'M3',
     title: 'the decision does not say which incarnation of a newcomer it names',
@@ -250,8 +242,8 @@ export const memberMutants: Mutant[] = [
     trap: 'M9',
     title: 'whoever waits at a participant that is removed is not told',
     file: WME.handover,
-    find: "    refuseElsewhere(step, waiter.user, 'try')\n",
-    replace: '',
+    find: "for (const { user } of dismissWaiters(step)) refuse(step, user, 'try', elsewhere(step))",
+    replace: 'dismissWaiters(step)',
   },
   {
     id: 'm10-strangers-count',

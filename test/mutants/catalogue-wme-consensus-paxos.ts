@@ -1,6 +1,6 @@
 /** The consensus below `wme-consensus`: promises, acceptances and decisions. */
 import type { Mutant } from './catalogue.ts'
-import { CONSENSUS, lines } from './sources.ts'
+import { CONSENSUS, lines, SHARED } from './sources.ts'
 
 export const consensusPaxosMutants: Mutant[] = [
   {
@@ -142,9 +142,18 @@ export const consensusPaxosMutants: Mutant[] = [
     id: 'consensus-ballot-of-two',
     trap: 'Paxos',
     title: 'two participants have the same ballot',
-    file: CONSENSUS.log,
-    find: '  (roundOf(ballot) + 1) * BALLOT_DIGIT + coordinator',
-    replace: '  (roundOf(ballot) + 1) * BALLOT_DIGIT + Math.min(coordinator, 2)',
+    file: SHARED.ballots,
+    subject: 'wme-consensus',
+    find: 'next * DIGITS + participant :',
+    replace: 'next * DIGITS + Math.min(participant, 2) :',
+  },
+  {
+    id: 'ballot-of-a-large-number',
+    trap: 'Paxos',
+    title: 'participant 257 has the ballots of participant 1',
+    file: SHARED.ballots,
+    find: '    participant < DIGITS ? ',
+    replace: '    participant < TURNS ? ',
   },
   {
     id: 'consensus-blank-votes',

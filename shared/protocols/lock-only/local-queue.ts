@@ -10,6 +10,7 @@ import type { EjectionReason } from '../../history/events.ts'
 import type { Json } from '../../json.ts'
 import type { Effect, Ending, Mode, View } from '../protocol.ts'
 import type { StepOf } from '../step.ts'
+import { isWaiterKey, sortWaiters, type Waiter as WaitingUser } from '../waiting-users.ts'
 
 export interface LocalQueue {
   /** In order of arrival. */
@@ -20,13 +21,8 @@ export interface LocalQueue {
   endings: readonly Ending[]
 }
 
-export interface Waiter {
-  /** Orders the queue, also after a restart. */
-  readonly number: number
-  readonly user: string
+export interface Waiter extends WaitingUser {
   readonly mode: Mode
-  readonly ttlMs: number
-  readonly waitUntil: number | null
 }
 
 export interface Holder {
@@ -51,13 +47,12 @@ export interface LocalQueueStep
 
 // ---------------------------------------------------------------- records
 
-export const waiterKey = (waiter: Waiter): string => `waiter/${waiter.number}`
 export const holderKey = (holder: Holder): string => `holder/${holder.fence}`
 export const ENDINGS_KEY = 'endings'
 
 /** Puts one record back. Returns whether it belongs to the local queue. */
 export function restoreLocalQueueRecord(localQueue: LocalQueue, key: string, value: Json): boolean {
-  if (key.startsWith('waiter/')) localQueue.waiters.push(value as unknown as Waiter)
+  if (isWaiterKey(key)) localQueue.waiters.push(value as unknown as Waiter)
   else if (key.startsWith('holder/')) localQueue.holders.push(value as unknown as Holder)
   else if (key === ENDINGS_KEY) localQueue.endings = value as unknown as Ending[]
   else return false
@@ -68,7 +63,7 @@ export const emptyLocalQueue = (): LocalQueue => ({ waiters: [], holders: [], en
 
 /** Must be called after the last record, because records come in no particular order. */
 export function sortLocalQueue(localQueue: LocalQueue): void {
-  localQueue.waiters.sort((a, b) => a.number - b.number)
+  sortWaiters(localQueue.waiters)
   localQueue.holders.sort((a, b) => a.fence - b.fence)
 }
 

@@ -4,19 +4,11 @@
  * accepted and do not know to be decided (PROMISE). For each such instance the command of the highest ballot
  * may have been decided, so it is proposed again.
  */
+import { ballotAbove, proposerOf as coordinatorOf } from '../ballots.ts'
 import type { ParticipantId } from '../protocol.ts'
 import { majority } from '../quorum.ts'
 import { concludeDecided } from './instances.ts'
-import {
-  accept,
-  assertSameLog,
-  ballotAbove,
-  coordinatorOf,
-  isCoordinator,
-  lengthOf,
-  promise,
-  undecided,
-} from './log.ts'
+import { accept, assertSameLog, isCoordinator, lengthOf, promise, undecided } from './log.ts'
 import type { PrepareMessage, PromiseMessage, RejectMessage } from './messages.ts'
 import type { Entry } from './state.ts'
 import { askForCatchUp, broadcast, restartRepeats, type Step, save, send } from './step.ts'

@@ -12,6 +12,7 @@
 import type { Members, ParticipantId, UserInput } from '../protocol.ts'
 import { MAX_MEMBERS, MAX_PARTICIPANT_NUMBER } from '../protocol.ts'
 import { majority } from '../quorum.ts'
+import { refuse } from '../refusals.ts'
 import { sendCatchUp } from './catch-up.ts'
 import { seal } from './figure-2-termination.ts'
 import { isHandedOver } from './handover.ts'
@@ -22,7 +23,6 @@ import type { ChangeMessage, JoinMessage } from './messages.ts'
 import { restartRepeats } from './repeat.ts'
 import type { Incarnations } from './state.ts'
 import { emit, type Step, send } from './step.ts'
-import { refuse } from './users.ts'
 
 /** What an operator wants. */
 export interface MemberChange {

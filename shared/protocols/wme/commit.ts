@@ -4,12 +4,13 @@
  * result are one transaction.
  */
 import { invoke } from '../../resource/replica.ts'
+import { saveResponse } from '../guarded/replica-records.ts'
 import { reachedByMajorityOf } from '../quorum.ts'
 import { fenceOf } from './fence.ts'
 import { confirmGrant, deliverOutcome } from './grants.ts'
 import { assertSameLog, entryAt, lengthOf, saveProgress, truncate } from './log.ts'
 import type { OperationEntry } from './state.ts'
-import { emit, type Step, save } from './step.ts'
+import { emit, type Step } from './step.ts'
 
 /**
  * Concludes from the acknowledgements what is committed. This participant itself counts once its log is
@@ -63,11 +64,7 @@ function applyOperation(step: Step, entry: OperationEntry): void {
   const { replica, stub } = step.state.durable
   const { sequence, fence, opId, operation } = entry
   const response = invoke(step.context.resource, replica, step.context.config.limits.resultsKept, entry)
-  for (const change of response.changes) {
-    save(step, `cell/${change.cell}`, change.value === null ? null : { value: change.value })
-  }
-  if (response.stored !== null) save(step, `result/${opId}`, response.stored)
-  if (response.dropped !== null) save(step, `result/${response.dropped}`, null)
+  saveResponse(step, opId, response)
   const { result, changes } = response
   emit(step, { type: 'applied', sequence, fence, opId, operation, result, changes })
   if (stub.grant?.fence === fence && stub.pendingOperation?.opId === opId) {

@@ -7,16 +7,16 @@
  * have begun, and is removed for good. It helps those that are behind as long as it has to, and then keeps
  * only a tombstone: which epoch it saw last, and who was a member then.
  */
-import type { ParticipantId } from '../protocol.ts'
+import type { ParticipantId, Refusal } from '../protocol.ts'
 import { majority } from '../quorum.ts'
-import { forgetWaiter } from './grants.ts'
+import { refuse } from '../refusals.ts'
+import { dismissWaiters } from '../waiting-users.ts'
 import { derive, digestThrough, grantedAfter, logKey, ownerAfter, saveProgress } from './log.ts'
 import { addressesIn, configIn } from './members.ts'
 import type { HandoverMessage, WmeMessage } from './messages.ts'
 import { stopWatching } from './pre-vote.ts'
 import type { EpochRecord, TimerName } from './state.ts'
 import { askForCatchUp, cancelTimer, changeStub, forget, type Step, save, send } from './step.ts'
-import { refuse } from './users.ts'
 
 /** Whether a majority of the members is known to have everything up to the epoch that their set began with. */
 export const isHandedOver = ({ state }: Step): boolean => isHandedOverIn(state.durable.epoch)
@@ -70,7 +70,7 @@ export function concludeHandover(step: Step): void {
 
 // ---------------------------------------------------------------- the end of a membership
 
-const TIMERS: readonly TimerName[] = ['propose', 'flush', 'confirm', 'spread', 'ttl', 'wait']
+const TIMERS: readonly TimerName[] = ['propose', 'flush', 'confirm', 'spread', 'ttl']
 
 /** A part of the transaction that enters the epoch. Whoever waits here is sent on. */
 export function becomeRemoved(step: Step): void {
@@ -78,26 +78,19 @@ export function becomeRemoved(step: Step): void {
   durable.membership = { status: 'removed', hasData: true }
   save(step, 'membership', durable.membership)
   if (durable.stub.phase === 'requesting') changeStub(step, { phase: 'idle' })
-  for (const waiter of durable.waiters.splice(0)) {
-    forgetWaiter(step, waiter)
-    refuseElsewhere(step, waiter.user, 'try')
-  }
-  for (const { request } of soft.reads.splice(0)) refuseElsewhere(step, request, 'read')
-  for (const { request } of soft.ejects.splice(0)) refuseElsewhere(step, request, 'eject')
+  for (const { user } of dismissWaiters(step)) refuse(step, user, 'try', elsewhere(step))
+  for (const { request } of soft.reads.splice(0)) refuse(step, request, 'read', elsewhere(step))
+  for (const { request } of soft.ejects.splice(0)) refuse(step, request, 'eject', elsewhere(step))
   soft.requests = []
   stopWatching(step)
   for (const timer of TIMERS) cancelTimer(step, timer)
 }
 
-export function refuseElsewhere(step: Step, user: string, event: Parameters<typeof refuse>[2]): void {
+/** What users of a participant that was removed are told. */
+export function elsewhere(step: Step): Refusal {
   const { epoch } = step.state.durable
   const members = addressesIn(step.context.config, epoch)
-  refuse(step, user, event, {
-    code: 'elsewhere',
-    epoch: epoch.epoch,
-    configuration: configIn(epoch),
-    members,
-  })
+  return { code: 'elsewhere', epoch: epoch.epoch, configuration: configIn(epoch), members }
 }
 
 /** What remains is the tombstone: the records of the membership and of the epoch, and how grants ended. */

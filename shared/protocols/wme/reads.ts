@@ -5,6 +5,7 @@
  * asks again in the next one.
  */
 import type { ParticipantId, UserInput } from '../protocol.ts'
+import { refuse } from '../refusals.ts'
 import { advanceCommitted } from './commit.ts'
 import { assertSameLog, digestThrough, entryAt, lengthOf } from './log.ts'
 import { isAlone, majorityOf } from './members.ts'
@@ -13,7 +14,6 @@ import { restartRepeats } from './repeat.ts'
 import { nextRound } from './soft.ts'
 import type { Read } from './state.ts'
 import { askForCatchUp, broadcast, emit, type Step, send } from './step.ts'
-import { refuse } from './users.ts'
 
 export function onRead(step: Step, event: Extract<UserInput, { type: 'read' }>): void {
   const { soft } = step.state

@@ -3,9 +3,11 @@
  * replica. `recover` puts them together again. Everything that is not in a record is lost with the process.
  */
 import type { Json } from '../../json.ts'
-import { emptyReplica, type Replica, resultKey, type StoredResult } from '../../resource/replica.ts'
+import type { Replica } from '../../resource/replica.ts'
+import { beginRecovery, endRecovery, restoreReplicaRecord } from '../guarded/replica-records.ts'
 import type { Context, ParticipantConfig } from '../protocol.ts'
 import { EMPTY_LOG } from '../running-digest.ts'
+import { sortWaiters } from '../waiting-users.ts'
 import { FENCE_GAP } from './fence.ts'
 import { derive, lengthOf } from './log.ts'
 import { INITIAL_PAXOS } from './paxos.ts'
@@ -43,13 +45,10 @@ export function recover(context: Context, records: Iterable<readonly [string, Js
     context.config.limits.uncommitted <= FENCE_GAP,
     'the fences need a smaller limit of uncommitted entries',
   )
-  const replica = emptyReplica(context.resource)
-  const durable = initialDurable(context.config, replica)
-  const results: StoredResult[] = []
-  let isBlank = true
+  const recovery = beginRecovery(context.resource)
+  const durable = initialDurable(context.config, recovery.replica)
   for (const [key, value] of records) {
-    if (isBlank) replica.cells = {}
-    isBlank = false
+    if (restoreReplicaRecord(recovery, key, value)) continue
     const slash = key.indexOf('/')
     const family = slash === -1 ? key : key.slice(0, slash)
     switch (family) {
@@ -73,29 +72,14 @@ export function recover(context: Context, records: Iterable<readonly [string, Js
       case 'waiter':
         durable.waiters.push(value as unknown as Waiter)
         break
-      case 'cell':
-        replica.cells[key.slice(slash + 1)] = (value as { value: Json }).value
-        break
-      case 'result':
-        results.push(value as unknown as StoredResult)
-        break
     }
   }
   durable.log.sort((a, b) => a.sequence - b.sequence)
-  durable.waiters.sort((a, b) => a.number - b.number)
+  sortWaiters(durable.waiters)
   durable.endings.sort((a, b) => a.fence - b.fence)
-  restoreResults(replica, results, durable.progress.droppedThrough)
+  endRecovery(recovery, durable.progress.droppedThrough)
   const soft = createSoft(context.config, durable, lengthOf(durable))
   const state: WmeState = { durable, derived: { members: [], owner: 0, granted: [], logWeight: 0 }, soft }
   derive(context.config, state)
   return state
-}
-
-function restoreResults(replica: Replica, results: StoredResult[], droppedThrough: number): void {
-  results.sort((a, b) => a.sequence - b.sequence)
-  for (const stored of results) {
-    replica.results[resultKey(stored.opId)] = stored
-    replica.order.push(stored.opId)
-  }
-  replica.droppedThrough = droppedThrough
 }

@@ -6,9 +6,11 @@
  * (paxos.ts), the use of the failure detector (pre-vote.ts), reliable channels (repeat.ts, catch-up.ts),
  * processes that never come back (records.ts, membership.ts), one user per stub (users.ts, grants.ts).
  */
-import type { Context, Effect, Input, ParticipantId, Protocol, UserInput } from '../protocol.ts'
-import { MESSAGE_FORMAT } from '../protocol.ts'
+import { dispatch, type Handlers } from '../dispatch.ts'
+import type { Context, Effect, Input, ParticipantId, Protocol, Refusal, UserInput } from '../protocol.ts'
+import { NOT_A_MEMBER, refuseUnsupported } from '../refusals.ts'
 import * as snapshots from '../snapshots.ts'
+import { setWaitTimer } from '../waiting-users.ts'
 import type { Acknowledgement } from './acknowledgement.ts'
 import * as catchUp from './catch-up.ts'
 import * as changes from './change-of-members.ts'
@@ -17,7 +19,7 @@ import { distributedAcknowledgement } from './figure-1-acknowledgement.ts'
 import * as normal from './figure-1-normal-phase.ts'
 import * as termination from './figure-2-termination.ts'
 import { centralisedAcknowledgement } from './figure-4-acknowledgement.ts'
-import { separateEndings, setWaitTimer } from './grants.ts'
+import * as grants from './grants.ts'
 import { guarded } from './guarded.ts'
 import * as handover from './handover.ts'
 import * as learner from './learner.ts'
@@ -46,35 +48,13 @@ function createWme(variant: Acknowledgement): Protocol<WmeState, WmeMessage> {
       const step = beginStep(context, variant, state, input.now)
       // Nothing may be sent that the seal forbids: in answer to a message, the handlers decide (rule M7).
       if (input.type === 'timer') changes.endEpochForChange(step)
-      dispatch(step, input)
+      dispatch(handlers, step, input)
       if (input.type === 'user') changes.endEpochForChange(step)
       finish(step)
       return takeEffects(step)
     },
     view,
     guarded,
-  }
-}
-
-function dispatch(step: Step, input: Input<WmeMessage>): void {
-  switch (input.type) {
-    case 'start':
-      return onStart(step, input.genesis, input.incarnation)
-    case 'message': {
-      const { format, configuration, body } = input.message
-      const isUnderstood = format === MESSAGE_FORMAT && configuration === step.context.config.configuration
-      return isUnderstood ? onMessage(step, input.from, body) : undefined
-    }
-    case 'timer':
-      return onTimer(step, input.timer as TimerName)
-    case 'user':
-      return onUserEvent(step, input.event)
-    case 'unreachable':
-      if (!isMember(step, input.peer)) return
-      replicate.onUnreachable(step, input.peer)
-      return preVote.onUnreachable(step, input.peer)
-    default:
-      return input satisfies never
   }
 }
 
@@ -111,11 +91,11 @@ function onStart(step: Step, genesis: boolean, incarnation: number): void {
     if (genesis) membership.initializeMember(step)
     else membership.startJoining(step, incarnation)
   }
-  separateEndings(step)
+  grants.separateEndings(step)
   if (durable.membership.status === 'joining') return learner.sendJoin(step)
   handover.sendHandover(step)
   if (durable.membership.status === 'removed') return
-  users.resumeGrant(step)
+  grants.resumeGrant(step)
   setWaitTimer(step)
   if (durable.epoch.sealed) termination.sendNewEpoch(step)
 }
@@ -309,75 +289,55 @@ function onTerminationMessage(step: Step, from: ParticipantId, message: Terminat
   }
 }
 
-// ---------------------------------------------------------------- users and timers
-
-function onUserEvent(step: Step, event: UserInput): void {
-  const { status } = step.state.durable.membership
-  const user = 'user' in event ? event.user : event.request
-  if (status === 'removed' && isForMembers(event)) return handover.refuseElsewhere(step, user, event.type)
-  if (status !== 'member' && status !== 'removed')
-    return users.refuse(step, user, event.type, { code: 'not-a-member' })
-  switch (event.type) {
-    case 'try':
-      return normal.onTry(step, event)
-    case 'issue':
-      return normal.onIssue(step, event)
-    case 'exit':
-      return normal.onExit(step, event)
-    case 'withdraw':
-      return users.onWithdraw(step, event)
-    case 'keep-alive':
-      return users.onKeepAlive(step, event)
-    case 'eject':
-      return users.onEject(step, event)
-    case 'read':
-      return reads.onRead(step, event)
-    case 'cancel-read':
-      return reads.onCancelRead(step, event)
-    case 'membership':
-      return users.refuse(step, event.request, event.type, { code: 'not-supported' })
-    case 'change-members':
-      return changes.onChangeMembers(step, event)
-    default:
-      return event satisfies never
-  }
-}
+// ---------------------------------------------------------------- all inputs
 
 /** Whoever asks about the past is answered by a participant that was removed, too. */
-const isForMembers = ({ type }: UserInput): boolean => type === 'try' || type === 'read' || type === 'eject'
+function refusalOf(step: Step, { type }: UserInput): Refusal | null {
+  const { status } = step.state.durable.membership
+  if (status === 'member') return null
+  if (status !== 'removed') return NOT_A_MEMBER
+  return type === 'try' || type === 'read' || type === 'eject' ? handover.elsewhere(step) : null
+}
 
-function onTimer(step: Step, timer: TimerName): void {
-  delete step.state.soft.timers[timer]
-  switch (timer) {
-    case 'repeat':
-      return onRepeatTimer(step)
-    case 'heartbeat':
-      return preVote.onHeartbeatTimer(step)
-    case 'suspect':
-      return preVote.onSuspectTimer(step)
-    case 'propose':
-      return termination.onProposeTimer(step)
-    case 'flush':
-      return step.variant.flush(step)
-    case 'confirm':
-      return replicate.onConfirmTimer(step)
-    case 'spread':
-      return replicate.spread(step)
-    case 'ttl':
-      return users.onTtlTimer(step)
-    case 'wait':
-      return users.onWaitTimer(step)
-    case 'snapshot':
-      return snapshots.onSnapshotTimer(step)
-    default:
-      return timer satisfies never
-  }
+const handlers: Handlers<Step, WmeMessage, TimerName> = {
+  start: onStart,
+  message: onMessage,
+  refusal: refusalOf,
+  users: {
+    try: normal.onTry,
+    issue: normal.onIssue,
+    exit: normal.onExit,
+    withdraw: users.onWithdraw,
+    'keep-alive': grants.onKeepAlive,
+    eject: users.onEject,
+    read: reads.onRead,
+    'cancel-read': reads.onCancelRead,
+    membership: refuseUnsupported,
+    'change-members': changes.onChangeMembers,
+  },
+  timers: {
+    repeat: onRepeatTimer,
+    heartbeat: preVote.onHeartbeatTimer,
+    suspect: preVote.onSuspectTimer,
+    propose: termination.onProposeTimer,
+    flush: step => step.variant.flush(step),
+    confirm: replicate.onConfirmTimer,
+    spread: replicate.spread,
+    ttl: grants.onTtlTimer,
+    wait: users.onWaitTimer,
+    snapshot: snapshots.onSnapshotTimer,
+  },
+  unreachable(step, peer) {
+    if (!isMember(step, peer)) return
+    replicate.onUnreachable(step, peer)
+    preVote.onUnreachable(step, peer)
+  },
 }
 
 /** Whatever has not had its effect is said again. */
 function onRepeatTimer(step: Step): void {
   const { durable, derived, soft } = step.state
-  repeat.countRepeat(step)
+  repeat.beginRepeat(step)
   catchUp.repeatSnapshotRequest(step)
   if (snapshots.isComing(soft.incoming) && durable.membership.status === 'joining') return
   if (durable.membership.status === 'joining')
@@ -392,10 +352,4 @@ function onRepeatTimer(step: Step): void {
   changes.repeatChanges(step)
   reads.repeatReads(step)
   repeat.repeatEntries(step)
-}
-
-/** For status pages: the paper's state of this stub, TOKEN_HELD included. */
-export function reportedPhase(context: Context, state: WmeState) {
-  const { phase } = state.durable.stub
-  return phase === 'idle' && state.derived.owner === context.config.self ? 'token-held' : phase
 }

@@ -1,7 +1,10 @@
 /** The local queue after a restart, whichever protocol it serves. */
 import { expect, it } from 'vitest'
 import { maekawa } from '../../../shared/protocols/maekawa/maekawa.ts'
+import type { DurableRecord, Effect, UserInput } from '../../../shared/protocols/protocol.ts'
+import { ricartAgrawala } from '../../../shared/protocols/ricart-agrawala/ricart-agrawala.ts'
 import { Table } from '../maekawa/table.ts'
+import { Cluster } from '../ricart-agrawala/cluster.ts'
 
 const USERS = Array.from({ length: 12 }, (_, index) => `user-${index + 1}`)
 
@@ -55,4 +58,18 @@ it('a user that withdraws takes no other out of the queue, and one that asks aga
   const refused = { type: 'refused', user: 'eve', event: 'withdraw', refusal: { code: 'not-waiting' } }
   expect(table.withdraw(1, 'eve')).toEqual([refused])
   expect(waiting()).toEqual(['bob', 'dan'])
+})
+
+const waiterRecords = (effects: readonly Effect<unknown>[]): DurableRecord[] =>
+  effects
+    .flatMap(effect => (effect.type === 'save' ? effect.records : []))
+    .filter(({ key }) => key.startsWith('waiter/'))
+
+it('regression: a user that is let in within the step in which it came leaves no deleted record', () => {
+  const event: UserInput = { type: 'try', user: 'ann', ttlMs: 1_000 }
+  const nodes = new Table({ participants: 1 })
+  const input = { type: 'user', now: 0, event } as const
+  expect(waiterRecords(maekawa.step(nodes.context(1), nodes.state(1), input))).toEqual([])
+  const others = new Cluster({ participants: 1 })
+  expect(waiterRecords(ricartAgrawala.step(others.context(1), others.state(1), input))).toEqual([])
 })

@@ -2,11 +2,11 @@
 import type { Emitted, Members, Protocol, Refusal } from '../../../shared/protocols/protocol.ts'
 import type { WmeMessage } from '../../../shared/protocols/wme/messages.ts'
 import type { Membership, WmeState } from '../../../shared/protocols/wme/state.ts'
-import { Cluster, type ClusterOptions } from '../cluster.ts'
-import { eventsOf } from '../scenes.ts'
+import { Cluster, type ClusterOptions } from '../wme/cluster.ts'
+import { eventsOf } from '../wme/scenes.ts'
 
-export { Cluster, type Sent } from '../cluster.ts'
-export { all, among, bodies, from, not, ofType, to } from '../matchers.ts'
+export { Cluster, type Sent } from '../wme/cluster.ts'
+export { all, among, bodies, from, not, ofType, to } from '../wme/matchers.ts'
 export {
   enter,
   epochOf,
@@ -22,7 +22,7 @@ export {
   protocols,
   TERMINATION_MS,
   valueAt,
-} from '../scenes.ts'
+} from '../wme/scenes.ts'
 
 /** Long enough for newcomers, a decision and the handover. */
 export const CHANGE_MS = 3_000

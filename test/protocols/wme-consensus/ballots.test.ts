@@ -1,9 +1,9 @@
 /** Which promises and acknowledgements count: those of a majority, in the ballot that they are for. */
 import { describe, expect, it } from 'vitest'
+import { ballotAbove, firstBallot } from '../../../shared/protocols/ballots.ts'
 import { MESSAGE_FORMAT } from '../../../shared/protocols/protocol.ts'
 import { digestAfter, EMPTY_LOG } from '../../../shared/protocols/running-digest.ts'
 import type { Command } from '../../../shared/protocols/wme-consensus/commands.ts'
-import { ballotAbove, firstBallot } from '../../../shared/protocols/wme-consensus/log.ts'
 import type { ConsensusMessage } from '../../../shared/protocols/wme-consensus/messages.ts'
 import { canonical } from '../../../shared/resource/canonical.ts'
 import { ofType, REPLACEMENT_MS, toldTo, wish } from './scenes.ts'

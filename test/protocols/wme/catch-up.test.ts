@@ -2,7 +2,7 @@
  * Catching up: gaps, epochs that were missed, snapshots, and what is kept for participants that are behind.
  */
 import { describe, expect, it } from 'vitest'
-import { truncationRun } from '../../shared/protocols/log-weight.ts'
+import { truncationRun } from '../../../shared/protocols/log-weight.ts'
 import { Cluster, type ClusterOptions } from './cluster.ts'
 import { all, among, bodies, countByType, from, ofType, to } from './matchers.ts'
 import {

@@ -1,8 +1,8 @@
 /** Traps A8-A13: who enters, who may write, and what all that decide agree on. */
 import { describe, expect, it } from 'vitest'
-import { MESSAGE_FORMAT } from '../../shared/protocols/protocol.ts'
-import { digestOf } from '../../shared/protocols/wme/log.ts'
-import type { Entry, EpochRecord } from '../../shared/protocols/wme/state.ts'
+import { MESSAGE_FORMAT } from '../../../shared/protocols/protocol.ts'
+import { digestOf } from '../../../shared/protocols/wme/log.ts'
+import type { Entry, EpochRecord } from '../../../shared/protocols/wme/state.ts'
 import { Cluster, type Sent } from './cluster.ts'
 import { all, among, bodies, from, not, ofType, to } from './matchers.ts'
 import {

@@ -1,7 +1,7 @@
 /** Quorum arithmetic against a version that tries every set of participants. */
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { majority, reachedByMajority } from '../../shared/protocols/quorum.ts'
+import { majority, reachedByMajority } from '../../../shared/protocols/quorum.ts'
 
 /** All sets of participants 1..N, as lists. */
 function subsets(participants: number): number[][] {

@@ -2,8 +2,8 @@
  * Who watches the owner, for how long, and what silence costs. The rules T1-T5 stand in shared/detector.ts.
  */
 import { describe, expect, it } from 'vitest'
-import { isSuspected, timeoutOf } from '../../shared/detector.ts'
-import { DEFAULT_TIMING } from '../../shared/protocols/protocol.ts'
+import { isSuspected, timeoutOf } from '../../../shared/detector.ts'
+import { DEFAULT_TIMING } from '../../../shared/protocols/protocol.ts'
 import { Cluster } from './cluster.ts'
 import { all, among, bodies, from, ofType, to } from './matchers.ts'
 import {

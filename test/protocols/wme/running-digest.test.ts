@@ -4,9 +4,9 @@
  * protocol can prevent and each must notice.
  */
 import { describe, expect, it } from 'vitest'
-import { EMPTY_LOG, UNDIGESTED } from '../../shared/protocols/running-digest.ts'
-import { ProtocolDefect } from '../../shared/protocols/step.ts'
-import type { Entry, LogBase } from '../../shared/protocols/wme/state.ts'
+import { EMPTY_LOG, UNDIGESTED } from '../../../shared/protocols/running-digest.ts'
+import { ProtocolDefect } from '../../../shared/protocols/step.ts'
+import type { Entry, LogBase } from '../../../shared/protocols/wme/state.ts'
 import { Cluster, type ClusterOptions } from './cluster.ts'
 import { all, among, bodies, from, ofType, to } from './matchers.ts'
 import { enter, eventsOf, exit, issue, logAt, protocols, replaceOwner, valueAt } from './scenes.ts'

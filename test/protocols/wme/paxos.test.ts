@@ -4,7 +4,7 @@
  */
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { EpochRecord } from '../../shared/protocols/wme/state.ts'
+import type { EpochRecord } from '../../../shared/protocols/wme/state.ts'
 import { Cluster } from './cluster.ts'
 import { ofType } from './matchers.ts'
 import { PaxosTable } from './paxos-table.ts'

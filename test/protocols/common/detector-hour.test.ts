@@ -2,10 +2,10 @@
  * Some time in which nobody fails: the detector is wrong a few times and then no more. And a freeze is short.
  */
 import { describe, expect, it } from 'vitest'
-import { protocolNamed } from '../../shared/protocols/all.ts'
-import { DEFAULT_TIMING } from '../../shared/protocols/protocol.ts'
-import { Hour } from '../simulator/detector/hour.ts'
-import { PLACES, type Place } from '../simulator/detector/places.ts'
+import { protocolNamed } from '../../../shared/protocols/all.ts'
+import { DEFAULT_TIMING } from '../../../shared/protocols/protocol.ts'
+import { Hour } from '../../simulator/detector/hour.ts'
+import { PLACES, type Place } from '../../simulator/detector/places.ts'
 
 const HALF_AN_HOUR_MS = 1_800_000
 const placeNamed = (name: string): Place => PLACES.find(place => place.name === name)!

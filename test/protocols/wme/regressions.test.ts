@@ -1,6 +1,6 @@
 /** Defects that the simulator or a test found in the core, each reproduced by hand so that it stays found. */
 import { describe, expect, it } from 'vitest'
-import { lengthOf } from '../../shared/protocols/wme/log.ts'
+import { lengthOf } from '../../../shared/protocols/wme/log.ts'
 import { Cluster } from './cluster.ts'
 import { all, among, from, not, ofType, to } from './matchers.ts'
 import {

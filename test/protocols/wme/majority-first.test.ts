@@ -3,10 +3,10 @@
  * little while, and must be of as much use as before: to commit with, to read at, to vote, to have the token.
  */
 import { describe, expect, it } from 'vitest'
-import { checkOptions } from '../../shared/protocols/all.ts'
-import { DEFAULT_TIMING, MESSAGE_FORMAT } from '../../shared/protocols/protocol.ts'
-import { majority } from '../../shared/protocols/quorum.ts'
-import { wme1, wme2 } from '../../shared/protocols/wme/wme.ts'
+import { checkOptions } from '../../../shared/protocols/all.ts'
+import { DEFAULT_TIMING, MESSAGE_FORMAT } from '../../../shared/protocols/protocol.ts'
+import { majority } from '../../../shared/protocols/quorum.ts'
+import { wme1, wme2 } from '../../../shared/protocols/wme/wme.ts'
 import { Cluster, type ClusterOptions } from './cluster.ts'
 import { all, bodies, countByType, from, not, ofType, to } from './matchers.ts'
 import {

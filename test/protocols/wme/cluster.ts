@@ -6,11 +6,11 @@ import {
   type Protocol,
   type ProtocolOptions,
   type Timing,
-} from '../../shared/protocols/protocol.ts'
-import type { WmeMessage } from '../../shared/protocols/wme/messages.ts'
-import type { WmeState } from '../../shared/protocols/wme/state.ts'
-import type { Resource } from '../../shared/resource/resource.ts'
-import { type Sent as SentOn, Table } from './table.ts'
+} from '../../../shared/protocols/protocol.ts'
+import type { WmeMessage } from '../../../shared/protocols/wme/messages.ts'
+import type { WmeState } from '../../../shared/protocols/wme/state.ts'
+import type { Resource } from '../../../shared/resource/resource.ts'
+import { type Sent as SentOn, Table } from '../table.ts'
 
 export type Sent = SentOn<WmeMessage>
 

@@ -3,9 +3,9 @@
  * all.
  */
 import { describe, expect, it } from 'vitest'
-import type { Json } from '../../shared/json.ts'
-import { DEFAULT_TIMING, MESSAGE_FORMAT } from '../../shared/protocols/protocol.ts'
-import { weight } from '../../shared/resource/canonical.ts'
+import type { Json } from '../../../shared/json.ts'
+import { DEFAULT_TIMING, MESSAGE_FORMAT } from '../../../shared/protocols/protocol.ts'
+import { weight } from '../../../shared/resource/canonical.ts'
 import { Cluster, type ClusterOptions, type Sent } from './cluster.ts'
 import { all, among, from, ofType, to } from './matchers.ts'
 import { enter, eventsOf, exit, type Holder, isIn, issue, protocols, valueAt } from './scenes.ts'

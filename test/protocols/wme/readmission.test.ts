@@ -3,9 +3,9 @@
  * D2).
  */
 import { describe, expect, it } from 'vitest'
-import type { WmeMessage } from '../../shared/protocols/wme/messages.ts'
-import { keyValue } from '../../shared/resource/key-value.ts'
-import type { Resource } from '../../shared/resource/resource.ts'
+import type { WmeMessage } from '../../../shared/protocols/wme/messages.ts'
+import { keyValue } from '../../../shared/resource/key-value.ts'
+import type { Resource } from '../../../shared/resource/resource.ts'
 import { Cluster, type ClusterOptions } from './cluster.ts'
 import { all, among, bodies, countByType, from, not, ofType, to } from './matchers.ts'
 import {

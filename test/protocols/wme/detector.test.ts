@@ -14,9 +14,9 @@ import {
   suspect,
   suspectsOf,
   timeoutOf,
-} from '../../shared/detector.ts'
-import { DEFAULT_TIMING, type Timing } from '../../shared/protocols/protocol.ts'
-import { wme1 } from '../../shared/protocols/wme/wme.ts'
+} from '../../../shared/detector.ts'
+import { DEFAULT_TIMING, type Timing } from '../../../shared/protocols/protocol.ts'
+import { wme1 } from '../../../shared/protocols/wme/wme.ts'
 import { Cluster } from './cluster.ts'
 import { all, from, ofType } from './matchers.ts'
 import { enter, epochOf, exit, isIn } from './scenes.ts'

@@ -1,6 +1,6 @@
 /** Traps C1-C9: messages that are lost, doubled, late, or from another epoch. */
 import { describe, expect, it } from 'vitest'
-import { wme2 } from '../../shared/protocols/wme/wme.ts'
+import { wme2 } from '../../../shared/protocols/wme/wme.ts'
 import { Cluster } from './cluster.ts'
 import { all, among, bodies, countByType, from, ofType, to } from './matchers.ts'
 import {

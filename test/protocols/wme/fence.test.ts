@@ -1,8 +1,8 @@
 /** The fence: one safe integer that orders grants by (epoch, sequence), and is never used twice. */
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { DEFAULT_LIMITS } from '../../shared/protocols/protocol.ts'
-import { FENCE_GAP, fenceOf } from '../../shared/protocols/wme/fence.ts'
+import { DEFAULT_LIMITS } from '../../../shared/protocols/protocol.ts'
+import { FENCE_GAP, fenceOf } from '../../../shared/protocols/wme/fence.ts'
 import { Cluster } from './cluster.ts'
 import { all, ofType, to } from './matchers.ts'
 import { enter, eventsOf, exit, holder, protocols, replaceOwner } from './scenes.ts'

@@ -1,6 +1,6 @@
 /** What users say again, what they are refused, and what is remembered of the past, within bounds. */
 import { describe, expect, it } from 'vitest'
-import type { Json } from '../../shared/json.ts'
+import type { Json } from '../../../shared/json.ts'
 import { Cluster, type ClusterOptions } from './cluster.ts'
 import {
   appliedAt,

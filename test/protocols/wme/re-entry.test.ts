@@ -3,7 +3,7 @@
  * leaves by itself only if its user asks for the confirmation, if its user stays, or if many have gathered.
  */
 import { describe, expect, it } from 'vitest'
-import type { Limits } from '../../shared/protocols/protocol.ts'
+import type { Limits } from '../../../shared/protocols/protocol.ts'
 import { Cluster } from './cluster.ts'
 import { countByType, ofType } from './matchers.ts'
 import {

@@ -3,7 +3,7 @@
  * and comes back with only what it wrote.
  */
 import { describe, expect, it } from 'vitest'
-import type { StubRecord } from '../../shared/protocols/wme/state.ts'
+import type { StubRecord } from '../../../shared/protocols/wme/state.ts'
 import { Cluster } from './cluster.ts'
 import { all, among, bodies, from, ofType, to } from './matchers.ts'
 import {

@@ -1,6 +1,5 @@
 /** Figure 2, the termination phase: from a suspicion to the next epoch, branch by branch. */
 import { describe, expect, it } from 'vitest'
-import { reportedPhase } from '../../shared/protocols/wme/wme.ts'
 import { Cluster } from './cluster.ts'
 import { all, among, bodies, countByType, from, ofType, to } from './matchers.ts'
 import {
@@ -145,7 +144,7 @@ describe.each(protocols)('Figure 2 %s', (_name, protocol) => {
       expect(eventsOf(cluster, 1, 'ejected')).toEqual([
         { type: 'ejected', user: 'a', fence: old.fence, reason: 'suspected' },
       ])
-      expect(reportedPhase(cluster.context(1), cluster.state(1))).toBe('idle')
+      expect(cluster.view(1).phase).toBe('idle')
     })
 
     it('CS_IDLE and owner: stays in with the same grant', () => {
@@ -228,9 +227,7 @@ describe.each(protocols)('Figure 2 %s', (_name, protocol) => {
       suspectOwner(cluster, 2, [3, 4])
       withdraw(cluster, 2, 'b')
       cluster.deliver(among(2, 3, 4))
-      const holders = [2, 3, 4].filter(
-        id => reportedPhase(cluster.context(id), cluster.state(id)) === 'token-held',
-      )
+      const holders = [2, 3, 4].filter(id => cluster.view(id).phase === 'token-held')
       expect(holders).toEqual([2])
     })
 

@@ -3,20 +3,10 @@
  * comparison.
  */
 import { describe, expect, it } from 'vitest'
-import { wme1, wme2 } from '../../shared/protocols/wme/wme.ts'
+import { wme1, wme2 } from '../../../shared/protocols/wme/wme.ts'
 import { Cluster } from './cluster.ts'
 import { bodies, countByType, ofType, to } from './matchers.ts'
-import {
-  appliedAt,
-  deliverStep,
-  enter,
-  eventsOf,
-  exit,
-  holder,
-  issue,
-  logAt,
-  replaceOwner,
-} from './scenes.ts'
+import { appliedAt, enter, eventsOf, exit, holder, issue, logAt, replaceOwner } from './scenes.ts'
 
 const SIZES = [3, 5, 7]
 
@@ -42,15 +32,15 @@ describe('Figure 4', () => {
     const cluster = new Cluster(wme2, { participants })
     const by = enter(cluster, 1, 'a')
     issue(cluster, by, 'x')
-    expect(deliverStep(cluster)).toHaveLength(participants - 1)
-    expect(deliverStep(cluster)).toHaveLength(participants - 1)
+    expect(cluster.deliverStep()).toHaveLength(participants - 1)
+    expect(cluster.deliverStep()).toHaveLength(participants - 1)
     expect(appliedAt(cluster, 1)).toEqual(['x'])
     // Not even the owner's word that it holds the operation is enough: only the owner counts
     // acknowledgements.
     for (let id = 2; id <= participants; id++) expect(appliedAt(cluster, id)).toEqual([])
     cluster.fire(1, 'flush')
     expect(countByType(cluster.network)).toEqual({ 'do-invoke': participants - 1 })
-    deliverStep(cluster)
+    cluster.deliverStep()
     for (let id = 2; id <= participants; id++) expect(appliedAt(cluster, id)).toEqual(['x'])
     expect(cluster.network).toEqual([])
   })
@@ -59,7 +49,7 @@ describe('Figure 4', () => {
     const cluster = new Cluster(wme1, { participants })
     const by = enter(cluster, 1, 'a')
     issue(cluster, by, 'x')
-    const messages = deliverStep(cluster).length + deliverStep(cluster).length
+    const messages = cluster.deliverStep().length + cluster.deliverStep().length
     expect(messages).toBe(participants * (participants - 1))
     for (let id = 1; id <= participants; id++) expect(appliedAt(cluster, id)).toEqual(['x'])
     expect(cluster.timers(1)).toEqual(['ttl'])

@@ -1,6 +1,6 @@
 /** Figure 3: the states of a stub. Every transition is shown, and no other exists. */
 import { describe, expect, it } from 'vitest'
-import { isTransition, type Phase } from '../../shared/protocols/wme/figure-3-states.ts'
+import { isTransition, type Phase } from '../../../shared/protocols/wme/figure-3-states.ts'
 import { Cluster } from './cluster.ts'
 import { all, among, ofType, to } from './matchers.ts'
 import {

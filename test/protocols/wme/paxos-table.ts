@@ -3,15 +3,20 @@
  * doubles and reorders, and which crash and come back with only their `paxos` record. Every proposal has a
  * value of its own, so that two chosen values would be seen.
  */
-import type { Json } from '../../shared/json.ts'
-import { type Context, DEFAULT_LIMITS, DEFAULT_TIMING, type Effect } from '../../shared/protocols/protocol.ts'
-import { distributedAcknowledgement } from '../../shared/protocols/wme/figure-1-acknowledgement.ts'
-import type { AcceptedValue, Decision, WmeMessage } from '../../shared/protocols/wme/messages.ts'
-import * as paxos from '../../shared/protocols/wme/paxos.ts'
-import { recover } from '../../shared/protocols/wme/records.ts'
-import type { PaxosRecord, WmeState } from '../../shared/protocols/wme/state.ts'
-import { beginStep, type Step, takeEffects } from '../../shared/protocols/wme/step.ts'
-import { keyValue } from '../../shared/resource/key-value.ts'
+import type { Json } from '../../../shared/json.ts'
+import {
+  type Context,
+  DEFAULT_LIMITS,
+  DEFAULT_TIMING,
+  type Effect,
+} from '../../../shared/protocols/protocol.ts'
+import { distributedAcknowledgement } from '../../../shared/protocols/wme/figure-1-acknowledgement.ts'
+import type { AcceptedValue, Decision, WmeMessage } from '../../../shared/protocols/wme/messages.ts'
+import * as paxos from '../../../shared/protocols/wme/paxos.ts'
+import { recover } from '../../../shared/protocols/wme/records.ts'
+import type { PaxosRecord, WmeState } from '../../../shared/protocols/wme/state.ts'
+import { beginStep, type Step, takeEffects } from '../../../shared/protocols/wme/step.ts'
+import { keyValue } from '../../../shared/resource/key-value.ts'
 
 interface Packet {
   readonly from: number
