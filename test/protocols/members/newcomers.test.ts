@@ -14,6 +14,7 @@ import {
   exit,
   from,
   holder,
+  isSealed,
   issue,
   membersAt,
   membershipOf,
@@ -117,6 +118,23 @@ describe.each(protocols)('newcomers %s', (_name, protocol) => {
     expect(doneAt(cluster, 2)).toEqual(['A'])
   })
 
+  it('M3 what was meant for an earlier life of it makes nobody a member', () => {
+    const cluster = createCluster(protocol)
+    addMachines(cluster, 1)
+    change(cluster, 1, 'A', setOf(1, 2, 4))
+    cluster.deliver(ofType('invite', 'join', 'catch-up'))
+    cluster.deliver(sent => !(sent.to === 4 && sent.message.body.type === 'catch-up'))
+    const late = cluster.take(all(to(4), ofType('catch-up')))
+    expect(late.length).toBeGreaterThan(0)
+    cluster.wipe(4)
+    cluster.start(4)
+    for (const sent of late) cluster.hand(sent)
+    expect(statusOf(cluster, 4)).toBe('joining')
+    cluster.run(TERMINATION_MS)
+    expect(statusOf(cluster, 4)).toBe('member')
+    expect(epochOf(cluster, 4)).toBe(2)
+  })
+
   it('M3 one that crashes while it is brought up to date begins again', () => {
     const cluster = createCluster(protocol, 3, { limits: { logKept: 2, logWeight: 100 } })
     const by = enter(cluster, 1, 'a')
@@ -191,6 +209,10 @@ describe.each(protocols)('newcomers %s', (_name, protocol) => {
     const body = { type: 'invoke-ack', epoch: 1, length, digest } as const
     cluster.hand({ from: 3, to: 1, message: { ...message, body } })
     expect(eventTypes(cluster, 1)).not.toContain('outcome')
+    const end = { type: 'new-epoch', epoch: 1, committed: 0, digest: '?', entries: [] } as const
+    const said = { ...end, owner: 1, requesting: false, joins: {} }
+    cluster.hand({ from: 3, to: 1, message: { ...message, body: said } })
+    expect(isSealed(cluster, 1)).toBe(false)
   })
 
   it('M10 a member that was removed while it was away is sent on, and settles what its user had begun', () => {
