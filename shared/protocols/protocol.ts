@@ -328,7 +328,9 @@ export interface Limits {
   readonly idleRepeats: number
 }
 
-/** The highest number of a participant: lists are indexed by it. A lock that has used it up keeps its members. */
+/**
+ * The highest number of a participant: lists are indexed by it. A lock that has used it up keeps its members.
+ */
 export const MAX_PARTICIPANT_NUMBER = 4_095
 
 /** How many members a lock may have. */

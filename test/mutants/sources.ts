@@ -4,6 +4,7 @@ const folder = 'shared/protocols/wme'
 export const WME = {
   catchUp: `${folder}/catch-up.ts`,
   change: `${folder}/change-of-members.ts`,
+  changeRequests: `${folder}/change-requests.ts`,
   commit: `${folder}/commit.ts`,
   distributed: `${folder}/figure-1-acknowledgement.ts`,
   normal: `${folder}/figure-1-normal-phase.ts`,

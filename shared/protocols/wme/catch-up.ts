@@ -38,6 +38,9 @@ import { nextRound } from './soft.ts'
 import type { Entry } from './state.ts'
 import { askForCatchUp, emit, forget, type Step, save, send } from './step.ts'
 
+/** Where a participant is that has nothing. */
+export const NOWHERE: Position = { epoch: -1, length: 0, committed: 0 }
+
 export function onCatchUpRequest(step: Step, from: ParticipantId, message: CatchUpRequestMessage): void {
   const { epoch } = step.state.durable.epoch
   if (message.epoch > epoch) askForCatchUp(step, from)

@@ -14,11 +14,12 @@ import { dismissWaiters } from '../waiting-users.ts'
 import { derive, digestThrough, grantedAfter, logKey, ownerAfter, saveProgress } from './log.ts'
 import { addressesIn, configIn } from './members.ts'
 import type { HandoverMessage, WmeMessage } from './messages.ts'
-import { stopWatching } from './pre-vote.ts'
 import type { EpochRecord, TimerName } from './state.ts'
 import { askForCatchUp, cancelTimer, changeStub, forget, type Step, save, send } from './step.ts'
 
-/** Whether a majority of the members is known to have everything up to the epoch that their set began with. */
+/**
+ * Whether a majority of the members is known to have everything up to the epoch that their set began with.
+ */
 export const isHandedOver = ({ state }: Step): boolean => isHandedOverIn(state.durable.epoch)
 
 export const isHandedOverIn = ({ epoch, set, isHandedOver }: EpochRecord): boolean =>
@@ -70,7 +71,7 @@ export function concludeHandover(step: Step): void {
 
 // ---------------------------------------------------------------- the end of a membership
 
-const TIMERS: readonly TimerName[] = ['propose', 'flush', 'confirm', 'spread', 'ttl']
+const TIMERS: readonly TimerName[] = ['heartbeat', 'suspect', 'propose', 'flush', 'confirm', 'spread', 'ttl']
 
 /** A part of the transaction that enters the epoch. Whoever waits here is sent on. */
 export function becomeRemoved(step: Step): void {
@@ -82,7 +83,6 @@ export function becomeRemoved(step: Step): void {
   for (const { request } of soft.reads.splice(0)) refuse(step, request, 'read', elsewhere(step))
   for (const { request } of soft.ejects.splice(0)) refuse(step, request, 'eject', elsewhere(step))
   soft.requests = []
-  stopWatching(step)
   for (const timer of TIMERS) cancelTimer(step, timer)
 }
 

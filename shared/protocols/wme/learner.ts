@@ -1,9 +1,9 @@
 /**
  * Newcomers (rules M2, M3, M10). A participant that is no member of the lock yet has a number and an
  * incarnation of its own, which it stores before it says a word. It is invited, gets a copy of what is
- * committed, and says so: it is primed. It has no vote and acknowledges nothing. A decision names it with this
- * very incarnation, and with everything up to the start of the next epoch it becomes a member of that epoch.
- * If it loses its storage after it was named, it asks to be taken back like any other (membership.ts).
+ * committed, and says so: it is primed. It has no vote and acknowledges nothing. A decision names it with
+ * this very incarnation, and with everything up to the start of the next epoch it becomes a member of that
+ * epoch. If it loses its storage after it was named, it asks to be taken back like any other (membership.ts).
  *
  * A newcomer calls those that it knows of. If it is told that it is no member, it falls silent after a while,
  * and answers whoever speaks to it: those that need it do.
@@ -62,8 +62,8 @@ export function sendJoinTo(step: Step, peer: ParticipantId): void {
 }
 
 /**
- * Somebody speaks to a participant that is no member. All that it knows of may be gone by now, so it answers a
- * stranger (rule M10), and whoever speaks of an epoch that is news: both can help.
+ * Somebody speaks to a participant that is no member. All that it knows of may be gone by now, so it answers
+ * a stranger (rule M10), and whoever speaks of an epoch that is news: both can help.
  */
 export function onContact(step: Step, from: ParticipantId, epoch: number): void {
   const hint = known(step)

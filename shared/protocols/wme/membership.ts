@@ -7,12 +7,12 @@
 import { emptyReplica } from '../../resource/replica.ts'
 import { saveCells } from '../guarded/replica-records.ts'
 import type { ParticipantId } from '../protocol.ts'
-import { sendCatchUp } from './catch-up.ts'
-import { onNewcomer } from './change-of-members.ts'
+import { NOWHERE, sendCatchUp } from './catch-up.ts'
+import { onNewcomer } from './change-requests.ts'
 import { noteJoin, seal } from './figure-2-termination.ts'
 import { sendElsewhere } from './learner.ts'
 import { addressesIn } from './members.ts'
-import type { JoinMessage, Position } from './messages.ts'
+import type { JoinMessage } from './messages.ts'
 import { initialDurable } from './records.ts'
 import { type Step, save } from './step.ts'
 
@@ -57,9 +57,6 @@ export function onJoinElsewhere(step: Step, from: ParticipantId, message: JoinMe
   if (isNamed && epoch.incarnations[from] === incarnation) sendCatchUp(step, from, position)
   else sendElsewhere(step, from)
 }
-
-/** Where a participant is that has nothing. */
-export const NOWHERE: Position = { epoch: -1, length: 0, committed: 0 }
 
 /**
  * The owner ends the epoch itself, so nobody need suspect it. The others make sure that there is an owner

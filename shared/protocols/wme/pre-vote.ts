@@ -48,7 +48,7 @@ export function updateWatch(step: Step): void {
   if (soft.joins[derived.owner] !== undefined) becomeSilent(step, 'unreachable')
 }
 
-export function stopWatching(step: Step): void {
+function stopWatching(step: Step): void {
   const { soft } = step.state
   soft.watch = null
   soft.preVote = null

@@ -100,7 +100,9 @@ export interface EpochRecord extends OfSet {
   /** The paper's block: once set, nothing is appended or acknowledged in this epoch. */
   readonly sealed: boolean
   readonly incarnations: Incarnations
-  /** A majority of the members is known to be in this epoch (handover.ts). Said only of the first of a set. */
+  /**
+   * A majority of the members is known to be in this epoch (handover.ts). Said only of the first of a set.
+   */
   readonly isHandedOver?: true
 }
 

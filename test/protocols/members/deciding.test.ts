@@ -258,7 +258,8 @@ describe.each(protocols)('deciding the members %s', (_name, protocol) => {
   it('M7 if an older value wins, the change waits for the next epoch', () => {
     const cluster = createCluster(protocol)
     addMachines(cluster, 1)
-    // 1 seals for a participant that lost its storage, and 2 accepts the decision of that. It gets no further.
+    // 1 seals for a participant that lost its storage, and 2 accepts the decision of that. It gets no
+    // further.
     cluster.wipe(3)
     cluster.start(3)
     cluster.deliver(not(ofType('accepted', 'decision', 'invite')))

@@ -1,6 +1,6 @@
 /**
- * From one set of members to the next, and what becomes of holders and waiters (rules M5, M8, M9), with the run
- * that each rule forbids.
+ * From one set of members to the next, and what becomes of holders and waiters (rules M5, M8, M9), with the
+ * run that each rule forbids.
  */
 import { describe, expect, it } from 'vitest'
 import {

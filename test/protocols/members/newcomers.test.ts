@@ -215,7 +215,7 @@ describe.each(protocols)('newcomers %s', (_name, protocol) => {
     expect(isSealed(cluster, 1)).toBe(false)
   })
 
-  it('M10 a member that was removed while it was away is sent on, and settles what its user had begun', () => {
+  it('M10 a member that was removed while it was away is sent on, and settles what was begun', () => {
     const cluster = createCluster(protocol)
     const by = enter(cluster, 3, 'a')
     cluster.run(100)
