@@ -37,8 +37,6 @@ export interface WaitingStep<Kind extends Waiter>
 
 const waiterKey = (waiter: Waiter): string => `waiter/${waiter.number}`
 
-export const isWaiterKey = (key: string): boolean => key.startsWith('waiter/')
-
 /** Called when all records have been read: they come in no particular order. */
 export function sortWaiters(waiters: Waiter[]): void {
   waiters.sort((a, b) => a.number - b.number)

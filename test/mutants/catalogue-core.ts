@@ -66,7 +66,7 @@ const digests: Mutant[] = [
     id: 'consensus-digest-promise',
     trap: 'digest',
     title: 'a promise from another log counts',
-    file: CONSENSUS.ballots,
+    file: CONSENSUS.candidacy,
     find: '  if (message.decided <= durable.machine.applied) assertSameLog(durable, message.decided, message.digest)\n',
     replace: '',
   },

@@ -8,15 +8,15 @@ export const durabilityMutants: Mutant[] = [
     trap: 'D1',
     title: 'an owner that restarts has forgotten who is in',
     file: WME.records,
-    find: "      case 'stub':\n",
-    replace: '',
+    find: '    stub(value) {\n',
+    replace: '    stub(value) {\n      if (value !== null) return\n',
   },
   {
     id: 'd1-log-forgotten',
     trap: 'D1',
     title: 'a participant that restarts has forgotten its log, and so who owns the token',
     file: WME.records,
-    find: '        durable.log.push(value as unknown as Entry)\n',
+    find: '    log: value => durable.log.push(value as unknown as Entry),\n',
     replace: '',
   },
   {

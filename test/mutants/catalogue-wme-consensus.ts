@@ -353,7 +353,7 @@ const others: Mutant[] = [
     id: 'consensus-candidate-not-resumed',
     trap: 'B2',
     title: 'a participant that was stopped in its prepare phase leaves the others waiting',
-    file: CONSENSUS.ballots,
+    file: CONSENSUS.candidacy,
     find: '  if (isExpected && !isCoordinator(step) && soft.candidacy === null) startBallot(step)\n',
     replace: '',
   },

@@ -42,7 +42,8 @@ const LOCKS = ['test/explorer/locks.test.ts']
 
 const JUDGES: { readonly [subject in Subject]: Judges } = {
   wme: {
-    suites: ['test/protocols/wme', COMMON, 'test/resource'],
+    // The slash keeps wme-consensus out.
+    suites: ['test/protocols/wme/', COMMON, 'test/resource'],
     protocols: 'wme-1,wme-2',
     participants: [3, 5],
     explorer: ['test/explorer'],

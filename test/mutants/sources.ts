@@ -52,7 +52,7 @@ export const GUARDED = {
 const consensus = 'shared/protocols/wme-consensus'
 
 export const CONSENSUS = {
-  ballots: `${consensus}/ballots.ts`,
+  candidacy: `${consensus}/candidacy.ts`,
   catchUp: `${consensus}/catch-up.ts`,
   commands: `${consensus}/commands.ts`,
   grants: `${consensus}/grants.ts`,

@@ -43,7 +43,7 @@ export function countByType(sent: readonly Sent<Typed>[]): { [type: string]: num
   return counts
 }
 
-/** The matchers that know the types of one protocol's messages, so that a slip of the pen does not compile. */
+/** Matchers that know the types of one protocol's messages, so that a slip of the pen does not compile. */
 export function matchersOf<Message extends Typed>() {
   const isOfType = <Type extends Message['type']>(body: Message, type: Type) => body.type === type
   return {

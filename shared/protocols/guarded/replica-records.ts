@@ -15,6 +15,7 @@ import {
 } from '../../resource/replica.ts'
 import type { Cells, Resource } from '../../resource/resource.ts'
 import type { Context } from '../protocol.ts'
+import type { Restorers } from '../records.ts'
 import { type Saving, save } from '../step.ts'
 
 const CELL = 'cell/'
@@ -55,30 +56,29 @@ export function replaceReplica(step: ReplacingStep, snapshot: ReplicaSnapshot): 
 
 /** A replica that is being put together from its records, which come in no particular order. */
 export interface Recovery {
+  /** As it is in the beginning; `endRecovery` puts what was stored in its place. */
   readonly replica: Replica
+  readonly cells: Cells
   readonly results: StoredResult[]
-  isBlank: boolean
 }
 
 export const beginRecovery = (resource: Resource): Recovery => ({
   replica: emptyReplica(resource),
+  cells: {},
   results: [],
-  isBlank: true,
 })
 
-/** Must be called for every record. Returns whether it belongs to the replica. */
-export function restoreReplicaRecord(recovery: Recovery, key: string, value: Json): boolean {
-  const { replica, results } = recovery
-  // Where anything is stored, the cells are what is stored of them.
-  if (recovery.isBlank) replica.cells = {}
-  recovery.isBlank = false
-  if (key.startsWith(CELL)) replica.cells[key.slice(CELL.length)] = (value as { value: Json }).value
-  else if (key.startsWith(RESULT)) results.push(value as unknown as StoredResult)
-  else return false
-  return true
-}
+export const replicaRestorers = ({ cells, results }: Recovery): Restorers => ({
+  cell(value, name) {
+    cells[name] = (value as { value: Json }).value
+  },
+  result: value => results.push(value as unknown as StoredResult),
+})
 
-export function endRecovery({ replica, results }: Recovery, droppedThrough: number): void {
+/** Where anything is stored, the cells are what is stored of them. */
+export function endRecovery(recovery: Recovery, hasRecords: boolean, droppedThrough: number): void {
+  const { replica, cells, results } = recovery
+  if (hasRecords) replica.cells = cells
   results.sort((a, b) => a.sequence - b.sequence)
   for (const stored of results) {
     replica.results[resultKey(stored.opId)] = stored

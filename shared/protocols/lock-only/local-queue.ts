@@ -7,10 +7,10 @@
  * Everything in the queue is durable, record by record. A record's value is replaced, never changed in place.
  */
 import type { EjectionReason } from '../../history/events.ts'
-import type { Json } from '../../json.ts'
 import type { Effect, Ending, Mode, View } from '../protocol.ts'
+import { parts, type Restorers } from '../records.ts'
 import type { StepOf } from '../step.ts'
-import { isWaiterKey, sortWaiters, type Waiter as WaitingUser } from '../waiting-users.ts'
+import { sortWaiters, type Waiter as WaitingUser } from '../waiting-users.ts'
 
 export interface LocalQueue {
   /** In order of arrival. */
@@ -50,14 +50,11 @@ export interface LocalQueueStep
 export const holderKey = (holder: Holder): string => `holder/${holder.fence}`
 export const ENDINGS_KEY = 'endings'
 
-/** Puts one record back. Returns whether it belongs to the local queue. */
-export function restoreLocalQueueRecord(localQueue: LocalQueue, key: string, value: Json): boolean {
-  if (isWaiterKey(key)) localQueue.waiters.push(value as unknown as Waiter)
-  else if (key.startsWith('holder/')) localQueue.holders.push(value as unknown as Holder)
-  else if (key === ENDINGS_KEY) localQueue.endings = value as unknown as Ending[]
-  else return false
-  return true
-}
+export const localQueueRestorers = (localQueue: LocalQueue): Restorers => ({
+  waiter: value => localQueue.waiters.push(value as unknown as Waiter),
+  holder: value => localQueue.holders.push(value as unknown as Holder),
+  ...parts(localQueue, ENDINGS_KEY),
+})
 
 export const emptyLocalQueue = (): LocalQueue => ({ waiters: [], holders: [], endings: [] })
 

@@ -12,8 +12,9 @@ import type { Json } from '../../json.ts'
 import type { Replica } from '../../resource/replica.ts'
 import { NOBODY_ASKED } from '../asking.ts'
 import { firstBallot } from '../ballots.ts'
-import { beginRecovery, endRecovery, restoreReplicaRecord } from '../guarded/replica-records.ts'
+import { beginRecovery, endRecovery, replicaRestorers } from '../guarded/replica-records.ts'
 import type { Context, ParticipantConfig } from '../protocol.ts'
+import { parts, restoreAll } from '../records.ts'
 import { EMPTY_LOG } from '../running-digest.ts'
 import { sortWaiters } from '../waiting-users.ts'
 import { lengthOf, weightOf } from './log.ts'
@@ -51,31 +52,16 @@ export function initialDurable(config: ParticipantConfig, replica: Replica): Dur
 export function recover(context: Context, records: Iterable<readonly [string, Json]>): ConsensusState {
   const recovery = beginRecovery(context.resource)
   const durable = initialDurable(context.config, recovery.replica)
-  for (const [key, value] of records) {
-    if (restoreReplicaRecord(recovery, key, value)) continue
-    const slash = key.indexOf('/')
-    const family = slash === -1 ? key : key.slice(0, slash)
-    switch (family) {
-      case 'membership':
-      case 'acceptor':
-      case 'machine':
-      case 'stub':
-        Object.assign(durable, { [family]: value })
-        break
-      case 'lane':
-        Object.assign(durable.lanes, { [key.slice(slash + 1)]: value })
-        break
-      case 'log':
-        durable.log.push(value as unknown as Entry)
-        break
-      case 'waiter':
-        durable.waiters.push(value as unknown as Waiter)
-        break
-    }
-  }
+  const hasRecords = restoreAll(records, {
+    ...parts(durable, 'membership', 'acceptor', 'machine', 'stub'),
+    lane: (value, name) => Object.assign(durable.lanes, { [name]: value }),
+    log: value => durable.log.push(value as unknown as Entry),
+    waiter: value => durable.waiters.push(value as unknown as Waiter),
+    ...replicaRestorers(recovery),
+  })
   durable.log.sort((a, b) => a.position - b.position)
   sortWaiters(durable.waiters)
-  endRecovery(recovery, durable.machine.droppedThrough)
+  endRecovery(recovery, hasRecords, durable.machine.droppedThrough)
   return { durable, soft: createSoft(context.config, durable) }
 }
 

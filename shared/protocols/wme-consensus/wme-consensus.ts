@@ -5,7 +5,7 @@
  * decided by multi-Paxos, and a state machine that applies it.
  *
  * Where to look: what is decided (commands.ts), the preliminary broadcast (requests.ts), an instance in the
- * latency-optimal and the message-optimal form (instances.ts), a new coordinator (ballots.ts), what the
+ * latency-optimal and the message-optimal form (instances.ts), a new coordinator (candidacy.ts), what the
  * decisions mean (state-machine.ts). What the paper takes for granted is beside them: the use of the failure
  * detector (suspicion.ts), reliable channels (repeat.ts, catch-up.ts), processes that never come back
  * (records.ts), one user per process (users.ts, grants.ts).
@@ -19,7 +19,7 @@ import type { Context, Effect, Input, ParticipantId, Protocol } from '../protoco
 import { NOT_A_MEMBER, refuseUnsupported } from '../refusals.ts'
 import * as snapshots from '../snapshots.ts'
 import * as waiting from '../waiting-users.ts'
-import * as ballots from './ballots.ts'
+import * as candidacy from './candidacy.ts'
 import * as catchUp from './catch-up.ts'
 import * as grants from './grants.ts'
 import { guarded } from './guarded.ts'
@@ -58,7 +58,7 @@ const isMember = (step: Step): boolean => step.state.durable.membership.status =
  */
 function finish(step: Step): void {
   const { soft } = step.state
-  ballots.concludeCandidacy(step)
+  candidacy.concludeCandidacy(step)
   // A participant that is a majority by itself decides at once, and goes on from there.
   do {
     requests.forgetDecided(step)
@@ -66,7 +66,7 @@ function finish(step: Step): void {
     reads.proceedReads(step)
   } while (instances.proposeAwaited(step))
   operators.settleEjects(step)
-  if (isWaiting(step) || soft.requested.length > 0) ballots.resumeCandidacy(step)
+  if (isWaiting(step) || soft.requested.length > 0) candidacy.resumeCandidacy(step)
   requests.announceCommands(step)
   if (step.hasProposals) instances.sendProposals(step)
   instances.tellDecision(step)
@@ -115,11 +115,11 @@ function onMessage(step: Step, from: ParticipantId, message: ConsensusMessage): 
     case 'decision':
       return instances.onDecision(step, from, message)
     case 'prepare':
-      return ballots.onPrepare(step, from, message)
+      return candidacy.onPrepare(step, from, message)
     case 'promise':
-      return ballots.onPromise(step, from, message)
+      return candidacy.onPromise(step, from, message)
     case 'reject':
-      return ballots.onReject(step, message)
+      return candidacy.onReject(step, message)
     case 'ping':
       return suspicion.onPing(step, from, message)
     case 'alive':

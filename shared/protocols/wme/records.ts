@@ -4,8 +4,9 @@
  */
 import type { Json } from '../../json.ts'
 import type { Replica } from '../../resource/replica.ts'
-import { beginRecovery, endRecovery, restoreReplicaRecord } from '../guarded/replica-records.ts'
+import { beginRecovery, endRecovery, replicaRestorers } from '../guarded/replica-records.ts'
 import type { Context, ParticipantConfig } from '../protocol.ts'
+import { parts, restoreAll } from '../records.ts'
 import { EMPTY_LOG } from '../running-digest.ts'
 import { sortWaiters } from '../waiting-users.ts'
 import { FENCE_GAP } from './fence.ts'
@@ -47,37 +48,22 @@ export function recover(context: Context, records: Iterable<readonly [string, Js
   )
   const recovery = beginRecovery(context.resource)
   const durable = initialDurable(context.config, recovery.replica)
-  for (const [key, value] of records) {
-    if (restoreReplicaRecord(recovery, key, value)) continue
-    const slash = key.indexOf('/')
-    const family = slash === -1 ? key : key.slice(0, slash)
-    switch (family) {
-      case 'stub':
-        durable.stub = value as unknown as StubRecord
-        durable.endings.push(...((value as { endings?: EndingRecord[] }).endings ?? []))
-        break
-      case 'ending':
-        durable.endings.push(value as unknown as EndingRecord)
-        break
-      case 'membership':
-      case 'epoch':
-      case 'paxos':
-      case 'base':
-      case 'progress':
-        Object.assign(durable, { [family]: value })
-        break
-      case 'log':
-        durable.log.push(value as unknown as Entry)
-        break
-      case 'waiter':
-        durable.waiters.push(value as unknown as Waiter)
-        break
-    }
-  }
+  const hasRecords = restoreAll(records, {
+    ...parts(durable, 'membership', 'epoch', 'paxos', 'base', 'progress'),
+    stub(value) {
+      durable.stub = value as unknown as StubRecord
+      // Older versions had them there.
+      durable.endings.push(...((value as { endings?: EndingRecord[] }).endings ?? []))
+    },
+    ending: value => durable.endings.push(value as unknown as EndingRecord),
+    log: value => durable.log.push(value as unknown as Entry),
+    waiter: value => durable.waiters.push(value as unknown as Waiter),
+    ...replicaRestorers(recovery),
+  })
   durable.log.sort((a, b) => a.sequence - b.sequence)
   sortWaiters(durable.waiters)
   durable.endings.sort((a, b) => a.fence - b.fence)
-  endRecovery(recovery, durable.progress.droppedThrough)
+  endRecovery(recovery, hasRecords, durable.progress.droppedThrough)
   const soft = createSoft(context.config, durable, lengthOf(durable))
   const state: WmeState = { durable, derived: { members: [], owner: 0, granted: [], logWeight: 0 }, soft }
   derive(context.config, state)

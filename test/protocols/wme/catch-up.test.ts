@@ -4,7 +4,7 @@
 import { describe, expect, it } from 'vitest'
 import { truncationRun } from '../../../shared/protocols/log-weight.ts'
 import { Cluster, type ClusterOptions } from './cluster.ts'
-import { all, among, bodies, countByType, from, ofType, to } from './matchers.ts'
+import { all, among, bodies, from, ofType, to } from './matchers.ts'
 import {
   appliedAt,
   enter,
@@ -319,19 +319,5 @@ describe.each(protocols)('catch-up %s', (_name, protocol) => {
     const after = logAt(cluster, 5)
     cluster.hand(late!)
     expect([epochOf(cluster, 5), logAt(cluster, 5)]).toEqual([1, after])
-  })
-
-  it.each([
-    ['format', { format: 2 }],
-    ['configuration', { configuration: 2 }],
-  ])('a message of another %s is ignored, not guessed at', (_what, change) => {
-    const cluster = createCluster()
-    cluster.try(2, 'a')
-    const [request] = cluster.take(to(1))
-    cluster.hand({ ...request!, message: { ...request!.message, ...change } })
-    expect(countByType(cluster.network.filter(from(1)))).toEqual({})
-    expect(ownerAt(cluster, 1)).toBe(1)
-    cluster.hand(request!)
-    expect(ownerAt(cluster, 1)).toBe(2)
   })
 })
