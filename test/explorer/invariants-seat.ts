@@ -61,7 +61,7 @@ function checkRequests(findings: Findings, context: Context, { isUp, state }: Se
   const { durable, derived, soft } = state
   const seen = new Set<number>()
   for (const { participant, requestId } of soft.requests) {
-    if (seen.has(participant) || requestId <= derived.granted[participant]!) {
+    if (seen.has(participant) || requestId <= (derived.granted[participant] ?? 0)) {
       findings.violate('at most one queued request each, newer than granted (I13)', textOf(soft.requests))
     }
     seen.add(participant)

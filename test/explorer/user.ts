@@ -163,6 +163,8 @@ function hearEjected(user: User, event: Heard<'ejected'>): User | string {
 }
 
 function hearRefused(user: User, { event, refusal }: Heard<'refused'>): User | string {
+  // Its participant was removed: it goes elsewhere.
+  if (refusal.code === 'elsewhere' && user.phase === 'waiting') return { ...leave(user), triesLeft: 0 }
   if (!user.doubt || refusal.code !== 'grant-over') return `${event} refused: ${refusal.code}`
   if (refusal.ending === null) return 'the end of a grant was forgotten'
   if (refusal.ending.reason === 'released') return `${event} refused after the release`
