@@ -15,7 +15,7 @@ export interface Bound {
   readonly tries: number
   /** Operations of all users together. */
   readonly operations: number
-  /** How often an operator asks for other members: for all participants but the last that the lock was born with. */
+  /** How often an operator asks for all participants as members but the last that the lock was born with. */
   readonly changes: number
   /**
    * `link`: messages from one participant to another arrive in the order in which they were sent. `none`: in

@@ -97,7 +97,10 @@ function checkReplica(findings: Findings, context: Context, { isUp, state }: Sea
 
 /** What the user was told about its operations is what its participant has done. */
 function checkUser(findings: Findings, { state, user }: Seat): void {
-  if (user === null) return
+  const { membership } = state.durable
+  // A participant that was removed has dropped its results, once others have them.
+  const hasDropped = membership.status === 'removed' && !membership.hasData
+  if (user === null || hasDropped) return
   for (const { opId, outcome, sequence } of user.operations) {
     const stored = resultOf(state.durable.replica, opId)
     if (outcome === 'applied' && stored?.sequence !== sequence) {

@@ -15,17 +15,17 @@ function tooWide({ path, text }: Page): string[] {
     .map(line => `${path}: ${line}`)
 }
 
-/** Traps (`A1` to `D6`) and invariants (`I1` to `I20`) that comments, titles and mutants cite. */
+/** Traps (`A1` to `D6`), rules (`M1` to `M12`) and invariants (`I1` to `I20`) that the code cites. */
 function citedIn(folder: string): Set<string> {
   const files = readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
   const texts = files
     .filter(file => file.endsWith('.ts'))
     .map(file => readFileSync(join(ROOT, folder, file), 'utf8'))
-  return new Set(texts.flatMap(text => [...text.matchAll(/\b(?:[A-D]1?\d|I[12]?\d)\b/g)].map(([id]) => id)))
+  return new Set(texts.flatMap(text => [...text.matchAll(/\b(?:[A-DM]1?\d|I[12]?\d)\b/g)].map(([id]) => id)))
 }
 
 const definedIn = (text: string): Set<string> =>
-  new Set([...text.matchAll(/^\| ([A-DI]\d+) \| /gm)].map(([, id]) => id!))
+  new Set([...text.matchAll(/^\| ([A-DIM]\d+) \| /gm)].map(([, id]) => id!))
 
 describe.each(allPages())('$path', page => {
   it(`has lines of at most ${WIDTH} columns`, () => {
