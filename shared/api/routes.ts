@@ -214,7 +214,7 @@ export const ROUTES = {
       },
       304: { description: 'The key still has the revision of If-None-Match.' },
     },
-    problems: ['no_such_key', 'too_large', 'not_supported'],
+    problems: ['no_such_lock', 'no_such_key', 'too_large', 'not_supported'],
   },
   list: {
     method: 'get',
@@ -227,7 +227,7 @@ export const ROUTES = {
     query: requests.listQuery,
     body: null,
     answers: { 200: { description: 'A page of keys in order.', schema: answers.listAnswer } },
-    problems: ['not_supported'],
+    problems: ['no_such_lock', 'not_supported'],
   },
   watch: {
     method: 'get',
@@ -237,26 +237,29 @@ export const ROUTES = {
     description:
       'Server-Sent Events named `op`, `holder` and `snapshot`; the id of each is its sequence. The header ' +
       '`Last-Event-ID`, which a browser sends when it reconnects, counts for more than `since`. A comment line every ' +
-      '15 s keeps the stream open.',
+      '15 s keeps the stream open. A `holder` event comes once more, without an id, when the participant that is ' +
+      'watched has asked that of the holder who it is.',
     verb: 'watch',
     parameters: requests.lockPath,
     query: requests.watchQuery,
     body: null,
     answers: { 200: { description: 'Server-Sent Events.', mediaType: 'text/event-stream' } },
-    problems: ['not_supported'],
+    problems: ['no_such_lock', 'not_supported'],
   },
   status: {
     method: 'get',
     path: '/v1/locks/{lock}',
     tag: 'look',
     summary: 'See who holds the lock, and what each participant knows',
-    description: 'A participant that does not answer is reported as unreachable; it never fails the call.',
+    description:
+      'A participant that does not answer is reported as unreachable; it never fails the call. The `explanation` is for ' +
+      'people. A lock that nobody has used or configured does not come to be by this.',
     verb: 'read',
     parameters: requests.lockPath,
     query: requests.noQuery,
     body: null,
     answers: { 200: { description: 'The views of all participants.', schema: answers.statusAnswer } },
-    problems: [],
+    problems: ['no_such_lock'],
   },
   history: {
     method: 'get',
@@ -271,7 +274,7 @@ export const ROUTES = {
     query: requests.historyQuery,
     body: null,
     answers: { 200: { description: 'A page of events, newest last.', schema: answers.historyAnswer } },
-    problems: [],
+    problems: ['no_such_lock'],
   },
   configure: {
     method: 'put',
@@ -304,7 +307,7 @@ export const ROUTES = {
     query: requests.noQuery,
     body: requests.ejectBody,
     answers: { 200: { description: 'The holder is out.', schema: answers.ejectAnswer } },
-    problems: ['conflict'],
+    problems: ['no_such_lock', 'conflict'],
   },
   participants: {
     method: 'post',
@@ -362,7 +365,7 @@ export const ROUTES = {
     query: requests.metricsQuery,
     body: null,
     answers: { 200: { description: 'Prometheus text.', mediaType: 'text/plain' } },
-    problems: [],
+    problems: ['no_such_lock'],
   },
   openapi: {
     method: 'get',
@@ -399,6 +402,7 @@ export function problemsOf(route: Route): ProblemCode[] {
   if (route.verb !== null) codes.add('unauthenticated').add('forbidden')
   if (route.body !== null) codes.add('too_large').add('unsupported_media_type')
   for (const code of route.problems) codes.add(code)
-  if (route.path.includes('{lock}') && route !== ROUTES.status) codes.add('too_many').add('no_quorum')
+  if (route.path.includes('{lock}')) codes.add('no_quorum')
+  if (route.path.includes('{lock}') && route !== ROUTES.status) codes.add('too_many')
   return [...codes.add('misconfigured').add('internal')]
 }

@@ -53,6 +53,14 @@ export interface LedgerQuestion {
   readonly incarnation: number
 }
 
+/** A question that lists nothing. */
+export interface LedgerLook {
+  readonly lock: string
+  readonly generation: number
+  /** As the object has stored it; `null`: it has asked for nothing yet. */
+  readonly token: string | null
+}
+
 export interface LedgerAnswer {
   readonly generation: number
   readonly token: string
@@ -60,7 +68,7 @@ export interface LedgerAnswer {
   /** Why it is not ready, in words. */
   readonly detail?: string
   readonly incarnation: number
-  /** What is known when the lock is listed: votes carry it from then on (rule 8). */
+  /** What is known when the lock is listed: votes carry it from then on (G8). */
   readonly known: Incarnations
 }
 

@@ -53,7 +53,7 @@ export const DEFAULT_BIRTH_TIMING: BirthTiming = { silentMs: 400, silentMaxMs: 5
 /** The one record of the birth, under the key `birth`; all other records are the core's. */
 export interface BirthRecord {
   readonly generation: number
-  /** E_g: the tombstone of all earlier generations (rule 9). */
+  /** E_g: the tombstone of all earlier generations (G9). */
   readonly startEpoch: number
   readonly standing: Standing
   /** The incarnation of this participant's process when it became entitled. */
@@ -68,7 +68,7 @@ export interface BirthRecord {
   readonly core: LockValue | null
 }
 
-/** Whether this participant may vote in its generation (rule 1). */
+/** Whether this participant may vote in its generation (G1). */
 export type Standing =
   | { readonly status: 'unknown' }
   /** Written before the ledger is asked: if the ledger has the same token, nothing was lost. */
@@ -110,12 +110,18 @@ export type LockInput =
    * back.
    */
   | { readonly type: 'finish'; readonly now: number; readonly incarnation: number }
-  /** The core has decided to end this generation in `epoch`, with a log of this length (rule 9). */
+  /** The core has decided to end this generation in `epoch`, with a log of this length (G9). */
   | { readonly type: 'end'; readonly now: number; readonly epoch: number; readonly length: number }
 
 export type LockEffect =
   /** With `clear`, all records of this machine are deleted first, in the same transaction. */
-  | { readonly type: 'save'; readonly clear?: true; readonly records: readonly DurableRecord[] }
+  | {
+      readonly type: 'save'
+      readonly clear?: true
+      readonly records: readonly DurableRecord[]
+      /** As for a protocol. */
+      readonly mayWait?: true
+    }
   | { readonly type: 'send'; readonly to: ParticipantId; readonly message: LockEnvelope }
   | { readonly type: 'set-timer'; readonly timer: string; readonly afterMs: number }
   | { readonly type: 'cancel-timer'; readonly timer: string }
@@ -159,7 +165,7 @@ export type Unavailable =
 export interface BirthView {
   readonly generation: number
   readonly standing: Standing['status']
-  /** `parked`: there is a core, but it must be silent until the choice is known (rule 3). */
+  /** `parked`: there is a core, but it must be silent until the choice is known (G3). */
   readonly core: CoreMode
   /** What the lock is, as far as it is known here, and whether it is known to be chosen. */
   readonly value: LockValue | null

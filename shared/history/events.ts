@@ -45,12 +45,15 @@ export type UserStubEvent =
    * `mode`: whether it shares the lock with readers. Default: exclusive, if neither this event nor the `try`
    * says.
    */
-  | (UserEvent & { readonly type: 'try'; readonly mode?: Mode })
+  | (UserEvent & { readonly type: 'try'; readonly mode?: Mode; readonly owner?: string })
   | (UserEvent & {
       readonly type: 'crit'
       readonly fence: number
       readonly epoch: number
       readonly mode?: Mode
+      /** What the client calls itself, if it said so; and when the grant ends unless it is kept alive. */
+      readonly owner?: string
+      readonly expiresAt?: number
     })
   | (UserEvent & {
       readonly type: 'issue'
@@ -108,6 +111,11 @@ export type StubResourceEvent =
     })
   /** The replica jumped to a snapshot of the state after `sequence`. */
   | (ReplicaEvent & { readonly type: 'restore'; readonly sequence: number; readonly hash: string })
+  /**
+   * The process began again with a replica that has applied everything up to `sequence`: what it applied
+   * later was not written yet, and is applied again.
+   */
+  | (ReplicaEvent & { readonly type: 'restart'; readonly sequence: number })
   /** The replica lost everything and is empty again. */
   | (ReplicaEvent & { readonly type: 'wipe' })
 

@@ -38,7 +38,8 @@ export function dispatch<Message, TimerName extends string, Step extends StepOf<
     case 'timer': {
       const timer = input.timer as TimerName
       delete step.timers[timer]
-      return handlers.timers[timer](step)
+      // A participant may have begun with another protocol, before the lock's was chosen (shared/birth/).
+      return Object.hasOwn(handlers.timers, timer) ? handlers.timers[timer](step) : undefined
     }
     case 'user':
       return onUserEvent(handlers, step, input.event)

@@ -219,4 +219,12 @@ export const lossMutants: Mutant[] = [
     find: 'format === MESSAGE_FORMAT && configuration === step.context.config.configuration',
     replace: 'format === MESSAGE_FORMAT',
   },
+  {
+    id: 'timer-of-another-protocol',
+    trap: 'birth',
+    title: 'a timer that another protocol had set before the lock was born stops the participant',
+    file: SHARED.dispatch,
+    find: 'Object.hasOwn(handlers.timers, timer) ? handlers.timers[timer](step) : undefined',
+    replace: 'handlers.timers[timer](step)',
+  },
 ]

@@ -29,11 +29,11 @@ export const safetyMutants: Mutant[] = [
     trap: 'A3',
     title: 'an operation that the decision contains is issued again',
     file: WME.grants,
-    find: "  settle: step => changeStub(step, { phase: 'cs-idle', pendingOperation: null }),",
+    find: "  settle: step => changeStubLater(step, { phase: 'cs-idle', pendingOperation: null }),",
     replace: lines(
       '  settle: step => {',
       '    if (!step.state.durable.epoch.sealed)',
-      "      changeStub(step, { phase: 'cs-idle', pendingOperation: null })",
+      "      changeStubLater(step, { phase: 'cs-idle', pendingOperation: null })",
       '  },',
     ),
   },

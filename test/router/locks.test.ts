@@ -166,10 +166,12 @@ describe('GET', () => {
   const unknown = { phase: null, epoch: null, sequence: null, owner: null, queue: null, suspects: null }
 
   it('puts the views of all together', async () => {
-    const holder = { participant: 2, fence: 1030, expiresAt: EXPIRES_AT }
+    const [waitingSince, now] = ['2026-11-16T11:59:10.000Z', '2026-11-16T11:59:41.000Z']
+    const since = '2026-11-16T11:59:00.000Z'
+    const holder = { participant: 2, fence: 1030, expiresAt: EXPIRES_AT, since, owner: 'checkout-7' }
     const status = await statusWith(participants => {
-      participants.on(1, () => done(200, statusOf({ queue: 3, suspects: [3] })))
-      participants.on(2, () => done(200, statusOf({ phase: 'cs-idle', owner: 2, holder })))
+      participants.on(1, () => done(200, statusOf({ queue: 3, suspects: [3], waitingSince, now })))
+      participants.on(2, () => done(200, statusOf({ phase: 'cs-idle', owner: 2, holder, now })))
     })
     expect(status).toEqual({
       lock: 'orders',
@@ -210,6 +212,10 @@ describe('GET', () => {
         },
       ],
       holder,
+      waiting: { count: 3, since: waitingSince },
+      explanation:
+        'held by checkout-7 at 2 (enam) for 41 s, expires in 19 s, 3 wait (the first for 31 s); ' +
+        'participant 3 is suspected by 1',
     })
   })
 
@@ -217,11 +223,21 @@ describe('GET', () => {
     const some = await statusWith(participants => participants.on(1, never).on(3, crash))
     expect(some.participants.map(({ reachable }) => reachable)).toEqual([false, true, false])
     expect(some.participants[0]).toEqual({ id: 1, location: 'weur', reachable: false, ...unknown })
-    const all = await statusWith(participants => participants.onAll(never))
+  })
+
+  it.each([
+    ['silent', never],
+    ['not able to answer', () => refuse('no_quorum')],
+  ])('reports participants that are all %s, if the router has heard of the lock', async (_, behaviour) => {
+    const { send, participants } = createHarness()
+    expect((await send('GET', '/v1/locks/orders')).status).toBe(200)
+    participants.onAll(behaviour)
+    const all = (await (await send('GET', '/v1/locks/orders')).json()) as StatusAnswer
     expect(all.participants.map(({ reachable }) => reachable)).toEqual([false, false, false])
     expect(all.holder).toBeNull()
-    const refused = await statusWith(participants => participants.onAll(() => refuse('no_quorum')))
-    expect(refused.participants.map(({ reachable }) => reachable)).toEqual([false, false, false])
+    // Of this one it knows nothing, not even that there is such a lock.
+    const other = await send('GET', '/v1/locks/other')
+    expect(await problemOf(other)).toMatchObject({ status: 503, code: 'no_quorum' })
   })
 
   it('asks all at once', async () => {
@@ -245,7 +261,7 @@ describe('GET', () => {
 
   it('of two that think they hold the lock, believes the later', async () => {
     const claim = (participant: number, fence: number) => ({
-      holder: { participant, fence, expiresAt: EXPIRES_AT },
+      holder: { participant, fence, expiresAt: EXPIRES_AT, since: EXPIRES_AT },
     })
     const status = await statusWith(participants => {
       participants.on(1, () => done(200, statusOf(claim(1, 2049))))

@@ -42,6 +42,8 @@ export type ParticipantCall =
       /** Default (also for an older router): exclusive. */
       readonly mode?: Mode
       readonly client?: string
+      /** What the client calls itself. */
+      readonly owner?: string
       /** The router says (`confirm`) when the answer was taken. Absent from a router of before. */
       readonly handsOver?: true
     }
@@ -49,9 +51,10 @@ export type ParticipantCall =
   | { readonly type: 'ticket'; readonly user: string; readonly waitMs: number; readonly client?: string }
   /**
    * `ofWaiter`: all participants are asked, because nobody knows where it waits; each answers with the lock's
-   * configuration, whether or not it was there.
+   * configuration, whether or not it was there. `ofTicket`: the `acquire` was answered long ago, so none can
+   * be on its way.
    */
-  | { readonly type: 'withdraw'; readonly user: string; readonly ofWaiter?: true }
+  | { readonly type: 'withdraw'; readonly user: string; readonly ofWaiter?: true; readonly ofTicket?: true }
   /** The client has the grant that it was given after waiting. */
   | { readonly type: 'confirm'; readonly user: string }
   | {
@@ -80,6 +83,7 @@ export type ParticipantCall =
       readonly ops: Json
       readonly waitMs: number
       readonly client?: string
+      readonly owner?: string
     }
   | { readonly type: 'get'; readonly key: string; readonly consistency: Consistency }
   | {
@@ -142,5 +146,17 @@ export interface ParticipantStatus {
     readonly stateWeight: number
   }
   /** Somebody is in its critical section here. */
-  readonly holder: { readonly participant: number; readonly fence: number; readonly expiresAt: string } | null
+  readonly holder: HolderStatus | null
+  /** Since when the first of the local users waits; `null` if nobody does. Absent from an earlier version. */
+  readonly waitingSince?: string | null
+  /** By the clock that the other times are from. Absent from an earlier version. */
+  readonly now?: string
+}
+
+export interface HolderStatus {
+  readonly participant: number
+  readonly fence: number
+  readonly expiresAt: string
+  readonly since: string
+  readonly owner?: string
 }

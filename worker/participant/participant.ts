@@ -12,6 +12,7 @@
  */
 import type { LockConfiguration, ParticipantPlace } from '../../shared/api/configuration.ts'
 import { API_LIMITS } from '../../shared/api/limits.ts'
+import { isBornIn } from '../../shared/birth/existence.ts'
 import type { Json } from '../../shared/json.ts'
 import type { Limits } from '../../shared/protocols/protocol.ts'
 import type { Resource } from '../../shared/resource/resource.ts'
@@ -19,23 +20,27 @@ import { answer } from './calls/answer.ts'
 import { type CallContext, done } from './calls/context.ts'
 import { Conversations, type Talk } from './calls/conversations.ts'
 import { CallsInFlight, tooManyCalls } from './calls/in-flight.ts'
-import { noMember } from './calls/refusals.ts'
-import type { ParticipantAnswer, ParticipantCall } from './calls.ts'
-import { boundToConnection, Connections } from './core/connections.ts'
+import { existenceUnknown, noMember, noSuchLock } from './calls/refusals.ts'
+import { holderHere } from './calls/status.ts'
+import type { HolderStatus, ParticipantAnswer, ParticipantCall } from './calls.ts'
+import { boundToConnection, Connections, isBoundToConnection } from './core/connections.ts'
 import { Handovers } from './core/handovers.ts'
 import { Member, type StepReport } from './core/member.ts'
+import { Owners } from './core/owners.ts'
 import { Places } from './core/places.ts'
 import type { Storage } from './core/storage.ts'
 import { Timers } from './core/timers.ts'
 import { Turns } from './core/turns.ts'
 import { Withdrawals } from './core/withdrawals.ts'
 import { LedgerCalls } from './ledger/calls.ts'
+import { Looking } from './lock/existence.ts'
 import { type Address, type Birth, contextOf, Lock, placeOf } from './lock/lock.ts'
 import { type Caller, Callers } from './observe/callers.ts'
 import { LogLines } from './observe/log-lines.ts'
 import { Exchange } from './peers/exchange.ts'
 import type { Message, PeerAnswer, PeerRequest } from './peers/requests.ts'
 import type { Runtime, Sink, Socket } from './runtime.ts'
+import { HolderNews } from './streams/holder-news.ts'
 import type { SessionCall } from './streams/session-calls.ts'
 import { Sessions } from './streams/sessions.ts'
 import { Watchers } from './streams/watchers.ts'
@@ -49,10 +54,18 @@ export interface Deployment {
   resourceNamed(name: string): Resource | undefined
 }
 
-/** What begins with a `try`, which may leave for the first owner of a lock that is not born yet. */
+/**
+ * What a request is to a lock that is not born. It begins with a `try`, which may leave for the first owner
+ * at once; or it uses the lock; or it only looks, and gives birth to nothing.
+ */
+type Intent = 'try' | 'use' | 'look'
+
 const TRYING: ReadonlySet<ParticipantCall['type']> = new Set(['acquire', 'transact'])
 
 const BOOTS = '.boots'
+
+/** How long something that may wait is kept in memory only. Too short for an alarm (timers.ts). */
+const WRITE_WITHIN_MS = 200
 
 export class Participant {
   private readonly runtime: Runtime
@@ -61,19 +74,23 @@ export class Participant {
   private readonly turns: Turns
   private readonly timers: Timers
   private readonly lock: Lock
+  private readonly looking: Looking
   private readonly exchange: Exchange<Message>
   private readonly conversations: Conversations
   private readonly connections: Connections
   private readonly handovers: Handovers
   private readonly withdrawals: Withdrawals
+  private readonly owners: Owners
   private readonly places = new Places(API_LIMITS.waiters)
   private readonly callers = new Callers()
   private readonly logLines: LogLines
   private readonly sessions: Sessions
   private readonly watchers: Watchers
+  private readonly holderNews: HolderNews
   private knownMember: Member | null = null
   private readonly inFlight = new CallsInFlight()
   private requests = 0
+  private willWrite = false
 
   constructor(runtime: Runtime, storage: Storage, deployment: Deployment) {
     const member = () => this.member
@@ -92,6 +109,12 @@ export class Participant {
       begin: address => this.takePlace(address),
     })
     const { lock } = this
+    this.looking = new Looking({
+      runtime,
+      turns,
+      birth: () => this.knownMember?.engine.birthRecord ?? null,
+      registrars: address => deployment.defaults(address).participants,
+    })
     this.exchange = new Exchange<Message>({
       runtime,
       turns,
@@ -107,6 +130,12 @@ export class Participant {
     this.conversations = new Conversations(turns, timers, member)
     this.connections = new Connections(storage)
     this.withdrawals = new Withdrawals(storage, () => runtime.now())
+    this.owners = new Owners({
+      storage,
+      now: () => runtime.now(),
+      view: () => this.member.view,
+      isFleeting: user => isBoundToConnection(user) && !this.sessions.has(user),
+    })
     this.handovers = new Handovers({
       storage,
       timers,
@@ -115,7 +144,7 @@ export class Participant {
         return member()
       },
     })
-    this.sessions = new Sessions(turns, runtime, member, this.places, (call, caller, onEnd) =>
+    this.sessions = new Sessions(turns, runtime, member, this.places, this.owners, (call, caller, onEnd) =>
       this.begin(call, caller, onEnd),
     )
     this.logLines = new LogLines({
@@ -135,20 +164,46 @@ export class Participant {
         return member()
       },
     })
+    const { watchers } = this
+    this.holderNews = new HolderNews({
+      runtime,
+      turns,
+      get address() {
+        return lock.address
+      },
+      get isWatched() {
+        return watchers.size > 0
+      },
+      placeOf: peer => this.placeOf(peer),
+      tell: data => watchers.remark(data),
+    })
     turns.finish = () => {
       this.exchange.send()
+      this.writeSoon()
       timers.arm()
     }
-    turns.begin(() => this.wake())
+    if (lock.isKnown) turns.begin(() => this.wake())
+  }
+
+  /**
+   * What may wait is written with the next turn that must be written. If none comes, it is written by itself,
+   * so that a lock that is woken later finds its last operations settled.
+   */
+  private writeSoon(): void {
+    if (!this.storage.isBehind || this.willWrite) return
+    this.willWrite = true
+    this.timers.set(this.runtime.now() + WRITE_WITHIN_MS, () => {
+      this.willWrite = false
+      this.storage.flush()
+    })
   }
 
   /**
    * An instance that cannot write says nothing to anybody: it proves that it can write before it says
-   * anything.
+   * anything. One that has nothing in its storage, and is only looked at, leaves it so.
    */
   private wake(): void {
     this.storage.put(BOOTS, ((this.storage.get(BOOTS) as number | undefined) ?? 0) + 1)
-    if (!this.lock.isKnown) return
     this.takePlace(this.lock.address)
     for (const source of [this.connections, this.sessions])
       for (const [user, client] of source.clients()) this.places.restore(user, client)
@@ -168,19 +223,33 @@ export class Participant {
   ): Promise<ParticipantAnswer> {
     if (call.type === 'configure')
       return answerToConfigure(await this.lock.configure(address, call.configuration))
-    return this.asMember(address, TRYING.has(call.type), () => {
+    const answered = await this.asMember(address, TRYING.has(call.type) ? 'try' : 'look', () => {
       const taken = this.inFlight.take(call)
       if (taken === null) return tooManyCalls(call)
       const user = userOf(call)
       if (user !== null) this.callers.note(user, caller)
-      const answered = this.conversations.hold(() => answer(this.callContext, taken.call), signal)
-      return answered
+      const held = this.conversations.hold(() => answer(this.callContext, taken.call), signal)
+      return held
         .then(given => {
           this.onAnswered(call, given, caller)
           return given
         })
         .finally(() => taken.end())
     })
+    return answered === noSuchLock ? this.answerOfNoLock(address, call) : answered
+  }
+
+  /**
+   * An `acquire` that is on its way may still give birth to the lock: one that was withdrawn before it came
+   * must not be let in. So that is noted, lock or no lock.
+   */
+  private answerOfNoLock(address: Address, call: ParticipantCall): ParticipantAnswer {
+    if (call.type !== 'withdraw' || call.ofTicket) return noSuchLock
+    this.turns.run(() => {
+      this.lock.meet(address)
+      this.withdrawals.note(call.user)
+    })
+    return call.ofWaiter ? done(200, {}) : noSuchLock
   }
 
   /** A call that comes with a session's message, in the turn of that message. */
@@ -210,6 +279,8 @@ export class Participant {
   }
 
   async peer(address: Address, request: PeerRequest): Promise<PeerAnswer> {
+    if (request.type === 'who') return { type: 'holder', holder: this.holderWith(request.fence) }
+    if (request.type === 'look') return { type: 'sight', sight: await this.looking.own(address) }
     if (!this.lock.isKnown) this.turns.run(() => this.lock.meet(address))
     switch (request.type) {
       case 'messages':
@@ -222,9 +293,17 @@ export class Participant {
     }
   }
 
+  private holderWith(fence: number): HolderStatus | null {
+    return this.turns.run(() => {
+      const { knownMember: member, owners } = this
+      const holder = member === null ? null : holderHere({ member, owners })
+      return holder?.fence === fence ? holder : null
+    })
+  }
+
   /** `null`: the sink gets the events. */
   watch(address: Address, since: number | null, sink: Sink): Promise<ParticipantAnswer | null> {
-    return this.asMember(address, false, () => this.turns.run(() => this.watchers.open(since, sink)))
+    return this.asMember(address, 'look', () => this.turns.run(() => this.watchers.open(since, sink)))
   }
 
   /** The watcher has gone. */
@@ -246,7 +325,7 @@ export class Participant {
     caller: Caller = {},
     mayRead = true,
   ): Promise<ParticipantAnswer | null> {
-    return this.asMember(address, false, () =>
+    return this.asMember(address, 'use', () =>
       this.turns.run(() => this.sessions.open(user, accept, client, caller, mayRead)),
     )
   }
@@ -270,14 +349,22 @@ export class Participant {
     return this.knownMember
   }
 
+  private get isBornHere(): boolean {
+    return this.knownMember !== null && isBornIn(this.knownMember.engine.birthRecord)
+  }
+
   /** Only the participants of a lock answer what it is asked, once it is born. */
   private async asMember<Answer>(
     address: Address,
-    toTry: boolean,
+    intent: Intent,
     run: () => Answer | Promise<Answer>,
   ): Promise<Answer | ParticipantAnswer> {
     if (!this.knownMember?.engine.isTakingPart) {
-      const birth = await this.lock.ready(address, toTry)
+      if (intent === 'look' && !this.isBornHere) {
+        const existence = await this.looking.find(address)
+        if (existence !== 'exists') return existence === 'absent' ? noSuchLock : existenceUnknown
+      }
+      const birth = await this.lock.ready(address, intent === 'try')
       if (birth.type === 'elsewhere') return { type: 'elsewhere', configuration: birth.configuration }
       if (birth.type !== 'ready') return unavailable(birth)
     }
@@ -311,6 +398,7 @@ export class Participant {
         onBirth: events => lock.onBirth(events),
         onRestart: () => lock.repeat(),
         onClear: () => this.watchers.failAll(),
+        stayOf: user => this.owners.of(user),
         onTimer: timer => timer === 'ttl' && this.sessions.keepAlive(),
       },
       context,
@@ -328,15 +416,17 @@ export class Participant {
     this.logLines.onStep(report)
     this.callers.onStep(report.emitted)
     this.watchers.onStep(report)
+    this.holderNews.onStep(report)
     this.conversations.onStep(report.emitted)
     this.sessions.onStep(report.emitted)
     this.handovers.onStep(report)
     this.connections.onStep(report.emitted)
     this.places.onStep(report.emitted)
+    this.owners.onStep(report.emitted)
   }
 
   private get callContext(): CallContext {
-    const { runtime, connections, places, handovers, withdrawals, member } = this
+    const { runtime, connections, places, handovers, withdrawals, owners, member } = this
     return {
       member,
       configuration: member.configuration,
@@ -344,6 +434,7 @@ export class Participant {
       places,
       handovers,
       withdrawals,
+      owners,
       events: this.storage.events,
       now: () => runtime.now(),
       newRequest: () => `request/${++this.requests}`,

@@ -42,6 +42,8 @@ export interface Plan {
   readonly from: () => Coordinates | null
   /** How long all of it may take, from the first question to the last. */
   readonly limitMs: number
+  /** The lock comes into being with this, if there is none: then it has the participants of the defaults. */
+  readonly createsLock?: true
   /** Every problem must say what became of it. */
   readonly atStake?: Stake
   ask(place: ParticipantPlace, leftMs: number): Promise<Asked>
@@ -78,6 +80,23 @@ export class Routing {
 
   configurationOf(lock: string): LockConfiguration {
     return this.services.configurations.of(lock)
+  }
+
+  /** Whether a participant has told of this lock. */
+  hasHeardOf(lock: string): boolean {
+    return this.services.configurations.knows(lock)
+  }
+
+  /** For how long a participant has been silent, if it has. */
+  silentMs(lock: string, participant: number): number | undefined {
+    return this.services.silences.silentMs(lock, participant, this.services.now())
+  }
+
+  /** A participant was asked beside the usual way: it answered, or was silent. */
+  noteAnswer(lock: string, participant: number, isSilent: boolean): void {
+    const { silences, now } = this.services
+    if (isSilent) silences.note(lock, participant, now())
+    else silences.end(lock, participant)
   }
 
   learn(lock: string, configuration: LockConfiguration): void {
@@ -130,6 +149,7 @@ export class Routing {
     let isInDoubt = false
     const gone = (): Routed => (isInDoubt && isOperation(plan) ? unanswered(plan) : { type: 'gone' })
     for (let reroutes = 0; reroutes <= MAX_REROUTES; reroutes++) {
+      if (place === 'no-lock') return plan.createsLock ? gone() : NO_SUCH_LOCK
       if (place === 'unknown') return unanswered(plan)
       if (place === null) return gone()
       const { result, leavesDoubt } = await this.ask(plan, place, limitMs)
@@ -162,12 +182,15 @@ export class Routing {
       : { result: result.answer, leavesDoubt: result.isInDoubt === true }
   }
 
-  /** Where a participant is; `null` if the lock has none of this number, `unknown` if nobody could say. */
+  /**
+   * Where a participant is; `null` if the lock has none of this number, `unknown` if nobody could say, and
+   * `no-lock` if there is no such lock.
+   */
   async locate(
     lock: string,
     participant: number,
     from: () => Coordinates | null,
-  ): Promise<ParticipantPlace | null | 'unknown'> {
+  ): Promise<ParticipantPlace | null | 'unknown' | 'no-lock'> {
     const known = placeIn(this.configurationOf(lock), participant)
     if (known !== null) return known
     const told = await this.anyone({
@@ -176,6 +199,7 @@ export class Routing {
       limitMs: 2 * STATUS_MS,
       ask: place => this.services.caller.call(lock, place, { type: 'status' }, { limitMs: STATUS_MS }),
     })
+    if (told.type === 'problem' && told.code === 'no_such_lock') return 'no-lock'
     if (told.type !== 'done') return 'unknown'
     this.learn(lock, (told.body as unknown as ParticipantStatus).configuration)
     return placeIn(this.configurationOf(lock), participant)
@@ -211,6 +235,15 @@ function withDoubt(plan: Plan, answer: Answer): Answer {
 }
 
 const AFTER_A_DOUBT = 'But an earlier try of this call got no answer, and may have ejected it.'
+
+const NO_SUCH_LOCK: ProblemAnswer = {
+  type: 'problem',
+  code: 'no_such_lock',
+  detail: 'Nobody has used or configured this lock.',
+}
+
+export const isNoSuchLock = (answer: Routed): boolean =>
+  answer.type === 'problem' && answer.code === 'no_such_lock'
 
 function isOperation({ atStake }: Plan): boolean {
   return atStake === 'operation' || atStake === 'transaction'

@@ -48,8 +48,10 @@ export interface GrantRules<Step, Held extends Grant, Pending extends PendingOpe
   changeGrant(step: Step, grant: Held): void
   /** The operation is answered: the user is inside, and nothing is pending. */
   settle(step: Step): void
+  /** The user has its outcome and may stay, but may have wanted to leave with its operation. */
+  afterOutcome?(step: Step, grant: Held, pending: Pending): void
   /** Nobody is inside, nothing is pending, and the ending is remembered. */
-  end(step: Step, grant: Held, ending: Ending): void
+  end(step: Step, ending: Ending): void
   /** Whether the user is inside: neither on its way in nor on its way out. */
   isInside(step: Step): boolean
   /** Whether a result as new as this operation may have been dropped from the table. */
@@ -132,6 +134,7 @@ export function createGrants<
     rules.settle(step)
     emit(step, { type: 'outcome', user, fence, opId, sequence, result })
     if (ending !== null) eject(step, ending)
+    else rules.afterOutcome?.(step, grant, pendingOperation)
   }
 
   /** What this participant missed may have contained its pending operation: the table of results knows. */
@@ -169,8 +172,8 @@ export function createGrants<
   }
 
   /**
-   * A user that neither leaves nor keeps its grant alive is assumed gone, whatever state its stub is in (trap
-   * B11).
+   * L12: a user that neither leaves nor keeps its grant alive is assumed gone, whatever state its stub is in
+   * (trap B11).
    */
   function onTtlTimer(step: Step): void {
     const { grant } = stubOf(step)
@@ -190,7 +193,7 @@ export function createGrants<
     assert(grant !== null, 'only a holder is ejected')
     const { user, fence } = grant
     const pending = pendingOperation === null ? {} : { pending: pendingOutcome(step, pendingOperation) }
-    endGrant(step, grant, { user, fence, reason, ...pending })
+    endGrant(step, { user, fence, reason, ...pending })
     emit(step, { type: 'ejected', user, fence, reason, ...pending })
   }
 
@@ -212,12 +215,12 @@ export function createGrants<
     const { grant } = stubOf(step)
     assert(grant !== null, 'only a holder leaves')
     const { user, fence } = grant
-    endGrant(step, grant, { user, fence, reason: 'released' })
+    endGrant(step, { user, fence, reason: 'released' })
     emit(step, { type: 'rem', user, fence })
   }
 
-  function endGrant(step: Step, grant: Held, ending: Ending): void {
-    rules.end(step, grant, ending)
+  function endGrant(step: Step, ending: Ending): void {
+    rules.end(step, ending)
     cancelTimer(step, 'ttl')
   }
 

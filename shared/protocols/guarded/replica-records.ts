@@ -28,11 +28,12 @@ export function saveCells(step: Saving, cells: Cells): void {
   for (const [cell, value] of Object.entries(cells)) save(step, `${CELL}${cell}`, { value })
 }
 
-/** An operation was applied. */
-export function saveResponse(step: Saving, opId: string, { changes, stored, dropped }: Response): void {
-  for (const { cell, value } of changes) save(step, `${CELL}${cell}`, value === null ? null : { value })
-  if (stored !== null) save(step, `${RESULT}${opId}`, stored)
-  if (dropped !== null) save(step, `${RESULT}${dropped}`, null)
+/** An operation was applied. `write` is `saveLater` where this follows from a log that a majority holds. */
+export function saveResponse(step: Saving, opId: string, response: Response, write = save): void {
+  const { changes, stored, dropped } = response
+  for (const { cell, value } of changes) write(step, `${CELL}${cell}`, value === null ? null : { value })
+  if (stored !== null) write(step, `${RESULT}${opId}`, stored)
+  if (dropped !== null) write(step, `${RESULT}${dropped}`, null)
 }
 
 interface ReplacingStep extends Saving {

@@ -1,6 +1,6 @@
 /**
- * The grant of a local user, as far as it is this protocol's own: how it begins, and how it is given up once
- * that is decided. The rest is in ../guarded/grants.ts.
+ * The grant of a local user, as far as it is this protocol's own: how it begins, and how it is given up, once
+ * that is decided (P3). The rest is in ../guarded/grants.ts.
  */
 import type { EjectionReason } from '../../history/events.ts'
 import { roundOf } from '../ballots.ts'
@@ -28,7 +28,7 @@ export const {
 } = createGrants<Grant, PendingOperation, Step>({
   changeGrant: (step, grant) => changeStub(step, { grant }),
   settle: step => changeStub(step, { phase: 'cs-idle', pendingOperation: null }),
-  end(step, _grant, ending) {
+  end(step, ending) {
     const { endingsKept } = step.context.config.limits
     const endings = [...step.state.durable.stub.endings, ending].slice(-endingsKept)
     changeStub(step, { phase: 'outside', grant: null, pendingOperation: null, endings })

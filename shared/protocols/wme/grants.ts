@@ -3,13 +3,24 @@
  * where its end is remembered. The rest is in ../guarded/grants.ts.
  */
 import { createGrants, isGrantOf } from '../guarded/grants.ts'
+import type { Ending } from '../protocol.ts'
 import { endingOf } from '../refusals.ts'
 import { takeFirst } from '../waiting-users.ts'
 import { fenceOf } from './fence.ts'
 import { inCriticalSection } from './figure-3-states.ts'
 import { entryAt } from './log.ts'
 import type { EndingRecord, Grant, GrantEntry, PendingOperation, StubRecord } from './state.ts'
-import { assert, changeStub, emit, forget, type Step, save, setTimer } from './step.ts'
+import {
+  assert,
+  cancelTimer,
+  changeStub,
+  changeStubLater,
+  emit,
+  type Step,
+  save,
+  saveLater,
+  setTimer,
+} from './step.ts'
 
 export { isGrantOf }
 
@@ -26,10 +37,15 @@ export const {
   settlePendingFromResults,
 } = createGrants<Grant, PendingOperation, Step>({
   changeGrant: (step, grant) => changeStub(step, { grant }),
-  settle: step => changeStub(step, { phase: 'cs-idle', pendingOperation: null }),
-  end(step, { sequence }, ending) {
-    changeStub(step, { phase: 'idle', grant: null, pendingOperation: null })
-    rememberEnding(step, { ...ending, sequence })
+  // As long as the record of the stub says that the operation is pending, its application brings the outcome,
+  // and the exit if its user wanted that. So all of this may be written later.
+  settle: step => changeStubLater(step, { phase: 'cs-idle', pendingOperation: null }),
+  afterOutcome(step, grant, { thenExit }) {
+    if (thenExit) releaseLater(step, grant)
+  },
+  end(step, ending) {
+    noteEnd(step, ending)
+    step.mayWait = false
   },
   isInside: step => inCriticalSection(step.state.durable.stub.phase),
   mayBeForgotten(step, { sequence }) {
@@ -43,7 +59,7 @@ export const {
 
 // ---------------------------------------------------------------- entering
 
-/** The token has come for the first waiting user. */
+/** L10: the token has come for the first waiting user. */
 export function enter(step: Step, entry: GrantEntry): void {
   const { durable, soft } = step.state
   const waiter = durable.waiters[0]!
@@ -90,12 +106,26 @@ export function confirmGrant(step: Step, before: number): void {
 
 // ---------------------------------------------------------------- endings
 
+/** The user wanted to leave with its operation. That is in the record of the stub, so the exit may wait. */
+function releaseLater(step: Step, { user, fence }: Grant): void {
+  noteEnd(step, { user, fence, reason: 'released' })
+  cancelTimer(step, 'ttl')
+  emit(step, { type: 'rem', user, fence })
+}
+
+function noteEnd(step: Step, ending: Ending): void {
+  const { sequence } = step.state.durable.stub.grant!
+  changeStubLater(step, { phase: 'idle', grant: null, pendingOperation: null })
+  rememberEnding(step, { ...ending, sequence })
+}
+
 /** Each ending is a record of its own: the stub's record is written often, and stays small. */
 function rememberEnding(step: Step, ending: EndingRecord): void {
   const { endings } = step.state.durable
   endings.push(ending)
-  save(step, endingKey(ending), ending)
-  while (endings.length > step.context.config.limits.endingsKept) forget(step, endingKey(endings.shift()!))
+  saveLater(step, endingKey(ending), ending)
+  while (endings.length > step.context.config.limits.endingsKept)
+    saveLater(step, endingKey(endings.shift()!), null)
 }
 
 const endingKey = ({ fence }: EndingRecord): string => `ending/${fence}`

@@ -1,6 +1,6 @@
 /**
- * What is unanswered, and therefore repeated (traps C1-C4; ../retransmission.ts). Only what somebody waits
- * for is repeated forever; the rest is repeated `idleRepeats` times.
+ * What is unanswered, and therefore repeated (L25; traps C1-C4; ../retransmission.ts). Only what somebody
+ * waits for is repeated forever; the rest is repeated `idleRepeats` times.
  */
 import { isAsking, passOver } from '../asking.ts'
 import type { ParticipantId } from '../protocol.ts'

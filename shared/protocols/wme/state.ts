@@ -129,6 +129,8 @@ export interface PendingOperation extends GuardedOperation {
   readonly weight: number
   /** Its place in the log; `null` while it waits for the decision of a sealed epoch. */
   readonly sequence: number | null
+  /** Its user leaves with it. */
+  readonly thenExit?: true
 }
 
 export interface Waiter extends WaitingUser {

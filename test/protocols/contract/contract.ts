@@ -65,6 +65,12 @@ export class Table extends CommonTable<{ durable: unknown }, Message> {
     return holder(this, participant, user)
   }
 
+  /** A timer fires that this protocol has not set. */
+  fireForeign(participant: number, timer: string): Emitted[] {
+    this.perform(participant, { type: 'set-timer', timer, afterMs: 0 })
+    return this.fire(participant, timer)
+  }
+
   restart(participant: number): Emitted[] {
     this.crash(participant)
     return this.start(participant)

@@ -47,6 +47,17 @@ export const faultTests: readonly ContractTest[] = [
     },
   },
   {
+    title: 'regression: a timer that another protocol had set before the lock was born is ignored',
+    run(create) {
+      const table = create(3)
+      const before = table.saves.length
+      for (const timer of ['suspect', 'dead', 'silence', 'confirm', 'unheard-of', 'constructor'])
+        expect(table.fireForeign(1, timer)).toEqual([])
+      expect(table.network).toEqual([])
+      expect(table.saves).toHaveLength(before)
+    },
+  },
+  {
     title: 'a lock of one participant needs no message',
     run(create) {
       const table = create(1)

@@ -28,6 +28,8 @@ const PROGRESS_MS = 180_000
  */
 const SILENCE_MS = 300_000
 const LOOK_EVERY_MS = 500
+/** Until everything that participants keep in memory for a while is on their disks. */
+const WRITTEN_MS = 1_000
 /** For a lock that may be down. */
 const TRIED_MS = 30_000
 /** In the transcript. */
@@ -53,9 +55,16 @@ export class Healing {
       if (isOwed(this.#world, name)) await this.#requireProgress(name)
       else await this.#tryToUse(name)
     }
+    await this.#untilWritten()
     if (this.#isOver) return
     judgeStorage(this.#world)
     await this.#requireSilence()
+  }
+
+  /** What may wait is written soon, though nothing else happens. */
+  async #untilWritten(): Promise<void> {
+    const { loop } = this.#world
+    await loop.runUntil(loop.now + WRITTEN_MS, () => this.#isOver)
   }
 
   get #isOver(): boolean {

@@ -11,8 +11,10 @@ import type { ProtocolName } from '../../../shared/protocols/protocol.ts'
 import { keyValue } from '../../../shared/resource/key-value.ts'
 import { Violation } from '../violation.ts'
 import { judgeConfigurations } from './judge-configurations.ts'
+import { judgeExistence, judgeUnused } from './judge-existence.ts'
 import { judgeFences } from './judge-fences.ts'
 import { judgeGhosts } from './judge-ghosts.ts'
+import { judgeHolders } from './judge-holders.ts'
 import { judgeOperations } from './judge-operations.ts'
 import { judgeReads } from './judge-reads.ts'
 import { judgeWatches } from './judge-watches.ts'
@@ -22,6 +24,7 @@ import type { World } from './world.ts'
 const LOCK_ONLY: ReadonlySet<ProtocolName> = new Set(['ricart-agrawala', 'maekawa'])
 
 export function judgeRun(world: World): void {
+  judgeUnused(world)
   for (const { name } of world.plan.locks) {
     if (world.losses.owed(name) !== 'nothing') judgeLock(world, name)
   }
@@ -34,6 +37,8 @@ function judgeLock(world: World, lock: string): void {
   judgeConfigurations(world, lock)
   judgeFences(world, lock)
   judgeGhosts(world, lock)
+  judgeExistence(world, lock)
+  judgeHolders(world, lock)
   if (configuration !== null) {
     const { protocol, participants } = configuration
     const { resultsKept } = world.plan.limits

@@ -1,6 +1,7 @@
 /** What clients do. Each action stands for itself: any of them can be left out. */
 import type { Random } from '../random.ts'
 import type { LockPlan, Wish } from './plan.ts'
+import type { Look } from './plan-looks.ts'
 
 interface Base {
   readonly id: number
@@ -72,6 +73,7 @@ export type Action =
   | (Base & { readonly type: 'history' })
   | (Base & { readonly type: 'eject'; readonly byFence: boolean })
   | (Base & { readonly type: 'configure'; readonly wish: Wish })
+  | (Base & { readonly type: 'look'; readonly look: Look; readonly participant: number })
 
 interface Surroundings {
   readonly index: number
@@ -173,7 +175,7 @@ function drawAction(random: Random, id: number, at: number, lock: string, { site
   }
 }
 
-type Drawn = Exclude<Action['type'], 'configure'>
+type Drawn = Exclude<Action['type'], 'configure' | 'look'>
 
 const WEIGHTS: { readonly [type in Drawn]: number } = {
   transact: 10,

@@ -9,6 +9,7 @@ import { lock as machine } from '../../../shared/birth/lock.ts'
 import type { LockState } from '../../../shared/birth/lock-state.ts'
 import type {
   BirthEvent,
+  BirthRecord,
   BirthView,
   LockContext,
   LockEffect,
@@ -119,6 +120,11 @@ export class Engine {
     return machine.birthView(this.state)
   }
 
+  /** What is stored of the birth. */
+  get birthRecord(): BirthRecord {
+    return this.state.birth
+  }
+
   /** The resource of the core that is here; a different object for a different core. */
   get resource(): Resource | null {
     return this.state.core?.context.resource ?? null
@@ -163,7 +169,7 @@ export class Engine {
     switch (effect.type) {
       case 'save':
         if (effect.clear) this.clear()
-        return storage.save(effect.records)
+        return storage.save(effect.records, effect.mayWait)
       case 'send':
         return this.host.post(effect.to, effect.message)
       case 'set-timer':

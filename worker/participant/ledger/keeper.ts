@@ -76,6 +76,8 @@ export class LedgerKeeper {
         return { type: 'ledger', messages: this.exchange.receive(request.from, request.messages) }
       case 'ask-ledger':
         return { type: 'ledger-answer', answer: this.turns.run(() => this.ask(request.question)) }
+      case 'look-ledger':
+        return { type: 'ledger-sight', sight: this.turns.run(() => machine.look(this.state!, request.look)) }
       case 'tell-ledger': {
         const { lock, generation } = request
         this.turns.run(() => this.step({ type: 'finished', lock, generation }))

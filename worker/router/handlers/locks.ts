@@ -1,15 +1,15 @@
 /** A lock as a whole: its configuration, the views of its participants, and what operators do to it. */
 import type { LockConfiguration, ParticipantPlace } from '../../../shared/api/configuration.ts'
-import type { ParticipantView, StatusAnswer } from '../../../shared/api/types.ts'
 import type { Json } from '../../../shared/json.ts'
 import { checkOptions } from '../../../shared/protocols/all.ts'
 import type { ParticipantCall, ParticipantStatus } from '../../participant/calls.ts'
 import { json, malformed, pass, problemResponse } from '../answers.ts'
 import { callerOf } from '../authentication.ts'
 import { configurationFrom, describeConfiguration, differences } from '../configuration.ts'
-import type { Handlers, Services } from '../context.ts'
+import type { Handlers, RouterContext, Services } from '../context.ts'
+import { statusOf } from '../lock-status.ts'
 import { whereFrom } from '../nearest.ts'
-import { bodyOf } from '../routing.ts'
+import { bodyOf, isNoSuchLock, type ProblemAnswer } from '../routing.ts'
 import { mapLimited } from '../time-limit.ts'
 
 export const lockHandlers = {
@@ -65,14 +65,9 @@ export const lockHandlers = {
 
   status: async ({ c, services, parameters: { lock } }) => {
     const views = await askAll<ParticipantStatus>(services, lock, () => ({ type: 'status' }))
-    const { protocol, participants } = services.routing.configurationOf(lock)
-    const answer: StatusAnswer = {
-      lock,
-      protocol,
-      participants: participants.map(place => describeParticipant(place, views.get(place.id) ?? null)),
-      holder: latestHolder([...views.values()]),
-    }
-    return json(c, 200, answer)
+    const refusal = refuseIfAbsent(c, services, lock, views)
+    if (refusal !== null) return refusal
+    return json(c, 200, statusOf(services, lock, views))
   },
 
   eject: async ({ c, services, parameters: { lock }, body }) => {
@@ -110,6 +105,37 @@ function bornAt(configuration: LockConfiguration, place: ParticipantPlace): Lock
 /** As many requests as may wait at once; the time of each begins when it does. */
 const MAX_AT_ONCE = 6
 
+/** By participant; and the problems of those that answered with one. */
+export class Answers<Body> extends Map<number, Body> {
+  readonly problems = new Map<number, ProblemAnswer>()
+
+  /** Whoever says that there is no such lock has asked those that would know. */
+  get saysNoSuchLock(): boolean {
+    return this.size === 0 && [...this.problems.values()].some(isNoSuchLock)
+  }
+}
+
+/** If nobody knows anything of a lock, it may be that there is no such lock, or that nobody can tell. */
+export function refuseIfAbsent(
+  c: RouterContext,
+  { routing }: Services,
+  lock: string,
+  answers: Answers<unknown>,
+): Response | null {
+  if (answers.size > 0) return null
+  const problems = [...answers.problems.values()]
+  const problem = problems.find(isNoSuchLock) ?? (routing.hasHeardOf(lock) ? null : problems[0])
+  if (problem === null) return null
+  return pass(c, problem ?? NOBODY_ANSWERED)
+}
+
+const NOBODY_ANSWERED: ProblemAnswer = {
+  type: 'problem',
+  code: 'no_quorum',
+  detail: 'No participant answered in time, so not even whether there is such a lock is known.',
+  retryAfterSeconds: 1,
+}
+
 /**
  * The answers of the participants that gave one. It asks those of the known configuration and, if their
  * answers name another one, those of that. A participant for which there is nothing to ask (`null`) is left
@@ -119,9 +145,10 @@ export async function askAll<Body>(
   services: Services,
   lock: string,
   callFor: (place: ParticipantPlace) => ParticipantCall | null,
-): Promise<Map<number, Body>> {
-  const { routing, caller, times } = services
-  const bodies = new Map<number, Body>()
+  limitMs: number = services.times.statusMs,
+): Promise<Answers<Body>> {
+  const { routing, caller } = services
+  const bodies = new Answers<Body>()
   const asked = new Set<number>()
   for (;;) {
     const places = routing.configurationOf(lock).participants.filter(({ id }) => !asked.has(id))
@@ -130,37 +157,15 @@ export async function askAll<Body>(
       asked.add(place.id)
       const call = callFor(place)
       if (call === null) return
-      const result = await caller.call(lock, place, call, { limitMs: times.statusMs })
+      const result = await caller.call(lock, place, call, { limitMs })
+      routing.noteAnswer(lock, place.id, result.type === 'silent')
       if (result.type !== 'answered') return
       if (result.answer.type === 'elsewhere') return routing.learn(lock, result.answer.configuration)
+      if (result.answer.type === 'problem') bodies.problems.set(place.id, result.answer)
       if (result.answer.type !== 'done') return
       bodies.set(place.id, bodyOf<Body>(result.answer))
       const { configuration } = result.answer.body as { readonly configuration?: unknown }
       if (configuration !== undefined) routing.learn(lock, configuration as LockConfiguration)
     })
   }
-}
-
-function describeParticipant(
-  { id, location }: ParticipantPlace,
-  status: ParticipantStatus | null,
-): ParticipantView {
-  if (status === null) {
-    const unknown = { phase: null, epoch: null, sequence: null, owner: null, queue: null, suspects: null }
-    return { id, location, reachable: false, ...unknown }
-  }
-  const { phase, epoch, sequence, owner, queue, suspects } = status
-  return { id, location, reachable: true, phase, epoch, sequence, owner, queue, suspects: [...suspects] }
-}
-
-/**
- * Two users may think that they hold the lock: one of them was forced out and does not know it yet, and has
- * the lower fence.
- */
-function latestHolder(statuses: readonly ParticipantStatus[]): ParticipantStatus['holder'] {
-  const holders = statuses.flatMap(({ holder }) => (holder === null ? [] : [holder]))
-  return holders.reduce<ParticipantStatus['holder']>(
-    (latest, holder) => (latest === null || holder.fence > latest.fence ? holder : latest),
-    null,
-  )
 }
