@@ -1,6 +1,6 @@
 /** Changing the members of a lock: each rule of the design, taken away. */
 import type { Mutant } from './catalogue.ts'
-import { lines, WME } from './sources.ts'
+import { lines, SHARED, WME } from './sources.ts'
 
 export const memberMutants: Mutant[] = [
   {
@@ -268,6 +268,15 @@ export const memberMutants: Mutant[] = [
     file: WME.learner,
     find: '  if (next !== undefined) askForCatchUp(step, next)\n',
     replace: '',
+  },
+  {
+    id: 'm12-ballots-collide',
+    trap: 'M12',
+    subject: 'members',
+    title: 'participants 1 and 257 have the same ballots',
+    file: SHARED.ballots,
+    find: 'participant < DIGITS ? next * DIGITS + participant :',
+    replace: 'participant > 0 ? next * DIGITS + (participant % DIGITS) :',
   },
   {
     id: 'm11-epochs-begin-again',

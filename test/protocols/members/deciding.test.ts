@@ -3,6 +3,8 @@
  * forbids.
  */
 import { describe, expect, it } from 'vitest'
+import { ballotAbove } from '../../../shared/protocols/ballots.ts'
+import { MAX_PARTICIPANT_NUMBER } from '../../../shared/protocols/protocol.ts'
 import {
   addMachines,
   all,
@@ -31,6 +33,19 @@ import {
   to,
   valueAt,
 } from './scenes.ts'
+
+it('M12 participants with numbers of any size never have the same ballot', () => {
+  const numbers = [1, 2, 255, 256, 257, 513, MAX_PARTICIPANT_NUMBER]
+  const owners = new Map<number, number>()
+  for (const number of numbers) {
+    for (let ballot = 0, tries = 0; tries < 50; tries++) {
+      ballot = ballotAbove(ballot, number)
+      expect(owners.get(ballot) ?? number).toBe(number)
+      owners.set(ballot, number)
+    }
+  }
+  expect(owners.size).toBe(50 * numbers.length)
+})
 
 describe.each(protocols)('deciding the members %s', (_name, protocol) => {
   it.each([
