@@ -345,8 +345,9 @@ export interface Limits {
  */
 export const MAX_PARTICIPANT_NUMBER = 4_095
 
-/** How many members a lock may have. */
+/** How many members a lock may have, and how long an address, or the name of a change, may be. */
 export const MAX_MEMBERS = 100
+export const MAX_ADDRESS_LENGTH = 256
 
 /** A lock's choice among the variants of its protocol. An option that is absent is off. */
 export interface ProtocolOptions {

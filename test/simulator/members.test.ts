@@ -1,4 +1,4 @@
-/** Operators that change the members in a simulation: such runs are judged, repeatable, and notice what is wrong. */
+/** Operators change the members in a simulation: such runs are judged and repeatable, and notice mistakes. */
 import { describe, expect, it } from 'vitest'
 import type { Effect } from '../../shared/protocols/protocol.ts'
 import type { WmeMessage } from '../../shared/protocols/wme/messages.ts'

@@ -11,7 +11,7 @@
  */
 
 import type { Members, ParticipantId } from '../protocol.ts'
-import { MAX_MEMBERS, MAX_PARTICIPANT_NUMBER } from '../protocol.ts'
+import { MAX_ADDRESS_LENGTH, MAX_MEMBERS, MAX_PARTICIPANT_NUMBER } from '../protocol.ts'
 import { majority } from '../quorum.ts'
 import { addressesIn, areSame, configIn, highestIn, isMember, type MemberSet } from './members.ts'
 import type { Incarnations } from './state.ts'
@@ -55,15 +55,24 @@ export const newcomersOf = (step: Step, { members }: MemberChange): ParticipantI
 // ---------------------------------------------------------------- which changes count
 
 /** Numbers are used once: a machine that comes back gets a new one (rule M6). */
-export function isSet(step: Step, { members }: MemberChange): boolean {
+export function isSet(step: Step, { id, members }: MemberChange): boolean {
   const { config } = step.context
-  const numbers = Object.keys(members).map(Number)
+  const present = addressesIn(config, step.state.durable.epoch)
   const highest = highestIn(config, step.state.durable.epoch)
-  const isNumber = (number: number) =>
-    isMember(step, number)
-      ? members[number] === addressesIn(config, step.state.durable.epoch)[number]
-      : Number.isInteger(number) && number > highest && number <= MAX_PARTICIPANT_NUMBER
-  return numbers.length > 0 && numbers.length <= MAX_MEMBERS && numbers.every(isNumber)
+  const isNew = (number: number) =>
+    Number.isInteger(number) && number > highest && number <= MAX_PARTICIPANT_NUMBER
+  // A number is written in one way, or it would be two members.
+  const isWritten = (number: string) => String(Number(number)) === number
+  const isPlace = ([number, address]: [string, string]) =>
+    present[number] === undefined ? isWritten(number) && isNew(Number(number)) : address === present[number]
+  const places = Object.entries(members)
+  const isShort = (text: string) => text.length <= MAX_ADDRESS_LENGTH
+  return (
+    places.length > 0 &&
+    places.length <= MAX_MEMBERS &&
+    [id, ...Object.values(members)].every(isShort) &&
+    places.every(isPlace)
+  )
 }
 
 /** It was made for the present set, and that set is another one than it wants. */

@@ -199,6 +199,8 @@ describe.each(protocols)('deciding the members %s', (_name, protocol) => {
     ['a number that is none', { 1: '', x: '' }],
     ['the same number in another place', { 1: '', 2: 'over there' }],
     ['a number that is too high', { 1: '', 4096: '' }],
+    ['an address that is too long', { 1: '', 4: 'x'.repeat(257) }],
+    ['a number that is written in another way', { 1: '', '05.0': '' }],
     ['too many members', setOf(...Array.from({ length: 101 }, (_, index) => index + 1))],
   ])('a set that is none is refused: %s', (_what, members) => {
     const cluster = createCluster(protocol)
