@@ -190,8 +190,8 @@ export const livenessMutants: Mutant[] = [
     trap: 'B11',
     title: 'a grant whose time ends while an operation is pending goes on',
     file: GUARDED.grants,
-    find: '    if (ending !== null) eject(step, ending)\n',
-    replace: '',
+    find: '    if (ending !== null) eject(step, ending)\n    else rules',
+    replace: '    rules',
   },
   {
     id: 'local-users-first',
