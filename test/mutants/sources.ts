@@ -17,6 +17,7 @@ export const WME = {
   log: `${folder}/log.ts`,
   members: `${folder}/members.ts`,
   membership: `${folder}/membership.ts`,
+  outsiders: `${folder}/outsiders.ts`,
   paxos: `${folder}/paxos.ts`,
   preVote: `${folder}/pre-vote.ts`,
   reads: `${folder}/reads.ts`,

@@ -26,6 +26,7 @@ import * as learner from './learner.ts'
 import { isMember } from './members.ts'
 import * as membership from './membership.ts'
 import type { WmeMessage } from './messages.ts'
+import { type HelpMessage, isHelp, onHelp, onMessageWhenJoining, onMessageWhenRemoved } from './outsiders.ts'
 import { onReject } from './paxos.ts'
 import * as preVote from './pre-vote.ts'
 import * as reads from './reads.ts'
@@ -132,67 +133,6 @@ function onMessage(step: Step, from: ParticipantId, message: WmeMessage): void {
   preVote.onSignOfLife(step, from)
   if (sealed) onMessageWhenSealed(step, from, message)
   else onMessageInNormalPhase(step, from, message)
-}
-
-/** A participant that is no member speaks only of that, and takes help. */
-function onMessageWhenJoining(step: Step, from: ParticipantId, message: WmeMessage): void {
-  if (isHelp(message)) return onHelp(step, from, message)
-  switch (message.type) {
-    case 'elsewhere':
-      return learner.onElsewhere(step, message)
-    case 'invite':
-    case 'handover':
-      return learner.sendJoinTo(step, from)
-    default:
-      if ('epoch' in message) learner.onContact(step, from, message.epoch)
-  }
-}
-
-/** A participant that was removed has no say, but helps others as long as it has something to help with. */
-function onMessageWhenRemoved(step: Step, from: ParticipantId, message: WmeMessage): void {
-  const { durable } = step.state
-  if (isHelp(message) || message.type === 'elsewhere' || message.type === 'installed') return
-  if (durable.membership.status === 'removed' && !durable.membership.hasData) {
-    const isBehind = !('epoch' in message) || message.epoch < durable.epoch.epoch
-    return isBehind ? learner.sendElsewhere(step, from) : undefined
-  }
-  switch (message.type) {
-    case 'join':
-      return membership.onJoinElsewhere(step, from, message)
-    case 'catch-up-request':
-      return catchUp.onCatchUpRequest(step, from, message)
-    case 'snapshot-request':
-      return catchUp.onSnapshotRequest(step, from, message)
-    default:
-      if (message.epoch < durable.epoch.epoch) preVote.sendAlive(step, from)
-  }
-}
-
-type HelpMessage = Extract<
-  WmeMessage,
-  { type: 'catch-up' | 'snapshot-offer' | 'snapshot-page' | 'snapshot-gone' }
->
-
-/** Help for a participant that is behind, or not a member yet. */
-const isHelp = (message: WmeMessage): message is HelpMessage =>
-  message.type === 'catch-up' ||
-  message.type === 'snapshot-offer' ||
-  message.type === 'snapshot-page' ||
-  message.type === 'snapshot-gone'
-
-function onHelp(step: Step, from: ParticipantId, message: HelpMessage): void {
-  switch (message.type) {
-    case 'catch-up':
-      return catchUp.onCatchUp(step, from, message)
-    case 'snapshot-offer':
-      return catchUp.onSnapshotOffer(step, from, message)
-    case 'snapshot-page':
-      return catchUp.onSnapshotPage(step, from, message)
-    case 'snapshot-gone':
-      return snapshots.onSnapshotGone(step, from, message)
-    default:
-      return message satisfies never
-  }
 }
 
 type EpochMessage = Exclude<
