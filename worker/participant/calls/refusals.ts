@@ -27,7 +27,12 @@ export function refusalProblem(refusal: Refusal, opId?: string): ProblemAnswer {
         ...(opId !== undefined && { outcome: 'not-applied' }),
       }
     case 'not-a-member':
+    case 'elsewhere':
       return noMember
+    case 'other-members':
+    case 'not-reached':
+    case 'no-such-members':
+      return membersNotChanged
     case 'not-supported':
       return {
         type: 'problem',
@@ -51,6 +56,12 @@ export const noMember: ProblemAnswer = {
   detail: 'The others are taking this participant back into the lock. Ask again, or ask another participant.',
   outcome: 'not-applied',
   retryAfterSeconds: 1,
+}
+
+const membersNotChanged: ProblemAnswer = {
+  type: 'problem',
+  code: 'conflict',
+  detail: 'The members of the lock were not changed.',
 }
 
 /** A protocol without a log: there is no state, and nobody can tell the order of events elsewhere. */

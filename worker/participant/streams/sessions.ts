@@ -319,6 +319,9 @@ function codeOf(refusal: Refusal['code']): ProblemCode {
   switch (refusal) {
     case 'conflict':
     case 'busy':
+    case 'other-members':
+    case 'not-reached':
+    case 'no-such-members':
       return 'conflict'
     case 'too-large':
       return 'too_large'
@@ -329,6 +332,7 @@ function codeOf(refusal: Refusal['code']): ProblemCode {
     case 'not-supported':
       return 'not_supported'
     case 'not-a-member':
+    case 'elsewhere':
     case 'not-waiting':
       return 'no_quorum'
   }
