@@ -116,8 +116,8 @@ export class Answers<Body> extends Map<number, Body> {
 }
 
 /**
- * If nobody knows anything of a lock, it may be that there is no such lock, or that nobody can tell. If nobody
- * answers at all, all are reported as unreachable: that never fails the call.
+ * If nobody knows anything of a lock, it may be that there is no such lock, or that nobody can tell. If
+ * nobody answers at all, all are reported as unreachable: that never fails the call.
  */
 export function refuseIfAbsent(
   c: RouterContext,
