@@ -28,6 +28,7 @@ const CLASS_BY_CODE: { readonly [Code in ProblemCode]: typeof BatonError } = {
   bad_request: BadRequestError,
   unauthenticated: UnauthenticatedError,
   forbidden: ForbiddenError,
+  no_such_lock: NotFoundError,
   no_such_ticket: NotFoundError,
   no_such_key: NotFoundError,
   no_such_route: NotFoundError,

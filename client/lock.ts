@@ -52,6 +52,11 @@ export interface SignalOptions {
   readonly signal?: AbortSignal | undefined
 }
 
+export interface DeleteOptions extends SignalOptions {
+  /** Whoever holds the lock is ejected. */
+  readonly force?: boolean
+}
+
 export interface EjectOptions extends SignalOptions {
   readonly fence?: number
 }
@@ -276,6 +281,17 @@ export class Lock<Resource extends ResourceTypes = KeyValue> {
         ? error.with({ detail: `${error.detail} ${AFTER_A_LOSS}`, outcome: 'unknown' })
         : error
     }
+  }
+
+  /**
+   * Deletes the lock with the state that it guards. Rejects with a `LockedError` while it is held, unless it is
+   * forced, and with a `NotFoundError` if there is none. It deletes the lock that is there now: if an answer
+   * gets lost and the request is repeated, a lock that was created meanwhile stays.
+   */
+  async delete({ force = false, signal }: DeleteOptions = {}): Promise<void> {
+    const { generation } = await this.status({ signal })
+    const path = `${pathOf(this.name)}?force=${force}&generation=${generation}`
+    await this.#repeatable('delete', { method: 'DELETE', path }, { signal })
   }
 
   /**

@@ -91,6 +91,8 @@ export interface Configuration {
 export interface Status {
   readonly lock: string
   readonly protocol: string
+  /** 1 for the first lock of this name; one more for each that was deleted before. */
+  readonly generation: number
   readonly participants: readonly ParticipantInfo[]
   readonly holder: Holder | null
 }

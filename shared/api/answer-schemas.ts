@@ -125,6 +125,10 @@ export const statusAnswer = component(
   z.object({
     lock: lockName,
     protocol,
+    generation: z
+      .number()
+      .int()
+      .describe('1 for the first lock of this name; one more for each that was deleted before.'),
     participants: z.array(participantView).describe('The view of each participant.'),
     holder: holder
       .nullable()

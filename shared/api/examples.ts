@@ -131,6 +131,7 @@ data: {"sequence":2,"fence":1,"opId":"visit-1","changes":[{"key":"visits","value
     answer: {
       lock: LOCK,
       protocol: 'wme-2',
+      generation: 1,
       participants: [
         participantView(1, 'weur', 'cs-idle'),
         participantView(2, 'enam', 'idle'),
@@ -179,6 +180,7 @@ data: {"sequence":2,"fence":1,"opId":"visit-1","changes":[{"key":"visits","value
       localHandoffs: 1,
     },
   },
+  delete: { parameters: { lock: 'europe' }, query: { force: 'false' }, status: 204 },
   eject: { parameters: { lock: LOCK }, body: {}, status: 200, answer: { epoch: 0 } },
   participants: {
     parameters: { lock: LOCK },

@@ -33,6 +33,12 @@ export const PROBLEMS = {
     retryable: false,
     advice: 'Use a key whose entry has this verb and this lock.',
   },
+  no_such_lock: {
+    status: 404,
+    title: 'There is no such lock',
+    retryable: false,
+    advice: 'Nobody has used or configured it. An acquire, a transact, a session or a PUT creates it.',
+  },
   no_such_ticket: {
     status: 404,
     title: 'There is no such ticket',

@@ -46,6 +46,22 @@ function areLockNames(text: string): boolean {
 
 const cursor = z.string().max(API_LIMITS.cursorLength).optional().describe('The cursor of the page before.')
 export const noQuery = z.strictObject({})
+export const deleteQuery = z.strictObject({
+  force: z
+    .enum(['true', 'false'])
+    .default('false')
+    .describe('Whoever holds the lock, or gets it before it is deleted, is ejected.'),
+  generation: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .max(Number.MAX_SAFE_INTEGER)
+    .optional()
+    .describe(
+      'Ends only the lock that is, or was, this one of all locks with its name: its status says which. ' +
+        'With it the call can be repeated after a lost answer, and never ends a lock that was created since.',
+    ),
+})
 export const ticketQuery = z.strictObject({ waitMs: waitMs.default(0) })
 export const stateQuery = z.strictObject({
   consistency: consistency.default('linearizable'),

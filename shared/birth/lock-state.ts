@@ -58,6 +58,8 @@ export interface Soft {
   counted: Map<ParticipantId, number>
   /** Peers that are known to have the value. */
   informed: Set<ParticipantId>
+  /** How often the end of the last generation was told (ending.ts). */
+  tellings: number
   /** `try` events of users that wait in a core that may yet be dropped. */
   tries: Map<string, UserInput>
 }
@@ -95,6 +97,10 @@ export interface Step {
   readonly records: Map<string, Json | null>
   readonly effects: LockEffect[]
   clear: boolean
+  /** The core has ended its generation, in this epoch and with a log of this length. */
+  end: { readonly epoch: number; readonly length: number } | null
+  /** A generation has ended: nothing but its tombstone is kept, in the machine or beside it. */
+  ended: boolean
   restart: boolean
 }
 
@@ -102,6 +108,7 @@ export const BIRTH = 'birth'
 export const CORE_TIMER = 'core/'
 export const PROPOSE_TIMER = 'birth/propose'
 export const LEDGER_TIMER = 'birth/ledger'
+export const TELL_TIMER = 'birth/tell'
 
 export function blankBirth(generation: number, startEpoch: number): BirthRecord {
   return {
@@ -139,6 +146,7 @@ export function blankSoft(random: string, incarnation: number): Soft {
     acting: new Map(),
     counted: new Map(),
     informed: new Set(),
+    tellings: 0,
     tries: new Map(),
   }
 }
@@ -216,7 +224,8 @@ export function takeEffects(step: Step): LockEffect[] {
   const effects: LockEffect[] = []
   if (step.records.size > 0) {
     const records: DurableRecord[] = [...step.records].map(([key, value]) => ({ key, value }))
-    effects.push(step.clear ? { type: 'save', clear: true, records } : { type: 'save', records })
+    const clear = step.clear && { clear: true as const, ...(step.ended && { ended: true as const }) }
+    effects.push({ type: 'save', ...clear, records })
   }
   for (const effect of step.effects) effects.push(effect)
   if (step.restart) effects.push({ type: 'restart' })

@@ -16,8 +16,9 @@ import type { Json } from '../json.ts'
 import { protocolNamed } from '../protocols/all.ts'
 import type { GuardedState, ParticipantId, View } from '../protocols/protocol.ts'
 import { hasReason, onProposeTimer, proceed } from './drive.ts'
+import { endGeneration, tellAll } from './ending.ts'
 import { askLedger, hasStanding, onLedger } from './entitlement.ts'
-import { endGeneration, forgetLife } from './generation.ts'
+import { forgetLife } from './generation.ts'
 import { contextOf, giveUserEvent, stepCore } from './lock-core.ts'
 import {
   BIRTH,
@@ -31,6 +32,7 @@ import {
   modeOf,
   PROPOSE_TIMER,
   type Step,
+  TELL_TIMER,
   takeEffects,
 } from './lock-state.ts'
 import type { BirthRecord, BirthView, LockContext, LockEffect, LockInput } from './lock-types.ts'
@@ -107,9 +109,12 @@ function step(context: LockContext, state: LockState, input: LockInput): LockEff
     records: new Map(),
     effects: [],
     clear: false,
+    end: null,
+    ended: false,
     restart: false,
   }
   dispatch(step, input)
+  endGeneration(step)
   proceed(step)
   return takeEffects(step)
 }
@@ -138,7 +143,8 @@ function dispatch(step: Step, input: LockInput): void {
     case 'finish':
       return onFinish(step, input.incarnation)
     case 'end':
-      return endGeneration(step, input.epoch, input.length)
+      step.end = { epoch: input.epoch, length: input.length }
+      return
     default:
       return input satisfies never
   }
@@ -146,6 +152,7 @@ function dispatch(step: Step, input: LockInput): void {
 
 function onStart(step: Step, random: string, incarnation: number): void {
   step.state.soft = blankSoft(random, incarnation)
+  tellAll(step)
   stepCore(step, { type: 'start', now: step.now, genesis: false, incarnation })
 }
 
@@ -182,6 +189,7 @@ function onTimer(step: Step, timer: string): void {
   if (timer.startsWith(CORE_TIMER)) {
     stepCore(step, { type: 'timer', now: step.now, timer: timer.slice(CORE_TIMER.length) })
   } else if (timer === PROPOSE_TIMER) onProposeTimer(step)
+  else if (timer === TELL_TIMER) tellAll(step)
   else if (timer === LEDGER_TIMER) {
     soft.isAsking = false
     soft.notReady = null

@@ -3,6 +3,7 @@
  * core.
  */
 import { MESSAGE_FORMAT, type ParticipantId } from '../protocols/protocol.ts'
+import { noteTold } from './ending.ts'
 import { hold, isStandingKnown } from './entitlement.ts'
 import { adoptGeneration, forgetLife } from './generation.ts'
 import { incarnationIn } from './incarnations.ts'
@@ -19,6 +20,9 @@ export function onEnvelope(step: Step, from: ParticipantId, envelope: LockEnvelo
   if (envelope.generation < state.birth.generation) return sayOutdated(step, from, envelope)
   if (envelope.generation > state.birth.generation)
     adoptGeneration(step, envelope.generation, envelope.startEpoch ?? 0)
+  noteTold(step, from)
+  if (envelope.body.type === 'ended') return send(step, from, { type: 'heard' })
+  if (envelope.body.type === 'heard') return
   if (!isStandingKnown(step)) return onMessageTooEarly(step, from, envelope)
   const incarnation = envelope.incarnation ?? 1
   if (incarnation < incarnationIn(state.birth.known, from)) return sayOutdated(step, from, envelope)
@@ -58,6 +62,8 @@ function onBirthMessage(step: Step, from: ParticipantId, message: BirthMessage, 
   const { chosen } = state.birth
   switch (message.type) {
     case 'outdated':
+    case 'ended':
+    case 'heard':
       return
     case 'chosen':
       if (isRegistrar(context, from) || isMember(message.value, from))

@@ -200,6 +200,8 @@ export type Refusal =
   | { readonly code: 'too-large' }
   | { readonly code: 'too-many-waiters' }
   | { readonly code: 'not-waiting' }
+  /** The lock was deleted while its user waited. */
+  | { readonly code: 'ended' }
   /** This participant is not a member (yet, or again). */
   | { readonly code: 'not-a-member' }
   /**
@@ -226,6 +228,8 @@ export type ReplicaOutput =
       readonly result: Json
       /** The cells that it changed; empty if the operation was applied before. */
       readonly changes: readonly CellChange[]
+      /** The epoch of its entry in the log, in protocols whose fences count epochs. */
+      readonly epoch?: number
     }
   /** A grant is committed: from this place in the log on, the token belongs to `to`. */
   | {

@@ -120,6 +120,9 @@ export class Users {
       case 'configured':
       case 'configuration-refused':
         return this.world.checks.configured(host, event)
+      case 'ended':
+      case 'told':
+        return
     }
     const user = 'user' in event ? this.byHost.get(host)?.get(event.user) : undefined
     if (user !== undefined && user.phase !== 'gone') this.hear(user, event)

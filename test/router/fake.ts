@@ -110,6 +110,7 @@ export function usualAnswer(call: ParticipantCall, participant: number): Partici
     case 'withdraw':
       return call.ofWaiter ? done(200, { configuration: DEFAULTS as unknown as Json }) : done(204, null)
     case 'confirm':
+    case 'delete':
     case 'release':
       return done(204, null)
     case 'get':

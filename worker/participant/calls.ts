@@ -96,6 +96,16 @@ export type ParticipantCall =
   | { readonly type: 'history'; readonly limit?: number; readonly cursor?: string | null }
   /** `fence`: only if this is the holder's. Absent (also from an older router) or `null`: any holder. */
   | { readonly type: 'eject'; readonly fence?: number | null }
+  /**
+   * Ends the lock, or only the generation that is named. `user` is a random token. `force`: whoever holds it is
+   * ejected.
+   */
+  | {
+      readonly type: 'delete'
+      readonly user: string
+      readonly force: boolean
+      readonly generation: number | null
+    }
   /** Gives birth to the lock with this configuration unless it has one; answers with the one it has. */
   | { readonly type: 'configure'; readonly configuration: LockConfiguration }
 
@@ -124,6 +134,8 @@ export type ParticipantAnswer =
 /** The body of a `status` answer. */
 export interface ParticipantStatus {
   readonly configuration: LockConfiguration
+  /** Absent from a participant of an earlier version. */
+  readonly generation?: number
   readonly phase: string
   readonly epoch: number
   readonly sequence: number

@@ -12,6 +12,7 @@
  */
 import type { LockConfiguration, ParticipantPlace } from '../../shared/api/configuration.ts'
 import { API_LIMITS } from '../../shared/api/limits.ts'
+import type { BirthEvent } from '../../shared/birth/lock-types.ts'
 import type { Json } from '../../shared/json.ts'
 import type { Limits } from '../../shared/protocols/protocol.ts'
 import type { Resource } from '../../shared/resource/resource.ts'
@@ -30,7 +31,7 @@ import { Timers } from './core/timers.ts'
 import { Turns } from './core/turns.ts'
 import { Withdrawals } from './core/withdrawals.ts'
 import { LedgerCalls } from './ledger/calls.ts'
-import { type Address, type Birth, contextOf, Lock, placeOf } from './lock/lock.ts'
+import { type Address, type Birth, contextOf, KEPT_AT_END, Lock, placeOf } from './lock/lock.ts'
 import { type Caller, Callers } from './observe/callers.ts'
 import { LogLines } from './observe/log-lines.ts'
 import { Exchange } from './peers/exchange.ts'
@@ -53,6 +54,9 @@ export interface Deployment {
 const TRYING: ReadonlySet<ParticipantCall['type']> = new Set(['acquire', 'transact'])
 
 const BOOTS = '.boots'
+
+/** How long a call to delete the lock waits for the participants that are there to hear of it. */
+const TELL_MS = 1_000
 
 export class Participant {
   private readonly runtime: Runtime
@@ -175,8 +179,9 @@ export class Participant {
       if (user !== null) this.callers.note(user, caller)
       const answered = this.conversations.hold(() => answer(this.callContext, taken.call), signal)
       return answered
-        .then(given => {
+        .then(async given => {
           this.onAnswered(call, given, caller)
+          if (call.type === 'delete' && given.type === 'done') await this.untilTold()
           return given
         })
         .finally(() => taken.end())
@@ -308,9 +313,10 @@ export class Participant {
         askLedger: question => ledger.ask(question),
         tellLedger: (name, generation) => ledger.tell(name, generation),
         onStep: report => this.onStep(report),
-        onBirth: events => lock.onBirth(events),
+        onBirth: events => this.onBirth(events),
+        keptAtEnd: [BOOTS, ...KEPT_AT_END],
         onRestart: () => lock.repeat(),
-        onClear: () => this.watchers.failAll(),
+        onClear: isEnded => this.watchers.failAll(isEnded ? 'the lock was deleted' : undefined),
         onTimer: timer => timer === 'ttl' && this.sessions.keepAlive(),
       },
       context,
@@ -322,6 +328,26 @@ export class Participant {
     const { address } = this.lock
     const { value } = this.member.engine.birth
     return placeOf(peer, value?.configuration, this.deployment.defaults(address).participants)
+  }
+
+  private onBirth(events: readonly BirthEvent[]): void {
+    if (events.some(({ type }) => type === 'ended')) {
+      this.conversations.endAll()
+      this.sessions.endAll()
+    }
+    this.lock.onBirth(events)
+  }
+
+  /** Whoever is told that the lock is deleted may use its name at once, wherever it asks. */
+  private untilTold(): Promise<void> {
+    return new Promise(resolve => {
+      this.turns.run(() => {
+        const { untold = [] } = this.member.engine.birthRecord
+        if (untold.length === 0) return this.turns.afterwards(resolve)
+        this.lock.onceTold(resolve)
+        this.timers.set(this.runtime.now() + TELL_MS, () => this.turns.afterwards(resolve))
+      })
+    })
   }
 
   private onStep(report: StepReport): void {

@@ -50,6 +50,10 @@ export class SqlRows implements Rows {
   transaction(run: () => void): void {
     this.database.transactionSync(run)
   }
+
+  empty(): void {
+    for (const table of ['journal', 'segments', 'steps']) this.database.sql.exec(`DELETE FROM ${table}`)
+  }
 }
 
 function journalRows(exec: Exec): JournalRows {

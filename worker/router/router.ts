@@ -16,6 +16,7 @@ import { defect, malformed, problemResponse } from './answers.ts'
 import { type Authentication, authentication, authorization } from './authentication.ts'
 import { checkBody, checkPath, checkQuery } from './check-request.ts'
 import type { Call, Handlers, RouterContext, RouterEnvironment, Services } from './context.ts'
+import { endHandlers } from './handlers/ends.ts'
 import { grantHandlers } from './handlers/grants.ts'
 import { historyHandlers } from './handlers/history.ts'
 import { lockHandlers } from './handlers/locks.ts'
@@ -25,6 +26,7 @@ import { streamHandlers } from './handlers/streams.ts'
 import { type RouterOptions, servicesFrom } from './options.ts'
 
 const HANDLERS: Handlers = {
+  ...endHandlers,
   ...grantHandlers,
   ...historyHandlers,
   ...lockHandlers,

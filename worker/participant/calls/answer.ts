@@ -4,6 +4,7 @@ import type { ParticipantAnswer, ParticipantCall } from '../calls.ts'
 import { acquire, confirm, ticket, withdraw } from './acquire.ts'
 import { type CallContext, done } from './context.ts'
 import type { Conversation } from './conversations.ts'
+import { end } from './delete.ts'
 import { eject } from './eject.ts'
 import { keepAlive, operate, release } from './grant.ts'
 import { get, list } from './read.ts'
@@ -48,5 +49,7 @@ export function* answer(
       return done(200, history(context, call) as unknown as Json)
     case 'eject':
       return yield* eject(context, call)
+    case 'delete':
+      return yield* end(context, call)
   }
 }

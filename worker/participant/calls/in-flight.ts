@@ -17,6 +17,7 @@ const ALWAYS_TAKEN: ReadonlySet<Call['type']> = new Set([
   'release',
   'keepalive',
   'eject',
+  'delete',
 ])
 
 /** A call that was taken. */

@@ -11,6 +11,7 @@ export function status({ member, configuration, figures }: CallContext): Partici
   const { peerRequests, ...gauges } = figures()
   return {
     configuration,
+    generation: member.engine.birth.generation,
     phase,
     epoch,
     sequence,

@@ -56,6 +56,8 @@ export class Member {
   private measured: object | null = null
   private users: LocalUsers
   private progress: Progress
+  /** This step ends the lock: its history is gone, and what the step did is no part of the next one's. */
+  private hasEnded = false
   /** Users whose clients are gone while an operation is pending: they leave once it is settled. */
   private readonly leaving = new Set<string>()
 
@@ -63,7 +65,7 @@ export class Member {
     this.id = context.self
     this.host = host
     const onStep = (emitted: readonly Emitted[], cause: UserInput | null) => this.onStep(emitted, cause)
-    this.engine = new Engine({ ...host, onStep, onClear: () => this.onClear() }, context)
+    this.engine = new Engine({ ...host, onStep, onClear: isEnded => this.onClear(isEnded) }, context)
     this.users = this.usersNow()
     this.progress = this.progressNow()
     this.measureCore()
@@ -140,7 +142,9 @@ export class Member {
     this.measurements.onProgress(progressBefore, this.progress)
     this.measureCore()
     const ended = this.endedBy(emitted)
-    const changes = emitted.length > 0 || cause !== null ? this.record(before, emitted, cause) : []
+    const isRecorded = !this.hasEnded && (emitted.length > 0 || cause !== null)
+    this.hasEnded = false
+    const changes = isRecorded ? this.record(before, emitted, cause) : []
     this.measure(emitted)
     this.host.onStep({ emitted, changes, before, ended, epoch: this.epochSince(progressBefore) })
     for (const event of emitted) {
@@ -151,12 +155,16 @@ export class Member {
   }
 
   /** What comes later is recorded as of a replica that was empty; watchers have seen some of it. */
-  private onClear(): void {
+  private onClear(isEnded: boolean): void {
     const { events } = this.host.storage
+    if (isEnded) {
+      this.hasEnded = true
+      return this.host.onClear(true)
+    }
     if (this.measured === null) return
     events.record([{ at: this.host.now(), participant: this.id, type: 'wipe' }], [])
     events.missEverything()
-    this.host.onClear()
+    this.host.onClear(false)
   }
 
   private usersNow(): LocalUsers {

@@ -47,6 +47,8 @@ export class Storage {
   private readonly staged = new Map<string, Json | null>()
   /** The protocol's records as they were found, until they have been read. */
   private found: Map<string, string> | null = new Map()
+  /** Nothing of what is on disk counts any more: this turn empties it. */
+  private isEmptied = false
 
   constructor(rows: Rows, { eventsKept, journalRows }: StorageLimits) {
     this.rows = rows
@@ -88,7 +90,7 @@ export class Storage {
 
   /** The records of the protocol, with what this turn has changed. */
   *protocolRecords(): Iterable<readonly [string, Json]> {
-    const found = this.found ?? this.committed()
+    const found = this.isEmptied ? [] : (this.found ?? this.committed())
     this.found = null
     for (const [key, text] of found)
       if (!isOwn(key) && !this.staged.has(key)) yield [key, JSON.parse(text) as Json]
@@ -97,21 +99,34 @@ export class Storage {
 
   /** Deletes all records of the protocol, including those that this turn has written. */
   clearProtocol(): void {
-    const keys = Array.from(this.committed(), ([key]) => key)
+    const keys = this.isEmptied ? [] : Array.from(this.committed(), ([key]) => key)
     for (const key of [...keys, ...this.staged.keys()]) if (!isOwn(key)) this.staged.set(key, null)
+  }
+
+  /**
+   * Deletes everything but these records of the participant's own, on the disk too. What is put or saved
+   * after this, in the same turn, is kept.
+   */
+  empty(kept: readonly string[]): void {
+    for (const key of [...this.own.keys(), ...this.staged.keys()])
+      if (!kept.includes(key)) this.staged.set(key, null)
+    this.events.empty()
+    this.isEmptied = true
   }
 
   /** All or nothing. If it throws, what is in memory must not be used any more. */
   commit(): void {
     const { events, staged } = this
     if (events.missedThrough > this.missedThrough) staged.set(MISSED, events.missedThrough)
-    if (staged.size === 0 && !events.isStaged) return
+    if (staged.size === 0 && !events.isStaged && !this.isEmptied) return
+    if (this.isEmptied) this.changed = new Map()
     const lines: string[] = []
     for (const [key, value] of staged) lines.push(lineOf(key, this.note(key, value)))
     lines.push(...events.take())
     staged.clear()
     this.rows.transaction(() => {
       if (!this.isBegun) this.begin()
+      if (this.isEmptied) return this.beginAnew()
       const isWritten = this.journal.append(lines)
       if (!isWritten || this.journal.isFull || this.events.isFull) this.fold()
     })
@@ -142,6 +157,15 @@ export class Storage {
     this.isBegun = true
     leaveMark(this.rows)
     writeCheckpoint(this.rows, this.checkpoint)
+  }
+
+  /** All that is left is what this turn has written, and the participant's own records. */
+  private beginAnew(): void {
+    this.isEmptied = false
+    this.rows.empty()
+    for (const [key, value] of this.own) this.changed.set(key, JSON.stringify(value))
+    this.checkpoint = { ...this.checkpoint, segments: [] }
+    this.fold()
   }
 
   /** The journal becomes part of the segments, and the steps that it tells of become blocks. */

@@ -69,6 +69,7 @@ export const lockHandlers = {
     const answer: StatusAnswer = {
       lock,
       protocol,
+      generation: Math.max(1, ...[...views.values()].map(({ generation }) => generation ?? 1)),
       participants: participants.map(place => describeParticipant(place, views.get(place.id) ?? null)),
       holder: latestHolder([...views.values()]),
     }
