@@ -27,6 +27,8 @@ export const COUNT_NAMES = [
   'configurationConflicts',
   'configurationsRefused',
   'operationsAskedAgain',
+  'deletes',
+  'deletesRefused',
   'clientAborts',
   'clientsVanished',
   'waitersVanished',
@@ -34,6 +36,7 @@ export const COUNT_NAMES = [
   'deafSessions',
   // the platform
   'births',
+  'endings',
   'instances',
   'commits',
   'alarms',

@@ -65,12 +65,24 @@ export interface WatchSeen {
   readonly opId: string | null
 }
 
+export interface DeleteSeen {
+  readonly lock: string
+  readonly by: string
+  /** The one that was meant. */
+  readonly generation: number
+  readonly begunAt: number
+  readonly endedAt: number
+  /** The client was told that it is deleted. */
+  readonly isDone: boolean
+}
+
 export class Journal {
   readonly operations: OperationCall[] = []
   readonly grants: GrantSeen[] = []
   readonly reads: ReadSeen[] = []
   readonly configurations: ConfigurationSeen[] = []
   readonly watched: WatchSeen[] = []
+  readonly deletes: DeleteSeen[] = []
   /** What each lock's log held in the end. */
   readonly final = new Map<string, readonly string[]>()
   /** Locks of a protocol that guards no state, as the service itself said. */
@@ -123,6 +135,15 @@ export class Journal {
     if (status === 'set') this.#world.counts.configured++
     else this.#world.counts.configurationConflicts++
     this.#world.note(by, `${lock} is configured (${status}): ${JSON.stringify(configuration)}`)
+  }
+
+  delete(seen: Omit<DeleteSeen, 'endedAt'>): void {
+    this.deletes.push({ ...seen, endedAt: this.#now })
+    if (seen.isDone) this.#world.counts.deletes++
+    this.#world.note(
+      seen.by,
+      `generation ${seen.generation} of ${seen.lock} is ${seen.isDone ? '' : 'not '}deleted`,
+    )
   }
 
   watch(lock: string, by: string, sequence: number, opId: string | null): void {

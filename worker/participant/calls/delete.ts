@@ -13,6 +13,11 @@ import { ask, type Conversation } from './conversations.ts'
 import { cannotEnd, noMember, overProblem, refusalProblem, unconfirmed } from './refusals.ts'
 import { locked } from './status.ts'
 
+/** Part of the user's name. Of two that delete the lock at once, the second one waits for the first. */
+const DELETING = '/delete'
+
+const isDeleting = (user: string): boolean => user.endsWith(DELETING)
+
 /** The grant lasts as long as the call could. */
 const TTL_MS = 30_000
 /** How long holders are ejected, and how long each may take to leave. */
@@ -27,10 +32,10 @@ export function* end(context: CallContext, call: Call<'delete'>): Conversation<P
   if (generation < wanted) return noMember
   const refusal = cannotEnd(configuration)
   if (refusal !== null) return refusal
-  const isHeldHere = member.view.holders.length > 0
+  const isHeldHere = member.view.holders.some(holder => !isDeleting(holder.user))
   if (isHeldHere && !call.force) return locked(context)
 
-  const user = boundToConnection(call.user)
+  const user = boundToConnection(call.user + DELETING)
   const leave = () => member.leave(user)
   const entered = yield* enter(context, user, call.force, leave)
   if (entered?.type === 'refused') return isEnded(entered) ? done(204, null) : refusalProblem(entered.refusal)

@@ -102,10 +102,10 @@ export class EventLog {
 
   /** There was nothing, as far as anybody can tell from now on. */
   empty(): void {
+    this.counts = { next: this.counts.next + this.recent.length, kept: 0, bytes: 0 }
     this.staged = []
     this.recent = []
     this.recentLength = 0
-    this.counts = { next: this.counts.next, kept: 0, bytes: 0 }
     this.missed = 0
   }
 
