@@ -139,7 +139,7 @@ const noteIn =
 export const LONGEST_WAIT_MS = 25_000
 
 /** The name of a lock becomes part of a path, and a name like `..` would lead elsewhere. */
-export const LOCK_NAME = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/
+export const LOCK_NAME = /^[A-Za-z0-9][A-Za-z0-9_.:-]{0,63}$/
 
 export function pathOf(...segments: readonly string[]): string {
   return segments.map(encodeURIComponent).join('/')

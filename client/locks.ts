@@ -9,7 +9,7 @@
  * - `query` knows what this client holds and waits for; of other clients, how many hold or want the locks
  *   that it is asked about.
  */
-import { AbortedError, type BatonError, ConflictError, NotSupportedError } from './errors.ts'
+import { AbortedError, type BatonError, ConflictError, NotFoundError, NotSupportedError } from './errors.ts'
 import type { Held } from './held.ts'
 import type { HoldOptions, Lock } from './lock.ts'
 import type { Status } from './types.ts'
@@ -113,7 +113,8 @@ export class Locks {
     const own = [...this.#requests]
     const held = own.filter(request => request.held !== null)
     const pending = own.filter(request => request.held === null)
-    const others = await Promise.all(names.map(name => this.#lockNamed(name).status({ signal })))
+    const found = await Promise.all(names.map(name => statusOf(this.#lockNamed(name), signal)))
+    const others = found.filter(status => status !== null)
     return {
       held: [...held.map(describe), ...others.flatMap(status => holderOf(status, held))],
       pending: [...pending.map(describe), ...others.flatMap(status => othersWaiting(status, pending))],
@@ -154,9 +155,19 @@ function lostError(cause: BatonError): AbortedError {
   return new AbortedError({ code: 'aborted', status: 0, detail, retryable: false, cause })
 }
 
+/** `null`: nobody has used this lock yet, so nobody holds it or waits for it. */
+async function statusOf(lock: Lock, signal?: AbortSignal): Promise<Status | null> {
+  try {
+    return await lock.status({ signal })
+  } catch (error) {
+    if (error instanceof NotFoundError && error.code === 'no_such_lock') return null
+    throw error
+  }
+}
+
 /** Ejects the present holder, and not one that follows it meanwhile. */
 async function forceOut(lock: Lock): Promise<void> {
-  const { holder } = await lock.status()
+  const holder = (await statusOf(lock))?.holder ?? null
   if (holder === null) return
   try {
     await lock.eject({ fence: holder.fence })

@@ -59,11 +59,14 @@ async function readKey(
     const answer = await connection.call(call, { repeat: 'always' }, signal)
     return answer.body as unknown as Read<unknown>
   } catch (error) {
-    if (error instanceof NotFoundError && error.code === 'no_such_key')
-      return { key, value: null, revision: 0 }
+    if (isAbsent(error)) return { key, value: null, revision: 0 }
     throw error
   }
 }
+
+/** A lock that nobody has used has no keys. */
+const isAbsent = (error: unknown): boolean =>
+  error instanceof NotFoundError && (error.code === 'no_such_key' || error.code === 'no_such_lock')
 
 /** Such a key is read from the list of all keys that begin with it: it is the first of them. */
 async function getFirst(
@@ -86,8 +89,13 @@ export async function listKeys<Value>(
 ): Promise<Page<Value>> {
   const query = { prefix, limit, cursor, consistency, at }
   const call = { method: 'GET', path: pathOf(lock, 'state'), query } as const
-  const answer = await connection.call(call, { repeat: 'always' }, signal)
-  const page = answer.body as unknown as Page<Value>
+  const page = await connection.call(call, { repeat: 'always' }, signal).then(
+    answer => answer.body as unknown as Page<Value>,
+    error => {
+      if (isAbsent(error)) return { entries: [], cursor: null, sequence: 0 }
+      throw error
+    },
+  )
   if (schemas === undefined) return page
   return { ...page, entries: await Promise.all(page.entries.map(entry => schemas.read(entry))) }
 }

@@ -26,8 +26,8 @@ const count = z.int().min(0)
 
 export const lockName = z
   .string()
-  .regex(new RegExp(`^[A-Za-z0-9][A-Za-z0-9_.-]{0,${API_LIMITS.lockNameLength - 1}}$`), {
-    error: 'must be 1 to 64 letters, digits, _ . or -, and begin with a letter or a digit',
+  .regex(new RegExp(`^[A-Za-z0-9][A-Za-z0-9_.:-]{0,${API_LIMITS.lockNameLength - 1}}$`), {
+    error: 'must be 1 to 64 letters, digits, _ . : or -, and begin with a letter or a digit',
   })
   .describe('The name of the lock. Its first use creates it.')
 

@@ -77,7 +77,7 @@ export const ROUTES = {
     query: requests.noQuery,
     body: requests.transactBody,
     answers: { 200: { description: 'The outcome.', schema: answers.transactAnswer } },
-    problems: ['locked', 'conflict', ...GRANT_OVER, 'not_supported'],
+    problems: ['no_such_lock', 'locked', 'conflict', ...GRANT_OVER, 'not_supported'],
   },
   acquire: {
     method: 'post',
@@ -92,7 +92,7 @@ export const ROUTES = {
     query: requests.noQuery,
     body: requests.acquireBody,
     answers: { 200: granted, 202: waiting },
-    problems: ['locked', 'conflict', 'not_supported'],
+    problems: ['no_such_lock', 'locked', 'conflict', 'not_supported'],
   },
   ops: {
     method: 'post',
@@ -145,7 +145,7 @@ export const ROUTES = {
     query: requests.ticketQuery,
     body: null,
     answers: { 200: granted, 202: waiting },
-    problems: ['no_such_ticket', ...GRANT_OVER],
+    problems: ['no_such_lock', 'no_such_ticket', ...GRANT_OVER],
   },
   withdraw: {
     method: 'delete',
@@ -214,7 +214,7 @@ export const ROUTES = {
       },
       304: { description: 'The key still has the revision of If-None-Match.' },
     },
-    problems: ['no_such_key', 'too_large', 'not_supported'],
+    problems: ['no_such_lock', 'no_such_key', 'too_large', 'not_supported'],
   },
   list: {
     method: 'get',
@@ -227,7 +227,7 @@ export const ROUTES = {
     query: requests.listQuery,
     body: null,
     answers: { 200: { description: 'A page of keys in order.', schema: answers.listAnswer } },
-    problems: ['not_supported'],
+    problems: ['no_such_lock', 'not_supported'],
   },
   watch: {
     method: 'get',
@@ -243,7 +243,7 @@ export const ROUTES = {
     query: requests.watchQuery,
     body: null,
     answers: { 200: { description: 'Server-Sent Events.', mediaType: 'text/event-stream' } },
-    problems: ['not_supported'],
+    problems: ['no_such_lock', 'not_supported'],
   },
   status: {
     method: 'get',
@@ -256,7 +256,7 @@ export const ROUTES = {
     query: requests.noQuery,
     body: null,
     answers: { 200: { description: 'The views of all participants.', schema: answers.statusAnswer } },
-    problems: [],
+    problems: ['no_such_lock'],
   },
   history: {
     method: 'get',
@@ -271,7 +271,7 @@ export const ROUTES = {
     query: requests.historyQuery,
     body: null,
     answers: { 200: { description: 'A page of events, newest last.', schema: answers.historyAnswer } },
-    problems: [],
+    problems: ['no_such_lock'],
   },
   configure: {
     method: 'put',
@@ -321,7 +321,7 @@ export const ROUTES = {
     query: requests.noQuery,
     body: requests.ejectBody,
     answers: { 200: { description: 'The holder is out.', schema: answers.ejectAnswer } },
-    problems: ['conflict'],
+    problems: ['no_such_lock', 'conflict'],
   },
   participants: {
     method: 'post',
@@ -379,7 +379,7 @@ export const ROUTES = {
     query: requests.metricsQuery,
     body: null,
     answers: { 200: { description: 'Prometheus text.', mediaType: 'text/plain' } },
-    problems: [],
+    problems: ['no_such_lock'],
   },
   openapi: {
     method: 'get',
@@ -416,6 +416,7 @@ export function problemsOf(route: Route): ProblemCode[] {
   if (route.verb !== null) codes.add('unauthenticated').add('forbidden')
   if (route.body !== null) codes.add('too_large').add('unsupported_media_type')
   for (const code of route.problems) codes.add(code)
-  if (route.path.includes('{lock}') && route !== ROUTES.status) codes.add('too_many').add('no_quorum')
+  if (route.path.includes('{lock}')) codes.add('no_quorum')
+  if (route.path.includes('{lock}') && route !== ROUTES.status) codes.add('too_many')
   return [...codes.add('misconfigured').add('internal')]
 }

@@ -53,6 +53,14 @@ export interface LedgerQuestion {
   readonly incarnation: number
 }
 
+/** A question that lists nothing. */
+export interface LedgerLook {
+  readonly lock: string
+  readonly generation: number
+  /** As the object has stored it; `null`: it has asked for nothing yet. */
+  readonly token: string | null
+}
+
 export interface LedgerAnswer {
   readonly generation: number
   readonly token: string
@@ -184,4 +192,10 @@ export type LedgerEffect =
   /** For the object that asked, and only after the save. */
   | { readonly type: 'answer'; readonly lock: string; readonly answer: LedgerAnswer }
   /** For the object of this lock: the input `finish`. */
-  | { readonly type: 'finish'; readonly lock: string; readonly incarnation: number }
+  | {
+      readonly type: 'finish'
+      readonly lock: string
+      readonly incarnation: number
+      /** What was lost is of this generation, or of an earlier one. */
+      readonly generation: number
+    }

@@ -16,6 +16,7 @@
  */
 import type { Json } from '../json.ts'
 import type { DurableRecord, ParticipantId } from '../protocols/protocol.ts'
+import type { LedgerSight } from './existence.ts'
 import { armFinishing, finishSoon, onFinished, onFinishTimer } from './finishing.ts'
 import { gather, onBlank, onFounded, onGather, onHello } from './founding.ts'
 import { heal, onIndex, onList, onNote, onNoted, surpass } from './healing.ts'
@@ -42,6 +43,7 @@ import type {
   LedgerEntry,
   LedgerHealth,
   LedgerInput,
+  LedgerLook,
   LedgerMessage,
   LedgerQuestion,
   LedgerRecord,
@@ -49,7 +51,7 @@ import type {
 
 export type { LedgerState } from './ledger-state.ts'
 
-export const ledger = { recover, step, describe, health }
+export const ledger = { recover, step, describe, health, look }
 
 function recover(_context: LedgerContext, records: Iterable<readonly [string, Json]>): LedgerState {
   const state: LedgerState = { record: null, entries: new Map(), unfinishedLocks: 0, soft: blankSoft('') }
@@ -62,6 +64,19 @@ function recover(_context: LedgerContext, records: Iterable<readonly [string, Js
 
 function health({ record, unfinishedLocks }: LedgerState): LedgerHealth {
   return { healed: record?.status === 'founded' && record.isHealed, unfinishedLocks }
+}
+
+/**
+ * Whether a participant that has stored this token, or none, has forgotten nothing of this generation. Unlike
+ * `ask`, this lists nothing: whoever asks does not vote.
+ */
+function look({ record, entries }: LedgerState, { lock, generation, token }: LedgerLook): LedgerSight {
+  if (record?.status !== 'founded') return { isSure: false, incarnation: 0, known: {} }
+  const { incarnation, known, isHealed } = record
+  const entry = entries.get(lock)
+  const isNew = entry === undefined || Math.max(entry.voted, entry.lost) < generation
+  const isListed = entry !== undefined && entry.lost < generation && entry.token === token
+  return { isSure: isHealed && (isNew || isListed), incarnation, known }
 }
 
 function step(context: LedgerContext, state: LedgerState, input: LedgerInput): LedgerEffect[] {

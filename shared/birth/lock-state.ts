@@ -38,6 +38,8 @@ export interface Soft {
   askers: Set<ParticipantId>
   /** The ledger wants the participant that was lost here to be taken back, and wants to be told. */
   finishing: boolean
+  /** The last generation that anything was lost of. */
+  finishingThrough: number
   /** Another participant has refused to accept the value that this one acts under (rule 7). */
   isStuck: boolean
   /** The first owner has been asked, and may still answer. */
@@ -133,6 +135,7 @@ export function blankSoft(random: string, incarnation: number): Soft {
     configures: [],
     askers: new Set(),
     finishing: false,
+    finishingThrough: Number.POSITIVE_INFINITY,
     isStuck: false,
     isWaitingForFirst: false,
     held: [],

@@ -109,9 +109,14 @@ export type LockInput =
   | { readonly type: 'ledger'; readonly now: number; readonly answer: LedgerAnswer }
   /**
    * The ledger has healed, and this lock is one of those whose participant here was lost: it must be taken
-   * back.
+   * back. What was lost is of `generation`, or of an earlier one; without it, of whichever there is.
    */
-  | { readonly type: 'finish'; readonly now: number; readonly incarnation: number }
+  | {
+      readonly type: 'finish'
+      readonly now: number
+      readonly incarnation: number
+      readonly generation?: number
+    }
   /**
    * The holder of a lock that guards no state ends this generation (rule 9). It counts no epochs, so `epoch`
    * is the one that it began in, and `length` the fences that were given since.

@@ -141,7 +141,7 @@ function dispatch(step: Step, input: LockInput): void {
       startChosenAnd(step, onLedger(step, input.answer))
       return
     case 'finish':
-      return onFinish(step, input.incarnation)
+      return onFinish(step, input.incarnation, input.generation)
     case 'end':
       step.end = { epoch: input.epoch, length: input.length }
       return
@@ -176,12 +176,15 @@ function startChosenAnd(step: Step, held: ReturnType<typeof onLedger>): void {
  * Whatever an object kept that voted in an earlier incarnation of its process, or was taken back in one, no
  * longer counts: the object would lose it as soon as another participant tells it of the present one.
  */
-function onFinish(step: Step, incarnation: number): void {
+function onFinish(step: Step, incarnation: number, generation = Number.POSITIVE_INFINITY): void {
   const { birth, soft } = step.state
   const { status } = birth.standing
   const hasBegun = status === 'entitled' || status === 'lost'
   if (hasBegun && birth.incarnation < incarnation) forgetLife(step, incarnation)
-  else soft.finishing = true
+  else {
+    soft.finishing = true
+    soft.finishingThrough = generation
+  }
 }
 
 function onTimer(step: Step, timer: string): void {

@@ -39,6 +39,8 @@ function sayOutdated(step: Step, from: ParticipantId, { body }: LockEnvelope): v
 
 /** The message waits for the ledger, unless that has said that it is not ready. */
 function onMessageTooEarly(step: Step, from: ParticipantId, envelope: LockEnvelope): void {
+  // A participant that only hears that something is over does not ask its ledger for a vote because of that.
+  if (envelope.body.type === 'outdated') return
   if (step.state.soft.notReady === null) return hold(step, from, envelope)
   const { type } = envelope.body
   if (type === 'prepare' || type === 'accept') send(step, from, { type: 'unable', reason: 'not-ready' })

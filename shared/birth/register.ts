@@ -96,7 +96,8 @@ export function countVotes(votes: ReadonlyMap<ParticipantId, Vote>): number {
   return validVotes(votes).length
 }
 
-function validVotes(votes: ReadonlyMap<ParticipantId, Vote>): ParticipantId[] {
+/** Those that count. */
+export function validVotes(votes: ReadonlyMap<ParticipantId, Vote>): ParticipantId[] {
   const isOld = (voter: ParticipantId, { incarnation }: Vote) =>
     [...votes.values()].some(({ known }) => incarnation < incarnationIn(known, voter))
   return [...votes].flatMap(([voter, vote]) => (isOld(voter, vote) ? [] : [voter]))

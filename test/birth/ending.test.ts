@@ -159,6 +159,32 @@ describe('participants that do not hear of it at once', () => {
   })
 })
 
+describe('a process that has lost its storage', () => {
+  it('gives birth to nothing where the lock was deleted', () => {
+    const table = sayLastWord({ hasLedger: true, defaults: () => configurationOf('wme-2', 3, 30_000, true) })
+    table.settle(2)
+    table.wipe(3)
+    table.start(3)
+    table.settle(6)
+    expect(tombstones(table)).toEqual(tombstones(table).map(() => tombstones(table)[0]))
+    expect(tombstones(table)[2]).toMatchObject({ generation: 2, isEmpty: true })
+    const entries = table.seats.slice(1).map(({ ledgerStorage }) => ledgerStorage.get(`lock/${table.name}`))
+    expect(entries).toMatchObject([{ voted: 1 }, { voted: 1 }, { voted: 0, lost: 1, isFinished: true }])
+  })
+
+  it('is not taken for lost in the lock that comes after it', () => {
+    const table = sayLastWord({ hasLedger: true, defaults: () => configurationOf('wme-2', 3, 30_000, true) })
+    table.settle(2)
+    table.wipe(3)
+    table.start(3)
+    table.settle(6)
+    table.acquire(3, 'b')
+    table.settle(4)
+    expect(table.birth(3).standing.status).toBe('entitled')
+    expect(table.fenceOf(3, 'b')).toBeGreaterThan(table.fenceOf(1, OPERATOR))
+  })
+})
+
 describe('locks that guard no state', () => {
   for (const protocol of ['ricart-agrawala', 'maekawa'] as const) {
     it(`${protocol}: the holder ends it by never letting go`, () => {

@@ -358,8 +358,9 @@ export class World {
         })
       }
       case 'finish': {
-        const { incarnation } = effect
-        return this.step(participantOf(effect.lock), { type: 'finish', now: this.now, incarnation })
+        const { incarnation, generation } = effect
+        const input = { type: 'finish', now: this.now, incarnation, generation } as const
+        return this.step(participantOf(effect.lock), input)
       }
     }
   }

@@ -80,15 +80,17 @@ class Alone {
   }
 }
 
-it('a read that waits for a birth is answered, though the process has begun a new life', async () => {
+it('a session that waits for a birth is answered, though the process has begun a new life', async () => {
   const alone = new Alone()
   let answer: ParticipantAnswer | null = null
-  alone.participant.call(ADDRESS, { type: 'get', key: 'n', consistency: 'local' }, null).then(
-    answered => {
-      answer = answered
-    },
-    () => {},
-  )
+  alone.participant
+    .session(ADDRESS, 'u', () => {})
+    .then(
+      answered => {
+        answer = answered
+      },
+      () => {},
+    )
   await alone.pass(100)
   expect(alone.questions).toBe(1)
   // A peer knows of a later life of this process: what is in memory no longer counts.

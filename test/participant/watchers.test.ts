@@ -124,6 +124,7 @@ describe('many watchers that do not read', () => {
   })
 
   it('are dropped when they are too far behind, and the participant goes on (regression)', async () => {
+    await put('first', 1)
     const [deaf, reader] = await watchers(2)
     for (let round = 0; round < 20; round++) {
       await put('same', 100_000)
@@ -134,6 +135,7 @@ describe('many watchers that do not read', () => {
   })
 
   it('are dropped after a while, those that read are not', async () => {
+    await put('first', 1)
     const [deaf, reader] = await watchers(2)
     for (let tick = 0; tick < 6; tick++) {
       await put(`key-${tick}`, 1_000)

@@ -217,11 +217,21 @@ describe('GET', () => {
     const some = await statusWith(participants => participants.on(1, never).on(3, crash))
     expect(some.participants.map(({ reachable }) => reachable)).toEqual([false, true, false])
     expect(some.participants[0]).toEqual({ id: 1, location: 'weur', reachable: false, ...unknown })
-    const all = await statusWith(participants => participants.onAll(never))
+  })
+
+  it.each([
+    ['silent', never],
+    ['not able to answer', () => refuse('no_quorum')],
+  ])('reports participants that are all %s, if the router has heard of the lock', async (_, behaviour) => {
+    const { send, participants } = createHarness()
+    expect((await send('GET', '/v1/locks/orders')).status).toBe(200)
+    participants.onAll(behaviour)
+    const all = (await (await send('GET', '/v1/locks/orders')).json()) as StatusAnswer
     expect(all.participants.map(({ reachable }) => reachable)).toEqual([false, false, false])
     expect(all.holder).toBeNull()
-    const refused = await statusWith(participants => participants.onAll(() => refuse('no_quorum')))
-    expect(refused.participants.map(({ reachable }) => reachable)).toEqual([false, false, false])
+    // Of this one it knows nothing, not even that there is such a lock.
+    const other = await send('GET', '/v1/locks/other')
+    expect(await problemOf(other)).toMatchObject({ status: 503, code: 'no_quorum' })
   })
 
   it('asks all at once', async () => {

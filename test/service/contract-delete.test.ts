@@ -15,22 +15,52 @@ const generationOf = async (lock: TestLock) =>
   (expectStatus(await lock.status(), 200).body as unknown as { readonly generation: number }).generation
 
 describe('a lock that nobody holds', () => {
-  it.each(PROTOCOL_NAMES)('%s: is deleted, and the next one of its name continues above it', async protocol => {
-    const lock = service.lock()
-    expectStatus(await lock.configure({ protocol }), 201)
-    const fences: number[] = []
-    for (const at of [2, 1, 3]) {
-      const grant = await lock.granted({ at })
+  it.each(PROTOCOL_NAMES)(
+    '%s: is deleted, and the next one of its name continues above it',
+    async protocol => {
+      const lock = service.lock()
+      expectStatus(await lock.configure({ protocol }), 201)
+      const fences: number[] = []
+      for (const at of [2, 1, 3]) {
+        const grant = await lock.granted({ at })
+        fences.push(grant.fence)
+        await lock.released(grant)
+        expectStatus(await remove(lock), 204)
+      }
+      const grant = await lock.granted()
       fences.push(grant.fence)
+      expect(fences).toEqual([...fences].sort((left, right) => left - right))
+      expect(new Set(fences).size).toBe(fences.length)
       await lock.released(grant)
+      expect(await generationOf(lock)).toBe(4)
+    },
+  )
+
+  it.each(PROTOCOL_NAMES)(
+    '%s: is gone for everybody who looks, and 404 to delete once more',
+    async protocol => {
+      const lock = service.lock()
+      expectStatus(await lock.configure({ protocol }), 201)
       expectStatus(await remove(lock), 204)
-    }
-    const grant = await lock.granted()
-    fences.push(grant.fence)
-    expect(fences).toEqual([...fences].sort((left, right) => left - right))
-    expect(new Set(fences).size).toBe(fences.length)
-    await lock.released(grant)
-    expect(await generationOf(lock)).toBe(4)
+      const answers = await Promise.all([
+        remove(lock),
+        remove(lock, '?force=true'),
+        lock.status(),
+        lock.get('a', '?consistency=local'),
+        lock.get('a'),
+        lock.list(),
+        lock.eject(),
+        lock.send('GET', '/history'),
+        lock.send('GET', '/watch'),
+      ])
+      expect(answers.map(({ status, body }) => [status, body.code])).toEqual(
+        answers.map(() => [404, 'no_such_lock']),
+      )
+    },
+  )
+
+  it('404 if nobody has ever used it', async () => {
+    expect((await remove(service.lock())).body.code).toBe('no_such_lock')
   })
 
   it('takes its state and its configuration with it', async () => {
@@ -70,8 +100,9 @@ describe('a lock that is held', () => {
     expectStatus(await lock.configure({ protocol }), 201)
     const grant = await lock.granted({ at: 2, ttlMs })
     expectStatus(await remove(lock, '?force=true'), 204)
-    const kept = await lock.keepAlive(grant)
-    expect([kept.status, kept.body.code]).not.toContain(200)
+    expect((await lock.keepAlive(grant)).body.code).toBe('ejected')
+    expect((await lock.release(grant)).body.code).toBe('ejected')
+    expect((await lock.status()).body.code).toBe('no_such_lock')
     const next = await lock.granted({ at: 3 })
     expect(next.fence).toBeGreaterThan(grant.fence)
     await lock.released(next)
@@ -84,7 +115,7 @@ describe('a lock that is held', () => {
     await lock.untilQueueIs(3)
     expectStatus(await remove(lock, '?force=true'), 204)
     for (const answer of await Promise.all(waiting)) {
-      if (answer.status === 200) expect((await lock.keepAlive(answer.body.grant)).status).not.toBe(200)
+      if (answer.status === 200) expect((await lock.keepAlive(answer.body.grant)).body.code).toBe('ejected')
       else expect([answer.status, answer.body.code]).toEqual([404, 'no_such_lock'])
     }
   })

@@ -75,7 +75,7 @@ describe('400 bad_request beyond', () => {
   it('the length of a name and of an opId', async () => {
     const named = (length: number) => new TestLock('n'.repeat(length), () => service.url)
     expect((await named(L.lockNameLength + 1).status()).body.code).toBe('bad_request')
-    expectStatus(await named(L.lockNameLength).status(), 200)
+    expectStatus(await named(L.lockNameLength).configure(), 201)
     const lock = service.lock()
     const opId = 'o'.repeat(L.opIdLength)
     expect((await lock.transact([{ increment: 'n' }], { opId: `${opId}o` })).body.code).toBe('bad_request')

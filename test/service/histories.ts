@@ -34,16 +34,21 @@ export class Histories {
     this.locks.set(lock, null)
   }
 
-  /** Every participant must answer: a history with a part missing proves nothing. */
-  async collect(lock: string): Promise<void> {
+  /**
+   * Every participant must answer: a history with a part missing proves nothing. Returns `false` if nobody
+   * has ever used the lock.
+   */
+  async collect(lock: string): Promise<boolean> {
     const pages = await eventually(async () => {
       // A router that has just begun learns from this who the participants are.
-      await request(this.urlOf(), 'GET', `/v1/locks/${lock}`)
+      const { body } = await request(this.urlOf(), 'GET', `/v1/locks/${lock}`)
+      if (body.code === 'no_such_lock' && this.locks.get(lock) === null) return []
       const answers = await historyOf(this.urlOf(), lock)
       const silent = answers.flatMap(({ participants }) => participants).filter(({ reachable }) => !reachable)
       if (silent.length > 0) throw new Error(`no history of ${lock} from ${silent.map(({ id }) => id)}`)
       return answers
     })
+    if (pages.length === 0) return false
     const { protocol, resource } = pages[0]!
     const recorded = new Map<number, HistoryEvent[]>()
     for (const { id, events } of pages.flatMap(page => page.participants)) {
@@ -55,6 +60,7 @@ export class Histories {
       known.events.set(id, extend(before, events, `participant ${id} of ${lock}`))
     }
     this.locks.set(lock, known)
+    return true
   }
 
   /** The participant's storage is gone, and its record with it. Collect before. */

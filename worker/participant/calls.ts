@@ -49,9 +49,10 @@ export type ParticipantCall =
   | { readonly type: 'ticket'; readonly user: string; readonly waitMs: number; readonly client?: string }
   /**
    * `ofWaiter`: all participants are asked, because nobody knows where it waits; each answers with the lock's
-   * configuration, whether or not it was there.
+   * configuration, whether or not it was there. `ofTicket`: the `acquire` was answered long ago, so none can
+   * be on its way.
    */
-  | { readonly type: 'withdraw'; readonly user: string; readonly ofWaiter?: true }
+  | { readonly type: 'withdraw'; readonly user: string; readonly ofWaiter?: true; readonly ofTicket?: true }
   /** The client has the grant that it was given after waiting. */
   | { readonly type: 'confirm'; readonly user: string }
   | {

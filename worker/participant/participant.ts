@@ -12,6 +12,7 @@
  */
 import type { LockConfiguration, ParticipantPlace } from '../../shared/api/configuration.ts'
 import { API_LIMITS } from '../../shared/api/limits.ts'
+import { isBornIn } from '../../shared/birth/existence.ts'
 import type { BirthEvent } from '../../shared/birth/lock-types.ts'
 import type { Json } from '../../shared/json.ts'
 import type { Limits } from '../../shared/protocols/protocol.ts'
@@ -20,7 +21,7 @@ import { answer } from './calls/answer.ts'
 import { type CallContext, done } from './calls/context.ts'
 import { Conversations, type Talk } from './calls/conversations.ts'
 import { CallsInFlight, tooManyCalls } from './calls/in-flight.ts'
-import { noMember } from './calls/refusals.ts'
+import { existenceUnknown, noMember, noSuchLock } from './calls/refusals.ts'
 import type { ParticipantAnswer, ParticipantCall } from './calls.ts'
 import { boundToConnection, Connections } from './core/connections.ts'
 import { Handovers } from './core/handovers.ts'
@@ -31,6 +32,7 @@ import { Timers } from './core/timers.ts'
 import { Turns } from './core/turns.ts'
 import { Withdrawals } from './core/withdrawals.ts'
 import { LedgerCalls } from './ledger/calls.ts'
+import { Looking } from './lock/existence.ts'
 import { type Address, type Birth, contextOf, KEPT_AT_END, Lock, placeOf } from './lock/lock.ts'
 import { type Caller, Callers } from './observe/callers.ts'
 import { LogLines } from './observe/log-lines.ts'
@@ -50,7 +52,12 @@ export interface Deployment {
   resourceNamed(name: string): Resource | undefined
 }
 
-/** What begins with a `try`, which may leave for the first owner of a lock that is not born yet. */
+/**
+ * What a request is to a lock that is not born. It begins with a `try`, which may leave for the first owner
+ * at once; or it uses the lock; or it only looks, and gives birth to nothing.
+ */
+type Intent = 'try' | 'use' | 'look'
+
 const TRYING: ReadonlySet<ParticipantCall['type']> = new Set(['acquire', 'transact'])
 
 const BOOTS = '.boots'
@@ -65,6 +72,7 @@ export class Participant {
   private readonly turns: Turns
   private readonly timers: Timers
   private readonly lock: Lock
+  private readonly looking: Looking
   private readonly exchange: Exchange<Message>
   private readonly conversations: Conversations
   private readonly connections: Connections
@@ -96,6 +104,12 @@ export class Participant {
       begin: address => this.takePlace(address),
     })
     const { lock } = this
+    this.looking = new Looking({
+      runtime,
+      turns,
+      birth: () => this.knownMember?.engine.birthRecord ?? null,
+      registrars: address => deployment.defaults(address).participants,
+    })
     this.exchange = new Exchange<Message>({
       runtime,
       turns,
@@ -143,16 +157,15 @@ export class Participant {
       this.exchange.send()
       timers.arm()
     }
-    turns.begin(() => this.wake())
+    if (lock.isKnown) turns.begin(() => this.wake())
   }
 
   /**
    * An instance that cannot write says nothing to anybody: it proves that it can write before it says
-   * anything.
+   * anything. One that has nothing in its storage, and is only looked at, leaves it so.
    */
   private wake(): void {
     this.storage.put(BOOTS, ((this.storage.get(BOOTS) as number | undefined) ?? 0) + 1)
-    if (!this.lock.isKnown) return
     this.takePlace(this.lock.address)
     for (const source of [this.connections, this.sessions])
       for (const [user, client] of source.clients()) this.places.restore(user, client)
@@ -172,13 +185,13 @@ export class Participant {
   ): Promise<ParticipantAnswer> {
     if (call.type === 'configure')
       return answerToConfigure(await this.lock.configure(address, call.configuration))
-    return this.asMember(address, TRYING.has(call.type), () => {
+    const answered = await this.asMember(address, TRYING.has(call.type) ? 'try' : 'look', () => {
       const taken = this.inFlight.take(call)
       if (taken === null) return tooManyCalls(call)
       const user = userOf(call)
       if (user !== null) this.callers.note(user, caller)
-      const answered = this.conversations.hold(() => answer(this.callContext, taken.call), signal)
-      return answered
+      const held = this.conversations.hold(() => answer(this.callContext, taken.call), signal)
+      return held
         .then(async given => {
           this.onAnswered(call, given, caller)
           if (call.type === 'delete' && given.type === 'done') await this.untilTold()
@@ -186,6 +199,26 @@ export class Participant {
         })
         .finally(() => taken.end())
     })
+    return answered === noSuchLock ? this.answerOfNoLock(address, call) : answered
+  }
+
+  /**
+   * An `acquire` that is on its way may still give birth to the lock: one that was withdrawn before it came
+   * must not be let in. So that is noted, lock or no lock.
+   */
+  private answerOfNoLock(address: Address, call: ParticipantCall): ParticipantAnswer {
+    if (call.type === 'delete') return this.hasEnded(call.generation) ? done(204, null) : noSuchLock
+    if (call.type !== 'withdraw' || call.ofTicket) return noSuchLock
+    this.turns.run(() => {
+      this.lock.meet(address)
+      this.withdrawals.note(call.user)
+    })
+    return call.ofWaiter ? done(200, {}) : noSuchLock
+  }
+
+  private hasEnded(generation: number | null): boolean {
+    const present = this.knownMember?.engine.birth.generation ?? 1
+    return generation !== null && present > generation
   }
 
   /** A call that comes with a session's message, in the turn of that message. */
@@ -215,12 +248,13 @@ export class Participant {
   }
 
   async peer(address: Address, request: PeerRequest): Promise<PeerAnswer> {
+    if (request.type === 'look') return { type: 'sight', sight: await this.looking.own(address) }
     if (!this.lock.isKnown) this.turns.run(() => this.lock.meet(address))
     switch (request.type) {
       case 'messages':
         return { type: 'messages', messages: this.exchange.receive(request.from, request.messages) }
       case 'finish':
-        this.turns.run(() => this.member.engine.finish(request.incarnation))
+        this.turns.run(() => this.member.engine.finish(request.incarnation, request.generation))
         return { type: 'taken' }
       default:
         throw new Error('a participant of a lock is no ledger')
@@ -229,7 +263,7 @@ export class Participant {
 
   /** `null`: the sink gets the events. */
   watch(address: Address, since: number | null, sink: Sink): Promise<ParticipantAnswer | null> {
-    return this.asMember(address, false, () => this.turns.run(() => this.watchers.open(since, sink)))
+    return this.asMember(address, 'look', () => this.turns.run(() => this.watchers.open(since, sink)))
   }
 
   /** The watcher has gone. */
@@ -251,7 +285,7 @@ export class Participant {
     caller: Caller = {},
     mayRead = true,
   ): Promise<ParticipantAnswer | null> {
-    return this.asMember(address, false, () =>
+    return this.asMember(address, 'use', () =>
       this.turns.run(() => this.sessions.open(user, accept, client, caller, mayRead)),
     )
   }
@@ -275,14 +309,22 @@ export class Participant {
     return this.knownMember
   }
 
+  private get isBornHere(): boolean {
+    return this.knownMember !== null && isBornIn(this.knownMember.engine.birthRecord)
+  }
+
   /** Only the participants of a lock answer what it is asked, once it is born. */
   private async asMember<Answer>(
     address: Address,
-    toTry: boolean,
+    intent: Intent,
     run: () => Answer | Promise<Answer>,
   ): Promise<Answer | ParticipantAnswer> {
     if (!this.knownMember?.engine.isTakingPart) {
-      const birth = await this.lock.ready(address, toTry)
+      if (intent === 'look' && !this.isBornHere) {
+        const existence = await this.looking.find(address)
+        if (existence !== 'exists') return existence === 'absent' ? noSuchLock : existenceUnknown
+      }
+      const birth = await this.lock.ready(address, intent === 'try')
       if (birth.type === 'elsewhere') return { type: 'elsewhere', configuration: birth.configuration }
       if (birth.type !== 'ready') return unavailable(birth)
     }

@@ -1,5 +1,6 @@
 /**
  * The rows of a participant in the SQLite database of its Durable Object. It decides nothing: see runtime.ts.
+ * The tables come with the first row, so that an object that was only looked at leaves nothing behind.
  */
 import type { JournalRows, OlderRows, Rows, SegmentRows, StepRows } from './runtime.ts'
 
@@ -23,7 +24,47 @@ const TABLES = [
   'events (id INTEGER PRIMARY KEY, sequence INTEGER NOT NULL, body TEXT NOT NULL)',
 ]
 
-type Exec = SqlDatabase['sql']['exec']
+type Value = string | number | null
+type Row = { [column: string]: Value }
+
+class Tables {
+  private readonly database: SqlDatabase
+  /** What a transaction has created is gone again if it is rolled back. */
+  areThere: boolean
+
+  constructor(database: SqlDatabase) {
+    this.database = database
+    // A database of before may lack the tables that came later.
+    this.areThere = this.count() > 0
+    if (this.areThere) this.create()
+  }
+
+  /** Without tables there are no rows. */
+  read<Columns extends Row>(query: string, ...values: (string | number)[]): Columns[] {
+    return this.areThere ? this.database.sql.exec<Columns>(query, ...values).toArray() : []
+  }
+
+  /** One row after the other, for what may be much. */
+  *each<Columns extends Row>(query: string): Iterable<Columns> {
+    if (this.areThere) yield* this.database.sql.exec<Columns>(query)
+  }
+
+  write(query: string, ...values: (string | number)[]): void {
+    if (!this.areThere) this.create()
+    this.database.sql.exec(query, ...values)
+  }
+
+  private create(): void {
+    for (const table of TABLES) this.database.sql.exec(`CREATE TABLE IF NOT EXISTS ${table}`)
+    this.areThere = true
+  }
+
+  private count(): number {
+    const names = TABLES.map(table => `'${table.slice(0, table.indexOf(' '))}'`).join(', ')
+    const query = `SELECT count(*) AS tables FROM sqlite_master WHERE type = 'table' AND name IN (${names})`
+    return this.database.sql.exec<{ tables: number }>(query).one().tables
+  }
+}
 
 export class SqlRows implements Rows {
   readonly journal: JournalRows
@@ -31,15 +72,16 @@ export class SqlRows implements Rows {
   readonly steps: StepRows
   readonly older: OlderRows
   private readonly database: SqlDatabase
+  private readonly tables: Tables
 
   constructor(database: SqlDatabase) {
     this.database = database
-    const exec: Exec = (query, ...values) => database.sql.exec(query, ...values)
-    for (const table of TABLES) exec(`CREATE TABLE IF NOT EXISTS ${table}`)
-    this.journal = journalRows(exec)
-    this.segments = segmentRows(exec)
-    this.steps = stepRows(exec)
-    this.older = olderRows(exec)
+    const tables = new Tables(database)
+    this.tables = tables
+    this.journal = journalRows(tables)
+    this.segments = segmentRows(tables)
+    this.steps = stepRows(tables)
+    this.older = olderRows(tables)
   }
 
   touch(): number {
@@ -48,7 +90,14 @@ export class SqlRows implements Rows {
   }
 
   transaction(run: () => void): void {
-    this.database.transactionSync(run)
+    const { tables } = this
+    const { areThere } = tables
+    try {
+      this.database.transactionSync(run)
+    } catch (error) {
+      tables.areThere = areThere
+      throw error
+    }
   }
 
   empty(): void {
@@ -56,69 +105,66 @@ export class SqlRows implements Rows {
   }
 }
 
-function journalRows(exec: Exec): JournalRows {
+function journalRows(tables: Tables): JournalRows {
   return {
-    put: (place, number, body) => {
-      exec('INSERT OR REPLACE INTO journal VALUES (?, ?, ?)', place, number, body)
-    },
+    put: (place, number, body) =>
+      tables.write('INSERT OR REPLACE INTO journal VALUES (?, ?, ?)', place, number, body),
     get: place =>
-      exec<{ number: number; body: string }>(
+      tables.read<{ number: number; body: string }>(
         'SELECT number, body FROM journal WHERE place = ?',
         place,
-      ).toArray()[0],
+      )[0],
   }
 }
 
-function segmentRows(exec: Exec): SegmentRows {
+function segmentRows(tables: Tables): SegmentRows {
   return {
-    put: (id, body) => {
-      exec('INSERT OR REPLACE INTO segments VALUES (?, ?)', id, body)
-    },
-    get: id => exec<{ body: string }>('SELECT body FROM segments WHERE id = ?', id).toArray()[0]?.body,
+    put: (id, body) => tables.write('INSERT OR REPLACE INTO segments VALUES (?, ?)', id, body),
+    get: id => tables.read<{ body: string }>('SELECT body FROM segments WHERE id = ?', id)[0]?.body,
     delete: ids => {
-      for (const id of ids) exec('DELETE FROM segments WHERE id = ?', id)
+      for (const id of ids) tables.write('DELETE FROM segments WHERE id = ?', id)
     },
   }
 }
 
-function stepRows(exec: Exec): StepRows {
+function stepRows(tables: Tables): StepRows {
   return {
-    append: ({ first, steps, sequence, body }) => {
-      exec('INSERT INTO steps VALUES (?, ?, ?, ?)', first, steps, sequence, body)
-    },
+    append: ({ first, steps, sequence, body }) =>
+      tables.write('INSERT INTO steps VALUES (?, ?, ?, ?)', first, steps, sequence, body),
     page: (first, afterSequence, limit) =>
-      exec<{ first: number; steps: number; sequence: number; body: string }>(
+      tables.read<{ first: number; steps: number; sequence: number; body: string }>(
         `SELECT first, steps, sequence, body FROM steps
         WHERE first >= coalesce((SELECT max(first) FROM steps WHERE first <= ?), 0) AND sequence > ?
         ORDER BY first LIMIT ?`,
         first,
         afterSequence,
         limit,
-      ).toArray(),
+      ),
     oldest: () =>
-      exec<{ first: number; steps: number; sequence: number; bytes: number }>(
+      tables.read<{ first: number; steps: number; sequence: number; bytes: number }>(
         'SELECT first, steps, sequence, octet_length(body) AS bytes FROM steps ORDER BY first LIMIT 1',
-      ).toArray()[0],
+      )[0],
     highestSequence: () =>
-      exec<{ highest: number | null }>('SELECT max(sequence) AS highest FROM steps').one().highest ?? 0,
-    delete: first => {
-      exec('DELETE FROM steps WHERE first = ?', first)
-    },
+      tables.read<{ highest: number | null }>('SELECT max(sequence) AS highest FROM steps')[0]?.highest ?? 0,
+    delete: first => tables.write('DELETE FROM steps WHERE first = ?', first),
   }
 }
 
-function olderRows(exec: Exec): OlderRows {
+function olderRows(tables: Tables): OlderRows {
   return {
-    isThere: () => exec('SELECT key FROM records LIMIT 1').toArray().length > 0,
+    isThere: () => tables.read('SELECT key FROM records LIMIT 1').length > 0,
     records: function* () {
-      for (const { key, value } of exec<{ key: string; value: string }>('SELECT key, value FROM records'))
+      for (const { key, value } of tables.each<{ key: string; value: string }>(
+        'SELECT key, value FROM records',
+      ))
         yield [key, value]
     },
-    events: () => exec<{ sequence: number; body: string }>('SELECT sequence, body FROM events ORDER BY id'),
+    events: () =>
+      tables.each<{ sequence: number; body: string }>('SELECT sequence, body FROM events ORDER BY id'),
     replaceBy: (key, value) => {
-      exec('DELETE FROM records')
-      exec('DELETE FROM events')
-      exec('INSERT INTO records VALUES (?, ?)', key, value)
+      tables.write('DELETE FROM records')
+      tables.write('DELETE FROM events')
+      tables.write('INSERT INTO records VALUES (?, ?)', key, value)
     },
   }
 }

@@ -25,7 +25,7 @@ const keyEntry = z.strictObject({
     .array(
       z
         .string()
-        .regex(/^(?:[A-Za-z0-9][A-Za-z0-9_.-]{0,63})?\*?$/)
+        .regex(/^(?:[A-Za-z0-9][A-Za-z0-9_.:-]{0,63})?\*?$/)
         .min(1),
     )
     .min(1),

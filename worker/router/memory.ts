@@ -49,6 +49,10 @@ export class KnownConfigurations {
     this.defaults = defaults
   }
 
+  knows(lock: string): boolean {
+    return this.known.get(lock) !== undefined
+  }
+
   of(lock: string): LockConfiguration {
     return this.known.get(lock) ?? this.defaults(lock)
   }

@@ -81,6 +81,11 @@ export class Routing {
     return this.services.configurations.of(lock)
   }
 
+  /** Whether a participant has told of this lock. */
+  hasHeardOf(lock: string): boolean {
+    return this.services.configurations.knows(lock)
+  }
+
   learn(lock: string, configuration: LockConfiguration): void {
     this.services.configurations.learn(lock, configuration)
   }
@@ -136,6 +141,7 @@ export class Routing {
     let isInDoubt = false
     const gone = (): Routed => (isInDoubt && isOperation(plan) ? unanswered(plan) : { type: 'gone' })
     for (let reroutes = 0; reroutes <= MAX_REROUTES; reroutes++) {
+      if (place === 'no-lock') return NO_SUCH_LOCK
       if (place === 'unknown') return unanswered(plan)
       if (place === null) return gone()
       const { result, leavesDoubt } = await this.ask(plan, place, limitMs)
@@ -168,12 +174,15 @@ export class Routing {
       : { result: result.answer, leavesDoubt: result.isInDoubt === true }
   }
 
-  /** Where a participant is; `null` if the lock has none of this number, `unknown` if nobody could say. */
+  /**
+   * Where a participant is; `null` if the lock has none of this number, `unknown` if nobody could say, and
+   * `no-lock` if there is no such lock.
+   */
   async locate(
     lock: string,
     participant: number,
     from: () => Coordinates | null,
-  ): Promise<ParticipantPlace | null | 'unknown'> {
+  ): Promise<ParticipantPlace | null | 'unknown' | 'no-lock'> {
     const known = placeIn(this.configurationOf(lock), participant)
     if (known !== null) return known
     const told = await this.anyone({
@@ -182,6 +191,7 @@ export class Routing {
       limitMs: 2 * STATUS_MS,
       ask: place => this.services.caller.call(lock, place, { type: 'status' }, { limitMs: STATUS_MS }),
     })
+    if (told.type === 'problem' && told.code === 'no_such_lock') return 'no-lock'
     if (told.type !== 'done') return 'unknown'
     this.learn(lock, (told.body as unknown as ParticipantStatus).configuration)
     return placeIn(this.configurationOf(lock), participant)
@@ -217,6 +227,15 @@ function withDoubt(plan: Plan, answer: Answer): Answer {
 }
 
 const AFTER_A_DOUBT = 'But an earlier try of this call got no answer, and may have ejected it.'
+
+const NO_SUCH_LOCK: ProblemAnswer = {
+  type: 'problem',
+  code: 'no_such_lock',
+  detail: 'Nobody has used or configured this lock.',
+}
+
+export const isNoSuchLock = (answer: Routed): boolean =>
+  answer.type === 'problem' && answer.code === 'no_such_lock'
 
 function isOperation({ atStake }: Plan): boolean {
   return atStake === 'operation' || atStake === 'transaction'

@@ -153,6 +153,21 @@ export const opIdConflict: ProblemAnswer = {
   outcome: 'not-applied',
 }
 
+/** Nobody has used or configured it. The same object each time: its receiver knows it by that. */
+export const noSuchLock: ProblemAnswer = {
+  type: 'problem',
+  code: 'no_such_lock',
+  detail: 'Nobody has used or configured this lock. Its first acquire, transact or session creates it.',
+}
+
+/** Another participant may know. */
+export const existenceUnknown: ProblemAnswer = {
+  type: 'problem',
+  code: 'no_quorum',
+  detail: 'Those that must know whether this lock exists do not answer, or have lost their storage.',
+  retryAfterSeconds: 1,
+}
+
 /** For an `eject` with a fence. */
 export const anotherHolder: ProblemAnswer = {
   type: 'problem',

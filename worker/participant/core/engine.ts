@@ -92,8 +92,9 @@ export class Engine {
     this.step({ type: 'ledger', now: this.host.now(), answer })
   }
 
-  finish(incarnation: number): void {
-    this.step({ type: 'finish', now: this.host.now(), incarnation })
+  finish(incarnation: number, generation?: number): void {
+    const through = generation === undefined ? {} : { generation }
+    this.step({ type: 'finish', now: this.host.now(), incarnation, ...through })
   }
 
   user(event: UserInput): void {

@@ -2,9 +2,11 @@
  * What the objects of a lock, and the ledgers of processes, ask each other: JSON in the body of a request and
  * of its response.
  */
+import type { LedgerSight, Sight } from '../../../shared/birth/existence.ts'
 import type {
   LedgerAnswer,
   LedgerHealth,
+  LedgerLook,
   LedgerMessage,
   LedgerQuestion,
 } from '../../../shared/birth/ledger-types.ts'
@@ -16,14 +18,17 @@ export type Message = LockEnvelope
 export type PeerRequest =
   /** Everything that one turn sends to one peer. */
   | { readonly type: 'messages'; readonly from: number; readonly messages: readonly Message[] }
+  /** What do you know of this lock? Answering changes nothing. */
+  | { readonly type: 'look' }
   /** From the ledger of this process to a participant that was lost: be taken back. */
-  | { readonly type: 'finish'; readonly incarnation: number }
+  | { readonly type: 'finish'; readonly incarnation: number; readonly generation?: number }
   | LedgerRequest
 
 /** To a ledger, from the ledger of another process or from a participant in its own. */
 export type LedgerRequest =
   | { readonly type: 'ledger'; readonly from: number; readonly messages: readonly LedgerMessage[] }
   | { readonly type: 'ask-ledger'; readonly question: LedgerQuestion }
+  | { readonly type: 'look-ledger'; readonly look: LedgerLook }
   | { readonly type: 'tell-ledger'; readonly lock: string; readonly generation: number }
   /** From the router of its own process, for `GET /healthz`. */
   | { readonly type: 'ledger-health' }
@@ -34,4 +39,6 @@ export type PeerAnswer =
   | { readonly type: 'ledger'; readonly messages: readonly LedgerMessage[] }
   | { readonly type: 'ledger-answer'; readonly answer: LedgerAnswer }
   | { readonly type: 'ledger-health'; readonly health: LedgerHealth }
+  | { readonly type: 'sight'; readonly sight: Sight }
+  | { readonly type: 'ledger-sight'; readonly sight: LedgerSight }
   | { readonly type: 'taken' }

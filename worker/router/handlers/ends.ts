@@ -2,10 +2,10 @@
 import type { ParticipantCall, ParticipantStatus } from '../../participant/calls.ts'
 import { nothing, pass } from '../answers.ts'
 import { callerOf } from '../authentication.ts'
-import type { Call, Handlers, Services } from '../context.ts'
+import type { Call, Handlers } from '../context.ts'
 import { whereFrom } from '../nearest.ts'
 import type { Answer } from '../routing.ts'
-import { askAll } from './locks.ts'
+import { askAll, refuseIfAbsent } from './locks.ts'
 
 export const endHandlers = {
   /**
@@ -16,9 +16,13 @@ export const endHandlers = {
     const { c, services, query } = call
     const { lock } = call.parameters
     const { routing, randomUser, times } = services
-    const generation = query.generation ?? (await presentGeneration(services, lock))
-    // Nobody knows the lock, or nobody answers: this says which.
-    if (generation === null) return pass(c, await ask(call, { type: 'status' }, times.statusMs))
+    let { generation = null } = query
+    if (generation === null) {
+      const views = await askAll<ParticipantStatus>(services, lock, () => ({ type: 'status' }))
+      const refusal = refuseIfAbsent(c, services, lock, views)
+      if (refusal !== null) return refusal
+      generation = latestGeneration(views)
+    }
     const answer = await ask(
       call,
       { type: 'delete', user: randomUser(), force: query.force === 'true', generation },
@@ -30,9 +34,8 @@ export const endHandlers = {
   },
 } satisfies Partial<Handlers>
 
-/** A participant that was away may still have a lock that was deleted: the latest one counts. */
-async function presentGeneration(services: Services, lock: string): Promise<number | null> {
-  const views = await askAll<ParticipantStatus>(services, lock, () => ({ type: 'status' }))
+/** A participant that was away may still have a lock that was deleted. `null`: nobody answers. */
+function latestGeneration(views: ReadonlyMap<number, ParticipantStatus>): number | null {
   const generations = [...views.values()].map(({ generation }) => generation ?? 1)
   return generations.length === 0 ? null : Math.max(...generations)
 }

@@ -8,7 +8,7 @@ import { callerOf, clientOf } from '../authentication.ts'
 import { type Call, type Handlers, type RouterContext, runLater, type Services } from '../context.ts'
 import { handOver } from '../handover.ts'
 import { whereFrom } from '../nearest.ts'
-import type { Plan, Routed } from '../routing.ts'
+import { isNoSuchLock, type Plan, type Routed } from '../routing.ts'
 import { askAll } from './locks.ts'
 
 export const grantHandlers = {
@@ -41,7 +41,7 @@ export const grantHandlers = {
 
   withdraw: async ({ c, services, parameters: { lock, id } }) => {
     const { participant, user } = parseTicketId(id)!
-    return ofTicket(c, services, lock, participant, { type: 'withdraw', user }, 0)
+    return ofTicket(c, services, lock, participant, { type: 'withdraw', user, ofTicket: true }, 0)
   },
 
   withdrawWaiter: async ({ c, services, parameters: { lock, waiter } }) => {
@@ -126,6 +126,7 @@ async function ofTicket(
   waitMs: number,
 ): Promise<Response> {
   const answer = await services.routing.only(participant, planFor(c, services, lock, call, waitMs))
+  if (isNoSuchLock(answer)) return problemResponse(c, 'no_such_ticket', NO_LOCK)
   if (answer.type === 'gone')
     return problemResponse(
       c,
@@ -145,6 +146,9 @@ function passOrHandOver(
   return isUntaken ? handOver(c, services, lock, answer) : pass(c, answer)
 }
 
+/** Whatever it was that had given out the id: it is over. */
+const NO_LOCK = 'There is no such lock (any more).'
+
 type GrantCall = Call<'ops'> | Call<'keepalive'> | Call<'release'>
 
 async function ofGrant(
@@ -155,8 +159,11 @@ async function ofGrant(
   const grant = parseGrantId(id)!
   const plan = { ...planFor(c, services, lock, callFor(grant), waitMs), ...(atStake && { atStake }) }
   const answer = await services.routing.only(grant.participant, plan)
-  if (answer.type !== 'gone') return pass(c, answer)
-  const detail = `Participant ${grant.participant}, where this grant lived, is not part of this lock (any more).`
+  const isLockGone = isNoSuchLock(answer)
+  if (answer.type !== 'gone' && !isLockGone) return pass(c, answer)
+  const detail = isLockGone
+    ? NO_LOCK
+    : `Participant ${grant.participant}, where this grant lived, is not part of this lock (any more).`
   return problemResponse(c, 'ejected', detail, atStake === undefined ? {} : { outcome: 'unknown' })
 }
 

@@ -9,7 +9,7 @@ import type { HistoryAnswer } from '../../../shared/api/types.ts'
 import type { ParticipantStatus } from '../../participant/calls.ts'
 import { json, malformed } from '../answers.ts'
 import type { Handlers } from '../context.ts'
-import { askAll } from './locks.ts'
+import { askAll, refuseIfAbsent } from './locks.ts'
 
 type Events = HistoryAnswer['participants'][number]['events']
 /** A participant of before answers with all of its events at once. */
@@ -26,7 +26,9 @@ export const historyHandlers = {
       return malformed(c, [{ in: 'query', path: 'cursor', message: 'is not the cursor of an earlier page' }])
     }
     // A list of events does not say what the lock is made of; a status does.
-    await askAll<ParticipantStatus>(services, lock, () => ({ type: 'status' }))
+    const views = await askAll<ParticipantStatus>(services, lock, () => ({ type: 'status' }))
+    const refusal = refuseIfAbsent(c, services, lock, views)
+    if (refusal !== null) return refusal
     const pages = await askAll<Page>(services, lock, ({ id }) =>
       isAsked(from, id) ? { type: 'history', limit, cursor: from?.[id] ?? null } : null,
     )

@@ -7,9 +7,9 @@ import type { ParticipantCall, ParticipantStatus } from '../../participant/calls
 import { json, malformed, pass, problemResponse } from '../answers.ts'
 import { callerOf } from '../authentication.ts'
 import { configurationFrom, describeConfiguration, differences } from '../configuration.ts'
-import type { Handlers, Services } from '../context.ts'
+import type { Handlers, RouterContext, Services } from '../context.ts'
 import { whereFrom } from '../nearest.ts'
-import { bodyOf } from '../routing.ts'
+import { bodyOf, isNoSuchLock, type ProblemAnswer } from '../routing.ts'
 import { mapLimited } from '../time-limit.ts'
 
 export const lockHandlers = {
@@ -65,6 +65,8 @@ export const lockHandlers = {
 
   status: async ({ c, services, parameters: { lock } }) => {
     const views = await askAll<ParticipantStatus>(services, lock, () => ({ type: 'status' }))
+    const refusal = refuseIfAbsent(c, services, lock, views)
+    if (refusal !== null) return refusal
     const { protocol, participants } = services.routing.configurationOf(lock)
     const answer: StatusAnswer = {
       lock,
@@ -111,6 +113,40 @@ function bornAt(configuration: LockConfiguration, place: ParticipantPlace): Lock
 /** As many requests as may wait at once; the time of each begins when it does. */
 const MAX_AT_ONCE = 6
 
+/** By participant; and the problems of those that answered with one. */
+export class Answers<Body> extends Map<number, Body> {
+  readonly problems = new Map<number, ProblemAnswer>()
+
+  /**
+   * Whoever says that there is no such lock has asked those that would know. Another one may still have a lock
+   * that was deleted while it was away.
+   */
+  get saysNoSuchLock(): boolean {
+    return [...this.problems.values()].some(isNoSuchLock)
+  }
+}
+
+/** If nobody knows anything of a lock, it may be that there is no such lock, or that nobody can tell. */
+export function refuseIfAbsent(
+  c: RouterContext,
+  { routing }: Services,
+  lock: string,
+  answers: Answers<unknown>,
+): Response | null {
+  const problems = [...answers.problems.values()]
+  const absent = problems.find(isNoSuchLock)
+  if (absent !== undefined) return pass(c, absent)
+  if (answers.size > 0 || routing.hasHeardOf(lock)) return null
+  return pass(c, problems[0] ?? NOBODY_ANSWERED)
+}
+
+const NOBODY_ANSWERED: ProblemAnswer = {
+  type: 'problem',
+  code: 'no_quorum',
+  detail: 'No participant answered in time, so not even whether there is such a lock is known.',
+  retryAfterSeconds: 1,
+}
+
 /**
  * The answers of the participants that gave one. It asks those of the known configuration and, if their
  * answers name another one, those of that. A participant for which there is nothing to ask (`null`) is left
@@ -120,9 +156,9 @@ export async function askAll<Body>(
   services: Services,
   lock: string,
   callFor: (place: ParticipantPlace) => ParticipantCall | null,
-): Promise<Map<number, Body>> {
+): Promise<Answers<Body>> {
   const { routing, caller, times } = services
-  const bodies = new Map<number, Body>()
+  const bodies = new Answers<Body>()
   const asked = new Set<number>()
   for (;;) {
     const places = routing.configurationOf(lock).participants.filter(({ id }) => !asked.has(id))
@@ -134,6 +170,7 @@ export async function askAll<Body>(
       const result = await caller.call(lock, place, call, { limitMs: times.statusMs })
       if (result.type !== 'answered') return
       if (result.answer.type === 'elsewhere') return routing.learn(lock, result.answer.configuration)
+      if (result.answer.type === 'problem') bodies.problems.set(place.id, result.answer)
       if (result.answer.type !== 'done') return
       bodies.set(place.id, bodyOf<Body>(result.answer))
       const { configuration } = result.answer.body as { readonly configuration?: unknown }

@@ -2,7 +2,7 @@
 import { describeApi, VERSION } from '../../../shared/api/openapi.ts'
 import type { HomeAnswer } from '../../../shared/api/types.ts'
 import type { ParticipantStatus } from '../../participant/calls.ts'
-import { json, respond } from '../answers.ts'
+import { json, problemResponse, respond } from '../answers.ts'
 import { authorization } from '../authentication.ts'
 import type { Handlers, RouterContext, Services } from '../context.ts'
 import { type LockViews, renderLockMetrics } from '../lock-metrics.ts'
@@ -49,7 +49,12 @@ export const serviceHandlers = {
     }
     // One after the other: counting should not create the load.
     const views: LockViews[] = []
-    for (const lock of locks) views.push(await viewsOf(services, lock))
+    for (const lock of locks) {
+      const statuses = await askAll<ParticipantStatus>(services, lock, () => ({ type: 'status' }))
+      if (statuses.saysNoSuchLock)
+        return problemResponse(c, 'no_such_lock', `Nobody has used or configured the lock ${lock}.`)
+      views.push(viewsOf(services, lock, statuses))
+    }
     const more = (await services.participantMetrics()) + renderLockMetrics(views)
     const headers = { 'content-type': 'text/plain; version=0.0.4; charset=utf-8' }
     return respond(c, 200, services.metrics.render(more), headers)
@@ -69,8 +74,11 @@ const PAGE = { 'content-type': 'text/html; charset=UTF-8' }
 const ANY_LOCK = 'demo'
 
 /** Those that do not answer are among them. */
-async function viewsOf(services: Services, lock: string): Promise<LockViews> {
-  const statuses = await askAll<ParticipantStatus>(services, lock, () => ({ type: 'status' }))
+function viewsOf(
+  services: Services,
+  lock: string,
+  statuses: ReadonlyMap<number, ParticipantStatus>,
+): LockViews {
   const { participants } = services.routing.configurationOf(lock)
   return { lock, participants: new Map(participants.map(({ id }) => [id, statuses.get(id) ?? null])) }
 }
