@@ -1,5 +1,6 @@
 /** What went wrong with the birth of locks before it was a state machine, point by point. */
 import { describe, expect, it } from 'vitest'
+import { runSeed } from './run.ts'
 import { configurationOf } from './scenario.ts'
 import { among, both, from, saying, Table, to } from './table.ts'
 
@@ -191,4 +192,31 @@ describe('regressions of the birth', () => {
       expect(second.fenceOf(1, 'b'), protocol).toBeGreaterThan(weak + 1_000)
     }
   })
+})
+
+it('a request of a core that was given up is withdrawn by the core that comes after it (wme-consensus)', () => {
+  const table = Table.founded({
+    first: 1,
+    defaults: () => configurationOf('wme-consensus', 3, 30_000, false),
+  })
+  table.acquire(2, 'b')
+  const asked = table.take(both(from(2), to(1), saying('request')))
+  expect(asked).toHaveLength(1)
+  // Nobody hears participant 2, until it tells its user so and forgets that it has asked.
+  for (let attempt = 0; attempt < 6; attempt++) {
+    table.take()
+    table.fire(2, 'birth/propose')
+  }
+  table.take()
+  expect(table.events(2, 'refused')).toHaveLength(1)
+  // The first owner gets the request after all, and the lock is given to participant 2, where nobody waits.
+  table.hand(asked[0]!)
+  table.settle(2)
+  table.acquire(3, 'c')
+  table.settle(3)
+  expect(table.fenceOf(3, 'c')).toBeGreaterThanOrEqual(0)
+})
+
+it('whom a participant could not reach in an earlier ballot says nothing about the next lock', () => {
+  expect(runSeed(540).violation).toBeNull()
 })

@@ -87,6 +87,7 @@ function* sayLastWord(
   whenGone: () => void,
 ): Conversation<ParticipantAnswer> {
   const { member } = context
+  const { generation } = member.engine.birth
   if (member.guarded === null) {
     const { startEpoch } = member.engine.birth.value!
     member.engine.end(startEpoch, fence - startFence({ startEpoch }))
@@ -95,7 +96,8 @@ function* sayLastWord(
   const say = { type: 'issue', user, fence, opId: `delete/${user}`, operation: END_OPERATION } as const
   const until = context.now() + SETTLE_MS
   const event = yield* ask({ key: user, say, until, isAnswer: isAnswerToLastWord, whenGone })
-  if (event?.type === 'outcome') return done(204, null)
+  // Another participant may have heard first that a majority has it, and have told this one.
+  if (event?.type === 'outcome' || member.engine.birth.generation > generation) return done(204, null)
   whenGone()
   return event?.type === 'ejected' ? overProblem({ ...event }, undefined) : unconfirmed
 }
