@@ -284,9 +284,9 @@ export class Lock<Resource extends ResourceTypes = KeyValue> {
   }
 
   /**
-   * Deletes the lock with the state that it guards. Rejects with a `LockedError` while it is held, unless it is
-   * forced, and with a `NotFoundError` if there is none. It deletes the lock that is there now: if an answer
-   * gets lost and the request is repeated, a lock that was created meanwhile stays.
+   * Deletes the lock with the state that it guards. Rejects with a `LockedError` while it is held, unless it
+   * is forced, and with a `NotFoundError` if there is none. It deletes the lock that is there now: if an
+   * answer gets lost and the request is repeated, a lock that was created meanwhile stays.
    */
   async delete({ force = false, signal }: DeleteOptions = {}): Promise<void> {
     const { generation } = await this.status({ signal })

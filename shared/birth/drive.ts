@@ -95,7 +95,6 @@ function askFirst(step: Step): void {
   const { context, state } = step
   const first = firstOwner(context)
   state.soft.isWaitingForFirst = true
-  state.soft.unreachable.clear()
   setTimer(step, PROPOSE_TIMER, context.birth.silentMs)
   send(step, first, { type: 'wake' })
   if (state.soft.wish !== 'to-try' || state.birth.core !== null || !isEntitled(step)) return
@@ -106,7 +105,6 @@ function askFirst(step: Step): void {
 /** A participant that is no registrar has no vote, so it leaves proposing to those that have one. */
 function askRegistrars(step: Step): void {
   step.state.soft.isWaitingForFirst = true
-  step.state.soft.unreachable.clear()
   setTimer(step, PROPOSE_TIMER, register.backOff(step))
   tellRegistrars(step, { type: 'wake' })
 }

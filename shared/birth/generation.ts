@@ -32,6 +32,7 @@ function beginAnew(step: Step, generation: number, startEpoch: number, incarnati
   soft.isAsking = false
   soft.attempts = 0
   soft.highestBallot = 0
+  soft.unreachable.clear()
   soft.informed.clear()
   soft.held = []
   cancelTimer(step, PROPOSE_TIMER)

@@ -68,6 +68,18 @@ describe('the last operation of a lock', () => {
     expect(table.events(1, 'outcome').at(-1)).toMatchObject({ opId: 'last' })
   })
 
+  it('says that the fate of an operation is unknown where it is', () => {
+    const table = Table.founded({ first: 2 })
+    table.enter(2, 'holder')
+    table.deliver()
+    table.issue(2, 'holder', 'pending')
+    table.take()
+    const message = { format: 1, generation: 2, startEpoch: 5, body: { type: 'ended' } } as const
+    table.hand({ kind: 'lock', from: 1, to: 2, message })
+    const pending = { opId: 'pending', outcome: 'unknown' }
+    expect(table.events(2, 'ejected')).toMatchObject([{ user: 'holder', reason: 'operator', pending }])
+  })
+
   it('a new lock of the name may be used where the old one was, at once', () => {
     const table = sayLastWord()
     table.deliver()
@@ -200,11 +212,11 @@ describe('locks that guard no state', () => {
       table.step(1, { type: 'end', now: table.now, epoch: startEpoch, length: fence - startEpoch * 1_024 })
       table.deliver()
       expect(tombstones(table).map(({ generation }) => generation)).toEqual([2, 2, 2])
-      table.use(2)
+      table.use(1)
       table.settle(2)
-      table.try(2, 'b')
+      table.try(1, 'b')
       table.settle(2)
-      expect(table.fenceOf(2, 'b')).toBeGreaterThan(fence)
+      expect(table.fenceOf(1, 'b')).toBeGreaterThan(fence)
     })
 
     it(`${protocol}: nobody is let in any more, also where nobody has heard of the end`, () => {

@@ -1,6 +1,5 @@
 /** What went wrong with the birth of locks before it was a state machine, point by point. */
 import { describe, expect, it } from 'vitest'
-import { runSeed } from './run.ts'
 import { configurationOf } from './scenario.ts'
 import { among, both, from, saying, Table, to } from './table.ts'
 
@@ -194,7 +193,7 @@ describe('regressions of the birth', () => {
   })
 })
 
-it('a request of a core that was given up is withdrawn by the core that comes after it (wme-consensus)', () => {
+it('wme-consensus: a request of a core that was given up is withdrawn by the one that comes after', () => {
   const table = Table.founded({
     first: 1,
     defaults: () => configurationOf('wme-consensus', 3, 30_000, false),
@@ -217,6 +216,17 @@ it('a request of a core that was given up is withdrawn by the core that comes af
   expect(table.fenceOf(3, 'c')).toBeGreaterThanOrEqual(0)
 })
 
-it('whom a participant could not reach in an earlier ballot says nothing about the next lock', () => {
-  expect(runSeed(540).violation).toBeNull()
+it('whom a participant could not reach in an earlier lock says nothing about the next one', () => {
+  const table = Table.founded({ first: 1 })
+  table.configure(2, 'put', configurationOf('wme-2', 3, 5_000, false))
+  for (const peer of [1, 3]) table.step(2, { type: 'unreachable', now: table.now, peer })
+  expect(table.events(2, 'unavailable')).toHaveLength(1)
+  table.fire(2, 'birth/propose')
+  const message = { format: 1, generation: 2, startEpoch: 5, body: { type: 'ended' } } as const
+  table.hand({ kind: 'lock', from: 1, to: 2, message })
+  table.take()
+  table.acquire(2, 'b')
+  expect(table.events(2, 'unavailable')).toHaveLength(1)
+  table.deliver()
+  expect(table.events(2, 'crit')).toHaveLength(1)
 })

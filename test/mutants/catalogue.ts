@@ -8,6 +8,7 @@ import { bytesMutants } from './catalogue-bytes.ts'
 import { coreMutants } from './catalogue-core.ts'
 import { detectorMutants } from './catalogue-detector.ts'
 import { durabilityMutants } from './catalogue-durability.ts'
+import { endMutants } from './catalogue-ends.ts'
 import { ghostMutants } from './catalogue-ghosts.ts'
 import { journalMutants } from './catalogue-journal.ts'
 import { livenessMutants } from './catalogue-liveness.ts'
@@ -83,6 +84,7 @@ export const mutants: Mutant[] = [
   ...maekawaMutants,
   ...lockOnlyMutants,
   ...birthMutants,
+  ...endMutants,
   ...journalMutants,
   ...participantMutants,
   ...participantCallMutants,

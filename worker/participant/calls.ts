@@ -98,8 +98,8 @@ export type ParticipantCall =
   /** `fence`: only if this is the holder's. Absent (also from an older router) or `null`: any holder. */
   | { readonly type: 'eject'; readonly fence?: number | null }
   /**
-   * Ends the lock, or only the generation that is named. `user` is a random token. `force`: whoever holds it is
-   * ejected.
+   * Ends the lock, or only the generation that is named. `user` is a random token. `force`: whoever holds it
+   * is ejected.
    */
   | {
       readonly type: 'delete'

@@ -207,13 +207,15 @@ export class Participant {
    * must not be let in. So that is noted, lock or no lock.
    */
   private answerOfNoLock(address: Address, call: ParticipantCall): ParticipantAnswer {
-    if (call.type === 'delete') return this.hasEnded(call.generation) ? done(204, null) : noSuchLock
-    if (call.type !== 'withdraw' || call.ofTicket) return noSuchLock
+    if (call.type === 'delete' && this.hasEnded(call.generation)) return done(204, null)
+    const generation = this.knownMember?.engine.birth.generation ?? 1
+    const absent = generation === 1 ? noSuchLock : { ...noSuchLock, more: { generation } }
+    if (call.type !== 'withdraw' || call.ofTicket) return absent
     this.turns.run(() => {
       this.lock.meet(address)
       this.withdrawals.note(call.user)
     })
-    return call.ofWaiter ? done(200, {}) : noSuchLock
+    return call.ofWaiter ? done(200, {}) : absent
   }
 
   private hasEnded(generation: number | null): boolean {

@@ -161,7 +161,7 @@ export class Losses {
     if (cause === 'storage' && isMemberOf(object)) return true
     const { standing, incarnation } = birthOf(object) ?? { standing: { status: 'unknown' }, incarnation: 0 }
     const isNow = incarnation === this.#incarnationAt(object)
-    // In a later lock of the same name, which began after the loss, it may be so although it lost its storage.
+    // In a later lock of the same name, which began after the loss, it may be so.
     if (standing.status === 'entitled') return isNow
     if (cause === 'storage') return false
     return standing.status === 'lost' && isMemberOf(object) && (isNow || this.#isSaidToBeFinished(object))

@@ -1,7 +1,7 @@
 /**
- * `delete`: an operator ends the lock. It is a user like others: it waits for its turn, and once it is inside,
- * so that nobody else is, it says the last word (shared/birth/ending.ts). With `force` it has whoever is
- * inside ejected until it is inside itself.
+ * `delete`: an operator ends the lock. It is a user like others: it waits for its turn, and once it is
+ * inside, so that nobody else is, it says the last word (shared/birth/ending.ts). With `force` it has whoever
+ * is inside ejected until it is inside itself.
  */
 import { END_OPERATION } from '../../../shared/birth/lock-core.ts'
 import type { UserOutput } from '../../../shared/protocols/protocol.ts'

@@ -43,8 +43,8 @@ export interface EngineHost {
   /** The participant's own records that are kept when its lock is deleted. */
   readonly keptAtEnd: readonly string[]
   /**
-   * The core has lost everything, and begins anew or not at all. Called in the middle of a step. `isEnded`: the
-   * lock was deleted.
+   * The core has lost everything, and begins anew or not at all. Called in the middle of a step. `isEnded`:
+   * the lock was deleted.
    */
   onClear(isEnded: boolean): void
   /** Whether the host handles the end of this timer of the protocol itself. */

@@ -9,8 +9,9 @@ import { askAll, refuseIfAbsent } from './locks.ts'
 
 export const endHandlers = {
   /**
-   * It is said first which generation is meant. So a request that is sent to a second participant, because the
-   * first one was silent, never ends a lock that was created in between: what has ended is answered the same.
+   * It is said first which generation is meant. So a request that is sent to a second participant, because
+   * the first one was silent, never ends a lock that was created in between: what has ended is answered the
+   * same.
    */
   delete: async call => {
     const { c, services, query } = call

@@ -118,11 +118,14 @@ export class Answers<Body> extends Map<number, Body> {
   readonly problems = new Map<number, ProblemAnswer>()
 
   /**
-   * Whoever says that there is no such lock has asked those that would know. Another one may still have a lock
-   * that was deleted while it was away.
+   * That there is no such lock, if somebody says so who has asked those that would know, and nobody else has
+   * it. A participant that was away may still have one of an earlier generation.
    */
-  get saysNoSuchLock(): boolean {
-    return [...this.problems.values()].some(isNoSuchLock)
+  get absence(): ProblemAnswer | null {
+    const bodies = [...this.values()] as readonly { readonly generation?: number }[]
+    const latest = Math.max(0, ...bodies.map(({ generation = 1 }) => generation))
+    const isLater = ({ more }: ProblemAnswer) => ((more?.generation ?? 1) as number) > latest
+    return [...this.problems.values()].find(problem => isNoSuchLock(problem) && isLater(problem)) ?? null
   }
 }
 
@@ -134,8 +137,7 @@ export function refuseIfAbsent(
   answers: Answers<unknown>,
 ): Response | null {
   const problems = [...answers.problems.values()]
-  const absent = problems.find(isNoSuchLock)
-  if (absent !== undefined) return pass(c, absent)
+  if (answers.absence !== null) return pass(c, answers.absence)
   if (answers.size > 0 || routing.hasHeardOf(lock)) return null
   return pass(c, problems[0] ?? NOBODY_ANSWERED)
 }
