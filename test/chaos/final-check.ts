@@ -49,13 +49,13 @@ async function checkLock(machines: Machines, population: Population, lock: Chaos
   const found = { lock: lock.name, stuck: [] as string[], misconfigured: [] as string[] }
   const client = clientAt(machines, ROUTER, lock.name)
   const problem = await probe(population, lock, until)
-  const state = problem === null ? await attempt(until, () => read(client, undefined)) : problem
+  let state = problem === null ? await attempt(until, () => read(client, undefined)) : problem
   if (typeof state === 'string') return { ...found, ...judgeUnread(lock), bricked: `${lock.name}: ${state}` }
   for (const id of machines.ids) {
     const copy = await attempt(until, () => read(client, id))
     if (typeof copy === 'string') found.stuck.push(`${lock.name}: participant ${id}: ${copy}`)
-    else if (JSON.stringify(copy) !== JSON.stringify(state))
-      found.stuck.push(`${lock.name}: the copy of participant ${id} differs: ${JSON.stringify(copy)}`)
+    else if (continues(state, copy)) state = copy
+    else found.stuck.push(`${lock.name}: the copy of participant ${id} differs: ${JSON.stringify(copy)}`)
   }
   for (const options of lock.configured) {
     const answer = await attempt(until, () => client.configure(options))
@@ -77,6 +77,17 @@ async function probe(population: Population, lock: ChaosLock, until: number): Pr
     if (Date.now() > until) return 'no operation was acknowledged any more'
     await sleep(200)
   }
+}
+
+/**
+ * Whether `later` may have been read after `earlier`. An operation in doubt may still be applied between two
+ * reads, and then it is behind all the others.
+ */
+export function continues(earlier: FinalState, later: FinalState): boolean {
+  const more = later.names.length - earlier.names.length
+  return (
+    later.count - earlier.count === more && earlier.names.every((name, place) => later.names[place] === name)
+  )
 }
 
 async function read(client: Lock, at: number | undefined): Promise<FinalState> {

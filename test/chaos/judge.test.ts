@@ -1,6 +1,8 @@
 /** The judge is judged: a good record passes, and each way to break it is caught under its own name. */
 import { describe, expect, it } from 'vitest'
+import { continues } from './final-check.ts'
 import { judgeRecord } from './judge.ts'
+import { ChaosLock } from './population.ts'
 import { type FinalState, Recorder } from './record.ts'
 
 /** Three acknowledged operations, one in doubt that was applied, one in doubt that was not, one refused. */
@@ -91,5 +93,38 @@ describe('the judge of a chaos run', () => {
     good.record.begin('b').startedAt = 3
     good.record.begin('a').endedAt = 40
     expect(findings(good)).toEqual(NOTHING)
+  })
+})
+
+describe('one read after another', () => {
+  const earlier: FinalState = { names: ['a', 'b'], count: 2 }
+
+  it.each<[string, boolean, FinalState]>([
+    ['the same', true, earlier],
+    ['one more, which was in doubt', true, { names: ['a', 'b', 'doubtful'], count: 3 }],
+    ['one less: the copy is behind', false, { names: ['a'], count: 1 }],
+    ['another order', false, { names: ['b', 'a'], count: 2 }],
+    ['one in the middle', false, { names: ['a', 'doubtful', 'b'], count: 3 }],
+    ['half a batch', false, { names: ['a', 'b'], count: 3 }],
+  ])('%s', (_, isGood, later) => {
+    expect(continues(earlier, later)).toBe(isGood)
+  })
+})
+
+describe('a lock is quiet', () => {
+  it('when it is idle and nothing is in doubt', () => {
+    const lock = new ChaosLock('lock')
+    expect(lock.quietSince).toBe(Number.POSITIVE_INFINITY)
+    lock.isBusy = false
+    expect(lock.quietSince).toBe(lock.lastActivityAt)
+    lock.recorder.acknowledge(lock.recorder.begin('a'), 1, 1)
+    expect(lock.quietSince).toBe(lock.lastActivityAt)
+  })
+
+  it('never, if an operation is in doubt: it may still be on its way', () => {
+    const lock = new ChaosLock('lock')
+    lock.isBusy = false
+    lock.recorder.refuse(lock.recorder.begin('a'), 'unknown')
+    expect(lock.quietSince).toBe(Number.POSITIVE_INFINITY)
   })
 })

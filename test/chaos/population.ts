@@ -20,6 +20,15 @@ export class ChaosLock {
   lastProgressAt = Date.now()
   isBusy = true
 
+  /**
+   * Since when nothing can have happened to it any more. An operation in doubt may still be on its way: then
+   * there is no such time.
+   */
+  get quietSince(): number {
+    const isInDoubt = [...this.recorder.operations.values()].some(({ told }) => told === 'in-doubt')
+    return this.isBusy || isInDoubt ? Number.POSITIVE_INFINITY : this.lastActivityAt
+  }
+
   constructor(name: string) {
     this.name = name
     this.recorder = new Recorder(name)
@@ -51,6 +60,11 @@ export class Population {
 
   get busy(): ChaosLock[] {
     return this.locks.filter(({ isBusy }) => isBusy)
+  }
+
+  /** Something may still happen to these. */
+  get restless(): ChaosLock[] {
+    return this.locks.filter(({ quietSince }) => quietSince === Number.POSITIVE_INFINITY)
   }
 
   get acknowledged(): number {

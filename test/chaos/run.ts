@@ -123,9 +123,9 @@ class Run {
       machines,
       random: new Random(this.options.seed, 1),
       beforeWipe: async (id, cutAt) => {
-        await Promise.all(population.busy.map(({ name }) => histories.collect(name)))
-        for (const { name, lastActivityAt } of population.locks)
-          histories.wiped(name, id, Math.min(cutAt, lastActivityAt))
+        await Promise.all(population.restless.map(({ name }) => histories.collect(name)))
+        for (const { name, quietSince } of population.locks)
+          histories.wiped(name, id, Math.min(cutAt, quietSince))
       },
       afterWipe: () => this.waitForHealing(),
       onSkew: since => {
