@@ -96,8 +96,9 @@ function reasonOf(error: BatonError, { url, key, file }: Settings): string {
 
 function busy({ detail, holder }: LockedError): string {
   if (holder === undefined) return `The lock is busy: ${detail}.`
-  const { participant, fence, expiresAt } = holder
-  return `The lock is busy: it is held at participant ${participant} with fence ${fence}, until ${expiresAt} unless it is kept alive.`
+  const { participant, fence, expiresAt, owner } = holder
+  const by = owner === undefined ? '' : ` by ${owner}`
+  return `The lock is busy: it is held${by} at participant ${participant} with fence ${fence}, until ${expiresAt} unless it is kept alive.`
 }
 
 function notThere(error: NetworkError, url: Settings['url']): string {

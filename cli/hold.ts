@@ -15,6 +15,12 @@ export const AT_OPTION = {
   help: 'ask this participant, instead of the nearest',
 } as const
 
+export const OWNER_OPTION = {
+  type: 'string',
+  value: '<text>',
+  help: 'what you call yourself, for those who look at the lock or do not get it',
+} as const
+
 export const HOLD_OPTIONS = {
   wait: WAIT_OPTION,
   try: { type: 'boolean', help: 'do not wait, except up to 1s for the token to come from another region' },
@@ -25,6 +31,7 @@ export const HOLD_OPTIONS = {
   },
   shared: { type: 'boolean', help: 'share the lock with others that share it (only with ricart-agrawala)' },
   confirm: { type: 'boolean', help: 'take the grant only once a majority knows of it' },
+  owner: OWNER_OPTION,
   at: AT_OPTION,
 } as const
 
@@ -41,6 +48,7 @@ export function holdOptionsOf(options: OptionValues<typeof HOLD_OPTIONS>): Acqui
     ...(at !== undefined && { at }),
     ...(options.shared && { mode: 'shared' }),
     ...(options.confirm && { confirm: true }),
+    ...(options.owner !== undefined && { owner: options.owner }),
   }
 }
 

@@ -7,7 +7,7 @@ import type { OptionValues } from './arguments.ts'
 import type { Context } from './command.ts'
 import { EXIT } from './exit-codes.ts'
 import { GRANT_OPTION, grantFor } from './grant-in-use.ts'
-import { AT_OPTION, WAIT_OPTION, waitOf } from './hold.ts'
+import { AT_OPTION, OWNER_OPTION, WAIT_OPTION, waitOf } from './hold.ts'
 import type { Output } from './output.ts'
 import { optionalInteger } from './values.ts'
 
@@ -19,6 +19,7 @@ export const OPERATION_OPTIONS = {
     help: 'names the operation: the same id again applies nothing twice',
   },
   grant: GRANT_OPTION,
+  owner: OWNER_OPTION,
   at: AT_OPTION,
 } as const
 
@@ -48,6 +49,7 @@ export async function operate(
     ...common,
     ...(waitMs !== undefined && { waitMs }),
     ...(at !== undefined && { at }),
+    ...(options.owner !== undefined && { owner: options.owner }),
   })
 }
 

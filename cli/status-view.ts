@@ -5,7 +5,12 @@ import { columns } from './output.ts'
 export function statusLines(status: Status): string[] {
   const { lock, protocol, participants } = status
   const head = ['', 'location', 'phase', 'epoch', 'sequence', 'token', 'waiting', 'suspects']
-  return [`${lock} (${protocol}): ${holderOf(status)}`, ...columns([head, ...participants.map(rowOf)])]
+  return [
+    `${lock} (${protocol}): ${holderOf(status)}`,
+    ...columns([head, ...participants.map(rowOf)]),
+    // A service of before does not explain.
+    ...(status.explanation ? [`In words: ${status.explanation}.`] : []),
+  ]
 }
 
 /** All of it in one line, without what changes all the time. */
@@ -24,8 +29,9 @@ export function statusLine(status: Status): string {
 
 function holderOf({ holder }: Status, withTime = true): string {
   if (holder === null) return 'free'
-  const { participant, fence, expiresAt } = holder
-  return `held at participant ${participant} with fence ${fence}${withTime ? `, until ${expiresAt}` : ''}`
+  const { participant, fence, expiresAt, owner } = holder
+  const by = owner === undefined ? '' : ` by ${owner}`
+  return `held${by} at participant ${participant} with fence ${fence}${withTime ? `, until ${expiresAt}` : ''}`
 }
 
 function rowOf(participant: ParticipantInfo): string[] {

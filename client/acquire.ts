@@ -39,6 +39,10 @@ export interface AcquireOptions {
    * from the first moment.
    */
   readonly confirm?: boolean
+  /**
+   * What you call yourself, up to 128 characters: others that look at the lock, or do not get it, are told.
+   */
+  readonly owner?: string
   /** Aborting it while the request waits withdraws the request. */
   readonly signal?: AbortSignal | undefined
 }
@@ -104,11 +108,11 @@ class Acquisition {
   }
 
   async #request(longestWaitMs: number, ticket: true | undefined): Promise<Answer> {
-    const { ttlMs, at, mode, confirm, signal } = this.#options
+    const { ttlMs, at, mode, confirm, owner, signal } = this.#options
     return this.#connection.attempts({ repeat: 'always', until: this.#until }, signal, async () => {
       const waiter = randomToken()
       const waitMs = Math.min(this.#remainingMs(), longestWaitMs)
-      const body = writeJson({ waitMs, ttlMs, ticket, at, mode, confirm, waiter })
+      const body = writeJson({ waitMs, ttlMs, ticket, at, mode, confirm, waiter, owner })
       const call = { method: 'POST', path: pathOf(this.#lock, 'acquire'), body, waitMs, signal } as const
       try {
         return await this.#connection.transport.request(call)

@@ -4,7 +4,7 @@
  */
 import type { FieldError, Outcome } from '../shared/api/problems.ts'
 import type { Json } from '../shared/json.ts'
-import type { Holder } from './types.ts'
+import type { Holder, WaitingUsers } from './types.ts'
 
 export type { FieldError, Outcome }
 
@@ -87,6 +87,10 @@ export class LockedError extends BatonError {
   override readonly name: string = 'LockedError'
   get holder(): Holder | undefined {
     return this.more.holder as Holder | undefined
+  }
+  /** Who else waits, if that is known. */
+  get waiting(): WaitingUsers | undefined {
+    return this.more.waiting as WaitingUsers | undefined
   }
 }
 

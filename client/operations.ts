@@ -29,6 +29,8 @@ export interface TransactOptions extends ApplyOptions {
   readonly waitMs?: number
   /** The participant to ask, instead of the nearest. */
   readonly at?: number
+  /** What you call yourself, up to 128 characters, for those that look at the lock meanwhile. */
+  readonly owner?: string
 }
 
 const DEFAULT_WAIT_MS = 10_000
@@ -55,14 +57,14 @@ export async function transact(
   ops: readonly unknown[],
   options: TransactOptions,
 ): Promise<Json> {
-  const { waitMs = DEFAULT_WAIT_MS, at, opId = connection.newId(), signal } = options
+  const { waitMs = DEFAULT_WAIT_MS, at, owner, opId = connection.newId(), signal } = options
   const { clock, retry } = connection
   const until = clock.now() + waitMs
   const operation = new Operation(connection, opId, signal, 'a grant for each request')
   const opsText = writeJson(ops)
   const callNow = (): Call => {
     const waitMs = Math.max(0, Math.min(Math.ceil(until - clock.now()), LONGEST_WAIT_MS))
-    const rest = writeJson({ opId, waitMs, at })
+    const rest = writeJson({ opId, waitMs, at, owner })
     const body = `${rest.slice(0, -1)},"ops":${opsText}}`
     return { method: 'POST', path: pathOf(lock, 'transact'), body, waitMs }
   }

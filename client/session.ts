@@ -51,6 +51,8 @@ export interface TryOptions {
   readonly waitMs?: number
   readonly ttlMs?: number
   readonly confirm?: boolean
+  /** What you call yourself, up to 128 characters: others that look at the lock are told. */
+  readonly owner?: string
 }
 
 /** How long an answer may take that does not wait for the lock. */
@@ -133,14 +135,14 @@ export class Session<Resource extends ResourceTypes = ResourceTypes>
     ops: Batch,
     options: Omit<TransactOptions, 'at'> = {},
   ): Promise<TransactResult<Batch, Resource>> {
-    const { opId = this.#newId(), waitMs = DEFAULT_WAIT_MS, signal } = options
+    const { opId = this.#newId(), waitMs = DEFAULT_WAIT_MS, owner, signal } = options
     await this.#schemas?.checkOps(ops)
     const answer = await this.#calls.ask({
       name: transactName(opId),
       opId,
       withinMs: waitMs + ANSWER_MS,
       signal,
-      send: () => this.#send({ type: 'transact', opId, ops, waitMs }),
+      send: () => this.#send({ type: 'transact', opId, ops, waitMs, ...(owner !== undefined && { owner }) }),
     })
     const checked = (await this.#schemas?.checkResults(ops, answer, opId)) ?? answer
     return checked as unknown as TransactResult<Batch, Resource>

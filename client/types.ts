@@ -33,6 +33,9 @@ export interface Holder {
   readonly participant: number
   readonly fence: number
   readonly expiresAt: string
+  readonly since: string
+  /** What the holder calls itself, if it said so. */
+  readonly owner?: string | undefined
 }
 
 export type Consistency = 'local' | 'linearizable'
@@ -95,6 +98,16 @@ export interface Status {
   readonly generation: number
   readonly participants: readonly ParticipantInfo[]
   readonly holder: Holder | null
+  readonly waiting: WaitingUsers
+  /** What the lock waits for, in words. */
+  readonly explanation: string
+}
+
+/** Who waits for a lock, at all participants that answered. */
+export interface WaitingUsers {
+  readonly count: number
+  /** Since when the first of them waits; `null` if nobody does. */
+  readonly since: string | null
 }
 
 /** If the participant is not reachable, all but the first three are `null`. */

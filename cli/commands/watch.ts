@@ -48,7 +48,7 @@ function linesOf(event: WatchEvent): string[] {
       return [
         event.participant === null
           ? `${sequence}  holder    nobody`
-          : `${sequence}  holder    participant ${event.participant}, fence ${event.fence}`,
+          : `${sequence}  holder    participant ${event.participant}, fence ${event.fence}${ownerIn(event)}`,
       ]
     case 'snapshot':
       return [
@@ -56,6 +56,8 @@ function linesOf(event: WatchEvent): string[] {
       ]
   }
 }
+
+const ownerIn = ({ owner }: { readonly owner?: string }): string => (owner === undefined ? '' : ` (${owner})`)
 
 const assignment = (key: string, value: unknown): string =>
   `${JSON.stringify(key)} = ${JSON.stringify(value)}`

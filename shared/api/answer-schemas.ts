@@ -15,6 +15,7 @@ import {
   key,
   localHandoffs,
   lockName,
+  owner,
   participantId,
   position,
   queueLength,
@@ -33,6 +34,16 @@ export const holder = component(
     participant: participantId.describe('The participant that the holder uses.'),
     fence,
     expiresAt: timestamp.describe('When the grant ends unless it is kept alive.'),
+    since: timestamp.describe('Since when it is held.'),
+    owner: owner.optional().describe('What the holder calls itself, if it said so.'),
+  }),
+)
+
+export const waiting = component(
+  'WaitingUsers',
+  z.object({
+    count: queueLength.describe('How many wait, at all participants that answered.'),
+    since: timestamp.nullable().describe('Since when the first of them waits; null if nobody does.'),
   }),
 )
 
@@ -133,6 +144,8 @@ export const statusAnswer = component(
     holder: holder
       .nullable()
       .describe('Who holds the lock; null if nobody does, or nobody who answers knows.'),
+    waiting: waiting.describe('Who waits for the lock.'),
+    explanation: z.string().describe('What the lock waits for, in words.'),
   }),
 )
 
@@ -232,7 +245,8 @@ export const problemAnswer = component(
       )
       .optional()
       .describe('What is wrong with the request.'),
-    holder: holder.optional().describe('Of locked: who holds the lock, if the participant knows.'),
+    holder: holder.optional().describe('Of locked: who holds the lock, if anybody who answers knows.'),
+    waiting: waiting.optional().describe('Of locked: who waits for the lock.'),
     requestId: z.string().optional().describe('The id of the request, as in X-Request-Id and in the log.'),
   }),
 )

@@ -12,9 +12,11 @@ import {
   json,
   key,
   opId,
+  owner,
   participantId,
   revision,
   sequence,
+  timestamp,
   ttlMs,
 } from './primitives.ts'
 import { PROBLEM_CODES, type ProblemCode } from './problems.ts'
@@ -110,7 +112,14 @@ export const watchHolder = component(
   'WatchHolder',
   z
     .union([
-      z.object({ sequence, participant: participantId, fence }),
+      z.object({
+        sequence,
+        participant: participantId,
+        fence,
+        since: timestamp.optional().describe('Since when it is held.'),
+        expiresAt: timestamp.optional().describe('When the grant ends unless it is kept alive.'),
+        owner: owner.optional().describe('What the holder calls itself, if it said so.'),
+      }),
       z.object({ sequence, participant: z.null().describe('Nobody has the lock.') }),
     ])
     .describe('The lock went to a user of this participant.'),

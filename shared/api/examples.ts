@@ -64,7 +64,7 @@ export const EXAMPLES: { readonly [Id in RouteId]: RouteExample } = {
   },
   acquire: {
     parameters: { lock: LOCK },
-    body: { waitMs: 5_000, ttlMs: 30_000 },
+    body: { waitMs: 5_000, ttlMs: 30_000, owner: 'checkout-7' },
     status: 200,
     answer: { grant: GRANT },
   },
@@ -118,7 +118,7 @@ export const EXAMPLES: { readonly [Id in RouteId]: RouteExample } = {
 
 id: 1
 event: holder
-data: {"sequence":1,"participant":1,"fence":1}
+data: {"sequence":1,"participant":1,"fence":1,"since":"2026-11-17T09:30:00.042Z","expiresAt":"2026-11-17T09:31:00.042Z"}
 
 id: 2
 event: op
@@ -137,7 +137,15 @@ data: {"sequence":2,"fence":1,"opId":"visit-1","changes":[{"key":"visits","value
         participantView(2, 'enam', 'idle'),
         participantView(3, 'apac', 'idle'),
       ],
-      holder: { participant: 1, fence: 5, expiresAt: EXPIRES_AT },
+      holder: {
+        participant: 1,
+        fence: 5,
+        expiresAt: EXPIRES_AT,
+        since: '2026-11-17T09:30:00.000Z',
+        owner: 'checkout-7',
+      },
+      waiting: { count: 0, since: null },
+      explanation: 'held by checkout-7 at 1 (weur) for 41 s, expires in 19 s',
     },
   },
   history: {
@@ -154,7 +162,15 @@ data: {"sequence":2,"fence":1,"opId":"visit-1","changes":[{"key":"visits","value
           reachable: true,
           events: [
             { at: 1794907800042, participant: 1, type: 'try', user: '1/~nd7Rf0V' },
-            { at: 1794907800042, participant: 1, type: 'crit', user: '1/~nd7Rf0V', fence: 1, epoch: 0 },
+            {
+              at: 1794907800042,
+              participant: 1,
+              type: 'crit',
+              user: '1/~nd7Rf0V',
+              fence: 1,
+              epoch: 0,
+              expiresAt: 1794907860042,
+            },
           ],
         },
         { id: 2, reachable: true, events: APPLIED },

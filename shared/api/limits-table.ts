@@ -17,6 +17,7 @@ const TOO_MANY = '`429 too_many` with `Retry-After`'
 
 export const LIMIT_ROWS: readonly LimitRow[] = [
   ['name of a lock', `${L.lockNameLength} characters`, BAD_REQUEST],
+  ['`owner`', `${L.ownerLength} characters`, BAD_REQUEST],
   ['`opId`', `${L.opIdLength} characters`, BAD_REQUEST],
   ['key', `${L.keyLength} characters`, TOO_LARGE],
   ['value', `${number(L.valueWeight)} units`, TOO_LARGE],

@@ -6,6 +6,8 @@ import { KEY_VALUE_LIMITS } from '../resource/key-value.ts'
 export const API_LIMITS = {
   /** Characters of a lock's name. */
   lockNameLength: 64,
+  /** Of what a client calls itself. */
+  ownerLength: 128,
   /** UTF-16 code units of a key of the built-in resource. */
   keyLength: KEY_VALUE_LIMITS.keyLength,
   /** Of one value; a unit of weight is about one character of JSON. */

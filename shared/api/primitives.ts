@@ -29,7 +29,9 @@ export const lockName = z
   .regex(new RegExp(`^[A-Za-z0-9][A-Za-z0-9_.:-]{0,${API_LIMITS.lockNameLength - 1}}$`), {
     error: 'must be 1 to 64 letters, digits, _ . : or -, and begin with a letter or a digit',
   })
-  .describe('The name of the lock. Its first use creates it.')
+  .describe(
+    'The name of the lock. Its first acquire, transact or session creates it; looking at it does not.',
+  )
 
 export const participantId = between(API_LIMITS.participants).describe(
   'The number of a participant, from 1 on.',
@@ -74,6 +76,21 @@ export const opId = z
   .max(API_LIMITS.opIdLength)
   .refine(isWellFormed, { error: 'must be well-formed Unicode' })
   .describe('Your name for the operation. Sent again, it is answered again and applied only once.')
+
+/** A terminal would obey control characters that somebody else has written. */
+const CONTROL = /\p{Cc}/u
+const isOwner = (text: string): boolean =>
+  isWellFormed(text) && !CONTROL.test(text) && [...text].length <= API_LIMITS.ownerLength
+export const owner = z
+  .string()
+  .min(1)
+  .refine(isOwner, {
+    error: `must have at most ${API_LIMITS.ownerLength} characters, be well-formed Unicode and have no control characters`,
+  })
+  .meta({
+    maxLength: API_LIMITS.ownerLength,
+    description: 'What whoever asks calls itself: others are told, so that they know who holds the lock.',
+  })
 
 export const waitMs = between(API_LIMITS.waitMs).describe(
   'How long to wait for the lock. With 0 the call waits only for the token to come from another participant, which ' +

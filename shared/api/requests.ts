@@ -18,6 +18,7 @@ import {
   localHandoffs,
   location,
   lockName,
+  owner,
   participantId,
   sequence,
   ticketId,
@@ -153,6 +154,7 @@ export const acquireBody = component(
         'Answer only once a majority knows of the grant, so that what you do outside of Baton is safe at once.',
       ),
     waiter: waiter.optional(),
+    owner: owner.optional(),
   }),
 )
 
@@ -160,7 +162,12 @@ export const opsBody = component('Operation', z.strictObject(operation))
 
 export const transactBody = component(
   'Transact',
-  z.strictObject({ ...operation, waitMs: waitMs.default(API_LIMITS.waitMs.default), at: at.optional() }),
+  z.strictObject({
+    ...operation,
+    waitMs: waitMs.default(API_LIMITS.waitMs.default),
+    at: at.optional(),
+    owner: owner.optional(),
+  }),
 )
 
 export const keepaliveBody = component(

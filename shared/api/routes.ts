@@ -237,7 +237,8 @@ export const ROUTES = {
     description:
       'Server-Sent Events named `op`, `holder` and `snapshot`; the id of each is its sequence. The header ' +
       '`Last-Event-ID`, which a browser sends when it reconnects, counts for more than `since`. A comment line every ' +
-      '15 s keeps the stream open.',
+      '15 s keeps the stream open. A `holder` event comes once more, without an id, when the participant that is ' +
+      'watched has asked that of the holder who it is.',
     verb: 'watch',
     parameters: requests.lockPath,
     query: requests.watchQuery,
@@ -250,7 +251,9 @@ export const ROUTES = {
     path: '/v1/locks/{lock}',
     tag: 'look',
     summary: 'See who holds the lock, and what each participant knows',
-    description: 'A participant that does not answer is reported as unreachable; it never fails the call.',
+    description:
+      'A participant that does not answer is reported as unreachable; it never fails the call. The `explanation` is for ' +
+      'people. A lock that nobody has used or configured does not come to be by this.',
     verb: 'read',
     parameters: requests.lockPath,
     query: requests.noQuery,

@@ -10,7 +10,7 @@ import type { NotApplied, OpError, OpResult } from '../resource/key-value.ts'
 import { explainOps } from './explain-ops.ts'
 import { API_LIMITS } from './limits.ts'
 import { findOversized, foreignOps, ops } from './ops.ts'
-import { component, consistency, key, opId, sessionWaitMs, ttlMs, waitMs } from './primitives.ts'
+import { component, consistency, key, opId, owner, sessionWaitMs, ttlMs, waitMs } from './primitives.ts'
 import type { FieldError, Outcome, ProblemCode } from './problems.ts'
 import { readJson } from './read-json.ts'
 import { check, summarize } from './validation.ts'
@@ -25,12 +25,18 @@ const tryMessage = z.strictObject({
     .describe(
       'Answer only once a majority knows of the grant, so that what you do outside of Baton is safe at once.',
     ),
+  owner: owner.optional(),
 })
 const issueMessage = z.strictObject({ type: z.literal('issue'), opId, ops })
 const foreignIssueMessage = z.strictObject({ type: z.literal('issue'), opId, ops: foreignOps })
 const exitMessage = z.strictObject({ type: z.literal('exit') })
 /** The same as the call of this name: a user of its own acquires, applies and releases. */
-const transact = { type: z.literal('transact'), opId, waitMs: waitMs.default(API_LIMITS.waitMs.default) }
+const transact = {
+  type: z.literal('transact'),
+  opId,
+  waitMs: waitMs.default(API_LIMITS.waitMs.default),
+  owner: owner.optional(),
+}
 const transactMessage = z.strictObject({ ...transact, ops })
 const foreignTransactMessage = z.strictObject({ ...transact, ops: foreignOps })
 const getMessage = z.strictObject({
@@ -73,6 +79,7 @@ export type SessionMessage =
       readonly opId: string
       readonly ops: readonly Json[]
       readonly waitMs: number
+      readonly owner?: string | undefined
     }
   | z.output<typeof getMessage>
   | SessionProbe

@@ -13,7 +13,18 @@ export interface WatchEvents {
     readonly changes: readonly WatchChange[]
   }
   readonly holder:
-    | { readonly sequence: number; readonly participant: number; readonly fence: number }
+    | {
+        readonly sequence: number
+        readonly participant: number
+        readonly fence: number
+        /**
+         * Since when, until when and for whom it is held. Only the holder's participant knows: another one
+         * asks it, and then tells the event once more, with these.
+         */
+        readonly since?: string
+        readonly expiresAt?: string
+        readonly owner?: string
+      }
     | { readonly sequence: number; readonly participant: null }
   /** The events asked for are no longer kept: the whole state comes instead, and events go on from here. */
   readonly snapshot: {

@@ -45,12 +45,15 @@ export type UserStubEvent =
    * `mode`: whether it shares the lock with readers. Default: exclusive, if neither this event nor the `try`
    * says.
    */
-  | (UserEvent & { readonly type: 'try'; readonly mode?: Mode })
+  | (UserEvent & { readonly type: 'try'; readonly mode?: Mode; readonly owner?: string })
   | (UserEvent & {
       readonly type: 'crit'
       readonly fence: number
       readonly epoch: number
       readonly mode?: Mode
+      /** What the client calls itself, if it said so; and when the grant ends unless it is kept alive. */
+      readonly owner?: string
+      readonly expiresAt?: number
     })
   | (UserEvent & {
       readonly type: 'issue'

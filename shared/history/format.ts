@@ -31,6 +31,7 @@ const isParticipants: Check = (value, participants) => {
 }
 const isPresent: Check = value => (value === undefined ? 'a JSON value' : null)
 const isOptionalCount: Check = value => (value === undefined ? null : isCount(value, 0))
+const isOptionalTime: Check = value => (value === undefined ? null : isTime(value, 0))
 const isOptionalText: Check = value => (value === undefined ? null : isText(value, 0))
 const isOneOf = (...options: readonly unknown[]): Check => {
   return value => (options.includes(value) ? null : options.map(option => show(option)).join(' or '))
@@ -62,8 +63,14 @@ const USER: Fields = [...REPLICA, ['user', isText]]
 const INSIDE: Fields = [...USER, ['fence', isCount]]
 
 const EVENTS: { readonly [Type in HistoryEvent['type']]: Fields } = {
-  try: [...USER, ['mode', isMode]],
-  crit: [...INSIDE, ['epoch', isCount], ['mode', isMode]],
+  try: [...USER, ['mode', isMode], ['owner', isOptionalText]],
+  crit: [
+    ...INSIDE,
+    ['epoch', isCount],
+    ['mode', isMode],
+    ['owner', isOptionalText],
+    ['expiresAt', isOptionalTime],
+  ],
   issue: [...INSIDE, ['opId', isText], ['operation', isPresent]],
   outcome: [...INSIDE, ['opId', isText], ['sequence', isCount], ['result', isPresent]],
   exit: INSIDE,

@@ -53,6 +53,22 @@ describe('the last operation of a lock', () => {
     })
   }
 
+  it('the next generation is counted from the epoch that it was written in', () => {
+    const table = Table.founded({ first: 1 })
+    table.enter(1, 'a')
+    table.deliver()
+    table.stop(1)
+    table.try(2, OPERATOR)
+    table.settle(12)
+    const { epoch } = table.view(2)
+    expect(epoch).toBeGreaterThan(0)
+    const fence = table.fenceOf(2, OPERATOR)
+    table.user(2, { type: 'issue', user: OPERATOR, fence, opId: 'last', operation: END_OPERATION })
+    table.deliver()
+    expect(table.birth(2)).toMatchObject({ generation: 2, startEpoch: epoch + 2 })
+    expect(table.birth(3)).toMatchObject({ generation: 2, startEpoch: epoch + 2 })
+  })
+
   it('is nothing before a majority has it', () => {
     const table = sayLastWord()
     table.take()

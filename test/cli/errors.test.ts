@@ -40,7 +40,7 @@ describe('the command line', () => {
       "The address 'nowhere' (from --url) is not one like https://baton.example.com.",
     ],
     ['help run get', 'Help is for one command at a time.'],
-    ['key --locks a:b', "--locks: 'a:b' is neither a name nor a beginning with a * at its end."],
+    ['key --locks a/b', "--locks: 'a/b' is neither a name nor a beginning with a * at its end."],
     [`key --name ${'x'.repeat(101)}`, '--name: a name has at most 100 characters.'],
     ['key --locks *a', "--locks: '*a' is neither a name nor a beginning with a * at its end."],
     ['key --verbs fly', "--verbs: there is no 'fly'; "],

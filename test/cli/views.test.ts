@@ -69,7 +69,15 @@ describe('a status', () => {
     lock: 'orders',
     protocol: 'wme-2',
     generation: 1,
-    holder: { participant: 1, fence: 7, expiresAt: '2026-01-01T00:00:00.000Z' },
+    holder: {
+      participant: 1,
+      fence: 7,
+      expiresAt: '2026-01-01T00:00:00.000Z',
+      since: '2025-12-31T23:59:00.000Z',
+      owner: 'checkout-7',
+    },
+    waiting: { count: 3, since: '2025-12-31T23:59:30.000Z' },
+    explanation: 'held by checkout-7 at 1 (weur) for 41 s, expires in 19 s, 3 wait; participant 3 is silent',
     participants: [
       {
         id: 1,
@@ -99,17 +107,18 @@ describe('a status', () => {
 
   it('is a table for people', () => {
     expect(statusLines(status)).toEqual([
-      'orders (wme-2): held at participant 1 with fence 7, until 2026-01-01T00:00:00.000Z',
+      'orders (wme-2): held by checkout-7 at participant 1 with fence 7, until 2026-01-01T00:00:00.000Z',
       '               location  phase          epoch  sequence  token  waiting  suspects',
       'participant 1  weur      cs-idle        2      9         here   3        3',
       'participant 2  -         idle           2      8         at 1   0        -',
       'participant 3  apac      not reachable',
+      'In words: held by checkout-7 at 1 (weur) for 41 s, expires in 19 s, 3 wait; participant 3 is silent.',
     ])
   })
 
   it('is one line for a log', () => {
     expect(statusLine(status)).toBe(
-      'held at participant 1 with fence 7; 3 waiting; epoch 2; not reachable: 3',
+      'held by checkout-7 at participant 1 with fence 7; 3 waiting; epoch 2; not reachable: 3',
     )
     expect(statusLine({ ...status, holder: null })).toMatch(/^free; /)
   })

@@ -53,6 +53,7 @@ export function describeWatching(bench: GetBench): void {
 
     it('ends quietly when the signal is aborted', async () => {
       const { lock, clock } = bench()
+      await lock.transact([{ increment: 'n' }])
       const controller = new AbortController()
       const ended = (async () => {
         for await (const _ of lock.watch({ since: 0, signal: controller.signal }));

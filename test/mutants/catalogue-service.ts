@@ -157,8 +157,8 @@ const outcomes: Mutant[] = [
     trap: 'outcomes',
     title: 'each request of a transact is another operation',
     file: `${CLIENT}/operations.ts`,
-    find: 'const rest = writeJson({ opId, waitMs, at })',
-    replace: 'const rest = writeJson({ opId: connection.newId(), waitMs, at })',
+    find: 'const rest = writeJson({ opId, waitMs, at, owner })',
+    replace: 'const rest = writeJson({ opId: connection.newId(), waitMs, at, owner })',
   },
   {
     id: 'client-release-refused',

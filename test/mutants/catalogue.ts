@@ -11,6 +11,7 @@ import { durabilityMutants } from './catalogue-durability.ts'
 import { endMutants } from './catalogue-ends.ts'
 import { ghostMutants } from './catalogue-ghosts.ts'
 import { journalMutants } from './catalogue-journal.ts'
+import { lifeMutants } from './catalogue-life.ts'
 import { livenessMutants } from './catalogue-liveness.ts'
 import { lockOnlyMutants } from './catalogue-lock-only.ts'
 import { lossMutants } from './catalogue-loss.ts'
@@ -93,5 +94,6 @@ export const mutants: Mutant[] = [
   ...serviceMutants,
   ...sessionCallMutants,
   ...toldMutants,
+  ...lifeMutants,
   ...olderMutants,
 ]

@@ -1,6 +1,7 @@
 /** Watchers: what they have not read is bounded together, and a watcher that is behind reads page by page. */
 import { beforeEach, describe, expect, it } from 'vitest'
 import { API_LIMITS } from '../../shared/api/limits.ts'
+import type { ParticipantCall } from '../../worker/participant/calls.ts'
 import { bytesOf } from '../../worker/participant/core/bytes.ts'
 import { MAX_ROW_BYTES } from '../../worker/participant/core/event-log.ts'
 import type { Sink } from '../../worker/participant/runtime.ts'
@@ -53,6 +54,11 @@ class MemorySink implements Sink {
     this.heard += text
     this.node.drained(this)
     return text !== ''
+  }
+
+  text(): string {
+    while (this.read());
+    return this.heard
   }
 
   readAll(): Event[] {
@@ -144,6 +150,64 @@ describe('many watchers that do not read', () => {
     }
     expect(deaf!.isFailed).toBe(true)
     expect(reader!.isFailed).toBe(false)
+  })
+})
+
+describe('who holds the lock', () => {
+  const USER = 'u'.repeat(22)
+  const acquire = (owner: string): ParticipantCall => ({
+    type: 'acquire',
+    ...{ user: USER, waitMs: 5_000, ttlMs: 60_000, ticket: false, confirm: true, owner },
+  })
+  const holders = (sink: MemorySink) =>
+    sink
+      .text()
+      .split('\n\n')
+      .filter(block => block.includes('event: holder'))
+
+  it('is told at the participant of the holder and at another one', async () => {
+    const three = new MemoryPlatform(3)
+    const increment = {
+      type: 'transact',
+      user: 'a',
+      opId: 'a',
+      ops: [{ increment: 'n' }],
+      waitMs: 5_000,
+    } as const
+    await three.during(three.node(1).call(increment))
+    const sinks = [1, 2, 3].map(id => new MemorySink(three.node(id)))
+    for (const [index, sink] of sinks.entries()) expect(await three.node(index + 1).watch(sink)).toBeNull()
+    const granted = await three.during(three.node(2).call(acquire('checkout-7')))
+    const { grant } = (granted as { body?: unknown }).body as { grant: { fence: number } }
+    // The others hear with the operation, at the latest, that the grant is committed.
+    const ops = [{ increment: 'n' }]
+    await three.during(three.node(2).call({ type: 'ops', user: USER, fence: grant.fence, opId: 'b', ops }))
+    await three.advance(1_000)
+    for (const sink of sinks) {
+      const told = holders(sink).at(-1)!
+      expect(JSON.parse(told.slice(told.indexOf('data: ') + 6))).toMatchObject({
+        ...{ participant: 2, owner: 'checkout-7' },
+        ...{ since: expect.any(String), expiresAt: expect.any(String), fence: expect.any(Number) },
+      })
+    }
+    // What is told once more has no id: nobody resumes from it.
+    for (const sink of [sinks[0]!, sinks[2]!]) expect(holders(sink).at(-1)).not.toContain('id: ')
+  })
+
+  it('is asked of nobody while nobody watches', async () => {
+    const three = new MemoryPlatform(3)
+    const asked: string[] = []
+    for (const one of three.nodes) {
+      const peer = one.peer.bind(one)
+      one.peer = request => {
+        asked.push(request.type)
+        return peer(request)
+      }
+    }
+    await three.during(three.node(2).call(acquire('checkout-7')))
+    await three.advance(1_000)
+    expect(asked).not.toContain('who')
+    expect(asked.length).toBeGreaterThan(0)
   })
 })
 

@@ -48,6 +48,21 @@ describe('a lock that does not exist', () => {
     expect(released).toMatchObject({ status: 410, code: 'ejected' })
   })
 
+  it.each(['acquire', 'transact', 'session'])(
+    '%s would create it, with the participants of the defaults',
+    async call => {
+      const { send, participants } = createHarness()
+      participants.onAll(absent)
+      const at9 = call === 'session' ? '?at=9' : ''
+      const headers = { headers: { upgrade: 'websocket' } }
+      const response =
+        call === 'session'
+          ? await send('GET', `/v1/locks/none/session${at9}`, undefined, headers)
+          : await send('POST', `/v1/locks/none/${call}`, { ...(call === 'transact' && OPERATION), at: 9 })
+      expect(await problemOf(response)).toMatchObject({ status: 400, code: 'bad_request' })
+    },
+  )
+
   it('exists as soon as one participant says so', async () => {
     const { send, participants } = createHarness()
     participants.onAll(absent).on(2, () => done(200, statusOf()))

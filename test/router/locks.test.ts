@@ -166,10 +166,12 @@ describe('GET', () => {
   const unknown = { phase: null, epoch: null, sequence: null, owner: null, queue: null, suspects: null }
 
   it('puts the views of all together', async () => {
-    const holder = { participant: 2, fence: 1030, expiresAt: EXPIRES_AT }
+    const [waitingSince, now] = ['2026-11-16T11:59:10.000Z', '2026-11-16T11:59:41.000Z']
+    const since = '2026-11-16T11:59:00.000Z'
+    const holder = { participant: 2, fence: 1030, expiresAt: EXPIRES_AT, since, owner: 'checkout-7' }
     const status = await statusWith(participants => {
-      participants.on(1, () => done(200, statusOf({ queue: 3, suspects: [3] })))
-      participants.on(2, () => done(200, statusOf({ phase: 'cs-idle', owner: 2, holder })))
+      participants.on(1, () => done(200, statusOf({ queue: 3, suspects: [3], waitingSince, now })))
+      participants.on(2, () => done(200, statusOf({ phase: 'cs-idle', owner: 2, holder, now })))
     })
     expect(status).toEqual({
       lock: 'orders',
@@ -211,6 +213,10 @@ describe('GET', () => {
         },
       ],
       holder,
+      waiting: { count: 3, since: waitingSince },
+      explanation:
+        'held by checkout-7 at 2 (enam) for 41 s, expires in 19 s, 3 wait (the first for 31 s); ' +
+        'participant 3 is suspected by 1',
     })
   })
 
@@ -256,7 +262,7 @@ describe('GET', () => {
 
   it('of two that think they hold the lock, believes the later', async () => {
     const claim = (participant: number, fence: number) => ({
-      holder: { participant, fence, expiresAt: EXPIRES_AT },
+      holder: { participant, fence, expiresAt: EXPIRES_AT, since: EXPIRES_AT },
     })
     const status = await statusWith(participants => {
       participants.on(1, () => done(200, statusOf(claim(1, 2049))))

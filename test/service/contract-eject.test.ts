@@ -38,7 +38,8 @@ describe('eject with a fence', () => {
   })
 
   it('409 conflict for a lock that nobody ever held', async () => {
-    expect((await service.lock().eject({ fence: 5 })).body.code).toBe('conflict')
+    const lock = await service.lock().created()
+    expect((await lock.eject({ fence: 5 })).body.code).toBe('conflict')
   })
 
   it.each([-1, 1.5, 'x', null])('400 for the fence %j', async fence => {

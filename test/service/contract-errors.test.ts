@@ -65,8 +65,8 @@ describe('400 bad_request', () => {
   )
 
   it('not for the longest and strangest name that is allowed', async () => {
-    for (const name of ['0', `A${'_.-'.repeat(21)}`]) {
-      expectStatus(await service.send('GET', `/v1/locks/${name}`), 200)
+    for (const name of ['0', `A${'_.-'.repeat(21)}`, `a${'_.:'.repeat(21)}`]) {
+      expectStatus(await service.send('PUT', `/v1/locks/${name}`, { body: {} }), 201)
     }
   })
 })

@@ -39,7 +39,8 @@ describe('keepalive', () => {
     const longer = expectStatus(await lock.keepAlive(grant, { ttlMs: 600_000 }), 200).body
     expect(Date.parse(longer.expiresAt) - Date.now()).toBeGreaterThan(500_000)
     const { holder } = (await lock.status()).body
-    expect(holder).toEqual({ participant: 1, fence: grant.fence, expiresAt: longer.expiresAt })
+    const since = expect.any(String)
+    expect(holder).toEqual({ participant: 1, fence: grant.fence, expiresAt: longer.expiresAt, since })
     await lock.released(grant)
   })
 
@@ -161,7 +162,7 @@ describe('eject', () => {
   })
 
   it('200 also if nobody holds the lock', async () => {
-    const lock = service.lock()
+    const lock = await service.lock().created()
     expectStatus(await lock.eject(), 200)
     await lock.released(await lock.granted())
   })

@@ -96,7 +96,7 @@ describe('429 too_many with Retry-After', () => {
   })
 
   it('for one more watcher', async () => {
-    const lock = service.lock()
+    const lock = await service.lock().created()
     const watchers = await many(MAX_WATCHERS, (): Promise<TestWatch> => openWatch(`${lock.url}/watch`))
     const refused = await lock.send('GET', '/watch')
     expect([refused.status, refused.body.code]).toEqual([429, 'too_many'])

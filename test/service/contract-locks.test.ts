@@ -121,10 +121,11 @@ describe('PUT of a lock', () => {
 })
 
 describe('GET of a lock', () => {
-  it('200 for one that nobody ever used: it exists with the defaults', async () => {
+  it('200 for one that was only configured', async () => {
     const lock = service.lock()
+    expectStatus(await lock.configure(), 201)
     const { body } = expectStatus(await lock.status(), 200)
-    expect(body).toMatchObject({ lock: lock.name, protocol: 'wme-2', holder: null })
+    expect(body).toMatchObject({ lock: lock.name, protocol: 'wme-2', holder: null, explanation: 'free' })
     expect(
       body.participants.map(({ id, reachable, epoch, queue, suspects }) => ({
         id,
@@ -133,7 +134,7 @@ describe('GET of a lock', () => {
         queue,
         suspects,
       })),
-    ).toEqual([1, 2, 3].map(id => ({ id, reachable: true, epoch: 0, queue: 0, suspects: [] })))
+    ).toEqual([1, 2, 3].map(id => ({ id, reachable: true, epoch: 1, queue: 0, suspects: [] })))
   })
 
   it('200 with the holder, the phases, the queue and the owner', async () => {
@@ -148,7 +149,7 @@ describe('GET of a lock', () => {
       return answer
     })
     const { fence, expiresAt } = grant
-    expect(body.holder).toEqual({ participant: 2, fence, expiresAt })
+    expect(body.holder).toEqual({ participant: 2, fence, expiresAt, since: expect.any(String) })
     expect(body.participants.map(({ phase }) => phase)).toEqual(['idle', 'cs-idle', 'requesting'])
     expect(body.participants.map(({ queue }) => queue)).toEqual([0, 0, 1])
     expectStatus(await lock.withdraw(ticket.id), 204)

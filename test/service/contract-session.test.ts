@@ -297,7 +297,7 @@ describe('the end of a session', () => {
 
 describe('without an upgrade', () => {
   it('400 bad_request, and 400 for a participant that is not there', async () => {
-    const lock = service.lock()
+    const lock = await service.lock().created()
     expect((await lock.send('GET', '/session')).body.code).toBe('bad_request')
     await expect(sessionOf(lock, '?at=9')).rejects.toThrow()
     await eventually(() => lock.untilFree())

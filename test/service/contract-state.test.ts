@@ -95,7 +95,7 @@ describe('a key', () => {
   })
 
   it('413 too_large for a key over its limit, 400 for a wrong query', async () => {
-    const lock = service.lock()
+    const lock = await service.lock().created()
     expect((await lock.get('x'.repeat(513))).body.code).toBe('too_large')
     for (const query of ['?consistency=eventual', '?at=0', '?at=x', '?at=1&at=2', '?unknown=1', '?at=9']) {
       expect((await lock.get('a', query)).body.code, query).toBe('bad_request')
@@ -154,13 +154,13 @@ describe('a listing', () => {
     expect(rest.entries.map(({ key }) => key)).toEqual(['b/2', 'b/21', 'b/3'])
   })
 
-  it('200 and empty for a lock that nobody used', async () => {
-    const { body } = expectStatus(await service.lock().list(), 200)
+  it('200 and empty for a lock that has no keys', async () => {
+    const { body } = expectStatus(await (await service.lock().created()).list(), 200)
     expect([body.entries, body.cursor]).toEqual([[], null])
   })
 
   it('400 for a wrong query', async () => {
-    const lock = service.lock()
+    const lock = await service.lock().created()
     for (const query of ['?limit=0', '?limit=1001', '?cursor=!', '?prefix=a&prefix=b', '?since=1', '?at=9']) {
       expect((await lock.list(query)).body.code, query).toBe('bad_request')
     }

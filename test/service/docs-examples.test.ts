@@ -25,7 +25,7 @@ const variables: { [name: string]: string } = {}
 const BEFORE: { readonly [id in RouteId]?: () => Promise<void> } = {
   ticket: async () => {
     const holder = await demo.granted()
-    variables.TICKET = (await demo.queued()).id
+    variables.TICKET = (await demo.queued({ owner: 'checkout-7' })).id
     await demo.released(holder)
   },
   withdraw: async () => {
@@ -118,7 +118,7 @@ describe('what stays open', () => {
   })
 
   it('a watch sends what its schemas say', async () => {
-    const lock = service.lock()
+    const lock = await service.lock().created()
     const watch = await openWatch(`${service.url}/v1/locks/${lock.name}/watch`)
     await lock.transacted([{ put: 'a', value: 1 }], { opId: 'one' })
     await lock.transacted([{ delete: 'a' }], { opId: 'two' })

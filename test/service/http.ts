@@ -6,7 +6,7 @@
 import { problemAnswer } from '../../shared/api/answer-schemas.ts'
 import { PROBLEM_MEDIA_TYPE, PROBLEMS, type ProblemCode, problemType } from '../../shared/api/problems.ts'
 import { problemsOf, ROUTE_IDS, ROUTES, type Route } from '../../shared/api/routes.ts'
-import type { Grant, Holder, ParticipantView, Ticket } from '../../shared/api/types.ts'
+import type { Grant, Holder, ParticipantView, StatusAnswer, Ticket } from '../../shared/api/types.ts'
 import type { Json } from '../../shared/json.ts'
 
 /**
@@ -31,6 +31,8 @@ export interface AnswerBody {
   readonly resource: string
   readonly participants: readonly (ParticipantView & { readonly events: readonly Json[] })[]
   readonly holder: Holder | null
+  readonly waiting: StatusAnswer['waiting']
+  readonly explanation: string
   readonly epoch: number
   readonly code: ProblemCode
   readonly detail: string

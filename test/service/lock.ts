@@ -90,6 +90,12 @@ export class TestLock {
 
   // ---- short forms
 
+  /** The lock itself, once it exists. */
+  async created(): Promise<this> {
+    expectStatus(await this.configure(), 201)
+    return this
+  }
+
   async granted(body: AcquireRequest = {}): Promise<Grant> {
     return granted(await this.acquire(body))
   }

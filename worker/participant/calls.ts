@@ -42,6 +42,8 @@ export type ParticipantCall =
       /** Default (also for an older router): exclusive. */
       readonly mode?: Mode
       readonly client?: string
+      /** What the client calls itself. */
+      readonly owner?: string
       /** The router says (`confirm`) when the answer was taken. Absent from a router of before. */
       readonly handsOver?: true
     }
@@ -81,6 +83,7 @@ export type ParticipantCall =
       readonly ops: Json
       readonly waitMs: number
       readonly client?: string
+      readonly owner?: string
     }
   | { readonly type: 'get'; readonly key: string; readonly consistency: Consistency }
   | {
@@ -155,5 +158,17 @@ export interface ParticipantStatus {
     readonly stateWeight: number
   }
   /** Somebody is in its critical section here. */
-  readonly holder: { readonly participant: number; readonly fence: number; readonly expiresAt: string } | null
+  readonly holder: HolderStatus | null
+  /** Since when the first of the local users waits; `null` if nobody does. Absent from an earlier version. */
+  readonly waitingSince?: string | null
+  /** By the clock that the other times are from. Absent from an earlier version. */
+  readonly now?: string
+}
+
+export interface HolderStatus {
+  readonly participant: number
+  readonly fence: number
+  readonly expiresAt: string
+  readonly since: string
+  readonly owner?: string
 }

@@ -22,10 +22,12 @@ import { type CallContext, done } from './calls/context.ts'
 import { Conversations, type Talk } from './calls/conversations.ts'
 import { CallsInFlight, tooManyCalls } from './calls/in-flight.ts'
 import { existenceUnknown, noMember, noSuchLock } from './calls/refusals.ts'
-import type { ParticipantAnswer, ParticipantCall } from './calls.ts'
-import { boundToConnection, Connections } from './core/connections.ts'
+import { holderHere } from './calls/status.ts'
+import type { HolderStatus, ParticipantAnswer, ParticipantCall } from './calls.ts'
+import { boundToConnection, Connections, isBoundToConnection } from './core/connections.ts'
 import { Handovers } from './core/handovers.ts'
 import { Member, type StepReport } from './core/member.ts'
+import { Owners } from './core/owners.ts'
 import { Places } from './core/places.ts'
 import type { Storage } from './core/storage.ts'
 import { Timers } from './core/timers.ts'
@@ -39,6 +41,7 @@ import { LogLines } from './observe/log-lines.ts'
 import { Exchange } from './peers/exchange.ts'
 import type { Message, PeerAnswer, PeerRequest } from './peers/requests.ts'
 import type { Runtime, Sink, Socket } from './runtime.ts'
+import { HolderNews } from './streams/holder-news.ts'
 import type { SessionCall } from './streams/session-calls.ts'
 import { Sessions } from './streams/sessions.ts'
 import { Watchers } from './streams/watchers.ts'
@@ -78,11 +81,13 @@ export class Participant {
   private readonly connections: Connections
   private readonly handovers: Handovers
   private readonly withdrawals: Withdrawals
+  private readonly owners: Owners
   private readonly places = new Places(API_LIMITS.waiters)
   private readonly callers = new Callers()
   private readonly logLines: LogLines
   private readonly sessions: Sessions
   private readonly watchers: Watchers
+  private readonly holderNews: HolderNews
   private knownMember: Member | null = null
   private readonly inFlight = new CallsInFlight()
   private requests = 0
@@ -125,6 +130,12 @@ export class Participant {
     this.conversations = new Conversations(turns, timers, member)
     this.connections = new Connections(storage)
     this.withdrawals = new Withdrawals(storage, () => runtime.now())
+    this.owners = new Owners({
+      storage,
+      now: () => runtime.now(),
+      view: () => this.member.view,
+      isFleeting: user => isBoundToConnection(user) && !this.sessions.has(user),
+    })
     this.handovers = new Handovers({
       storage,
       timers,
@@ -133,7 +144,7 @@ export class Participant {
         return member()
       },
     })
-    this.sessions = new Sessions(turns, runtime, member, this.places, (call, caller, onEnd) =>
+    this.sessions = new Sessions(turns, runtime, member, this.places, this.owners, (call, caller, onEnd) =>
       this.begin(call, caller, onEnd),
     )
     this.logLines = new LogLines({
@@ -152,6 +163,19 @@ export class Participant {
       get member() {
         return member()
       },
+    })
+    const { watchers } = this
+    this.holderNews = new HolderNews({
+      runtime,
+      turns,
+      get address() {
+        return lock.address
+      },
+      get isWatched() {
+        return watchers.size > 0
+      },
+      placeOf: peer => this.placeOf(peer),
+      tell: data => watchers.remark(data),
     })
     turns.finish = () => {
       this.exchange.send()
@@ -250,6 +274,7 @@ export class Participant {
   }
 
   async peer(address: Address, request: PeerRequest): Promise<PeerAnswer> {
+    if (request.type === 'who') return { type: 'holder', holder: this.holderWith(request.fence) }
     if (request.type === 'look') return { type: 'sight', sight: await this.looking.own(address) }
     if (!this.lock.isKnown) this.turns.run(() => this.lock.meet(address))
     switch (request.type) {
@@ -261,6 +286,14 @@ export class Participant {
       default:
         throw new Error('a participant of a lock is no ledger')
     }
+  }
+
+  private holderWith(fence: number): HolderStatus | null {
+    return this.turns.run(() => {
+      const { knownMember: member, owners } = this
+      const holder = member === null ? null : holderHere({ member, owners })
+      return holder?.fence === fence ? holder : null
+    })
   }
 
   /** `null`: the sink gets the events. */
@@ -361,6 +394,7 @@ export class Participant {
         keptAtEnd: [BOOTS, ...KEPT_AT_END],
         onRestart: () => lock.repeat(),
         onClear: isEnded => this.watchers.failAll(isEnded ? 'the lock was deleted' : undefined),
+        stayOf: user => this.owners.of(user),
         onTimer: timer => timer === 'ttl' && this.sessions.keepAlive(),
       },
       context,
@@ -398,15 +432,17 @@ export class Participant {
     this.logLines.onStep(report)
     this.callers.onStep(report.emitted)
     this.watchers.onStep(report)
+    this.holderNews.onStep(report)
     this.conversations.onStep(report.emitted)
     this.sessions.onStep(report.emitted)
     this.handovers.onStep(report)
     this.connections.onStep(report.emitted)
     this.places.onStep(report.emitted)
+    this.owners.onStep(report.emitted)
   }
 
   private get callContext(): CallContext {
-    const { runtime, connections, places, handovers, withdrawals, member } = this
+    const { runtime, connections, places, handovers, withdrawals, owners, member } = this
     return {
       member,
       configuration: member.configuration,
@@ -414,6 +450,7 @@ export class Participant {
       places,
       handovers,
       withdrawals,
+      owners,
       events: this.storage.events,
       now: () => runtime.now(),
       newRequest: () => `request/${++this.requests}`,

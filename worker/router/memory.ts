@@ -76,6 +76,7 @@ export class KnownConfigurations {
  */
 export class Silences {
   private readonly until = new BoundedMap<number>(MAX_SILENCES)
+  private readonly begins = new BoundedMap<number>(MAX_SILENCES)
   private readonly lastsMs: number
 
   constructor(lastsMs: number) {
@@ -83,11 +84,20 @@ export class Silences {
   }
 
   note(lock: string, participant: number, now: number): void {
-    this.until.set(`${lock}/${participant}`, now + this.lastsMs)
+    const name = `${lock}/${participant}`
+    if (!this.isSilent(lock, participant, now)) this.begins.set(name, now)
+    this.until.set(name, now + this.lastsMs)
   }
 
   end(lock: string, participant: number): void {
     this.until.delete(`${lock}/${participant}`)
+    this.begins.delete(`${lock}/${participant}`)
+  }
+
+  /** For how long it has been silent, as far as this router knows; `undefined` if it is not. */
+  silentMs(lock: string, participant: number, now: number): number | undefined {
+    const begun = this.begins.get(`${lock}/${participant}`)
+    return begun === undefined || !this.isSilent(lock, participant, now) ? undefined : now - begun
   }
 
   /** One that seems to last longer than it may is from before the clock was set back. */

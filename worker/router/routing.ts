@@ -43,6 +43,8 @@ export interface Plan {
   readonly from: () => Coordinates | null
   /** How long all of it may take, from the first question to the last. */
   readonly limitMs: number
+  /** The lock comes into being with this, if there is none: then it has the participants of the defaults. */
+  readonly createsLock?: true
   /** Every problem must say what became of it. */
   readonly atStake?: Stake
   ask(place: ParticipantPlace, leftMs: number): Promise<Asked>
@@ -84,6 +86,18 @@ export class Routing {
   /** Whether a participant has told of this lock. */
   hasHeardOf(lock: string): boolean {
     return this.services.configurations.knows(lock)
+  }
+
+  /** For how long a participant has been silent, if it has. */
+  silentMs(lock: string, participant: number): number | undefined {
+    return this.services.silences.silentMs(lock, participant, this.services.now())
+  }
+
+  /** A participant was asked beside the usual way: it answered, or was silent. */
+  noteAnswer(lock: string, participant: number, isSilent: boolean): void {
+    const { silences, now } = this.services
+    if (isSilent) silences.note(lock, participant, now())
+    else silences.end(lock, participant)
   }
 
   learn(lock: string, configuration: LockConfiguration): void {
@@ -141,7 +155,7 @@ export class Routing {
     let isInDoubt = false
     const gone = (): Routed => (isInDoubt && isOperation(plan) ? unanswered(plan) : { type: 'gone' })
     for (let reroutes = 0; reroutes <= MAX_REROUTES; reroutes++) {
-      if (place === 'no-lock') return NO_SUCH_LOCK
+      if (place === 'no-lock') return plan.createsLock ? gone() : NO_SUCH_LOCK
       if (place === 'unknown') return unanswered(plan)
       if (place === null) return gone()
       const { result, leavesDoubt } = await this.ask(plan, place, limitMs)

@@ -1,7 +1,8 @@
 /** How a client does each of its actions, and what it notes of the answers. */
-import { BadRequestError, ConflictError } from '../../../client/index.ts'
+import { BadRequestError, ConflictError, LockedError } from '../../../client/index.ts'
 import type { Json } from '../../../shared/json.ts'
 import type { OperationCall } from './journal.ts'
+import { lookAt } from './look-action.ts'
 import type { Wish } from './plan.ts'
 import type { Action } from './plan-actions.ts'
 import { playSession } from './session-action.ts'
@@ -27,6 +28,8 @@ export async function perform(client: SimClient, action: Action): Promise<void> 
   } catch (error) {
     if (!client.isExpected(error)) return
     if (error.code === 'locked') client.world.counts.refusedGrants++
+    if (error instanceof LockedError && error.holder !== undefined)
+      client.world.journal.toldHolder(action.lock, client.name, error.holder)
     client.note(`${action.type}: ${error.message}`)
   }
 }
@@ -59,6 +62,8 @@ function dispatch(client: SimClient, action: Action): Promise<void> {
       return configure(client, action.lock, action.wish)
     case 'delete':
       return remove(client, action)
+    case 'look':
+      return lookAt(client, action)
   }
 }
 
@@ -157,11 +162,12 @@ async function hold(client: SimClient, action: ActionOf<'hold'>): Promise<void> 
   const signal = abortAfterMs === null || vanishes ? undefined : abortAfter(client, abortAfterMs)
   const at = participant === null ? {} : { at: participant }
   const keepAlive = ending !== 'overstay'
+  const owner = `${client.name} ${action.id}`
   const begunAt = client.world.loop.now
   const acquired = client
     .connect(life)
     .lock(lock)
-    .acquire({ waitMs, ttlMs, confirm, mode, keepAlive, signal, hearLoss: confirm, ...at })
+    .acquire({ waitMs, ttlMs, confirm, mode, keepAlive, signal, hearLoss: confirm, ...at, owner })
   const held = vanishes ? await untilGone(client, life, acquired, abortAfterMs) : await acquired
   if (held === null) return
   journal.grant(lock, client.name, begunAt, held.fence, confirm)
@@ -220,7 +226,7 @@ async function ticket(client: SimClient, action: ActionOf<'ticket'>): Promise<vo
   const begunAt = loop.now
   try {
     let answer = await client.request('POST', `${lock}/acquire`, {
-      ...{ waitMs: 0, ttlMs, ticket: true },
+      ...{ waitMs: 0, ttlMs, ticket: true, owner: `${client.name} ${action.id}` },
       ...(participant !== null && { at: participant }),
     })
     for (let poll = 0; answer.status === 202 && poll < polls; poll++) {
@@ -268,7 +274,8 @@ async function list(client: SimClient, { lock }: ActionOf<'list'>): Promise<void
 }
 
 async function status(client: SimClient, { lock }: ActionOf<'status'>): Promise<void> {
-  await client.connect().lock(lock).status()
+  const { holder } = await client.connect().lock(lock).status()
+  if (holder !== null) client.world.journal.toldHolder(lock, client.name, holder)
   client.world.counts.statuses++
 }
 

@@ -1,5 +1,7 @@
 /** What clients asked for and were told. The judge believes in nothing else but the histories. */
+import type { Holder } from '../../../client/index.ts'
 import type { Json } from '../../../shared/json.ts'
+import type { Look } from './plan-looks.ts'
 import type { World } from './world.ts'
 
 /**
@@ -76,6 +78,22 @@ export interface DeleteSeen {
   readonly isDone: boolean
 }
 
+/** What somebody that only looked was told. */
+export interface LookSeen {
+  readonly lock: string
+  readonly look: Look
+  readonly by: string
+  readonly begunAt: number
+  readonly status: number
+  readonly code: string | null
+}
+
+export interface HolderSeen {
+  readonly lock: string
+  readonly by: string
+  readonly holder: Holder
+}
+
 export class Journal {
   readonly operations: OperationCall[] = []
   readonly grants: GrantSeen[] = []
@@ -83,6 +101,8 @@ export class Journal {
   readonly configurations: ConfigurationSeen[] = []
   readonly watched: WatchSeen[] = []
   readonly deletes: DeleteSeen[] = []
+  readonly looks: LookSeen[] = []
+  readonly holders: HolderSeen[] = []
   /** What each lock's log held in the end. */
   readonly final = new Map<string, readonly string[]>()
   /** Locks of a protocol that guards no state, as the service itself said. */
@@ -144,6 +164,19 @@ export class Journal {
       seen.by,
       `generation ${seen.generation} of ${seen.lock} is ${seen.isDone ? '' : 'not '}deleted`,
     )
+  }
+
+  looked(seen: LookSeen): void {
+    this.looks.push(seen)
+    const { counts } = this.#world
+    if (seen.code === 'no_such_lock') counts.looksAbsent++
+    else if (seen.status === 200) counts.looksSeen++
+    else if (seen.code === 'no_quorum') counts.looksUnknown++
+    this.#world.note(seen.by, `looks at ${seen.lock} (${seen.look}): ${seen.status} ${seen.code}`)
+  }
+
+  toldHolder(lock: string, by: string, holder: Holder): void {
+    this.holders.push({ lock, by, holder })
   }
 
   watch(lock: string, by: string, sequence: number, opId: string | null): void {

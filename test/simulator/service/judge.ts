@@ -12,8 +12,10 @@ import { keyValue } from '../../../shared/resource/key-value.ts'
 import { Violation } from '../violation.ts'
 import { judgeConfigurations } from './judge-configurations.ts'
 import { type Attribution, judgeDeletes } from './judge-deletes.ts'
+import { judgeExistence, judgeUnused } from './judge-existence.ts'
 import { judgeFences } from './judge-fences.ts'
 import { judgeGhosts } from './judge-ghosts.ts'
+import { judgeHolders } from './judge-holders.ts'
 import { judgeOperations } from './judge-operations.ts'
 import { judgeReads } from './judge-reads.ts'
 import { judgeWatches } from './judge-watches.ts'
@@ -23,6 +25,7 @@ import type { World } from './world.ts'
 const LOCK_ONLY: ReadonlySet<ProtocolName> = new Set(['ricart-agrawala', 'maekawa'])
 
 export function judgeRun(world: World): void {
+  judgeUnused(world)
   for (const { name } of world.plan.locks) {
     if (world.losses.owed(name) !== 'nothing') judgeLock(world, name)
   }
@@ -32,6 +35,8 @@ function judgeLock(world: World, lock: string): void {
   judgeConfigurations(world, lock)
   judgeFences(world, lock)
   judgeGhosts(world, lock)
+  judgeExistence(world, lock)
+  judgeHolders(world, lock)
   const latest = world.latestGeneration(lock)
   const truths: (Truth | null)[] = []
   for (let generation = 1; generation <= latest; generation++)

@@ -1,6 +1,7 @@
 /** What clients do. Each action stands for itself: any of them can be left out. */
 import type { Random } from '../random.ts'
 import type { LockPlan, Wish } from './plan.ts'
+import type { Look } from './plan-looks.ts'
 
 interface Base {
   readonly id: number
@@ -74,6 +75,7 @@ export type Action =
   | (Base & { readonly type: 'configure'; readonly wish: Wish })
   /** `again`: it is said again later, as after a lost answer. */
   | (Base & { readonly type: 'delete'; readonly force: boolean; readonly again: boolean })
+  | (Base & { readonly type: 'look'; readonly look: Look; readonly participant: number })
 
 interface Surroundings {
   readonly index: number
@@ -181,7 +183,7 @@ function drawAction(random: Random, id: number, at: number, lock: string, { site
   }
 }
 
-type Drawn = Exclude<Action['type'], 'configure' | 'delete'>
+type Drawn = Exclude<Action['type'], 'configure' | 'delete' | 'look'>
 
 const WEIGHTS: { readonly [type in Drawn]: number } = {
   transact: 10,

@@ -8,6 +8,7 @@ import { majority } from '../../../shared/protocols/quorum.ts'
 import { Random } from '../random.ts'
 import { type Action, configureAction, drawActions, FIRST_BIRTH_ID, plainTransact } from './plan-actions.ts'
 import { drawFaults, type Fault } from './plan-faults.ts'
+import { drawLooks } from './plan-looks.ts'
 
 /** Streams of randomness, so that no concern disturbs another. */
 export const STREAM = {
@@ -17,6 +18,7 @@ export const STREAM = {
   network: 104,
   platform: 105,
   globals: 106,
+  looks: 107,
 } as const
 
 /** What one version of the deployment says that another may not. */
@@ -296,11 +298,14 @@ function drawClients(
   return Array.from({ length: count }, (_, index) => ({
     router: random.below(deployment.routers),
     clockOffsetMs: isSkewed ? random.between(-60_000, 60_000) : 0,
-    actions: drawActions(new Random(seed, STREAM.actions * 100 + index), {
-      index,
-      locks,
-      durationMs,
-      sites: deployment.sites,
-    }),
+    actions: [
+      ...drawActions(new Random(seed, STREAM.actions * 100 + index), {
+        index,
+        locks,
+        durationMs,
+        sites: deployment.sites,
+      }),
+      ...drawLooks(new Random(seed, STREAM.looks * 100 + index), index, locks, durationMs, deployment.sites),
+    ].sort((left, right) => left.at - right.at),
   }))
 }

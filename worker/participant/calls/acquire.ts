@@ -36,6 +36,7 @@ export function* acquire(context: CallContext, call: Call<'acquire'>): Conversat
   if (context.withdrawals.has(user)) return withdrawnProblem
   if (!context.places.take(context.member.view.waiters, user, call.client)) return shareTaken
   if (call.handsOver && !hasTicket) context.handovers.expect(user)
+  context.owners.note(user, call.owner)
   const event = yield* enter(context, { user, waitMs, ttlMs, confirm, mode, hasTicket })
   if (event?.type === 'crit') return granted(context, event, ttlMs)
   if (event?.type === 'refused')
@@ -139,12 +140,15 @@ function grantOf({ member }: CallContext, event: Extract<UserOutput, { type: 'cr
   }
 }
 
-function waitingTicket({ member, connections, places }: CallContext, user: string): ParticipantAnswer {
+function waitingTicket(
+  { member, connections, places, owners }: CallContext,
+  user: string,
+): ParticipantAnswer {
   const { waiters } = member.view
   const place = waiters.findIndex(waiter => waiter.user === user)
   const waiter = waiters[place]
   if (waiter === undefined) return noSuchTicket
-  connections.giveTicket(user, places.clientOf(user) ?? null)
+  if (connections.giveTicket(user, places.clientOf(user) ?? null)) owners.keep(user)
   const id = formatTicketId(member.id, user)
   return done(202, { ticket: { id, position: place + 1, expiresAt: iso(waiter.waitUntil ?? 0) } })
 }

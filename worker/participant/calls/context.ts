@@ -6,6 +6,7 @@ import type { Connections } from '../core/connections.ts'
 import type { EventLog } from '../core/event-log.ts'
 import type { Handovers } from '../core/handovers.ts'
 import type { Member } from '../core/member.ts'
+import type { Owners } from '../core/owners.ts'
 import type { Places } from '../core/places.ts'
 import type { Withdrawals } from '../core/withdrawals.ts'
 
@@ -16,6 +17,7 @@ export interface CallContext {
   readonly places: Places
   readonly handovers: Handovers
   readonly withdrawals: Withdrawals
+  readonly owners: Owners
   readonly events: EventLog
   now(): number
   /** A name for a request that no user makes: a read, an operator's. */
@@ -49,4 +51,4 @@ export const done = (
   body,
 })
 
-export const iso = (ms: number): string => new Date(ms).toISOString()
+export { iso } from '../core/iso.ts'

@@ -18,6 +18,9 @@ const DELETING = '/delete'
 
 const isDeleting = (user: string): boolean => user.endsWith(DELETING)
 
+/** What the status of the lock calls it. */
+const OWNER = 'DELETE'
+
 /** The grant lasts as long as the call could. */
 const TTL_MS = 30_000
 /** How long holders are ejected, and how long each may take to leave. */
@@ -58,6 +61,7 @@ function* enter(
   const waitMs = force ? FORCE_MS : patienceOf(context, 0)
   const end = context.now() + waitMs
   const say = { type: 'try', user, ttlMs: TTL_MS, waitMs } as const
+  context.owners.note(user, OWNER)
   const until = () => (force ? Math.min(end, context.now() + EJECT_AGAIN_MS) : end)
   let event = yield* ask({ key: user, say, until: until(), isAnswer: isEntry, whenGone })
   while (event === null && context.now() < end && member.isWaiting(user)) {

@@ -1,13 +1,15 @@
 /** What this participant knows of its lock, and of itself. */
 import { API_LIMITS } from '../../../shared/api/limits.ts'
+import { lockedDetail } from '../../../shared/api/locked.ts'
 import type { Json } from '../../../shared/json.ts'
-import type { ParticipantAnswer, ParticipantStatus } from '../calls.ts'
+import type { HolderStatus, ParticipantAnswer, ParticipantStatus } from '../calls.ts'
 import type { HistoryPage } from '../core/event-log.ts'
 import { type Call, type CallContext, iso } from './context.ts'
 
-export function status({ member, configuration, figures }: CallContext): ParticipantStatus {
-  const { phase, epoch, sequence, owner, suspects, waiters, holders } = member.view
-  const [holder] = holders
+export function status(context: CallContext): ParticipantStatus {
+  const { member, configuration, figures, owners } = context
+  const { phase, epoch, sequence, owner, suspects, waiters } = member.view
+  const waits = waiters.flatMap(({ user }) => owners.of(user)?.since ?? [])
   const { peerRequests, ...gauges } = figures()
   return {
     configuration,
@@ -21,10 +23,25 @@ export function status({ member, configuration, figures }: CallContext): Partici
     peerRequests,
     measurements: member.measurements.report(),
     gauges: { ...gauges, stateWeight: member.stateWeight },
-    holder:
-      holder === undefined
-        ? null
-        : { participant: member.id, fence: holder.fence, expiresAt: iso(holder.expiresAt) },
+    holder: holderHere(context),
+    waitingSince: waits.length === 0 ? null : iso(Math.min(...waits)),
+    now: iso(context.now()),
+  }
+}
+
+/** Of several readers, the first. */
+export function holderHere({ member, owners }: Pick<CallContext, 'member' | 'owners'>): HolderStatus | null {
+  const [holder] = member.view.holders
+  if (holder === undefined) return null
+  const { fence, expiresAt, ttlMs, user } = holder
+  // Of one that came in before this was recorded it is known that it was in when its time began.
+  const { since = expiresAt - ttlMs, owner } = owners.of(user) ?? {}
+  return {
+    participant: member.id,
+    fence,
+    expiresAt: iso(expiresAt),
+    since: iso(since),
+    ...(owner !== undefined && { owner }),
   }
 }
 
@@ -33,11 +50,7 @@ export function history({ events }: CallContext, call: Call<'history'>): History
 }
 
 export function locked(context: CallContext): ParticipantAnswer {
-  const { holder } = status(context)
+  const holder = holderHere(context)
   const more = holder === null ? {} : { more: { holder: holder as unknown as Json } }
-  const why =
-    holder === null
-      ? 'it is held, or asked for, at another participant'
-      : `it is held at participant ${holder.participant} until ${holder.expiresAt}, unless it is kept alive`
-  return { type: 'problem', code: 'locked', detail: `The lock was not granted in time: ${why}.`, ...more }
+  return { type: 'problem', code: 'locked', detail: lockedDetail(holder), ...more }
 }

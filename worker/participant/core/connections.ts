@@ -13,6 +13,8 @@ const TICKET = '.ticket/'
 /** The name of a session's or a `transact`'s user, which is part of no id that a client has. */
 export const boundToConnection = (user: string): string => BOUND + user
 
+export const isBoundToConnection = (user: string): boolean => user.startsWith(BOUND)
+
 export class Connections {
   private readonly storage: Storage
   /**
@@ -31,10 +33,12 @@ export class Connections {
     )
   }
 
-  giveTicket(user: string, client: string | null): void {
-    if (this.tickets.has(user)) return
+  /** `false`: it has one already. */
+  giveTicket(user: string, client: string | null): boolean {
+    if (this.tickets.has(user)) return false
     this.tickets.set(user, client)
     this.storage.put(TICKET + user, client ?? true)
+    return true
   }
 
   /** The users with tickets whose clients have keys. */

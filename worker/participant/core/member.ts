@@ -12,6 +12,7 @@ import { resultOf } from '../../../shared/resource/replica.ts'
 import { Measurements, type Progress } from '../observe/measurements.ts'
 import { Engine, type EngineHost } from './engine.ts'
 import type { WatchEvent } from './event-log.ts'
+import type { Stay } from './owners.ts'
 import { type LocalUsers, nameOf, recordStep } from './recorder.ts'
 import { ReplicaSize } from './replica-size.ts'
 
@@ -37,6 +38,8 @@ export interface LostLock {
 export interface MemberHost extends Omit<EngineHost, 'onStep'> {
   /** Called after each step. It must not begin another step: that waits for `turns.react`. */
   onStep(report: StepReport): void
+  /** What is known of a user of this participant. */
+  stayOf(user: string): Stay | undefined
 }
 
 export interface Operation {
@@ -197,7 +200,9 @@ export class Member {
   private record(before: LocalUsers, emitted: readonly Emitted[], cause: UserInput | null): WatchEvent[] {
     const { events } = this.host.storage
     const hash = () => this.engine.resource!.hash(this.guarded!.replica.cells)
-    const { history, changes } = recordStep(this.id, this.host.now(), before, cause, emitted, hash)
+    const { history, changes } = recordStep(this.id, this.host.now(), before, cause, emitted, hash, user =>
+      this.host.stayOf(user),
+    )
     if (history.length > 0 || changes.length > 0) events.record(history, changes)
     this.measurements.onStep(history, emitted)
     for (const event of emitted) if (event.type === 'restored') events.missThrough(event.sequence)

@@ -3,12 +3,15 @@
  * once, when the stub takes them up: a retry that is merely answered again, and an event that is refused,
  * change nothing and leave no trace.
  */
+
 import type { HistoryEvent } from '../../../shared/history/events.ts'
 import type { Json } from '../../../shared/json.ts'
 import type { Emitted, HoldingUser, UserInput, UserOutput, View } from '../../../shared/protocols/protocol.ts'
 import { keyOfCell } from '../../../shared/resource/key-value.ts'
 import type { CellChange } from '../../../shared/resource/resource.ts'
 import type { WatchEvent } from './event-log.ts'
+import { iso } from './iso.ts'
+import type { Stay } from './owners.ts'
 
 /**
  * The users of this participant before a step: they tell whether a user event was taken up or answered from
@@ -28,11 +31,12 @@ export function recordStep(
   cause: UserInput | null,
   emitted: readonly Emitted[],
   hash: () => string,
+  stayOf: (user: string) => Stay | undefined = () => undefined,
 ): Recorded {
   const history: HistoryEvent[] = []
   const changes: WatchEvent[] = []
   const isRefused = emitted.some(event => event.type === 'refused' && event.event === cause?.type)
-  const opening = cause === null || isRefused ? null : openingEvent(participant, at, before, cause)
+  const opening = cause === null || isRefused ? null : openingEvent(participant, at, before, cause, stayOf)
   if (opening !== null) history.push(opening)
   const isRepeat = (event: UserOutput) => opening === null && isAnsweredAgain(before, cause, event)
   for (const event of emitted) {
@@ -50,16 +54,19 @@ export function recordStep(
       }
       case 'granted': {
         const { sequence, fence, to } = event
-        changes.push({ event: 'holder', sequence, data: { sequence, participant: to, fence } })
+        const holder = to === participant ? holderWith(fence, at, before, emitted, stayOf) : {}
+        changes.push({ event: 'holder', sequence, data: { sequence, participant: to, fence, ...holder } })
         break
       }
       case 'restored':
         history.push({ at, participant, type: 'restore', sequence: event.sequence, hash: hash() })
         break
       case 'crit': {
-        const { fence, epoch } = event
+        const { fence, epoch, expiresAt } = event
         const user = nameOf(participant, event.user)
-        if (!isRepeat(event)) history.push({ at, participant, type: 'crit', user, fence, epoch })
+        const own = ownerIn(stayOf(event.user))
+        if (!isRepeat(event))
+          history.push({ at, participant, type: 'crit', user, fence, epoch, expiresAt, ...own })
         break
       }
       case 'outcome': {
@@ -92,6 +99,29 @@ export function recordStep(
   return { history, changes }
 }
 
+const ownerIn = (stay: Stay | undefined): { readonly owner?: string } =>
+  stay?.owner === undefined ? {} : { owner: stay.owner }
+
+/** Who holds the lock here with this fence, as watchers are told; nothing if nobody is inside. */
+function holderWith(
+  fence: number,
+  at: number,
+  before: LocalUsers,
+  emitted: readonly Emitted[],
+  stayOf: (user: string) => Stay | undefined,
+): HolderDetails {
+  const isIt = (event: Emitted) => event.type === 'crit' && event.fence === fence
+  const entered = emitted.find(isIt) as Extract<UserOutput, { type: 'crit' }> | undefined
+  const inside = before.holders.find(holder => holder.fence === fence)
+  const holder = inside ?? entered
+  if (holder === undefined) return {}
+  const stay = stayOf(holder.user)
+  const since = inside === undefined ? at : (stay?.since ?? at)
+  return { since: iso(since), expiresAt: iso(holder.expiresAt), ...ownerIn(stay) }
+}
+
+type HolderDetails = { readonly since?: string; readonly expiresAt?: string; readonly owner?: string }
+
 const isWaiting = ({ waiters }: LocalUsers, user: string): boolean =>
   waiters.some(waiter => waiter.user === user)
 
@@ -116,13 +146,15 @@ function openingEvent(
   at: number,
   before: LocalUsers,
   cause: UserInput,
+  stayOf: (user: string) => Stay | undefined,
 ): HistoryEvent | null {
   switch (cause.type) {
     case 'try': {
       const { user, mode } = cause
       const isKnown = isHolder(before, user) || before.waiters.some(waiter => waiter.user === user)
       if (isKnown) return null
-      return { at, participant, type: 'try', user: nameOf(participant, user), ...(mode && { mode }) }
+      const name = nameOf(participant, user)
+      return { at, participant, type: 'try', user: name, ...(mode && { mode }), ...ownerIn(stayOf(user)) }
     }
     case 'issue': {
       const { fence, opId, operation } = cause

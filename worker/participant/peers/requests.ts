@@ -11,6 +11,7 @@ import type {
   LedgerQuestion,
 } from '../../../shared/birth/ledger-types.ts'
 import type { LockEnvelope } from '../../../shared/birth/messages.ts'
+import type { HolderStatus } from '../calls.ts'
 
 /** A message between participants of one lock. */
 export type Message = LockEnvelope
@@ -20,6 +21,8 @@ export type PeerRequest =
   | { readonly type: 'messages'; readonly from: number; readonly messages: readonly Message[] }
   /** What do you know of this lock? Answering changes nothing. */
   | { readonly type: 'look' }
+  /** Who holds the lock at your place with this fence? Answering changes nothing. */
+  | { readonly type: 'who'; readonly fence: number }
   /** From the ledger of this process to a participant that was lost: be taken back. */
   | { readonly type: 'finish'; readonly incarnation: number; readonly generation?: number }
   | LedgerRequest
@@ -40,5 +43,6 @@ export type PeerAnswer =
   | { readonly type: 'ledger-answer'; readonly answer: LedgerAnswer }
   | { readonly type: 'ledger-health'; readonly health: LedgerHealth }
   | { readonly type: 'sight'; readonly sight: Sight }
+  | { readonly type: 'holder'; readonly holder: HolderStatus | null }
   | { readonly type: 'ledger-sight'; readonly sight: LedgerSight }
   | { readonly type: 'taken' }

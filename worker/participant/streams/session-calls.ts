@@ -126,9 +126,10 @@ export class SessionCalls {
 
 function callOf(message: Asking, runtime: Runtime, client: string | undefined): SessionCall {
   if (message.type === 'get') return { type: 'get', key: message.key, consistency: message.consistency }
-  const { opId, waitMs } = message
+  const { opId, waitMs, owner } = message
   const ops = message.ops as Json
-  return { type: 'transact', user: runtime.randomId(), opId, ops, waitMs, ...(client && { client }) }
+  const who = { ...(client !== undefined && { client }), ...(owner !== undefined && { owner }) }
+  return { type: 'transact', user: runtime.randomId(), opId, ops, waitMs, ...who }
 }
 
 const questionOf = (message: Asking) =>

@@ -28,6 +28,7 @@ import type { ParticipantAnswer } from '../calls.ts'
 import { bytesOf } from '../core/bytes.ts'
 import { boundToConnection } from '../core/connections.ts'
 import type { Member } from '../core/member.ts'
+import type { Owners } from '../core/owners.ts'
 import { mayHaveMore, type Places } from '../core/places.ts'
 import type { Turns } from '../core/turns.ts'
 import type { Caller } from '../observe/callers.ts'
@@ -47,6 +48,7 @@ export class Sessions {
   private readonly runtime: Runtime
   private readonly member: () => Member
   private readonly places: Places
+  private readonly owners: Owners
   private readonly unread = new Unread()
   private readonly calls: SessionCalls
 
@@ -55,8 +57,10 @@ export class Sessions {
     runtime: Runtime,
     member: () => Member,
     places: Places,
+    owners: Owners,
     ask: SessionCallsHost['ask'],
   ) {
+    this.owners = owners
     this.calls = new SessionCalls({ runtime, turns, ask, say: (socket, event) => this.say(socket, event) })
     this.turns = turns
     this.runtime = runtime
@@ -163,6 +167,7 @@ export class Sessions {
       return this.error(socket, shareTaken.code, shareTaken.detail)
     const { waitMs, confirm, ttlMs = member.configuration.ttlMs } = message
     this.heard(socket, ttlMs)
+    this.owners.note(user, message.owner)
     member.engine.user({
       type: 'try',
       user,

@@ -5,6 +5,7 @@
  * have not read yet is bounded; a watcher that reads nothing is dropped.
  */
 import { API_LIMITS } from '../../../shared/api/limits.ts'
+import type { Json } from '../../../shared/json.ts'
 import { guardsNothing, tooMany } from '../calls/refusals.ts'
 import type { ParticipantAnswer } from '../calls.ts'
 import { bytesOf } from '../core/bytes.ts'
@@ -146,6 +147,24 @@ export class Watchers {
         if (free > 0 && isWaiting(watcher)) free -= this.give(watcher)
       }
       this.thaw()
+    })
+  }
+
+  /**
+   * Something more about a holder that was told already. It has no id, so that nobody resumes from it: a
+   * watcher that is behind, or for which there is no room, can do without.
+   */
+  remark(data: Json): void {
+    const text = `event: holder\ndata: ${JSON.stringify(data)}\n\n`
+    const bytes = bytesOf(text)
+    const live = [...this.watchers.values()].filter(({ behind }) => behind === null)
+    this.host.turns.afterwards(() => {
+      let free = this.free()
+      for (const { sink } of live) {
+        if (bytes > free || !this.watchers.has(sink)) continue
+        sink.write(text)
+        free -= bytes
+      }
     })
   }
 

@@ -9,16 +9,18 @@ import { type Call, type Handlers, type RouterContext, runLater, type Services }
 import { handOver } from '../handover.ts'
 import { whereFrom } from '../nearest.ts'
 import { isNoSuchLock, type Plan, type Routed } from '../routing.ts'
+import { tellHolder } from '../who-holds.ts'
 import { askAll } from './locks.ts'
 
 export const grantHandlers = {
   acquire: async ({ c, services, parameters: { lock }, body }) => {
     const { at, waitMs, ticket, confirm, mode, ttlMs = null, waiter } = body
+    const owner = ownerIn(body)
     const user = waiter === undefined ? services.randomUser() : userOfWaiter(waiter)
     const client = clientOf(c)
     const call = (leftMs: number): ParticipantCall => {
       const asked = { waitMs: leftMs, ttlMs, ticket, confirm, mode, handsOver: true } as const
-      return { type: 'acquire', user, ...asked, ...client }
+      return { type: 'acquire', user, ...asked, ...client, ...owner }
     }
     return enter(c, services, lock, { user, at, waitMs, call })
   },
@@ -29,7 +31,7 @@ export const grantHandlers = {
     const ops = body.ops as Json
     const client = clientOf(c)
     const call = (leftMs: number): ParticipantCall => {
-      return { type: 'transact', user, opId, ops, waitMs: leftMs, ...client }
+      return { type: 'transact', user, opId, ops, waitMs: leftMs, ...client, ...ownerIn(body) }
     }
     return enter(c, services, lock, { user, at, waitMs, call, atStake: 'transaction' })
   },
@@ -71,6 +73,8 @@ export const grantHandlers = {
   release: async call => ofGrant(call, ({ user, fence }) => ({ type: 'release', user, fence })),
 } satisfies Partial<Handlers>
 
+const ownerIn = ({ owner }: { readonly owner?: string | undefined }) => (owner === undefined ? {} : { owner })
+
 // ---------------------------------------------------------------- waiting for the lock
 
 interface Entry {
@@ -95,6 +99,7 @@ async function enter(c: RouterContext, services: Services, lock: string, entry: 
     lock,
     from: () => whereFrom(c.get('incoming')),
     limitMs: waitMs + times.answerMs,
+    createsLock: true,
     ...(atStake && { atStake }),
     ask: (place, leftMs) => {
       const leftToWait = Math.min(waitMs, Math.max(0, leftMs - times.answerMs))
@@ -108,8 +113,9 @@ async function enter(c: RouterContext, services: Services, lock: string, entry: 
     abandon: withdraw,
     isOver: () => signal.aborted,
   }
-  const answer =
+  const refusedOrNot =
     at === undefined ? await services.routing.anyone(plan) : await services.routing.only(at, plan)
+  const answer = signal.aborted ? refusedOrNot : await tellHolder(services, lock, refusedOrNot)
   return answer.type === 'gone'
     ? noSuchParticipant(c, 'body', at!)
     : passOrHandOver(c, services, lock, answer)

@@ -1,6 +1,5 @@
 /** A lock as a whole: its configuration, the views of its participants, and what operators do to it. */
 import type { LockConfiguration, ParticipantPlace } from '../../../shared/api/configuration.ts'
-import type { ParticipantView, StatusAnswer } from '../../../shared/api/types.ts'
 import type { Json } from '../../../shared/json.ts'
 import { checkOptions } from '../../../shared/protocols/all.ts'
 import type { ParticipantCall, ParticipantStatus } from '../../participant/calls.ts'
@@ -8,6 +7,7 @@ import { json, malformed, pass, problemResponse } from '../answers.ts'
 import { callerOf } from '../authentication.ts'
 import { configurationFrom, describeConfiguration, differences } from '../configuration.ts'
 import type { Handlers, RouterContext, Services } from '../context.ts'
+import { statusOf } from '../lock-status.ts'
 import { whereFrom } from '../nearest.ts'
 import { bodyOf, isNoSuchLock, type ProblemAnswer } from '../routing.ts'
 import { mapLimited } from '../time-limit.ts'
@@ -67,15 +67,7 @@ export const lockHandlers = {
     const views = await askAll<ParticipantStatus>(services, lock, () => ({ type: 'status' }))
     const refusal = refuseIfAbsent(c, services, lock, views)
     if (refusal !== null) return refusal
-    const { protocol, participants } = services.routing.configurationOf(lock)
-    const answer: StatusAnswer = {
-      lock,
-      protocol,
-      generation: Math.max(1, ...[...views.values()].map(({ generation }) => generation ?? 1)),
-      participants: participants.map(place => describeParticipant(place, views.get(place.id) ?? null)),
-      holder: latestHolder([...views.values()]),
-    }
-    return json(c, 200, answer)
+    return json(c, 200, statusOf(services, lock, views))
   },
 
   eject: async ({ c, services, parameters: { lock }, body }) => {
@@ -158,8 +150,9 @@ export async function askAll<Body>(
   services: Services,
   lock: string,
   callFor: (place: ParticipantPlace) => ParticipantCall | null,
+  limitMs: number = services.times.statusMs,
 ): Promise<Answers<Body>> {
-  const { routing, caller, times } = services
+  const { routing, caller } = services
   const bodies = new Answers<Body>()
   const asked = new Set<number>()
   for (;;) {
@@ -169,7 +162,8 @@ export async function askAll<Body>(
       asked.add(place.id)
       const call = callFor(place)
       if (call === null) return
-      const result = await caller.call(lock, place, call, { limitMs: times.statusMs })
+      const result = await caller.call(lock, place, call, { limitMs })
+      routing.noteAnswer(lock, place.id, result.type === 'silent')
       if (result.type !== 'answered') return
       if (result.answer.type === 'elsewhere') return routing.learn(lock, result.answer.configuration)
       if (result.answer.type === 'problem') bodies.problems.set(place.id, result.answer)
@@ -179,28 +173,4 @@ export async function askAll<Body>(
       if (configuration !== undefined) routing.learn(lock, configuration as LockConfiguration)
     })
   }
-}
-
-function describeParticipant(
-  { id, location }: ParticipantPlace,
-  status: ParticipantStatus | null,
-): ParticipantView {
-  if (status === null) {
-    const unknown = { phase: null, epoch: null, sequence: null, owner: null, queue: null, suspects: null }
-    return { id, location, reachable: false, ...unknown }
-  }
-  const { phase, epoch, sequence, owner, queue, suspects } = status
-  return { id, location, reachable: true, phase, epoch, sequence, owner, queue, suspects: [...suspects] }
-}
-
-/**
- * Two users may think that they hold the lock: one of them was forced out and does not know it yet, and has
- * the lower fence.
- */
-function latestHolder(statuses: readonly ParticipantStatus[]): ParticipantStatus['holder'] {
-  const holders = statuses.flatMap(({ holder }) => (holder === null ? [] : [holder]))
-  return holders.reduce<ParticipantStatus['holder']>(
-    (latest, holder) => (latest === null || holder.fence > latest.fence ? holder : latest),
-    null,
-  )
 }

@@ -6,7 +6,7 @@ import { malformed, noSuchParticipant, pass, respond } from '../answers.ts'
 import { callerOf, clientOf, mayDo } from '../authentication.ts'
 import type { Handlers, RouterContext, Services } from '../context.ts'
 import { whereFrom } from '../nearest.ts'
-import type { Routed } from '../routing.ts'
+import type { Plan, Routed } from '../routing.ts'
 import { chosenHeaders, isUpgrade } from '../subprotocols.ts'
 
 export const streamHandlers = {
@@ -55,6 +55,7 @@ export const streamHandlers = {
       `/session?${search}`,
       headers,
       ({ status }) => status === 101,
+      { createsLock: true },
     )
     if (answer.type === 'gone') return noSuchParticipant(c, 'query', at!)
     if (answer.type !== 'opened') return pass(c, answer)
@@ -70,12 +71,14 @@ async function open(
   path: string,
   headers: Headers,
   isOpen: (response: Response) => boolean,
+  more: Pick<Plan, 'createsLock'> = {},
 ): Promise<Routed> {
   const { routing, caller, times } = services
   const plan = {
     lock,
     from: () => whereFrom(c.get('incoming')),
     limitMs: times.answerMs,
+    ...more,
     ask: (place: ParticipantPlace, leftMs: number) =>
       caller.open(lock, place, path, headers, isOpen, { limitMs: leftMs }),
   }

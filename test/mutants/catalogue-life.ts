@@ -1,0 +1,200 @@
+/** A lock's life: looking gives birth to nothing and is told the truth; who holds a lock, and since when. */
+import type { Mutant } from './catalogue.ts'
+
+const PARTICIPANT = 'worker/participant'
+const EXISTENCE = 'shared/birth/existence.ts'
+const OWNERS = `${PARTICIPANT}/core/owners.ts`
+const LOCK_STATUS = 'worker/router/lock-status.ts'
+
+const looking: Mutant[] = [
+  {
+    id: 'look-without-first-owner',
+    trap: 'existence',
+    title: 'any majority can say that a lock does not exist, though the first owner may have begun it alone',
+    file: EXISTENCE,
+    find: 'isFirstSure && voters.length',
+    replace: 'voters.length',
+  },
+  {
+    id: 'look-first-owner-alone',
+    trap: 'existence',
+    title: 'the first owner alone can say that a lock does not exist, though others may have chosen it',
+    file: EXISTENCE,
+    find: "isFirstSure && voters.length >= majority(registrars) ? 'absent'",
+    replace: "isFirstSure ? 'absent'",
+  },
+  {
+    id: 'look-counts-the-lost',
+    trap: 'existence',
+    title: 'a participant that has lost its storage counts as one that knows of nothing',
+    file: EXISTENCE,
+    find: 'filter(([, { isSure }]) => isSure)',
+    replace: 'filter(([, { isSure }]) => isSure || true)',
+  },
+  {
+    id: 'look-counts-earlier-lives',
+    trap: 'existence',
+    title: 'what an earlier life of a process says counts beside what its later life may know',
+    file: EXISTENCE,
+    find: 'const voters = validVotes(sure)',
+    replace: 'const voters = validVotes(sure).length < 0 ? [] : [...sure.keys()]',
+  },
+  {
+    id: 'look-any-generation',
+    trap: 'existence',
+    title: 'a lock of a generation that has ended exists',
+    file: EXISTENCE,
+    find: 'isBorn && generation === present',
+    replace: 'isBorn && generation <= present',
+  },
+  {
+    id: 'look-sees-votes-as-nothing',
+    trap: 'existence',
+    title: 'a value that was accepted, and may be chosen, counts as nothing',
+    file: EXISTENCE,
+    find: 'chosen !== null || accepted !== null',
+    replace: 'chosen !== null',
+  },
+  {
+    id: 'look-trusts-blank',
+    trap: 'existence',
+    title: 'a blank participant is sure of itself without its ledger',
+    file: EXISTENCE,
+    find: 'if (isUnclear && !isBorn) return null',
+    replace: 'if (isUnclear && isBorn) return null',
+  },
+  {
+    id: 'ledger-look-any-token',
+    trap: 'existence',
+    title: 'a ledger that lists a lock with another token says that nothing was lost',
+    file: 'shared/birth/ledger.ts',
+    find: 'entry.lost < generation && entry.token === token',
+    replace: 'entry.lost < generation',
+  },
+  {
+    id: 'ledger-look-before-healing',
+    trap: 'existence',
+    title: 'a ledger that is not healed says that nothing was lost',
+    file: 'shared/birth/ledger.ts',
+    find: 'isSure: isHealed && (isNew || isListed)',
+    replace: 'isSure: isNew || isListed',
+  },
+  {
+    id: 'look-uses',
+    trap: 'looking',
+    title: 'looking at a lock gives birth to it',
+    file: `${PARTICIPANT}/participant.ts`,
+    find: "if (intent === 'look' && !this.isBornHere) {",
+    replace: "if (intent === 'use' && this.isBornHere) {",
+  },
+  {
+    id: 'look-leaves-a-boot',
+    trap: 'looking',
+    title: 'an object that was only looked at writes that it was woken',
+    file: `${PARTICIPANT}/participant.ts`,
+    find: 'if (lock.isKnown) turns.begin(() => this.wake())',
+    replace: 'turns.begin(() => this.wake())',
+  },
+  {
+    id: 'look-meets',
+    trap: 'looking',
+    title: 'a participant that another one asks for its sight writes down who it is',
+    file: `${PARTICIPANT}/participant.ts`,
+    find: "    if (request.type === 'look') return",
+    replace:
+      "    if (!this.lock.isKnown) this.turns.run(() => this.lock.meet(address))\n    if (request.type === 'look') return",
+  },
+  {
+    id: 'withdrawal-forgotten-before-birth',
+    trap: 'ghosts',
+    title: 'an acquire that was withdrawn before the lock was born is let in',
+    file: `${PARTICIPANT}/participant.ts`,
+    find: "if (call.type !== 'withdraw' || call.ofTicket) return absent",
+    replace: "if (call.type !== 'withdraw' || call.ofTicket || call.ofWaiter) return absent",
+  },
+  {
+    id: 'router-silence-is-absence',
+    trap: 'existence',
+    title: 'a lock of which nobody says anything is shown as one that exists',
+    file: 'worker/router/handlers/locks.ts',
+    find: '  if (answers.size > 0 || routing.hasHeardOf(lock)) return null\n',
+    replace: '  if (answers.size >= 0 || routing.hasHeardOf(lock)) return null\n',
+  },
+]
+
+const holders: Mutant[] = [
+  {
+    id: 'owner-not-written',
+    trap: 'holder',
+    title: 'after a restart nobody knows what the holder calls itself',
+    file: OWNERS,
+    find: 'if (!this.host.isFleeting(user)) this.keep(user)',
+    replace: 'if (this.host.isFleeting(user)) this.keep(user)',
+  },
+  {
+    id: 'owner-since-renewed',
+    trap: 'holder',
+    title: 'a grant that is asked for again is held since then',
+    file: OWNERS,
+    find: '    if (isInside) return\n',
+    replace: '',
+  },
+  {
+    id: 'owner-of-the-last-to-ask',
+    trap: 'holder',
+    title: 'whoever asks again may change its name',
+    file: OWNERS,
+    find: '    if (this.stays.has(user)) return\n',
+    replace: '',
+  },
+  {
+    id: 'owner-of-a-ticket-lost',
+    trap: 'holder',
+    title: 'after a restart nobody knows what those with tickets call themselves',
+    file: `${PARTICIPANT}/calls/acquire.ts`,
+    find: 'if (connections.giveTicket(user, places.clientOf(user) ?? null)) owners.keep(user)',
+    replace: 'connections.giveTicket(user, places.clientOf(user) ?? null)',
+  },
+  {
+    id: 'owner-never-forgotten',
+    trap: 'holder',
+    title: 'a user that comes again has the name of its first time',
+    file: OWNERS,
+    find: '    this.stays.delete(user)\n',
+    replace: '',
+  },
+  {
+    id: 'holder-of-the-lowest-fence',
+    trap: 'holder',
+    title: 'of two that think that they hold the lock, the one that was forced out is told',
+    file: LOCK_STATUS,
+    find: 'latest === null || holder.fence > latest.fence ? holder : latest',
+    replace: 'latest === null || holder.fence < latest.fence ? holder : latest',
+  },
+  {
+    id: 'refusal-names-nobody-elsewhere',
+    trap: 'holder',
+    title: 'a refusal names the holder only where the holder is',
+    file: 'worker/router/who-holds.ts',
+    find: 'const found = latestHolder([...views.values()])',
+    replace: 'const found = latestHolder([])',
+  },
+  {
+    id: 'explains-by-the-wrong-clock',
+    trap: 'holder',
+    title: 'how long a lock is held is counted backwards',
+    file: LOCK_STATUS,
+    find: 'Date.parse(now) - Date.parse(then)',
+    replace: 'Date.parse(then) - Date.parse(now)',
+  },
+  {
+    id: 'explains-what-nobody-knows',
+    trap: 'holder',
+    title: 'a lock whose token is at a silent participant is called free',
+    file: 'shared/api/explain-lock.ts',
+    find: 'if (owner !== undefined && !owner.reachable)',
+    replace: 'if (owner !== undefined && owner.reachable && owner.phase === null)',
+  },
+]
+
+export const lifeMutants: Mutant[] = [...looking, ...holders]

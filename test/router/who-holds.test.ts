@@ -1,0 +1,102 @@
+/** `409 locked` says who holds the lock, whichever participant was asked. */
+import { describe, expect, it } from 'vitest'
+import type { ParticipantAnswer, ParticipantCall } from '../../worker/participant/calls.ts'
+import { createHarness, done, EXPIRES_AT, NEAR_1, never, problemOf, refuse, statusOf } from './fake.ts'
+
+const SINCE = '2026-11-16T11:59:00.000Z'
+const holder = { participant: 3, fence: 1030, expiresAt: EXPIRES_AT, since: SINCE, owner: 'checkout-7' }
+const OPERATION = { opId: 'one', ops: [{ increment: 'n' }] }
+
+const answering =
+  (status: ParticipantAnswer, refusal: ParticipantAnswer = refuse('locked')) =>
+  (call: ParticipantCall) =>
+    call.type === 'status' ? status : refusal
+
+describe('409 locked', () => {
+  it.each([
+    ['acquire', { waitMs: 0 }],
+    ['transact', OPERATION],
+  ])('of %s tells the holder at another participant, and who waits', async (call, body) => {
+    const { send, participants } = createHarness()
+    const waitingSince = '2026-11-16T11:59:30.000Z'
+    participants
+      .on(1, answering(done(200, statusOf({ queue: 1, waitingSince: '2026-11-16T11:59:31.000Z' }))))
+      .on(2, answering(done(200, statusOf({ queue: 2, waitingSince }))))
+      .on(3, answering(done(200, statusOf({ holder }))))
+    const response = await send('POST', `/v1/locks/orders/${call}`, body, { cf: NEAR_1 })
+    expect(response.status).toBe(409)
+    expect(await problemOf(response)).toMatchObject({
+      code: 'locked',
+      detail: `The lock was not granted in time: it is held by checkout-7 at participant 3 until ${EXPIRES_AT}, unless it is kept alive.`,
+      holder,
+      waiting: { count: 3, since: waitingSince },
+    })
+  })
+
+  it('leaves out what a silent participant would know, and does not wait for it twice', async () => {
+    const { send, participants } = createHarness()
+    participants.onAll(answering(done(200, statusOf()))).on(3, never)
+    const problem = await problemOf(await send('POST', '/v1/locks/orders/acquire', { waitMs: 0 }))
+    expect(problem).toMatchObject({ code: 'locked', waiting: { count: 0, since: null } })
+    expect(problem.holder).toBeUndefined()
+    const before = participants.order('status')
+    await send('POST', '/v1/locks/orders/acquire', { waitMs: 0 })
+    expect(participants.order('status').slice(before.length).sort()).toEqual([1, 2])
+  })
+
+  it('keeps what the participant that refused has said, unless somebody has come since', async () => {
+    const { send, participants } = createHarness()
+    const told = { ...holder, participant: 1, fence: 2_000 }
+    const refusal = refuse('locked', { more: { holder: told } })
+    participants.onAll(answering(done(200, statusOf()), refusal))
+    const kept = await problemOf(await send('POST', '/v1/locks/orders/acquire', { waitMs: 0 }))
+    expect(kept.holder).toEqual(told)
+    participants.onAll(answering(done(200, statusOf({ holder: { ...holder, fence: 3_000 } })), refusal))
+    const newer = await problemOf(await send('POST', '/v1/locks/orders/acquire', { waitMs: 0 }))
+    expect(newer.holder).toMatchObject({ fence: 3_000 })
+  })
+
+  it('asks nobody when the lock is granted', async () => {
+    const { send, participants } = createHarness()
+    expect((await send('POST', '/v1/locks/orders/acquire', {})).status).toBe(200)
+    expect(participants.order('status')).toEqual([])
+  })
+})
+
+describe('owner', () => {
+  it('reaches the participant', async () => {
+    const { send, participants } = createHarness()
+    await send('POST', '/v1/locks/orders/acquire', { owner: 'checkout-7' })
+    await send('POST', '/v1/locks/orders/transact', { ...OPERATION, owner: 'ünï 😀' })
+    await send('POST', '/v1/locks/orders/acquire', {})
+    const owners = participants.asked.map(({ call }) => ('owner' in call ? call.owner : 'none'))
+    expect(owners).toEqual(['checkout-7', 'ünï 😀', 'none'])
+  })
+
+  it.each([
+    ['', 'owner'],
+    ['x'.repeat(129), 'owner'],
+    ['a\nb', 'owner'],
+    ['\u001b[31mred', 'owner'],
+    ['\ud800', 'owner'],
+    [7, 'owner'],
+    [null, 'owner'],
+    [{ name: 'x' }, 'owner'],
+  ])('400 for %j', async (owner, path) => {
+    const { send, participants } = createHarness()
+    for (const [call, body] of [
+      ['acquire', {}],
+      ['transact', OPERATION],
+    ] as const) {
+      const problem = await problemOf(await send('POST', `/v1/locks/orders/${call}`, { ...body, owner }))
+      expect(problem).toMatchObject({ status: 400, code: 'bad_request', errors: [{ in: 'body', path }] })
+    }
+    expect(participants.asked).toEqual([])
+  })
+
+  it('may have 128 characters, whatever they are', async () => {
+    const { send } = createHarness()
+    for (const owner of ['x'.repeat(128), '😀'.repeat(128)])
+      expect((await send('POST', '/v1/locks/orders/acquire', { owner })).status).toBe(200)
+  })
+})
