@@ -102,8 +102,8 @@ function leaveUsers(
   const { holders, waiters, phase } = core.protocol.view(core.context, core.state)
   for (const { user, fence, opId } of holders) {
     const pending = opId === undefined ? {} : { pending: { opId, outcome } }
-    // A user that has asked to leave is not forced out.
-    if (phase === 'leaving') emit(step, { type: 'rem', user, fence })
+    // A user that has asked to leave, or that has ended the lock itself, is not forced out.
+    if (phase === 'leaving' || step.end?.fence === fence) emit(step, { type: 'rem', user, fence })
     else emit(step, { type: 'ejected', user, fence, reason, ...pending })
   }
   return waiters.flatMap(({ user }) => {
@@ -189,8 +189,8 @@ const isEnd = (operation: Json): boolean =>
   typeof operation === 'object' && operation !== null && 'end' in operation && !Array.isArray(operation)
 
 /** All participants conclude the same from the same entry, whichever epoch they have come to meanwhile. */
-function noteEnd(step: Step, { epoch, sequence }: Extract<Emitted, { type: 'applied' }>): void {
-  step.end = { epoch: epoch ?? step.state.birth.core!.startEpoch, length: sequence }
+function noteEnd(step: Step, { epoch, sequence, fence }: Extract<Emitted, { type: 'applied' }>): void {
+  step.end = { epoch: epoch ?? step.state.birth.core!.startEpoch, length: sequence, fence }
 }
 
 /**

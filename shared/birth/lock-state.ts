@@ -99,8 +99,8 @@ export interface Step {
   readonly records: Map<string, Json | null>
   readonly effects: LockEffect[]
   clear: boolean
-  /** The core has ended its generation, in this epoch and with a log of this length. */
-  end: { readonly epoch: number; readonly length: number } | null
+  /** The core has ended its generation, under this grant, in this epoch, with a log of this length. */
+  end: { readonly epoch: number; readonly length: number; readonly fence: number } | null
   /** A generation has ended: nothing but its tombstone is kept, in the machine or beside it. */
   ended: boolean
   restart: boolean

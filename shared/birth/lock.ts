@@ -15,6 +15,7 @@
 import type { Json } from '../json.ts'
 import { protocolNamed } from '../protocols/all.ts'
 import type { GuardedState, ParticipantId, View } from '../protocols/protocol.ts'
+import { fenceOf } from '../protocols/wme/fence.ts'
 import { hasReason, onProposeTimer, proceed } from './drive.ts'
 import { endGeneration, tellAll } from './ending.ts'
 import { askLedger, hasStanding, onLedger } from './entitlement.ts'
@@ -143,7 +144,7 @@ function dispatch(step: Step, input: LockInput): void {
     case 'finish':
       return onFinish(step, input.incarnation, input.generation)
     case 'end':
-      step.end = { epoch: input.epoch, length: input.length }
+      step.end = { epoch: input.epoch, length: input.length, fence: fenceOf(input.epoch, input.length) }
       return
     default:
       return input satisfies never

@@ -198,6 +198,11 @@ export class Users {
         return soon()
       }
       case 'rem':
+        // It has ended the lock.
+        if (user.phase === 'inside' || user.phase === 'issuing') {
+          this.record(user, { type: 'exit', fence: event.fence })
+          user.phase = 'leaving'
+        }
         if (user.phase !== 'leaving') return
         this.record(user, { type: 'rem', fence: event.fence })
         return this.roundOver(user)

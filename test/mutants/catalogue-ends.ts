@@ -16,9 +16,8 @@ export const endMutants: Mutant[] = [
     trap: 'one tombstone',
     title: 'the next generation is counted from the epoch that the lock began in, not from that of the end',
     file: CORE,
-    find: '  step.end = { epoch: epoch ?? step.state.birth.core!.startEpoch, length: sequence }',
-    replace:
-      '  step.end = { epoch: epoch === undefined ? 0 : step.state.birth.core!.startEpoch, length: sequence }',
+    find: 'epoch: epoch ?? step.state.birth.core!.startEpoch,',
+    replace: 'epoch: epoch === undefined ? 0 : step.state.birth.core!.startEpoch,',
   },
   {
     id: 'end-nobody-is-told',

@@ -24,19 +24,22 @@ async function isGoneFor(lock: TestLock, at: number): Promise<void> {
 }
 
 describe('a lock that is deleted while a participant is gone', () => {
-  it.each([1, 2, 3])('without %i, which learns of it when it is back, and gives birth to nothing', async gone => {
-    const lock = cluster.lock()
-    const others = [1, 2, 3].filter(id => id !== gone)
-    // The token is at the one that is gone.
-    const before = await usedBy(lock, [...others, gone])
-    await cluster.kill(gone)
-    await eventually(async () => expectStatus(await remove(lock, '?force=true&generation=1'), 204))
-    await cluster.restartAll()
-    for (const at of [gone, ...others]) await isGoneFor(lock, at)
-    expect((await lock.status()).body.code).toBe('no_such_lock')
-    expect(await usedBy(lock, [gone])).toBeGreaterThan(before)
-    expect(await lock.value('n')).toBe(1)
-  })
+  it.each([1, 2, 3])(
+    'without %i, which learns of it when it is back, and gives birth to nothing',
+    async gone => {
+      const lock = cluster.lock()
+      const others = [1, 2, 3].filter(id => id !== gone)
+      // The token is at the one that is gone.
+      const before = await usedBy(lock, [...others, gone])
+      await cluster.kill(gone)
+      await eventually(async () => expectStatus(await remove(lock, '?force=true&generation=1'), 204))
+      await cluster.restartAll()
+      for (const at of [gone, ...others]) await isGoneFor(lock, at)
+      expect((await lock.status()).body.code).toBe('no_such_lock')
+      expect(await usedBy(lock, [gone])).toBeGreaterThan(before)
+      expect(await lock.value('n')).toBe(1)
+    },
+  )
 
   it('and is used again before that one is back', async () => {
     const lock = cluster.lock()

@@ -131,11 +131,15 @@ export class World {
   committed(object: SimObject, group: Group): void {
     const before = this.generations.of(object)
     const hasEnded = this.generations.committed(object, group)
+    const present = this.generations.of(object)
+    // What was written before storage was emptied, in the same group, is of the lock that was there.
+    const emptied = hasEnded ? group.findIndex(([kind]) => kind === 'empty') : 0
     if (hasEnded) {
       this.counts.endings++
+      this.histories.committed(object, before, group.slice(0, emptied), this.loop.now)
       this.histories.ended(object, before, this.loop.now)
     }
-    this.histories.committed(object, this.generations.of(object), group, this.loop.now)
+    this.histories.committed(object, present, group.slice(emptied), this.loop.now)
     this.losses.committed(object, group)
   }
 
