@@ -149,6 +149,26 @@ export const statusAnswer = component(
   }),
 )
 
+export const locksAnswer = component(
+  'Locks',
+  z.object({
+    locks: z
+      .array(
+        z.object({
+          lock: lockName,
+          protocol: z.string(),
+          participants: z.number().int().describe('How many it has.'),
+          generation: z
+            .number()
+            .int()
+            .describe('1 for the first lock of this name; one more for each that was deleted before.'),
+        }),
+      )
+      .describe('In the order of their names.'),
+    cursor: z.string().nullable().describe('For the next page; null if this was the last.'),
+  }),
+)
+
 export const historyAnswer = component(
   'History',
   z.object({

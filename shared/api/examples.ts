@@ -148,6 +148,14 @@ data: {"sequence":2,"fence":1,"opId":"visit-1","changes":[{"key":"visits","value
       explanation: 'held by checkout-7 at 1 (weur) for 41 s, expires in 19 s',
     },
   },
+  locks: {
+    query: { prefix: 'de', limit: '10' },
+    status: 200,
+    answer: {
+      locks: [{ lock: LOCK, protocol: 'wme-2', participants: 3, generation: 1 }],
+      cursor: null,
+    },
+  },
   history: {
     parameters: { lock: LOCK },
     query: { limit: '2' },

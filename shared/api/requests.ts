@@ -75,6 +75,11 @@ export const listQuery = z.strictObject({
   consistency: consistency.default('linearizable'),
   at: at.optional(),
 })
+export const locksQuery = z.strictObject({
+  prefix: z.string().max(API_LIMITS.lockNameLength).default('').describe('Only names that begin with this.'),
+  limit: listLimit.default(API_LIMITS.listLimit.default),
+  cursor,
+})
 export const historyQuery = z.strictObject({
   limit: between(API_LIMITS.historyLimit)
     .default(API_LIMITS.historyLimit.default)

@@ -261,6 +261,22 @@ export const ROUTES = {
     answers: { 200: { description: 'The views of all participants.', schema: answers.statusAnswer } },
     problems: ['no_such_lock'],
   },
+  locks: {
+    method: 'get',
+    path: '/v1/locks',
+    tag: 'look',
+    summary: 'List the locks',
+    description:
+      'Page by page, in the order of their names. A page may have fewer locks than `limit`: only one without a `cursor` is ' +
+      'the last. A key that is good for some locks is told of those. The list is kept apart from the locks: a lock is in it, or ' +
+      'gone from it, a moment after it was created or deleted, or later if the list is not reachable then.',
+    verb: 'read',
+    parameters: requests.noPath,
+    query: requests.locksQuery,
+    body: null,
+    answers: { 200: { description: 'A page of locks.', schema: answers.locksAnswer } },
+    problems: ['no_quorum'],
+  },
   history: {
     method: 'get',
     path: '/v1/locks/{lock}/history',

@@ -28,6 +28,7 @@ export type ListAnswer = z.output<typeof answers.listAnswer>
 export type ConfigurationAnswer = z.output<typeof answers.configurationAnswer>
 export type ParticipantView = z.output<typeof answers.participantView>
 export type StatusAnswer = z.output<typeof answers.statusAnswer>
+export type LocksAnswer = z.output<typeof answers.locksAnswer>
 export type HistoryAnswer = z.output<typeof answers.historyAnswer>
 export type EjectAnswer = z.output<typeof answers.ejectAnswer>
 export type HomeAnswer = z.output<typeof answers.homeAnswer>

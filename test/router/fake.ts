@@ -123,6 +123,8 @@ export function usualAnswer(call: ParticipantCall, participant: number): Partici
       return done(200, [{ at: 1, participant, type: 'try', user: 'u' }])
     case 'eject':
       return done(200, { epoch: 2 })
+    case 'locks':
+      return done(200, { entries: [], isLast: true })
     case 'configure':
       return done(200, { created: true, configuration: call.configuration as unknown as Json })
   }

@@ -110,6 +110,11 @@ export type ParticipantCall =
       readonly force: boolean
       readonly generation: number | null
     }
+  /**
+   * Of an object of the index: at most `limit` names that begin with this and come after that one, as an
+   * `IndexPage`.
+   */
+  | { readonly type: 'locks'; readonly prefix: string; readonly after: string; readonly limit: number }
   /** Gives birth to the lock with this configuration unless it has one; answers with the one it has. */
   | { readonly type: 'configure'; readonly configuration: LockConfiguration }
 

@@ -33,6 +33,7 @@ import type { Storage } from './core/storage.ts'
 import { Timers } from './core/timers.ts'
 import { Turns } from './core/turns.ts'
 import { Withdrawals } from './core/withdrawals.ts'
+import { IndexTeller, KEPT_OF_INDEX } from './index/teller.ts'
 import { LedgerCalls } from './ledger/calls.ts'
 import { Looking } from './lock/existence.ts'
 import { type Address, type Birth, contextOf, KEPT_AT_END, Lock, placeOf } from './lock/lock.ts'
@@ -81,6 +82,7 @@ export class Participant {
   private readonly connections: Connections
   private readonly handovers: Handovers
   private readonly withdrawals: Withdrawals
+  private readonly teller: IndexTeller
   private readonly owners: Owners
   private readonly places = new Places(API_LIMITS.waiters)
   private readonly callers = new Callers()
@@ -177,8 +179,22 @@ export class Participant {
       placeOf: peer => this.placeOf(peer),
       tell: data => watchers.remark(data),
     })
+    this.teller = new IndexTeller({
+      runtime,
+      turns,
+      timers,
+      storage,
+      get address() {
+        return lock.address
+      },
+      birth: () => this.knownMember?.engine.birthRecord ?? null,
+      get hasIndex() {
+        return lock.address.id <= deployment.defaults(lock.address).participants.length
+      },
+    })
     turns.finish = () => {
       this.exchange.send()
+      this.teller.check()
       timers.arm()
     }
     if (lock.isKnown) turns.begin(() => this.wake())
@@ -207,6 +223,7 @@ export class Participant {
     signal: AbortSignal | null,
     caller: Caller = {},
   ): Promise<ParticipantAnswer> {
+    if (call.type === 'locks') throw new Error('a participant of a lock is no index')
     if (call.type === 'configure')
       return answerToConfigure(await this.lock.configure(address, call.configuration))
     const answered = await this.asMember(address, TRYING.has(call.type) ? 'try' : 'look', () => {
@@ -391,7 +408,7 @@ export class Participant {
         tellLedger: (name, generation) => ledger.tell(name, generation),
         onStep: report => this.onStep(report),
         onBirth: events => this.onBirth(events),
-        keptAtEnd: [BOOTS, ...KEPT_AT_END],
+        keptAtEnd: [BOOTS, ...KEPT_AT_END, ...KEPT_OF_INDEX],
         onRestart: () => lock.repeat(),
         onClear: isEnded => this.watchers.failAll(isEnded ? 'the lock was deleted' : undefined),
         stayOf: user => this.owners.of(user),

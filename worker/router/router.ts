@@ -19,6 +19,7 @@ import type { Call, Handlers, RouterContext, RouterEnvironment, Services } from 
 import { endHandlers } from './handlers/ends.ts'
 import { grantHandlers } from './handlers/grants.ts'
 import { historyHandlers } from './handlers/history.ts'
+import { listingHandlers } from './handlers/listing.ts'
 import { lockHandlers } from './handlers/locks.ts'
 import { serviceHandlers } from './handlers/service.ts'
 import { stateHandlers } from './handlers/state.ts'
@@ -29,6 +30,7 @@ const HANDLERS: Handlers = {
   ...endHandlers,
   ...grantHandlers,
   ...historyHandlers,
+  ...listingHandlers,
   ...lockHandlers,
   ...serviceHandlers,
   ...stateHandlers,

@@ -17,7 +17,7 @@ const OF_STATE: ReadonlySet<ParticipantCall['type']> = new Set(['ops', 'transact
 
 export function* answer(
   context: CallContext,
-  call: Exclude<ParticipantCall, { type: 'configure' }>,
+  call: Exclude<ParticipantCall, { type: 'configure' | 'locks' }>,
 ): Conversation<ParticipantAnswer> {
   if (OF_STATE.has(call.type) && context.member.guarded === null) {
     return 'opId' in call ? { ...guardsNothing, outcome: 'not-applied' } : guardsNothing
