@@ -82,6 +82,7 @@ export const COUNT_NAMES = [
   'locksDown',
   'locksUpAllTheSame',
   'quiescences',
+  'listings',
 ] as const
 
 export type CountName = (typeof COUNT_NAMES)[number]
