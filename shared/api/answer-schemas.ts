@@ -156,7 +156,7 @@ export const locksAnswer = component(
       .array(
         z.object({
           lock: lockName,
-          protocol: z.string(),
+          protocol: z.string().describe('As it was configured.'),
           participants: z.number().int().describe('How many it has.'),
           generation: z
             .number()

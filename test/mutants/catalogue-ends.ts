@@ -9,6 +9,7 @@ const DRIVE = 'shared/birth/drive.ts'
 const DELETE = 'worker/participant/calls/delete.ts'
 const STORAGE = 'worker/participant/core/storage.ts'
 const ENDS = 'worker/router/handlers/ends.ts'
+const INDEX = 'shared/api/lock-index.ts'
 
 export const endMutants: Mutant[] = [
   {
@@ -132,5 +133,45 @@ export const endMutants: Mutant[] = [
     file: ENDS,
     find: '      generation = latestGeneration(views)\n',
     replace: '      generation = views.size > 1_000 ? latestGeneration(views) : null\n',
+  },
+  {
+    id: 'index-late-telling',
+    trap: 'index',
+    title: 'a late telling brings a deleted lock back into the list',
+    file: INDEX,
+    find: '  if (known === undefined || told.generation > known.generation) return true',
+    replace: '  if (known === undefined || told.generation !== known.generation) return true',
+  },
+  {
+    id: 'index-page-too-long',
+    trap: 'index',
+    title: 'a page goes beyond where one of its parts ends, and leaves names out',
+    file: INDEX,
+    find: '      if (end !== null && name > end) continue\n',
+    replace: '',
+  },
+  {
+    id: 'index-told-once',
+    trap: 'index',
+    title: 'an index that did not hear of a lock is not told again',
+    file: 'worker/participant/index/teller.ts',
+    find: '      if (!isHeard) return this.tellAgainLater()\n',
+    replace: '',
+  },
+  {
+    id: 'index-told-always',
+    trap: 'index',
+    title: 'the index is told with every turn',
+    file: 'worker/participant/index/teller.ts',
+    find: '    if (mark === null || mark === this.heard || !this.host.hasIndex) return\n',
+    replace: '    if (mark === null || !this.host.hasIndex) return\n',
+  },
+  {
+    id: 'index-shows-everything',
+    trap: 'index',
+    title: 'a key is told of locks that it may not read',
+    file: 'worker/router/handlers/listing.ts',
+    find: ".filter(({ name }) => mayDo(c, 'read', name))",
+    replace: ".filter(({ name }) => name !== null && mayDo(c, 'read', null))",
   },
 ]

@@ -1,7 +1,7 @@
 /**
- * What a participant tells the index of its lock: that it is there, once that is certain, and that it is gone.
- * It does so in the background, and again until it is heard: nobody waits for the index, and a lock that the
- * index does not know of works all the same.
+ * What a participant tells the index of its lock: that it is there, once that is certain, and that it is
+ * gone. It does so in the background, and again until it is heard: nobody waits for the index, and a lock
+ * that the index does not know of works all the same.
  */
 import { type IndexEntry, indexName, shardOf } from '../../../shared/api/lock-index.ts'
 import type { BirthRecord } from '../../../shared/birth/lock-types.ts'
