@@ -1,5 +1,5 @@
 /**
- * How a generation ends (rule 9), and how everybody hears of it.
+ * How a generation ends (G9, G12), and how everybody hears of it.
  *
  * A lock is ended by its holder, so nobody else is inside. In a protocol with a log, the end is the last
  * operation: once a majority has stored it, it is committed, every participant that applies it is in the next
@@ -28,7 +28,7 @@ export function endGeneration(step: Step): void {
   const { core, chosen } = step.state.birth
   if (step.end === null || core === null) return
   const { epoch, length } = step.end
-  // Whatever a majority has decided under a value has chosen the value (rule 4).
+  // Whatever a majority has decided under a value has chosen the value (G4).
   if (chosen === null) learnChosen(step, core)
   const peers = everybodyElse(step, core.configuration.participants.length)
   const { generation } = step.state.birth

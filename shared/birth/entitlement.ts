@@ -1,5 +1,5 @@
 /**
- * Rule 1: whether this participant may vote. Where processes have ledgers, its own ledger must have listed
+ * G1: whether this participant may vote. Where processes have ledgers, its own ledger must have listed
  * the lock before.
  */
 import type { ParticipantId } from '../protocols/protocol.ts'

@@ -5,7 +5,7 @@
  * here. Either the first owner began it alone: then the first owner knows. Or a majority of the registrars
  * accepted a value in another ballot: then every majority has a registrar that knows. So nothing less than
  * the first owner and a majority can say that there is no such lock, and only those count that have forgotten
- * nothing (rule 1), in the present lives of their processes (rule 8).
+ * nothing (G1), in the present lives of their processes (G8).
  */
 import type { ParticipantId } from '../protocols/protocol.ts'
 import { majority } from '../protocols/quorum.ts'

@@ -1,6 +1,6 @@
 /**
- * Founding: nobody votes before all processes were up together once. ledger.ts explains why no process that
- * has begun before is taken for new.
+ * Founding (G10): nobody votes before all processes were up together once. ledger.ts explains why no process
+ * that has begun before is taken for new.
  */
 import type { ParticipantId } from '../protocols/protocol.ts'
 import { heal, takeNumber } from './healing.ts'

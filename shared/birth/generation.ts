@@ -1,4 +1,4 @@
-/** Generations of a lock (rule 9), and what remains of a participant whose process has begun a new life. */
+/** Generations of a lock (G9), and what remains of a participant whose process has begun a new life. */
 import { dropCore } from './lock-core.ts'
 import { blankBirth, cancelTimer, change, emit, PROPOSE_TIMER, type Step } from './lock-state.ts'
 

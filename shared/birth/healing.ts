@@ -1,6 +1,6 @@
 /**
- * Healing: a process that was replaced takes the next incarnation, has a majority not counting itself note
- * it, and reads their indices. A process in its first incarnation only has itself noted: if it is wiped
+ * Healing (G11): a process that was replaced takes the next incarnation, has a majority not counting itself
+ * note it, and reads their indices. A process in its first incarnation only has itself noted: if it is wiped
  * later, another process knows that it had begun.
  */
 import type { ParticipantId } from '../protocols/protocol.ts'

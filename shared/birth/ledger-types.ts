@@ -68,7 +68,7 @@ export interface LedgerAnswer {
   /** Why it is not ready, in words. */
   readonly detail?: string
   readonly incarnation: number
-  /** What is known when the lock is listed: votes carry it from then on (rule 8). */
+  /** What is known when the lock is listed: votes carry it from then on (G8). */
   readonly known: Incarnations
 }
 

@@ -12,7 +12,7 @@
  * Healing. A process that finds a founding without its nonce was wiped. It takes the next incarnation, has a
  * majority not counting itself note that, and only then gets their indices: every lock that any of them names
  * is lost to it. So either a lock was listed before the new incarnation was noted, or all votes that are
- * given there afterwards say that it was replaced (rule 8).
+ * given there afterwards say that it was replaced (G8).
  */
 import type { Json } from '../json.ts'
 import type { DurableRecord, ParticipantId } from '../protocols/protocol.ts'
@@ -134,7 +134,7 @@ function pursue(step: Step): void {
 
 // ---------------------------------------------------------------- objects
 
-/** Index before vote (rule 1): the lock is listed, with the object's token, before the object may vote. */
+/** Index before vote (G1): the lock is listed, with the object's token, before the object may vote. */
 function onAsk(step: Step, question: LedgerQuestion): void {
   const { lock, generation, token } = question
   surpass(step, question.incarnation)

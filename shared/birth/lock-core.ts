@@ -164,6 +164,7 @@ export function stepCore(step: Step, input: Input<OpaqueMessage>): void {
 function perform(step: Step, effect: Effect<OpaqueMessage>): void {
   switch (effect.type) {
     case 'save':
+      if (!effect.mayWait) step.mayWait = false
       for (const { key, value } of effect.records) step.records.set(key, value)
       return
     case 'send':

@@ -40,7 +40,7 @@ export interface Soft {
   finishing: boolean
   /** The last generation that anything was lost of. */
   finishingThrough: number
-  /** Another participant has refused to accept the value that this one acts under (rule 7). */
+  /** Another participant has refused to accept the value that this one acts under (G7). */
   isStuck: boolean
   /** The first owner has been asked, and may still answer. */
   isWaitingForFirst: boolean
@@ -76,7 +76,7 @@ export interface Configure {
   readonly configuration: LockValue['configuration']
 }
 
-/** Votes carry the incarnation of the voter and those that it knows of (rule 8). */
+/** Votes carry the incarnation of the voter and those that it knows of (G8). */
 export interface Vote {
   readonly incarnation: number
   readonly known: Incarnations
@@ -97,6 +97,8 @@ export interface Step {
   readonly state: LockState
   readonly now: number
   readonly records: Map<string, Json | null>
+  /** Whether all records so far follow from a log that a majority holds. */
+  mayWait: boolean
   readonly effects: LockEffect[]
   clear: boolean
   /** The core has ended its generation, under this grant, in this epoch, with a log of this length. */
@@ -157,7 +159,7 @@ export function blankSoft(random: string, incarnation: number): Soft {
 // ---------------------------------------------------------------- what follows from the records
 
 /**
- * Rule 3: the core acts if its value is chosen, or accepted in ballot 0. After anything was accepted in
+ * G3: the core acts if its value is chosen, or accepted in ballot 0. After anything was accepted in
  * another ballot it is silent. A participant that has accepted nothing may ask the first owner (`tentative`),
  * until it has promised another ballot.
  */
@@ -185,6 +187,7 @@ export const firstOwner = ({ lock, registrars }: LockContext): ParticipantId =>
 
 export function change(step: Step, changes: Partial<BirthRecord>): void {
   step.state.birth = { ...step.state.birth, ...changes }
+  step.mayWait = false
   step.records.set(BIRTH, step.state.birth as unknown as Json)
 }
 
@@ -227,8 +230,13 @@ export function takeEffects(step: Step): LockEffect[] {
   const effects: LockEffect[] = []
   if (step.records.size > 0) {
     const records: DurableRecord[] = [...step.records].map(([key, value]) => ({ key, value }))
-    const clear = step.clear && { clear: true as const, ...(step.ended && { ended: true as const }) }
-    effects.push({ type: 'save', ...clear, records })
+    effects.push({
+      type: 'save',
+      records,
+      ...(step.clear && { clear: true }),
+      ...(step.clear && step.ended && { ended: true }),
+      ...(step.mayWait && !step.clear && { mayWait: true }),
+    })
   }
   for (const effect of step.effects) effects.push(effect)
   if (step.restart) effects.push({ type: 'restart' })

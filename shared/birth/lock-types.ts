@@ -53,7 +53,7 @@ export const DEFAULT_BIRTH_TIMING: BirthTiming = { silentMs: 400, silentMaxMs: 5
 /** The one record of the birth, under the key `birth`; all other records are the core's. */
 export interface BirthRecord {
   readonly generation: number
-  /** E_g: the tombstone of all earlier generations (rule 9). */
+  /** E_g: the tombstone of all earlier generations (G9). */
   readonly startEpoch: number
   readonly standing: Standing
   /** The incarnation of this participant's process when it became entitled. */
@@ -70,7 +70,7 @@ export interface BirthRecord {
   readonly untold?: readonly ParticipantId[]
 }
 
-/** Whether this participant may vote in its generation (rule 1). */
+/** Whether this participant may vote in its generation (G1). */
 export type Standing =
   | { readonly status: 'unknown' }
   /** Written before the ledger is asked: if the ledger has the same token, nothing was lost. */
@@ -118,7 +118,7 @@ export type LockInput =
       readonly generation?: number
     }
   /**
-   * The holder of a lock that guards no state ends this generation (rule 9). It counts no epochs, so `epoch`
+   * The holder of a lock that guards no state ends this generation (G12). It counts no epochs, so `epoch`
    * is the one that it began in, and `length` the fences that were given since.
    */
   | { readonly type: 'end'; readonly now: number; readonly epoch: number; readonly length: number }
@@ -133,6 +133,8 @@ export type LockEffect =
       readonly clear?: true
       readonly ended?: true
       readonly records: readonly DurableRecord[]
+      /** As for a protocol. */
+      readonly mayWait?: true
     }
   | { readonly type: 'send'; readonly to: ParticipantId; readonly message: LockEnvelope }
   | { readonly type: 'set-timer'; readonly timer: string; readonly afterMs: number }
@@ -181,7 +183,7 @@ export type Unavailable =
 export interface BirthView {
   readonly generation: number
   readonly standing: Standing['status']
-  /** `parked`: there is a core, but it must be silent until the choice is known (rule 3). */
+  /** `parked`: there is a core, but it must be silent until the choice is known (G3). */
   readonly core: CoreMode
   /** What the lock is, as far as it is known here, and whether it is known to be chosen. */
   readonly value: LockValue | null

@@ -56,7 +56,7 @@ function recover(context: LockContext, records: Iterable<readonly [string, Json]
     else others.push(record)
   }
   const state: LockState = { birth, core: null, soft: blankSoft('', 0) }
-  // A core from before there were ledgers does nothing until the ledger has listed it (rule 1).
+  // A core from before there were ledgers does nothing until the ledger has listed it (G1).
   const mayAct = birth.core !== null && hasStanding(context, birth)
   const coreContext = mayAct ? contextOf(context, birth.core!) : null
   if (birth.core !== null && coreContext !== null) {
@@ -108,6 +108,7 @@ function step(context: LockContext, state: LockState, input: LockInput): LockEff
     state,
     now,
     records: new Map(),
+    mayWait: true,
     effects: [],
     clear: false,
     end: null,

@@ -15,7 +15,7 @@ export interface LockEnvelope {
   readonly startEpoch?: number
   /** The incarnation of the sender's process when the sender became entitled. Default: 1. */
   readonly incarnation?: number
-  /** The incarnations that the sender knows of (rule 8). */
+  /** The incarnations that the sender knows of (G8). */
   readonly known?: Incarnations
   readonly body: LockMessage
 }
@@ -55,7 +55,7 @@ export type BirthMessage =
   | { readonly type: 'accepted'; readonly ballot: number }
   /**
    * The sender cannot accept what it was sent: it has promised this ballot. A participant that is stuck
-   * proposes a higher one (rule 7).
+   * proposes a higher one (G7).
    */
   | { readonly type: 'promised'; readonly promised: number }
   | { readonly type: 'chosen'; readonly value: LockValue }
@@ -64,7 +64,7 @@ export type BirthMessage =
   /** The sender has no vote. */
   | { readonly type: 'unable'; readonly reason: 'lost' | 'not-ready' }
   /**
-   * The envelope says it all: what the receiver sent belongs to a generation that has ended (rule 9), or to
+   * The envelope says it all: what the receiver sent belongs to a generation that has ended (G9), or to
    * an earlier life.
    */
   | { readonly type: 'outdated' }

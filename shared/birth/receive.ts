@@ -46,7 +46,7 @@ function onMessageTooEarly(step: Step, from: ParticipantId, envelope: LockEnvelo
   if (type === 'prepare' || type === 'accept') send(step, from, { type: 'unable', reason: 'not-ready' })
 }
 
-/** Rule 8. If the core has counted anything of a life that is over, its memory is worth nothing. */
+/** G8. If the core has counted anything of a life that is over, its memory is worth nothing. */
 function meetIncarnations(step: Step, from: ParticipantId, { known, incarnation }: LockEnvelope): void {
   const { context, state } = step
   learnIncarnations(step, known ?? {})
@@ -77,7 +77,7 @@ function onBirthMessage(step: Step, from: ParticipantId, message: BirthMessage, 
     case 'what':
       return onWhat(step, from, message.digest)
   }
-  // Rule 5: a participant that knows the choice says it, whatever was asked.
+  // G5: a participant that knows the choice says it, whatever was asked.
   if (chosen !== null) return send(step, from, { type: 'chosen', value: chosen })
   if (message.type === 'wake') {
     state.soft.askers.add(from)
@@ -135,7 +135,7 @@ function onCoreMessage(step: Step, from: ParticipantId, body: CoreMessage, vote:
   if (onBallotZero(step, from, value, vote)) giveMessage(step, from, body.message, vote.incarnation)
 }
 
-/** Rule 5: a foreign identity is answered with the choice, and so is a sender that does not know it yet. */
+/** G5: a foreign identity is answered with the choice, and so is a sender that does not know it yet. */
 function onMessageOfChosen(step: Step, from: ParticipantId, body: CoreMessage, vote: Vote): void {
   const { birth, soft } = step.state
   const value = birth.chosen!
@@ -159,7 +159,7 @@ function onTentative(step: Step, from: ParticipantId, body: CoreMessage, vote: V
   else send(step, from, { type: 'begun', value: accepted.value })
 }
 
-/** Rule 2. Returns whether this participant acts under the same value in ballot 0, possibly from now on. */
+/** G2. Returns whether this participant acts under the same value in ballot 0, possibly from now on. */
 function onBallotZero(step: Step, from: ParticipantId, value: LockValue, vote: Vote): boolean {
   const { context, state } = step
   const { chosen, accepted } = state.birth

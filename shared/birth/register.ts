@@ -1,5 +1,5 @@
 /**
- * The register of one generation: single-decree Paxos among the registrars (rules 2 to 8). Ballot 0 belongs
+ * The register of one generation: single-decree Paxos among the registrars (G2 to G8). Ballot 0 belongs
  * to the first owner and has no messages of its own; all others have a prepare and an accept.
  */
 
@@ -45,7 +45,7 @@ export function isOpenForBallotZero(step: Step): boolean {
   return isNothingDecided && incarnationIn(known, firstOwner(step.context)) === 1
 }
 
-/** Rule 6: the first owner begins by itself, unless its process may have begun before and forgotten it. */
+/** G6: the first owner begins by itself, unless its process may have begun before and forgotten it. */
 export function mayBeginAlone(step: Step): boolean {
   const { context } = step
   if (context.self !== firstOwner(context) || !isEntitled(step) || !isOpenForBallotZero(step)) return false
@@ -68,7 +68,7 @@ export function isOfBallotZero(step: Step, value: LockValue): boolean {
   return value.configuration.firstOwner === firstOwner(context) && value.startEpoch === state.birth.startEpoch
 }
 
-/** Rule 2: from now on, whatever this participant says in the core is its acceptance. */
+/** G2: from now on, whatever this participant says in the core is its acceptance. */
 export function acceptBallotZero(step: Step, value: LockValue): void {
   const { birth } = step.state
   assert(birth.promised === 0 && birth.accepted === null, 'ballot 0 comes before all others')
@@ -81,7 +81,7 @@ export function acceptBallotZero(step: Step, value: LockValue): void {
   concludeBallotZero(step)
 }
 
-/** Rule 4: a majority that acts under the value of ballot 0 has chosen it. */
+/** G4: a majority that acts under the value of ballot 0 has chosen it. */
 export function concludeBallotZero(step: Step): void {
   const { context, state } = step
   const { accepted, chosen, incarnation, known } = state.birth
@@ -91,7 +91,7 @@ export function concludeBallotZero(step: Step): void {
   if (countVotes(votes) >= majority(context.registrars.length)) learnChosen(step, accepted.value)
 }
 
-/** Rule 8: a vote does not count if any counted vote knows of a later incarnation of its voter. */
+/** G8: a vote does not count if any counted vote knows of a later incarnation of its voter. */
 export function countVotes(votes: ReadonlyMap<ParticipantId, Vote>): number {
   return validVotes(votes).length
 }
@@ -117,7 +117,7 @@ export function onPrepare(step: Step, from: ParticipantId, ballot: number): void
 
 /**
  * Accepting anything, even the same value, parks a core that acts under ballot 0: only the choice says how it
- * goes on (rule 3).
+ * goes on (G3).
  */
 export function onAccept(step: Step, from: ParticipantId, ballot: number, value: LockValue): void {
   const { promised } = step.state.birth
@@ -241,7 +241,7 @@ function concludeAcceptances(step: Step): void {
 }
 
 /**
- * Rule 7: a participant that is stuck proposes. After a higher ballot it lets the timer run, so that the
+ * G7: a participant that is stuck proposes. After a higher ballot it lets the timer run, so that the
  * other one can finish.
  */
 export function onPromised(step: Step, promised: number): void {
@@ -278,7 +278,7 @@ export function learnChosen(step: Step, value: LockValue): void {
   for (const event of replayed) giveUserEvent(step, event)
 }
 
-/** Rule 5: a member starts, from the beginning if it is entitled, and by being taken back if it was lost. */
+/** G5: a member starts, from the beginning if it is entitled, and by being taken back if it was lost. */
 export function startChosen(step: Step): void {
   const { context, state } = step
   const { chosen, core } = state.birth

@@ -1,7 +1,7 @@
 /**
- * Increasing fences, for locks that guard no state: no fence is given twice, and a user that comes in later
- * has a higher one, so that anybody asked to do something for a user can tell that another one has come in
- * since. It is certain that a user came in later if
+ * H11, increasing fences, for locks that guard no state: no fence is given twice, and a user that comes in
+ * later has a higher one, so that anybody asked to do something for a user can tell that another one has come
+ * in since. It is certain that a user came in later if
  *   - it tried after the other had heard that it is in, or
  *   - it was certainly inside after the other (critical-sections.ts).
  * Readers without a writer between them may have their fences in any order.

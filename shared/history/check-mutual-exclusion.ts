@@ -1,7 +1,8 @@
 /**
- * Mutual exclusion: no two users are inside at the same time, unless both are readers. Only what is certain
- * counts (critical-sections.ts), and two events of the same time are not ordered. All participants' times
- * must come from one clock, or from clocks that differ by less than the time between two critical sections.
+ * H10, mutual exclusion: no two users are inside at the same time, unless both are readers. Only what is
+ * certain counts (critical-sections.ts), and two events of the same time are not ordered. All participants'
+ * times must come from one clock, or from clocks that differ by less than the time between two critical
+ * sections.
  */
 import { show } from './compare.ts'
 import type { CriticalSection } from './critical-sections.ts'

@@ -1,7 +1,8 @@
 /**
- * 1CS, one-copy serializability (section 3): all replicas together behave like one copy that applies C.
+ * H2: 1CS, one-copy serializability (section 3): all replicas together behave like one copy that applies C.
  *   - Each replica applies C from its beginning, in order, leaving nothing out and repeating nothing. A
- *     snapshot is a jump forward; a wiped replica begins again.
+ *     snapshot is a jump forward; a wiped replica begins again; one that restarts goes on from what it had
+ *     written.
  *   - Each response is that of a serial replay of C, and so is each state hash.
  */
 import { equalJson, show } from './compare.ts'
@@ -53,17 +54,17 @@ export function checkOneCopy(
     if (event.type === 'invoke') onInvoke(check, track, index, event)
     else if (event.type === 'response') onResponse(check, track, index, event)
     else if (event.type === 'restore') onRestore(check, track, index, event)
-    else track.next = 0
+    else track.next = event.type === 'wipe' ? 0 : Math.min(track.next, entriesUpTo(order, event.sequence))
     track.pending = event.type === 'invoke' ? index : null
     track.last = index
   }
   return check.findings.safety('1CS')
 }
 
-function isReplicaEvent(event: HistoryEvent): event is EventOf<'invoke' | 'response' | 'restore' | 'wipe'> {
-  const { type } = event
-  return type === 'invoke' || type === 'response' || type === 'restore' || type === 'wipe'
-}
+const REPLICA_EVENTS = ['invoke', 'response', 'restore', 'restart', 'wipe'] as const
+
+const isReplicaEvent = (event: HistoryEvent): event is EventOf<(typeof REPLICA_EVENTS)[number]> =>
+  REPLICA_EVENTS.some(type => type === event.type)
 
 function onInvoke(check: Check, track: ReplicaTrack, index: number, event: EventOf<'invoke'>): void {
   const { findings, order } = check

@@ -1,8 +1,8 @@
 /**
- * Operation progress (section 3): an operation that was issued succeeds or fails, and in the end all succeed.
- * It fails only by an ejection, and the only ejections that the paper knows are those for suspicion: once the
- * failure detectors have settled there are none but those that were decided before. (An ejection because a
- * grant expired, or because an operator wanted it, is not a suspicion.)
+ * H8, operation progress (section 3): an operation that was issued succeeds or fails, and in the end all
+ * succeed. It fails only by an ejection, and the only ejections that the paper knows are those for suspicion:
+ * once the failure detectors have settled there are none but those that were decided before. (An ejection
+ * because a grant expired, or because an operator wanted it, is not a suspicion.)
  */
 import { show } from './compare.ts'
 import type { HistoryEvent } from './events.ts'

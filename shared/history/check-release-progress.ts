@@ -1,4 +1,4 @@
-/** CS-release progress (section 3): a user that resigns gets out. Every `exit` is answered with `rem`. */
+/** H7, CS-release progress (section 3): a user that resigns gets out. Every `exit` is answered with `rem`. */
 import { show } from './compare.ts'
 import type { HistoryEvent } from './events.ts'
 import type { ActiveUsers, LivenessScope } from './liveness.ts'

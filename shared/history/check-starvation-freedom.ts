@@ -1,6 +1,6 @@
 /**
- * Starvation-freedom (section 3): a user that volunteers gets in, if no other user stays inside forever. We
- * promise more: it gets in after a bounded number of grants to others (fairness.ts), wherever nothing goes
+ * H9, starvation-freedom (section 3): a user that volunteers gets in, if no other user stays inside forever.
+ * We promise more: it gets in after a bounded number of grants to others (fairness.ts), wherever nothing goes
  * wrong (waits.ts):
  *   - after the healing, within the paper's bound, and before the end;
  *   - in every calm stretch before it, also within the bound that the order of requests gives.

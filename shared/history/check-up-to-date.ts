@@ -1,6 +1,6 @@
 /**
- * Up-to-date entry, which the paper takes for granted and its pseudo-code misses (trap A10): when a user is
- * let in, its own replica has applied the operations of all earlier instances, as far as any replica had
+ * H6, up-to-date entry, which the paper takes for granted and its pseudo-code misses (trap A10): when a user
+ * is let in, its own replica has applied the operations of all earlier instances, as far as any replica had
  * applied them by then. Otherwise a local read inside the critical section would see the past.
  */
 import { show } from './compare.ts'

@@ -1,5 +1,5 @@
 /**
- * Well-formedness (section 2): what a user and its stub say to each other is a prefix of
+ * H1, well-formedness (section 2): what a user and its stub say to each other is a prefix of
  *     S¹  try crit (issue outcome)* exit rem      or      S²  try crit (issue outcome)* [issue] ejected
  * again and again. We add two things: a waiting user may be `withdrawn`, and a `crash` ends the user wherever
  * it was. A retry after a lost answer is not an event of its own and does not appear.

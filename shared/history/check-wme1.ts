@@ -1,7 +1,7 @@
 /**
- * WME1 (section 3): the critical section instances can be put one after the other. The order is that of C, so
- * along C the operations of an instance stand together, and fences, which name the instances, are unique and
- * increase. An instance without an operation in C fits anywhere: only its fence is checked.
+ * H3, WME1 (section 3): the critical section instances can be put one after the other. The order is that of
+ * C, so along C the operations of an instance stand together, and fences, which name the instances, are
+ * unique and increase. An instance without an operation in C fits anywhere: only its fence is checked.
  */
 import { show } from './compare.ts'
 import type { HistoryEvent } from './events.ts'

@@ -1,7 +1,7 @@
 /**
- * WME2 (section 3): the serial order respects real time. An instance that ended before another was asked for
- * (its `try`, not its `crit`) comes before it in C. Going from the right, only the earliest end so far must
- * be remembered.
+ * H4, WME2 (section 3): the serial order respects real time. An instance that ended before another was asked
+ * for (its `try`, not its `crit`) comes before it in C. Going from the right, only the earliest end so far
+ * must be remembered.
  */
 import type { HistoryEvent } from './events.ts'
 import type { Instance, Instances } from './instances.ts'

@@ -1,7 +1,7 @@
 /**
- * WME3 (section 3): what users see is what was executed. The paper asks for a one-to-one relation between the
- * operations that users issued successfully and those invoked on the replicas. With n replicas that can only
- * hold for each replica, so it is read here as a relation with C:
+ * H5, WME3 (section 3): what users see is what was executed. The paper asks for a one-to-one relation between
+ * the operations that users issued successfully and those invoked on the replicas. With n replicas that can
+ * only hold for each replica, so it is read here as a relation with C:
  *   - every operation in C was issued, in its instance, and no more often than it was issued; the order of
  *     issue inside an instance is the order in C;
  *   - every outcome is that of an operation in C, with the replicas' result, and the user's own replica has

@@ -111,6 +111,11 @@ export type StubResourceEvent =
     })
   /** The replica jumped to a snapshot of the state after `sequence`. */
   | (ReplicaEvent & { readonly type: 'restore'; readonly sequence: number; readonly hash: string })
+  /**
+   * The process began again with a replica that has applied everything up to `sequence`: what it applied
+   * later was not written yet, and is applied again.
+   */
+  | (ReplicaEvent & { readonly type: 'restart'; readonly sequence: number })
   /** The replica lost everything and is empty again. */
   | (ReplicaEvent & { readonly type: 'wipe' })
 

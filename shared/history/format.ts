@@ -87,6 +87,7 @@ const EVENTS: { readonly [Type in HistoryEvent['type']]: Fields } = {
     ['hash', isOptionalText],
   ],
   restore: [...REPLICA, ['sequence', isCount], ['hash', isText]],
+  restart: [...REPLICA, ['sequence', isCount]],
   wipe: REPLICA,
   calm: MARK,
   fault: MARK,

@@ -4,7 +4,8 @@
  * Object, the simulator, the explorer and the browser are short interpreters of the same effects.
  *
  * An interpreter runs the effects of one step in order:
- *   1. `save`, at most one and always first: all its records become durable in one transaction, or none does;
+ *   1. `save`, at most one and always first: all its records become durable in one transaction, or none does
+ *      (and those of a save that `mayWait` with the next one that may not);
  *   2. only then `send`, `set-timer`, `cancel-timer` and `emit`. The interpreter may crash between any two of
  *      them. It comes back with what was saved and nothing else.
  */
@@ -90,6 +91,11 @@ export type UserInput =
       readonly fence: number
       readonly opId: string
       readonly operation: Json
+      /**
+       * Leave as soon as the operation is applied, in the step that says so: `rem` follows the outcome. A
+       * protocol that cannot do this leaves the user inside, until it says `exit`.
+       */
+      readonly thenExit?: true
     }
   | { readonly type: 'exit'; readonly user: string; readonly fence: number }
   | { readonly type: 'keep-alive'; readonly user: string; readonly fence: number; readonly ttlMs: number }
@@ -108,7 +114,13 @@ export type UserInput =
 // ---------------------------------------------------------------- effects
 
 export type Effect<Message> =
-  | { readonly type: 'save'; readonly records: readonly DurableRecord[] }
+  /**
+   * `mayWait`: these records follow from a log that a majority holds, so the interpreter may make them
+   * durable later: together with the next save that may not wait, or earlier. A crash before that takes them,
+   * and the participant then comes back as if the step had never been, and does it again. What the step says
+   * and sends stays true all the same.
+   */
+  | { readonly type: 'save'; readonly records: readonly DurableRecord[]; readonly mayWait?: true }
   | { readonly type: 'send'; readonly to: ParticipantId; readonly message: Envelope<Message> }
   /** Setting a timer that is already set moves it. */
   | { readonly type: 'set-timer'; readonly timer: string; readonly afterMs: number }

@@ -13,6 +13,8 @@ export interface StepOf<Message, TimerName extends string = string> {
   readonly context: Context
   readonly now: number
   readonly records: Map<string, Json | null>
+  /** Whether all records so far follow from a log that a majority holds. */
+  mayWait: boolean
   readonly effects: Effect<Message>[]
   readonly timers: SetTimers<TimerName>
 }
@@ -22,14 +24,19 @@ export function beginStepOf<Message, TimerName extends string>(
   now: number,
   timers: SetTimers<TimerName>,
 ): StepOf<Message, TimerName> {
-  return { context, now, records: new Map(), effects: [], timers }
+  return { context, now, records: new Map(), mayWait: true, effects: [], timers }
 }
 
-export function takeEffects<Message>(step: Pick<StepOf<Message>, 'records' | 'effects'>): Effect<Message>[] {
+export function takeEffects<Message>(
+  step: Pick<StepOf<Message>, 'records' | 'mayWait' | 'effects'>,
+): Effect<Message>[] {
   if (step.records.size === 0) return step.effects
   const records: DurableRecord[] = []
   for (const [key, value] of step.records) records.push({ key, value })
-  return [{ type: 'save', records }, ...step.effects]
+  const save = step.mayWait
+    ? ({ type: 'save', records, mayWait: true } as const)
+    : ({ type: 'save', records } as const)
+  return [save, ...step.effects]
 }
 
 /**
@@ -44,16 +51,22 @@ export function assert(condition: boolean, message: string): asserts condition {
 
 // ---------------------------------------------------------------- durable
 
-type Saving = Pick<StepOf<unknown>, 'records'>
+type Saving = Pick<StepOf<unknown>, 'records' | 'mayWait'>
 
 /** `value` is stored by reference, so it must never be changed afterwards. */
 export function save(step: Saving, key: string, value: object | null): void {
+  step.mayWait = false
+  step.records.set(key, value as Json | null)
+}
+
+/** The same for what follows from a log that a majority holds: it may be written later, or again. */
+export function saveLater(step: Saving, key: string, value: object | null): void {
   step.records.set(key, value as Json | null)
 }
 
 /** Forgets a record. A record that was made in this very step was never stored. */
 export function forget(step: Saving, key: string, storedBefore = true): void {
-  if (storedBefore) step.records.set(key, null)
+  if (storedBefore) save(step, key, null)
   else step.records.delete(key)
 }
 

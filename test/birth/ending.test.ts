@@ -31,7 +31,7 @@ const tombstones = (table: Table) =>
     return { generation, startEpoch, isEmpty: core === null && chosen === null }
   })
 
-describe('the last operation of a lock', () => {
+describe('G12: the last operation of a lock', () => {
   for (const protocol of ['wme-1', 'wme-2', 'wme-consensus'] as const) {
     it(`${protocol}: ends it everywhere, and leaves nothing but the tombstone`, () => {
       const table = sayLastWord(withProtocol(protocol))

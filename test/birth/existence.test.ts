@@ -46,13 +46,13 @@ describe('a lock', () => {
     expect(judged(sights)).toBe(existence)
   })
 
-  it('one of an earlier life does not count beside one that knows of the later (rule 8)', () => {
+  it('G8 one of an earlier life does not count beside one that knows of the later', () => {
     const knowing = { ...nothing, known: { [SECOND]: 2 } }
     expect(judged({ [FIRST]: knowing, [SECOND]: nothing })).toBe('unknown')
     expect(judged({ [FIRST]: knowing, [SECOND]: { ...nothing, incarnation: 2 } })).toBe('absent')
   })
 
-  it('of an earlier generation is over (rule 9)', () => {
+  it('of an earlier generation is over (G9)', () => {
     const ended = { ...nothing, generation: 2 }
     expect(judged({ [FIRST]: ended, [SECOND]: ended, [THIRD]: born })).toBe('absent')
     expect(judged({ [FIRST]: ended, [SECOND]: born })).toBe('absent')

@@ -21,7 +21,7 @@ const hand = (table: Table, letters: readonly Letter[]) => {
 const healed = (table: Table) =>
   table.ids.map(id => (recordAt(table, id) as Partial<FoundedRecord>).isHealed ?? false)
 
-describe('founding', () => {
+describe('G10 founding', () => {
   it('happens once all processes are up together, and not before', () => {
     const table = new Table(options())
     table.start(1)
@@ -107,7 +107,7 @@ describe('founding', () => {
   })
 })
 
-describe('healing', () => {
+describe('G11 healing', () => {
   it('reads the indices of the others in pages', () => {
     const table = Table.founded({ ...options(), ledgerLimits: { locks: 100, entriesPerPage: 2 } })
     for (let number = 0; number < 7; number++) {

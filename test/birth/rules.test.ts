@@ -118,7 +118,7 @@ describe('round trips', () => {
   })
 })
 
-describe('rule 1: index before vote', () => {
+describe('G1: index before vote', () => {
   it('a vote waits for the ledger', () => {
     const table = Table.founded({ first: 1, hasLedger: true })
     table.deafLedgers.add(2)
@@ -163,7 +163,7 @@ describe('rule 1: index before vote', () => {
   })
 })
 
-describe('rules 2 to 4: ballot 0', () => {
+describe('G2 to G4: ballot 0', () => {
   it('acting is accepting: a registrar stores the acceptance and the core at once', () => {
     const table = Table.founded({ first: 1, registrars: 5 })
     table.enter(1, 'a')
@@ -224,7 +224,7 @@ describe('rules 2 to 4: ballot 0', () => {
   })
 })
 
-describe('rule 5: the choice is repeated', () => {
+describe('G5: the choice is repeated', () => {
   it('to every prepare, accept, wake and foreign identity', () => {
     const table = Table.founded({ first: 1 })
     table.enter(1, 'a')
@@ -253,7 +253,7 @@ describe('rule 5: the choice is repeated', () => {
   })
 })
 
-describe('rule 7: a participant that is stuck proposes', () => {
+describe('G7: a participant that is stuck proposes', () => {
   it('a member that is answered with a promise', () => {
     const table = Table.founded({ first: 1 })
     table.configure(2, 'put', wme(3, 5_000))
@@ -291,7 +291,7 @@ describe('rule 7: a participant that is stuck proposes', () => {
   })
 })
 
-describe('rule 9: generations', () => {
+describe('G9: generations', () => {
   it('a message of an earlier generation is answered with the present one, which is adopted', () => {
     const table = Table.founded({ first: 1 })
     table.enter(1, 'a')

@@ -15,7 +15,7 @@ const hand = (table: Table, letters: readonly Letter[]) => {
 const only = (table: Table, filter: Filter) => hand(table, table.take(filter))
 
 describe('the register', () => {
-  it('F alone at ballot 0: another one with another default asks, and does not begin', () => {
+  it('G2 F alone at ballot 0: another one with another default asks, and does not begin', () => {
     const table = Table.founded({ first: 1, defaults: id => together(3, id === 1 ? 5_000 : 6_000) })
     table.use(2, true)
     expect(table.birth(2).accepted).toBeNull()
@@ -29,7 +29,7 @@ describe('the register', () => {
     expect(table.events(2, 'crit')).toHaveLength(1)
   })
 
-  it('F alone at ballot 0: nobody accepts what another one says to have begun', () => {
+  it('G2 F alone at ballot 0: nobody accepts what another one says to have begun', () => {
     const table = Table.founded({ first: 1, registrars: 5 })
     const value = { configuration: { ...together(5), firstOwner: 2 }, startEpoch: 0 }
     const message = { format: 1, generation: 1, body: { type: 'begun', value } } as const
@@ -53,7 +53,7 @@ describe('the register', () => {
     expect(table.birth(2).ballot).toBeGreaterThan(ballot)
   })
 
-  it('one ballot: of two values that were accepted the one of the higher ballot is proposed again', () => {
+  it('G4 one ballot: of two values that were accepted the one of the higher ballot is proposed again', () => {
     const table = Table.founded({ first: 1, registrars: 5 })
     table.configure(2, 'put', together(5, 9_000))
     const { ballot } = table.birth(2)
@@ -79,7 +79,7 @@ describe('the register', () => {
       expect(message).toMatchObject({ body: { value: { configuration: { ttlMs: 7_000 } } } })
   })
 
-  it('promise blocks ballot 0', () => {
+  it('G2 promise blocks ballot 0', () => {
     const table = Table.founded({ first: 1 })
     table.enter(1, 'a')
     const late = table.take(to(2))
@@ -96,7 +96,7 @@ describe('the register', () => {
     expect(table.events(1, 'ejected')).toHaveLength(1)
   })
 
-  it('one ballot: an acceptance in a later ballot is no vote for ballot 0', () => {
+  it('G4 one ballot: an acceptance in a later ballot is no vote for ballot 0', () => {
     const table = Table.founded({ first: 1, registrars: 5 })
     table.enter(1, 'a')
     const begun = table.take(to(2))
@@ -118,7 +118,7 @@ describe('the register', () => {
     expect(table.chosen()).toHaveLength(1)
   })
 
-  it('accept before acting: what is acknowledged is accepted, durably', () => {
+  it('G2 accept before acting: what is acknowledged is accepted, durably', () => {
     const table = Table.founded({ first: 1, registrars: 5 })
     table.enter(1, 'a')
     only(table, to(2))
@@ -132,7 +132,7 @@ describe('the register', () => {
     expect(promise?.message).toMatchObject({ body: { accepted: { ballot: 0 } } })
   })
 
-  it('parking (R = 5): what was acknowledged in ballot 0 is not dropped before the choice is known', () => {
+  it('G3 parking (5 registrars): what was acknowledged in ballot 0 is kept until the choice is known', () => {
     const table = Table.founded({ first: 1, registrars: 5 })
     table.enter(1, 'a')
     const toThree = table.take(to(3))
@@ -158,7 +158,7 @@ describe('the register', () => {
     expect([1, 2, 3, 4, 5].map(id => table.valueAt(id))).toEqual([1, 1, 1, 1, 1])
   })
 
-  it('waiting for chosen at ≥ 1: whoever has only accepted does not act', () => {
+  it('G3 waiting for chosen at ≥ 1: whoever has only accepted does not act', () => {
     const table = Table.founded({ first: 1 })
     table.configure(2, 'put', { ...together(), firstOwner: 3 })
     only(table, both(from(2), to(3)))
@@ -171,7 +171,7 @@ describe('the register', () => {
     expect(table.birth(2).core).toBeNull()
   })
 
-  it('E_g + 1: the fences of ballot 0 are below those of all others', () => {
+  it('G9 E_g + 1: the fences of ballot 0 are below those of all others', () => {
     const table = Table.founded({ first: 1 })
     table.acquire(1, 'a')
     const alone = table.fenceOf(1, 'a')
@@ -183,7 +183,7 @@ describe('the register', () => {
     expect(table.fenceOf(2, 'b')).toBeGreaterThan(alone + 1_000)
   })
 
-  it('E_g + 1, also for protocols without epochs', () => {
+  it('G9 E_g + 1, also for protocols without epochs', () => {
     const table = Table.founded({ first: 1 })
     table.configure(2, 'put', configurationOf('maekawa', 1, 5_000, false))
     table.deliver()
@@ -191,7 +191,7 @@ describe('the register', () => {
     expect(table.fenceOf(1, 'a')).toBeGreaterThan(1_000)
   })
 
-  it('owner and epoch in identity: two births with one configuration do not mix', () => {
+  it('G9 owner and epoch in identity: two births with one configuration do not mix', () => {
     const table = Table.founded({ first: 1 })
     table.enter(1, 'a')
     const late = table.take(to(3))
@@ -207,7 +207,7 @@ describe('the register', () => {
     expect(table.letters.some(both(from(3), to(1), saying('chosen')))).toBe(true)
   })
 
-  it('known choice answered: a prepare hears of it', () => {
+  it('G5 known choice answered: a prepare hears of it', () => {
     const table = Table.founded({ first: 1 })
     table.enter(1, 'a')
     table.deliver(among(1, 2))
@@ -217,7 +217,7 @@ describe('the register', () => {
     expect(table.letters.filter(to(3)).map(typeOf)).toEqual(['chosen', 'chosen'])
   })
 
-  it('repeating chosen: members and those that missed it meet', () => {
+  it('G5 repeating chosen: members and those that missed it meet', () => {
     const table = Table.founded({ first: 1 })
     table.configure(1, 'put', together())
     table.deliver(saying('prepare', 'promise', 'accept', 'accepted'))
@@ -248,7 +248,7 @@ describe('lost storage', () => {
     table.deliver(both(letter => letter.kind === 'ledger', filter))
   }
 
-  it('lost ≠ blank: a first owner that has lost a vote does not give another', () => {
+  it('G1 lost ≠ blank: a first owner that has lost a vote does not give another', () => {
     const table = founded()
     table.enter(1, 'a')
     const toTwo = table.take(to(2))
@@ -267,7 +267,7 @@ describe('lost storage', () => {
     expect(table.birth(3).chosen?.startEpoch).toBe(0)
   })
 
-  it('majority without itself: with three, both others', () => {
+  it('G11 majority without itself: with three, both others', () => {
     const table = founded()
     table.enter(1, 'a')
     only(table, to(3))
@@ -281,7 +281,7 @@ describe('lost storage', () => {
     expect(table.birth(1).standing.status).toBe('lost')
   })
 
-  it('index before vote: a participant that has voted is in the index before its vote leaves', () => {
+  it('G1 index before vote: a participant that has voted is in the index before its vote leaves', () => {
     const table = founded()
     table.enter(1, 'a')
     only(table, to(2))
@@ -289,7 +289,7 @@ describe('lost storage', () => {
     expect(table.letters.some(both(from(2), to(1)))).toBe(true)
   })
 
-  it('highest index counts: one that names the lock is enough, and one that lost it names it, too', () => {
+  it('G11 highest index counts: one that names the lock is enough; one that lost it names it, too', () => {
     const table = founded(5)
     table.enter(1, 'a')
     only(table, to(2, 3))
@@ -304,7 +304,7 @@ describe('lost storage', () => {
     expect(table.birth(3).standing.status).toBe('lost')
   })
 
-  it('old votes discarded: a promise of an earlier life completes no majority', () => {
+  it('G8 old votes discarded: a promise of an earlier life completes no majority', () => {
     const table = founded(3, 3)
     // 1 proposes, and 2 promises, before 2 is wiped and healed; its promise is late. Nobody else has voted.
     table.configure(1, 'put', apart())
@@ -331,7 +331,7 @@ describe('lost storage', () => {
     expect(proposal?.promises.has(2) ?? false).toBe(false)
   })
 
-  it('old votes discarded, also those that came first: a majority is counted without them', () => {
+  it('G8 old votes discarded, also those that came first: a majority is counted without them', () => {
     const table = founded(5, 5)
     table.configure(1, 'put', apart(5))
     table.deliverLedgerCalls()
@@ -346,7 +346,7 @@ describe('lost storage', () => {
     expect(table.letters.filter(saying('accept'))).toEqual([])
   })
 
-  it('old votes discarded in the core: what it has counted of an earlier life is forgotten', () => {
+  it('G8 old votes discarded in the core: what it has counted of an earlier life is forgotten', () => {
     const table = founded(5)
     table.enter(1, 'a')
     only(table, to(2))
@@ -361,7 +361,7 @@ describe('lost storage', () => {
     expect(table.birth(1).chosen).toBeNull()
   })
 
-  it('rule 6: a first owner that was replaced does not begin alone again', () => {
+  it('G6: a first owner that was replaced does not begin alone again', () => {
     const table = founded()
     table.acquire(1, 'a')
     const before = table.fenceOf(1, 'a')
@@ -377,7 +377,7 @@ describe('lost storage', () => {
     expect(table.birth(1).chosen?.startEpoch).toBe(1)
   })
 
-  it('rule 6: nobody accepts ballot 0 of a first owner that is known to be replaced', () => {
+  it('G6: nobody accepts ballot 0 of a first owner that is known to be replaced', () => {
     const table = founded()
     table.enter(1, 'a')
     const late = table.take(to(2))
@@ -387,7 +387,7 @@ describe('lost storage', () => {
     expect(table.birth(2).accepted).toBeNull()
   })
 
-  it('rule 6: nobody accepts it from those that have accepted it before, either', () => {
+  it('G6: nobody accepts it from those that have accepted it before, either', () => {
     const table = founded(5)
     table.enter(1, 'a')
     only(table, to(3))
@@ -416,7 +416,7 @@ describe('lost storage', () => {
     expect(table.birth(2).ballot).toBeGreaterThan(ballot)
   })
 
-  it('joiner has no vote: a lost participant is taken back, and keeps what the others acknowledged', () => {
+  it('G5 joiner has no vote: a lost one is taken back, and keeps what the others acknowledged', () => {
     const table = founded()
     table.enter(1, 'a')
     table.deliver(among(1, 2))
@@ -431,7 +431,7 @@ describe('lost storage', () => {
     expect(table.valueAt(2)).toBe(1)
   })
 
-  it('fresh: a crash between ledger and object loses nothing, even at two', () => {
+  it('G1 fresh: a crash between ledger and object loses nothing, even at two', () => {
     const table = founded()
     for (const id of [2, 3]) {
       table.use(id)
@@ -466,7 +466,7 @@ describe('generations', () => {
     return { table, late, fence: table.fenceOf(1, 'a') }
   }
 
-  it('tombstone kept: a generation that has ended does not begin again', () => {
+  it('G9 tombstone kept: a generation that has ended does not begin again', () => {
     const { table, fence } = ended()
     table.crash(1)
     expect(table.birth(1)).toMatchObject({ generation: 2, startEpoch: 2 })
@@ -474,7 +474,7 @@ describe('generations', () => {
     expect(table.fenceOf(1, 'b')).toBeGreaterThan(fence + 1_000)
   })
 
-  it('generation in messages: a late message of the last one changes nothing', () => {
+  it('G9 generation in messages: a late message of the last one changes nothing', () => {
     const { table } = ended()
     const other = Table.founded({ first: 1 })
     other.enter(1, 'z')
@@ -485,7 +485,7 @@ describe('generations', () => {
     expect(table.letters.some(both(from(2), to(1), saying('outdated')))).toBe(true)
   })
 
-  it('E above the gap: a long log, of which an owner that was cut off still gives fences away', () => {
+  it('G9 E above the gap: a long log, of which an owner that was cut off still gives fences away', () => {
     const table = Table.founded({ first: 1 })
     table.acquire(1, 'a')
     table.deliver()

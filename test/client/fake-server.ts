@@ -204,7 +204,9 @@ export function createFakeServer({ clock, key }: FakeServerOptions): FakeServer 
       protocol: 'wme-2',
       generation: 1,
       participants: [{ ...known, queue: queue.length, suspects: [] }],
-      holder: holder && { participant: 1, fence: holder.fence, expiresAt: iso(holder.expiresAt) },
+      holder: holder && describeHolder(holder),
+      waiting: { count: queue.length, since: null },
+      explanation: holder === null ? 'free' : 'held',
     })
   })
 
@@ -260,6 +262,10 @@ async function untilOver(lock: FakeLock, user: string, waitMs: number): Promise<
 
 // ---------------------------------------------------------------- describing
 
+function describeHolder({ fence, expiresAt, ttlMs }: FakeGrant) {
+  return { participant: 1, fence, expiresAt: iso(expiresAt), since: iso(expiresAt - ttlMs) }
+}
+
 function describeGrant(lock: FakeLock, { fence, user, expiresAt, confirmBy, confirmMs }: FakeGrant) {
   return {
     id: formatGrantId(1, fence, user),
@@ -278,7 +284,7 @@ function describeTicket(lock: FakeLock, user: string) {
 
 function lockedProblem({ holder }: FakeLock): Problem {
   if (holder === null) return problem('locked', 'Not granted in time.')
-  const more = { holder: { participant: 1, fence: holder.fence, expiresAt: iso(holder.expiresAt) } }
+  const more = { holder: describeHolder(holder) }
   return problem('locked', 'Not granted in time.', { more })
 }
 

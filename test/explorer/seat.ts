@@ -23,7 +23,10 @@ export interface Seat<State = WmeState> {
 }
 
 export interface Storage {
+  /** What the process has saved. */
   readonly records: ReadonlyMap<string, Json>
+  /** What of it a crash leaves: what may wait to be written is lost, always. */
+  readonly written: ReadonlyMap<string, Json>
   /** Equal storages have equal numbers. */
   readonly number: number
 }
@@ -70,13 +73,22 @@ export function saved<Message>(
     if (value === null) records.delete(key)
     else records.set(key, value)
   }
-  return numbered(records, storages)
+  return numbered(records, save.mayWait ? storage.written : records, storages)
 }
 
-export function numbered(records: ReadonlyMap<string, Json>, storages: Numbering): Storage {
+export function numbered(
+  records: ReadonlyMap<string, Json>,
+  written: ReadonlyMap<string, Json>,
+  storages: Numbering,
+): Storage {
+  const text = written === records ? recordsText(records) : `${recordsText(records)}|${recordsText(written)}`
+  return { records, written, number: storages.number(text).id }
+}
+
+function recordsText(records: ReadonlyMap<string, Json>): string {
   let text = ''
   for (const key of [...records.keys()].sort()) text += `${key}=${textOf(records.get(key))};`
-  return { records, number: storages.number(text).id }
+  return text
 }
 
 /** The record after a step from `before` to `after`. */

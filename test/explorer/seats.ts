@@ -106,7 +106,8 @@ export class Seats<State, Message extends AnyMessage> implements SeatTable {
 
   /** The seat of a participant that is born, and what it sends. */
   born(participant: number): Result {
-    const storage = numbered(new Map(), this.storages)
+    const empty = new Map()
+    const storage = numbered(empty, empty, this.storages)
     const state = this.model.protocol.recover(this.context(participant), storage.records)
     const { users, readers, tries } = this.bound
     const mode = readers.includes(participant) ? 'shared' : 'exclusive'
@@ -222,8 +223,10 @@ export class Seats<State, Message extends AnyMessage> implements SeatTable {
 
   private down(seat: Seat<State>, left: Pick<Seat, 'storage' | 'record'>, user: User | null): number {
     const { participant } = seat
-    const state = this.model.protocol.recover(this.context(participant), left.storage.records)
-    const { storage, record } = left
+    const { record } = left
+    const { written } = left.storage
+    const storage = numbered(written, written, this.storages)
+    const state = this.model.protocol.recover(this.context(participant), written)
     return this.number({
       participant,
       isUp: false,

@@ -149,10 +149,18 @@ function hearCrit(user: User, { fence }: Heard<'crit'>): User | string {
 
 function hearOutcome(user: User, event: Heard<'outcome'>): User | string {
   const pending = user.operations.at(-1)
+  if (isToldAgain(user, event)) return { ...user, mustRepeat: user.phase !== 'in' }
   if (user.phase !== 'issuing' || event.fence !== user.fence) return `outcome in phase ${user.phase}`
   if (pending?.opId !== event.opId) return `an outcome of ${event.opId}, which is not pending`
   // A user in doubt stays in doubt: the answer may come from the results table, and the grant may be over.
   return { ...settle(user, 'applied', event.sequence), mustRepeat: false, phase: 'in' }
+}
+
+/** A participant that crashed before it wrote an outcome settles the operation again, and says the same. */
+function isToldAgain({ doubt, operations }: User, { opId, sequence }: Heard<'outcome'>): boolean {
+  const isSame = (told: UserOperation) =>
+    told.opId === opId && told.outcome === 'applied' && told.sequence === sequence
+  return doubt && operations.some(isSame)
 }
 
 function hearEjected(user: User, event: Heard<'ejected'>): User | string {
@@ -163,6 +171,8 @@ function hearEjected(user: User, event: Heard<'ejected'>): User | string {
 }
 
 function hearRefused(user: User, { event, refusal }: Heard<'refused'>): User | string {
+  // Its participant settles the operation before, which it has been told of, again. Then it says this again.
+  if (user.doubt && refusal.code === 'busy') return user
   if (!user.doubt || refusal.code !== 'grant-over') return `${event} refused: ${refusal.code}`
   if (refusal.ending === null) return 'the end of a grant was forgotten'
   if (refusal.ending.reason === 'released') return `${event} refused after the release`

@@ -130,6 +130,10 @@ export class HistoryBuilder {
     return this.push({ type: 'restore', participant, sequence, hash })
   }
 
+  restart(sequence: number, participant = 1): this {
+    return this.push({ type: 'restart', participant, sequence })
+  }
+
   wipe(participant = 1): this {
     return this.push({ type: 'wipe', participant })
   }

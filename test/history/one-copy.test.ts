@@ -29,6 +29,11 @@ describe('1CS holds', () => {
     'a snapshot while an answer is missing': complete().invoke(x, 3).restore(3, '2:12', 3),
     'a wiped replica begins again': complete().wipe(2).apply(x, 2).apply(y, 2),
     'a wiped replica gets a snapshot': complete().wipe(2).restore(3, '2:12', 2).apply(z, 2),
+    'a replica that restarts goes on from what it had written': complete()
+      .restart(2, 2)
+      .apply(y, 2)
+      .apply(z, 2),
+    'a replica that restarts had written everything': complete().restart(6, 2),
     'the last answer is missing': complete().apply(x, 3).invoke(y, 3),
   }
   for (const [name, builder] of Object.entries(good)) {
@@ -101,6 +106,14 @@ describe('1CS is broken', () => {
     'an operation left out after a snapshot': [
       complete().restore(2, '1:5', 3).apply(z, 3),
       /replica 3 leaves out "y"/,
+    ],
+    'an operation left out after a restart': [
+      complete().restart(2, 2).apply(z, 2),
+      /replica 2 leaves out "y"/,
+    ],
+    'an operation applied again that was written before the restart': [
+      complete().restart(2, 2).apply(x, 2),
+      /sequence 2, which it has behind/,
     ],
     'an operation left out after a wipe': [complete().wipe(2).apply(y, 2), /replica 2 leaves out "x"/],
     'an invocation before the answer to the one before': [

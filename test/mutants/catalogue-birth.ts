@@ -5,7 +5,7 @@ import { BIRTH, lines } from './sources.ts'
 const register: Mutant[] = [
   {
     id: 'birth-anybody-at-ballot-zero',
-    trap: 'F alone at ballot 0',
+    trap: 'G2 F alone at ballot 0',
     title: 'every registrar begins alone, with its own default',
     file: BIRTH.register,
     find: '  if (context.self !== firstOwner(context) || !isEntitled(step) || !isOpenForBallotZero(step)) return false',
@@ -13,7 +13,7 @@ const register: Mutant[] = [
   },
   {
     id: 'birth-any-first-owner-accepted',
-    trap: 'F alone at ballot 0',
+    trap: 'G2 F alone at ballot 0',
     title: 'a value of ballot 0 is accepted from whoever claims to be the first owner',
     file: BIRTH.register,
     find: 'value.configuration.firstOwner === firstOwner(context) &&',
@@ -21,7 +21,7 @@ const register: Mutant[] = [
   },
   {
     id: 'birth-promise-does-not-block',
-    trap: 'promise blocks ballot 0',
+    trap: 'G2 promise blocks ballot 0',
     title: 'ballot 0 is accepted after a promise',
     file: BIRTH.register,
     find: '  const isNothingDecided = promised === 0 && accepted === null && chosen === null',
@@ -29,7 +29,7 @@ const register: Mutant[] = [
   },
   {
     id: 'birth-promises-below-promise',
-    trap: 'promise blocks ballot 0',
+    trap: 'G2 promise blocks ballot 0',
     title: 'a lower ballot than the promised one is promised',
     file: BIRTH.register,
     find: "  if (ballot <= promised) return send(step, from, { type: 'promised', promised })",
@@ -37,7 +37,7 @@ const register: Mutant[] = [
   },
   {
     id: 'birth-accepts-below-promise',
-    trap: 'promise blocks ballot 0',
+    trap: 'G2 promise blocks ballot 0',
     title: 'a lower ballot than the promised one is accepted',
     file: BIRTH.register,
     find: "  if (ballot < promised) return send(step, from, { type: 'promised', promised })",
@@ -45,7 +45,7 @@ const register: Mutant[] = [
   },
   {
     id: 'birth-later-acceptance-counts',
-    trap: 'one ballot',
+    trap: 'G4 one ballot',
     title: 'an acceptance of the same value in a later ballot counts as acting',
     file: BIRTH.receive,
     find: '  const own = chosen ?? (accepted?.ballot === 0 ? accepted.value : null)',
@@ -53,7 +53,7 @@ const register: Mutant[] = [
   },
   {
     id: 'birth-lowest-accepted-adopted',
-    trap: 'one ballot',
+    trap: 'G4 one ballot',
     title: 'of two accepted values, that of the lower ballot is proposed again',
     file: BIRTH.register,
     find: 'accepted.ballot > highest.ballot)) highest = accepted',
@@ -61,7 +61,7 @@ const register: Mutant[] = [
   },
   {
     id: 'birth-accepted-ignored',
-    trap: 'one ballot',
+    trap: 'G4 one ballot',
     title: 'a proposer takes no value over',
     file: BIRTH.register,
     find: '  const value = adopted(proposal, voters) ?? ownValue(step, proposal, voters)',
@@ -69,7 +69,7 @@ const register: Mutant[] = [
   },
   {
     id: 'birth-acts-unrecorded',
-    trap: 'accept before acting',
+    trap: 'G2 accept before acting',
     title: 'a registrar acts under ballot 0 without recording the acceptance',
     file: BIRTH.register,
     find: '  change(step, { accepted: { ballot: 0, value } })\n',
@@ -79,7 +79,7 @@ const register: Mutant[] = [
   },
   {
     id: 'birth-promise-tells-nothing',
-    trap: 'accept before acting',
+    trap: 'G2 accept before acting',
     title: 'a promise does not say what was accepted in ballot 0',
     file: BIRTH.register,
     find: "send(step, from, { type: 'promise', ballot, accepted })",
@@ -88,7 +88,7 @@ const register: Mutant[] = [
   },
   {
     id: 'birth-promise-not-durable',
-    trap: 'accept before acting',
+    trap: 'G2 accept before acting',
     title: 'a promise is given before it is written',
     file: BIRTH.register,
     find: '  change(step, { promised: ballot })\n',
@@ -96,7 +96,7 @@ const register: Mutant[] = [
   },
   {
     id: 'birth-acceptance-not-durable',
-    trap: 'accept before acting',
+    trap: 'G2 accept before acting',
     title: 'an acceptance is sent before it is written',
     file: BIRTH.register,
     find: '  change(step, { promised: ballot, accepted: { ballot, value } })\n',
@@ -104,7 +104,7 @@ const register: Mutant[] = [
   },
   {
     id: 'birth-no-parking',
-    trap: 'parking',
+    trap: 'G3 parking',
     title: 'a core goes on after something was accepted in another ballot',
     file: BIRTH.state,
     find: "  if (accepted !== null) return accepted.ballot === 0 ? 'active' : 'parked'",
@@ -112,7 +112,7 @@ const register: Mutant[] = [
   },
   {
     id: 'birth-parked-is-dropped',
-    trap: 'parking',
+    trap: 'G3 parking',
     title: 'accepting in another ballot drops the core',
     file: BIRTH.register,
     find: '  change(step, { promised: ballot, accepted: { ballot, value } })\n',
@@ -124,7 +124,7 @@ const register: Mutant[] = [
   },
   {
     id: 'birth-acts-before-chosen',
-    trap: 'waiting for chosen at ≥ 1',
+    trap: 'G3 waiting for chosen at ≥ 1',
     title: 'a participant that accepts in a later ballot begins its core at once',
     file: BIRTH.register,
     find: "  if (from !== step.context.self) return send(step, from, { type: 'accepted', ballot })",
@@ -139,7 +139,7 @@ const register: Mutant[] = [
   },
   {
     id: 'birth-same-start-epoch',
-    trap: 'E_g + 1',
+    trap: 'G9 E_g + 1',
     title: 'a later ballot begins in the epoch of ballot 0',
     file: BIRTH.value,
     find: 'export const EPOCHS_OF_A_BALLOT = 1',
@@ -147,7 +147,7 @@ const register: Mutant[] = [
   },
   {
     id: 'birth-identity-is-the-configuration',
-    trap: 'owner and epoch in identity',
+    trap: 'G9 owner and epoch in identity',
     title: 'the digest leaves out who owns the lock first, and in which epoch',
     file: BIRTH.value,
     find: '    known = digest(value as unknown as Json)',
@@ -155,7 +155,7 @@ const register: Mutant[] = [
   },
   {
     id: 'birth-known-choice-not-answered',
-    trap: 'known choice answered',
+    trap: 'G5 known choice answered',
     title: 'a participant that knows the choice answers a prepare like any other',
     file: BIRTH.receive,
     find: "  if (chosen !== null) return send(step, from, { type: 'chosen', value: chosen })\n  if (message.type === 'wake') {",
@@ -163,7 +163,7 @@ const register: Mutant[] = [
   },
   {
     id: 'birth-choice-not-repeated',
-    trap: 'repeating chosen',
+    trap: 'G5 repeating chosen',
     title: 'a foreign identity is not answered with the choice',
     file: BIRTH.receive,
     find: "  if (isForeign || !body.chosen) send(step, from, { type: 'chosen', value })\n",
@@ -171,7 +171,7 @@ const register: Mutant[] = [
   },
   {
     id: 'birth-value-not-told',
-    trap: 'repeating chosen',
+    trap: 'G5 repeating chosen',
     title: 'a participant that asks for the value of a digest is not answered',
     file: BIRTH.receive,
     find: '      return onWhat(step, from, message.digest)',
@@ -179,7 +179,7 @@ const register: Mutant[] = [
   },
   {
     id: 'birth-stuck-does-not-propose',
-    trap: 'rule 7',
+    trap: 'G7',
     title: 'a participant that is answered with a promise goes on waiting',
     file: BIRTH.register,
     find: '  soft.isStuck = true\n',
@@ -187,7 +187,7 @@ const register: Mutant[] = [
   },
   {
     id: 'birth-ballot-not-durable',
-    trap: 'rule 7',
+    trap: 'G7',
     title: 'a proposer forgets which ballots it has used',
     file: BIRTH.register,
     find: '  change(step, { ballot })\n',
@@ -222,7 +222,7 @@ const register: Mutant[] = [
 const storage: Mutant[] = [
   {
     id: 'birth-lost-votes-again',
-    trap: 'lost ≠ blank',
+    trap: 'G1 lost ≠ blank',
     title: 'a participant that was lost votes like a new one',
     file: BIRTH.state,
     find: "  !context.hasLedger || state.birth.standing.status === 'entitled'",
@@ -230,7 +230,7 @@ const storage: Mutant[] = [
   },
   {
     id: 'birth-other-token-is-entitled',
-    trap: 'lost ≠ blank',
+    trap: 'G1 lost ≠ blank',
     title: 'an object that has another token than the one listed is entitled',
     file: BIRTH.ledger,
     find: '  else if (entry!.token !== token) {',
@@ -238,7 +238,7 @@ const storage: Mutant[] = [
   },
   {
     id: 'birth-heals-with-itself',
-    trap: 'majority without itself',
+    trap: 'G11 majority without itself',
     title: 'a process counts itself when it heals',
     file: BIRTH.ledgerState,
     find: 'Math.min(majority(registrars), registrars - 1)',
@@ -246,7 +246,7 @@ const storage: Mutant[] = [
   },
   {
     id: 'birth-unhealed-heals-others',
-    trap: 'majority without itself',
+    trap: 'G11 majority without itself',
     title: 'a process that is not healed heals others',
     file: BIRTH.ledgerState,
     find: 'const isSure = (record: FoundedRecord): boolean => record.isHealed || record.incarnation === 1',
@@ -254,7 +254,7 @@ const storage: Mutant[] = [
   },
   {
     id: 'birth-listed-after-the-vote',
-    trap: 'index before vote',
+    trap: 'G1 index before vote',
     title: 'the ledger answers, and lists nothing',
     file: BIRTH.ledger,
     find: '    writeEntry(step, lock, { voted: generation, token, lost, ...(isFinished && { isFinished }) })\n',
@@ -262,7 +262,7 @@ const storage: Mutant[] = [
   },
   {
     id: 'birth-index-before-note',
-    trap: 'index before vote',
+    trap: 'G1 index before vote',
     title: 'an index is sent to a process whose new incarnation is not noted',
     file: BIRTH.healing,
     find: "  if (known !== record.known) write(step, { ...record, known })\n  send(step, from, { type: 'noted'",
@@ -270,7 +270,7 @@ const storage: Mutant[] = [
   },
   {
     id: 'birth-first-index-counts',
-    trap: 'highest index counts',
+    trap: 'G11 highest index counts',
     title: 'a lock that the first index does not name is not lost',
     file: BIRTH.healing,
     find: '  if (lost >= generation && !isFinished) return\n',
@@ -278,7 +278,7 @@ const storage: Mutant[] = [
   },
   {
     id: 'birth-lost-is-not-named',
-    trap: 'highest index counts',
+    trap: 'G11 highest index counts',
     title: 'an index names only the locks voted in, and not those that were lost',
     file: BIRTH.healing,
     find: 'Math.max(entries.get(name)!.voted, entries.get(name)!.lost)',
@@ -286,7 +286,7 @@ const storage: Mutant[] = [
   },
   {
     id: 'birth-old-votes-count',
-    trap: 'old votes discarded',
+    trap: 'G8 old votes discarded',
     title: 'a vote of an earlier life is counted with votes that know of the later one',
     file: BIRTH.register,
     find: '    [...votes.values()].some(({ known }) => incarnation < incarnationIn(known, voter))',
@@ -295,7 +295,7 @@ const storage: Mutant[] = [
   },
   {
     id: 'birth-old-messages-count',
-    trap: 'old votes discarded',
+    trap: 'G8 old votes discarded',
     title: 'messages of an earlier life are taken',
     file: BIRTH.receive,
     find: '  if (incarnation < incarnationIn(state.birth.known, from)) return sayOutdated(step, from, envelope)\n',
@@ -303,7 +303,7 @@ const storage: Mutant[] = [
   },
   {
     id: 'birth-core-keeps-old-votes',
-    trap: 'old votes discarded',
+    trap: 'G8 old votes discarded',
     title: 'the core keeps what it counted of an earlier life',
     file: BIRTH.receive,
     find: '    if (counted < incarnationIn(state.birth.known, peer)) step.restart = true\n',
@@ -311,7 +311,7 @@ const storage: Mutant[] = [
   },
   {
     id: 'birth-votes-know-nothing',
-    trap: 'old votes discarded',
+    trap: 'G8 old votes discarded',
     title: 'an object does not learn from its ledger who was replaced',
     file: BIRTH.entitlement,
     find: '  learnIncarnations(step, answer.known)\n',
@@ -319,7 +319,7 @@ const storage: Mutant[] = [
   },
   {
     id: 'birth-replaced-begins-alone',
-    trap: 'rule 6',
+    trap: 'G6',
     title: 'an object does not know that its own process was replaced',
     file: BIRTH.entitlement,
     find: lines(
@@ -331,7 +331,7 @@ const storage: Mutant[] = [
   },
   {
     id: 'birth-ballot-zero-of-a-replaced-one',
-    trap: 'rule 6',
+    trap: 'G6',
     title: 'ballot 0 of a first owner that was replaced is accepted',
     file: BIRTH.register,
     find: '  return isNothingDecided && incarnationIn(known, firstOwner(step.context)) === 1',
@@ -339,7 +339,7 @@ const storage: Mutant[] = [
   },
   {
     id: 'birth-lost-begins-as-new',
-    trap: 'joiner has no vote',
+    trap: 'G5 joiner has no vote',
     title: 'a member that was lost takes part from the start',
     file: BIRTH.register,
     find: '  else if (isLost(step)) beginCore(step, chosen, false)',
@@ -347,7 +347,7 @@ const storage: Mutant[] = [
   },
   {
     id: 'birth-no-fresh',
-    trap: 'fresh',
+    trap: 'G1 fresh',
     title: 'the token is not written before the ledger is asked',
     file: BIRTH.entitlement,
     find: "    change(step, { standing: { status: 'fresh', token: soft.random } })",
@@ -403,7 +403,7 @@ const storage: Mutant[] = [
   },
   {
     id: 'birth-votes-before-others-know',
-    trap: 'founding',
+    trap: 'G10 founding',
     title: 'a process votes as soon as it has joined the founding',
     file: BIRTH.healing,
     find: '  if (complete < needed(step.context)) return\n',
@@ -411,7 +411,7 @@ const storage: Mutant[] = [
   },
   {
     id: 'birth-nonce-for-any-collector',
-    trap: 'founding',
+    trap: 'G10 founding',
     title: 'the nonce given to one collector is given to the next, too',
     file: BIRTH.founding,
     find: "    write(step, { status: 'blank', nonce: drawNonce(step), collector, earlier })",
@@ -419,7 +419,7 @@ const storage: Mutant[] = [
   },
   {
     id: 'birth-earlier-founding-of-the-collector',
-    trap: 'founding',
+    trap: 'G10 founding',
     title: 'an earlier founding is joined though only its collector has joined it',
     file: BIRTH.founding,
     find: '    if (isEarlier && (from === COLLECTOR || !isSure)) return\n',
@@ -427,7 +427,7 @@ const storage: Mutant[] = [
   },
   {
     id: 'birth-earlier-nonces-forgotten',
-    trap: 'founding',
+    trap: 'G10 founding',
     title: 'a process that answered a later collector counts as wiped in the earlier founding',
     file: BIRTH.founding,
     find: " || (record?.status === 'blank' && record.earlier.includes(own))",
@@ -435,7 +435,7 @@ const storage: Mutant[] = [
   },
   {
     id: 'birth-everybody-is-new',
-    trap: 'founding',
+    trap: 'G10 founding',
     title: 'a process that is not among those that founded joins them as new',
     file: BIRTH.founding,
     find: '  const isNew = own === nonce ||',
@@ -446,7 +446,7 @@ const storage: Mutant[] = [
 const generations: Mutant[] = [
   {
     id: 'birth-tombstone-dropped',
-    trap: 'tombstone kept',
+    trap: 'G9 tombstone kept',
     title: 'an ended lock is forgotten',
     file: BIRTH.generation,
     find: '  change(step, { ...blankBirth(generation, startEpoch), known, incarnation })',
@@ -454,7 +454,7 @@ const generations: Mutant[] = [
   },
   {
     id: 'birth-generation-not-compared',
-    trap: 'generation in messages',
+    trap: 'G9 generation in messages',
     title: 'a message of an earlier generation is taken',
     file: BIRTH.receive,
     find: '  if (envelope.generation < state.birth.generation) return sayOutdated(step, from, envelope)\n',
@@ -462,7 +462,7 @@ const generations: Mutant[] = [
   },
   {
     id: 'birth-epochs-touch',
-    trap: 'E above the gap',
+    trap: 'G9 E above the gap',
     title: 'the next generation begins in the next epoch, however long the log is',
     file: BIRTH.ending,
     find: 'epoch + 2 + Math.floor(length / FENCE_GAP)',

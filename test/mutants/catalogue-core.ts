@@ -343,7 +343,7 @@ const endings: Mutant[] = [
     trap: 'endings',
     title: 'how a grant ended is forgotten in a crash',
     file: WME.grants,
-    find: '  endings.push(ending)\n  save(step, endingKey(ending), ending)\n',
+    find: '  endings.push(ending)\n  saveLater(step, endingKey(ending), ending)\n',
     replace: '  endings.push(ending)\n',
   },
   {
@@ -351,7 +351,7 @@ const endings: Mutant[] = [
     trap: 'endings',
     title: 'the records of endings pile up',
     file: WME.grants,
-    find: 'forget(step, endingKey(endings.shift()!))',
+    find: 'saveLater(step, endingKey(endings.shift()!), null)',
     replace: 'endings.shift()',
   },
   {

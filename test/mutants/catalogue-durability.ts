@@ -1,4 +1,4 @@
-/** Traps D1-D4 and the durability table: what must be written before what is said. */
+/** Traps D1-D4, and W1 to W8: what must be written before what is said. */
 import type { Mutant } from './catalogue.ts'
 import { lines, WME } from './sources.ts'
 
@@ -48,20 +48,20 @@ export const durabilityMutants: Mutant[] = [
     trap: 'D4',
     title: 'results are not stored',
     file: WME.commit,
-    find: '  if (response.stored !== null) save(',
-    replace: '  if (response.stored === undefined) save(',
+    find: '  if (response.stored !== null) saveLater(',
+    replace: '  if (response.stored === undefined) saveLater(',
   },
   {
     id: 'durable-save-last',
     trap: 'durable: save before send',
     title: 'a message says what is not yet written',
     file: WME.step,
-    find: "  return [{ type: 'save', records }, ...step.effects]",
-    replace: "  return [...step.effects, { type: 'save', records }]",
+    find: '  return [save, ...step.effects]',
+    replace: '  return [...step.effects, save]',
   },
   {
     id: 'durable-request',
-    trap: 'durable: REQUEST',
+    trap: 'W1 REQUEST',
     title: 'the request id is not stored',
     file: WME.normal,
     find: "    changeStub(step, { phase: 'requesting', requestId: stub.requestId + 1 })",
@@ -69,7 +69,7 @@ export const durabilityMutants: Mutant[] = [
   },
   {
     id: 'durable-waiter',
-    trap: 'durable: REQUEST',
+    trap: 'W1 REQUEST',
     title: 'the user that waits is not stored',
     file: WME.grants,
     find: '  save(step, waiterKey(waiter), waiter)\n',
@@ -77,7 +77,7 @@ export const durabilityMutants: Mutant[] = [
   },
   {
     id: 'durable-own-entry',
-    trap: 'durable: GRANTED, INVOKE',
+    trap: 'W2 GRANTED, INVOKE',
     title: 'the entry of an owner is not stored',
     file: WME.log,
     find: '  save(step, logKey(entry.sequence), entry)',
@@ -85,15 +85,16 @@ export const durabilityMutants: Mutant[] = [
   },
   {
     id: 'durable-pending-operation',
-    trap: 'durable: GRANTED, INVOKE',
+    trap: 'W2 GRANTED, INVOKE',
     title: 'the pending operation is not stored',
     file: WME.stubStep,
-    find: "  save(step, 'stub', stub)",
-    replace: "  if (stub.pendingOperation === null) save(step, 'stub', stub)",
+    find: "  save(step, 'stub', changedStub(step, change))",
+    replace:
+      "  const stub = changedStub(step, change)\n  if (stub.pendingOperation === null) save(step, 'stub', stub)",
   },
   {
     id: 'durable-acknowledged-entry',
-    trap: 'durable: ACK',
+    trap: 'W3 ACK',
     title: 'an entry that is acknowledged is not stored',
     file: WME.log,
     find: '  save(step, logKey(entry.sequence), entry)',
@@ -101,7 +102,7 @@ export const durabilityMutants: Mutant[] = [
   },
   {
     id: 'durable-seal',
-    trap: 'durable: NEWEP',
+    trap: 'W4 NEWEP',
     title: 'the seal is not stored',
     file: WME.termination,
     find: "  save(step, 'epoch', durable.epoch)\n",
@@ -109,7 +110,7 @@ export const durabilityMutants: Mutant[] = [
   },
   {
     id: 'durable-acknowledged-after-seal',
-    trap: 'durable: NEWEP',
+    trap: 'W4 NEWEP',
     title: 'a sealed participant takes and acknowledges entries',
     file: WME.wme,
     find: '  if (sealed) onMessageWhenSealed(step, from, message)',
@@ -117,7 +118,7 @@ export const durabilityMutants: Mutant[] = [
   },
   {
     id: 'durable-appended-after-seal',
-    trap: 'durable: NEWEP',
+    trap: 'W4 NEWEP',
     title: 'a sealed owner passes the token on',
     file: WME.normal,
     find: 'derived.owner !== self || durable.epoch.sealed || !idle',
@@ -125,7 +126,7 @@ export const durabilityMutants: Mutant[] = [
   },
   {
     id: 'durable-promise',
-    trap: 'durable: promise',
+    trap: 'W5 promise',
     title: 'the promised ballot is not stored',
     file: WME.paxos,
     find: '  if (ballot > durable.paxos.promised) changePaxos(step, { promised: ballot })',
@@ -133,7 +134,7 @@ export const durabilityMutants: Mutant[] = [
   },
   {
     id: 'durable-accepted',
-    trap: 'durable: accepted',
+    trap: 'W5 accepted',
     title: 'the accepted value is not stored',
     file: WME.paxos,
     find: '    changePaxos(step, { promised: ballot, accepted: { ballot, value } })',
@@ -141,7 +142,7 @@ export const durabilityMutants: Mutant[] = [
   },
   {
     id: 'durable-own-value',
-    trap: 'durable: accepted',
+    trap: 'W5 accepted',
     title: 'the value that a proposer has accepted itself is not stored',
     file: WME.paxos,
     find: '  changePaxos(step, { accepted: { ballot: proposal.ballot, value: proposal.value } })',
@@ -152,7 +153,7 @@ export const durabilityMutants: Mutant[] = [
   },
   {
     id: 'durable-own-ballot',
-    trap: 'durable: prepare',
+    trap: 'W5 prepare',
     title: 'the own ballot is not stored',
     file: WME.paxos,
     find: '  changePaxos(step, { ballot, promised: ballot })',
@@ -160,7 +161,7 @@ export const durabilityMutants: Mutant[] = [
   },
   {
     id: 'durable-decision',
-    trap: 'durable: epoch+1',
+    trap: 'W6 epoch+1',
     title: 'the new epoch is not stored',
     file: WME.termination,
     find: "  save(step, 'epoch', next)\n",
@@ -168,7 +169,7 @@ export const durabilityMutants: Mutant[] = [
   },
   {
     id: 'durable-decided-consensus',
-    trap: 'durable: epoch+1',
+    trap: 'W6 epoch+1',
     title: 'promises of one epoch come back in the next',
     file: WME.termination,
     find: "  save(step, 'paxos', null)\n",
@@ -176,7 +177,7 @@ export const durabilityMutants: Mutant[] = [
   },
   {
     id: 'durable-rolled-back',
-    trap: 'durable: epoch+1',
+    trap: 'W6 epoch+1',
     title: 'entries that were rolled back come back after a restart',
     file: WME.log,
     find: lines(
@@ -190,7 +191,7 @@ export const durabilityMutants: Mutant[] = [
   },
   {
     id: 'durable-crit',
-    trap: 'durable: crit, ejected',
+    trap: 'W6 crit, ejected',
     title: 'the grant of a user that is let in is not stored',
     file: WME.grants,
     find: "  changeStub(step, { phase: 'cs-idle', grant: { ...grant, expiresAt: step.now + grant.ttlMs } })",
@@ -201,16 +202,24 @@ export const durabilityMutants: Mutant[] = [
   },
   {
     id: 'durable-ejected',
-    trap: 'durable: crit, ejected',
+    trap: 'W6 crit, ejected',
     title: 'the end of a grant is not stored',
     file: WME.grants,
-    find: "  changeStub(step, { phase: 'idle', grant: null, pendingOperation: null })\n",
+    find: "  changeStubLater(step, { phase: 'idle', grant: null, pendingOperation: null })\n",
     replace:
       "  step.state.durable.stub = { ...step.state.durable.stub, phase: 'idle', grant: null, pendingOperation: null }\n",
   },
   {
+    id: 'durable-incarnation',
+    trap: 'W7 JOIN',
+    title: 'a participant that asks to be taken back forgets under which incarnation',
+    file: WME.membership,
+    find: "  durable.membership = { status: 'joining', incarnation }\n  save(step, 'membership', durable.membership)\n",
+    replace: "  durable.membership = { status: 'joining', incarnation }\n",
+  },
+  {
     id: 'durable-cells',
-    trap: 'durable: outcome',
+    trap: 'W8 outcome',
     title: 'the changes of an operation are not stored',
     file: WME.commit,
     find: '  for (const change of response.changes) {',
@@ -218,7 +227,7 @@ export const durabilityMutants: Mutant[] = [
   },
   {
     id: 'durable-applied',
-    trap: 'durable: outcome',
+    trap: 'W8 outcome',
     title: 'how far operations are applied is not stored',
     file: WME.commit,
     find: '  if (applied) saveProgress(step)',
@@ -226,7 +235,7 @@ export const durabilityMutants: Mutant[] = [
   },
   {
     id: 'durable-minority',
-    trap: 'durable: outcome',
+    trap: 'W8 outcome',
     title: 'half of the participants count as a majority',
     file: 'shared/protocols/quorum.ts',
     find: 'Math.floor(participants / 2) + 1',

@@ -14,7 +14,7 @@ const INDEX = 'shared/api/lock-index.ts'
 export const endMutants: Mutant[] = [
   {
     id: 'end-epoch-of-the-moment',
-    trap: 'one tombstone',
+    trap: 'G12',
     title: 'the next generation is counted from the epoch that the lock began in, not from that of the end',
     file: CORE,
     find: 'epoch: epoch ?? step.state.birth.core!.startEpoch,',
@@ -22,7 +22,7 @@ export const endMutants: Mutant[] = [
   },
   {
     id: 'end-nobody-is-told',
-    trap: 'told until it answers',
+    trap: 'G12',
     title: 'a participant that was away is not told again',
     file: ENDING,
     find: '  change(step, { untold: peers })',
@@ -30,7 +30,7 @@ export const endMutants: Mutant[] = [
   },
   {
     id: 'end-not-told-after-a-crash',
-    trap: 'told until it answers',
+    trap: 'G12',
     title: 'an instance that ends before it has told anybody is the last that knows',
     file: 'shared/birth/lock.ts',
     find: '  tellAll(step)\n  stepCore(step,',
@@ -63,7 +63,7 @@ export const endMutants: Mutant[] = [
   },
   {
     id: 'end-finishing-gives-birth',
-    trap: 'reborn',
+    trap: 'G12',
     title: 'a process that lost its storage gives birth to a lock that was deleted',
     file: DRIVE,
     find: '  stopFinishing(step)\n',
@@ -71,7 +71,7 @@ export const endMutants: Mutant[] = [
   },
   {
     id: 'end-stale-unreachable',
-    trap: 'reborn',
+    trap: 'G12',
     title: 'whom an earlier ballot could not reach counts against the next lock',
     file: GENERATION,
     find: '  soft.unreachable.clear()\n',
@@ -79,7 +79,7 @@ export const endMutants: Mutant[] = [
   },
   {
     id: 'end-commands-numbered-anew',
-    trap: 'reborn',
+    trap: 'G12',
     title: 'a command has the number of one that a core asked for that was given up',
     file: 'shared/protocols/wme-consensus/step.ts',
     find: '  const number = Math.max(lanes[lane].number, machine.numbers[lane][participant]!) + 1',

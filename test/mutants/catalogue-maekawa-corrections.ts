@@ -5,7 +5,7 @@ import { lines, MAEKAWA } from './sources.ts'
 export const maekawaCorrectionMutants: Mutant[] = [
   {
     id: 'maekawa-displaced-not-told',
-    trap: 'FAILED to every displaced waiter',
+    trap: 'K1 FAILED to every displaced waiter',
     title: 'a waiter that is displaced by an earlier request is told nothing, as printed',
     file: MAEKAWA.arbiter,
     find: '  if (displaced !== undefined && precedes(displaced, locker)) sendFailed(step, displaced)\n',
@@ -13,7 +13,7 @@ export const maekawaCorrectionMutants: Mutant[] = [
   },
   {
     id: 'maekawa-second-not-told',
-    trap: 'FAILED to every displaced waiter',
+    trap: 'K1 FAILED to every displaced waiter',
     title: 'a request that precedes the locker but not the first waiting one is told nothing',
     file: MAEKAWA.arbiter,
     find: '  if (!isSame(waiting[0]!, request) || precedes(locker, request)) return sendFailed(step, request)',
@@ -24,7 +24,7 @@ export const maekawaCorrectionMutants: Mutant[] = [
   },
   {
     id: 'maekawa-relinquished-not-failed',
-    trap: 'a relinquished member counts as failed',
+    trap: 'K2 a relinquished member counts as failed',
     title: 'a member that was given back does not count as failed, as printed',
     file: MAEKAWA.requester,
     find: '  return soft.failed[member] === true || durable.own.relinquished[member] !== undefined',
@@ -32,7 +32,7 @@ export const maekawaCorrectionMutants: Mutant[] = [
   },
   {
     id: 'maekawa-inquire-not-deferred',
-    trap: 'deferred INQUIREs',
+    trap: 'K3 deferred INQUIREs',
     title: 'an INQUIRE is answered only when it comes, not when FAILED decides the answer',
     file: MAEKAWA.requester,
     find: lines('  step.state.soft.failed[member] = true', '  answerInquiries(step)'),
@@ -40,7 +40,7 @@ export const maekawaCorrectionMutants: Mutant[] = [
   },
   {
     id: 'maekawa-late-failed',
-    trap: 'stale messages',
+    trap: 'K4 stale messages',
     title: 'a FAILED that comes after the LOCKED counts',
     file: MAEKAWA.requester,
     find: '  if (soft.locked[member] !== undefined) return false\n',
@@ -48,7 +48,7 @@ export const maekawaCorrectionMutants: Mutant[] = [
   },
   {
     id: 'maekawa-stale-answer',
-    trap: 'stale messages',
+    trap: 'K4 stale messages',
     title: 'an answer to an earlier request counts for this one',
     file: MAEKAWA.requester,
     find: "  if (phase === 'idle' || sequence !== message.sequence) return sayItIsOver(step, from, message)",
@@ -56,7 +56,7 @@ export const maekawaCorrectionMutants: Mutant[] = [
   },
   {
     id: 'maekawa-stale-relinquish',
-    trap: 'stale messages',
+    trap: 'K4 stale messages',
     title: 'a RELINQUISH of an earlier round takes the present lock away',
     file: MAEKAWA.arbiter,
     find: '  if (arbiter.locker === null || arbiter.round !== round) return',
@@ -64,7 +64,7 @@ export const maekawaCorrectionMutants: Mutant[] = [
   },
   {
     id: 'maekawa-rounds-begin-anew',
-    trap: 'stale messages',
+    trap: 'K4 stale messages',
     title: 'a node that nobody locks forgets how many rounds there were',
     file: MAEKAWA.arbiter,
     find: 'changeArbiter(step, { round: arbiter.round, locker: null })',
@@ -72,7 +72,7 @@ export const maekawaCorrectionMutants: Mutant[] = [
   },
   {
     id: 'maekawa-late-request',
-    trap: 'stale messages',
+    trap: 'K4 stale messages',
     title: 'a REQUEST that comes after its RELEASE is a request',
     file: MAEKAWA.arbiter,
     find: '  if (sequence <= (durable.ended[from] ?? 0)) return\n  derived.highest = Math.max(derived.highest, sequence)\n  const earlier',
@@ -80,7 +80,7 @@ export const maekawaCorrectionMutants: Mutant[] = [
   },
   {
     id: 'maekawa-overtaken-request',
-    trap: 'stale messages',
+    trap: 'K4 stale messages',
     title: 'an overtaken REQUEST waits beside the next one of its node',
     file: MAEKAWA.arbiter,
     find: '  if (earlier !== undefined && earlier.sequence > sequence) return\n',
@@ -88,7 +88,7 @@ export const maekawaCorrectionMutants: Mutant[] = [
   },
   {
     id: 'maekawa-stale-release',
-    trap: 'stale messages',
+    trap: 'K4 stale messages',
     title: 'a late RELEASE ends the next request of its node',
     file: MAEKAWA.arbiter,
     find: '  if (known === undefined || known.sequence > sequence) return',
@@ -96,7 +96,7 @@ export const maekawaCorrectionMutants: Mutant[] = [
   },
   {
     id: 'maekawa-given-back-lock-counts',
-    trap: 'stale messages',
+    trap: 'K4 stale messages',
     title: 'a LOCKED that comes again counts though its lock was given back',
     file: MAEKAWA.requester,
     find: lines(
@@ -107,7 +107,7 @@ export const maekawaCorrectionMutants: Mutant[] = [
   },
   {
     id: 'maekawa-relinquish-inside',
-    trap: 'stale messages',
+    trap: 'K4 stale messages',
     title: 'a node that is inside gives locks back',
     file: MAEKAWA.requester,
     find: "phase === 'requesting' ? onInquire(step, from, message) : noteWaitingNode(step)",
@@ -115,7 +115,7 @@ export const maekawaCorrectionMutants: Mutant[] = [
   },
   {
     id: 'maekawa-inquire-before-locked',
-    trap: 'INQUIRE before LOCKED',
+    trap: 'K3 INQUIRE before LOCKED',
     title: 'an INQUIRE that comes before its LOCKED is forgotten',
     file: MAEKAWA.requester,
     find: '  soft.inquired[member] = round\n',
@@ -123,7 +123,7 @@ export const maekawaCorrectionMutants: Mutant[] = [
   },
   {
     id: 'maekawa-keeps-what-it-gave-back',
-    trap: 'a relinquished member counts as failed',
+    trap: 'K2 a relinquished member counts as failed',
     title: 'a lock that is given back goes on counting',
     file: MAEKAWA.requester,
     find: '  delete soft.locked[member]\n',

@@ -1,5 +1,5 @@
 /**
- * Maekawa: the printed algorithm without each of its corrections (section 6 of protocol.md), its sets, its
+ * Maekawa: the printed algorithm without each of its corrections (K1 to K7), its sets, its
  * memory.
  */
 
@@ -10,7 +10,7 @@ import { lines, MAEKAWA } from './sources.ts'
 const lossMutants: Mutant[] = [
   {
     id: 'maekawa-no-repeat',
-    trap: 'retransmission',
+    trap: 'K6 retransmission',
     title: 'a REQUEST is said once',
     file: MAEKAWA.repeat,
     find: '  if (isRequesting(step)) sendRequests(step)\n',
@@ -18,7 +18,7 @@ const lossMutants: Mutant[] = [
   },
   {
     id: 'maekawa-locked-once',
-    trap: 'retransmission',
+    trap: 'K6 retransmission',
     title: 'a LOCKED that was lost is not said again',
     file: MAEKAWA.arbiter,
     find: '  if (isSame(locker, request)) return sendLocked(step, locker)',
@@ -26,7 +26,7 @@ const lossMutants: Mutant[] = [
   },
   {
     id: 'maekawa-inquire-once',
-    trap: 'retransmission',
+    trap: 'K6 retransmission',
     title: 'an INQUIRE that was lost is not said again',
     file: MAEKAWA.arbiter,
     find: '  if (isSame(first!, request) && precedes(request, locker)) return sendInquire(step, locker)',
@@ -34,7 +34,7 @@ const lossMutants: Mutant[] = [
   },
   {
     id: 'maekawa-failed-once',
-    trap: 'retransmission',
+    trap: 'K6 retransmission',
     title: 'a FAILED that was lost is not said again',
     file: MAEKAWA.arbiter,
     find: '  sendFailed(step, request)\n  send(step, locker.node',
@@ -42,7 +42,7 @@ const lossMutants: Mutant[] = [
   },
   {
     id: 'maekawa-relinquish-once',
-    trap: 'retransmission',
+    trap: 'K6 retransmission',
     title: 'a RELINQUISH that was lost is not said again when INQUIRE comes again',
     file: MAEKAWA.requester,
     find: lines(
@@ -53,7 +53,7 @@ const lossMutants: Mutant[] = [
   },
   {
     id: 'maekawa-release-once',
-    trap: 'retransmission',
+    trap: 'K6 retransmission',
     title: 'a RELEASE that was lost is not said again',
     file: MAEKAWA.requester,
     find: "  if (type !== 'failed') sendRelease(step, arbiter, sequence)\n",
@@ -61,7 +61,7 @@ const lossMutants: Mutant[] = [
   },
   {
     id: 'maekawa-locker-not-asked',
-    trap: 'retransmission',
+    trap: 'K6 retransmission',
     title: 'an arbiter does not ask whether the one that locks it is still there',
     file: MAEKAWA.arbiter,
     find: "  send(step, locker.node, { type: 'are-you-there', sequence: locker.sequence })\n",
@@ -69,7 +69,7 @@ const lossMutants: Mutant[] = [
   },
   {
     id: 'maekawa-next-request-ends-nothing',
-    trap: 'retransmission',
+    trap: 'K6 retransmission',
     title: 'a new REQUEST does not tell that the last one of its node is over',
     file: MAEKAWA.arbiter,
     find: '  if (earlier !== undefined && earlier.sequence < sequence) end(step, earlier, fence)\n',
@@ -80,7 +80,7 @@ const lossMutants: Mutant[] = [
 const durabilityMutants: Mutant[] = [
   {
     id: 'maekawa-locker-not-durable',
-    trap: 'locker and queue durable',
+    trap: 'K5 locker and queue durable',
     title: 'LOCKED is sent before it is written whom it is for',
     file: MAEKAWA.step,
     find: "  save(step, 'arbiter', arbiter)\n",
@@ -88,7 +88,7 @@ const durabilityMutants: Mutant[] = [
   },
   {
     id: 'maekawa-queue-not-durable',
-    trap: 'locker and queue durable',
+    trap: 'K5 locker and queue durable',
     title: 'a request that waits is forgotten by a restart',
     file: MAEKAWA.arbiter,
     find: '  save(step, waitingKey(request.node), request)\n',
@@ -96,7 +96,7 @@ const durabilityMutants: Mutant[] = [
   },
   {
     id: 'maekawa-queue-not-deleted',
-    trap: 'locker and queue durable',
+    trap: 'K5 locker and queue durable',
     title: 'a request that no longer waits does so again after a restart',
     file: MAEKAWA.arbiter,
     find: '  forget(step, waitingKey(request.node))\n',
@@ -104,7 +104,7 @@ const durabilityMutants: Mutant[] = [
   },
   {
     id: 'maekawa-ended-not-durable',
-    trap: 'locker and queue durable',
+    trap: 'K5 locker and queue durable',
     title: 'which requests are over is forgotten by a restart',
     file: MAEKAWA.arbiter,
     find: '  save(step, endedKey(node), { sequence })\n',
@@ -341,7 +341,7 @@ const rule: Mutant[] = [
 const sets: Mutant[] = [
   {
     id: 'maekawa-sets-without-a',
-    trap: 'sets (a)',
+    trap: 'K7 sets (a)',
     title: 'two sets that have no member in common are sets',
     file: MAEKAWA.verify,
     find: 'if (apart !== -1) return',
@@ -349,7 +349,7 @@ const sets: Mutant[] = [
   },
   {
     id: 'maekawa-sets-without-b',
-    trap: 'sets (b)',
+    trap: 'K7 sets (b)',
     title: 'a set need not contain its node',
     file: MAEKAWA.verify,
     find: 'if (!set.includes(node)) return',
@@ -357,7 +357,7 @@ const sets: Mutant[] = [
   },
   {
     id: 'maekawa-lines-do-not-meet',
-    trap: 'sets (a)',
+    trap: 'K7 sets (a)',
     title: 'the lines of the plane do not meet',
     file: MAEKAWA.plane,
     find: 'field.multiply(s, abscissa)',
@@ -365,7 +365,7 @@ const sets: Mutant[] = [
   },
   {
     id: 'maekawa-circle-not-covered',
-    trap: 'sets (a)',
+    trap: 'K7 sets (a)',
     title: 'not every distance around the circle is covered',
     file: MAEKAWA.degenerate,
     find: 'large < half + unit',

@@ -53,7 +53,7 @@ export const messageMutants: Mutant[] = [
   },
   {
     id: 'majority-first-early-do-invoke',
-    trap: 'majority first',
+    trap: 'Q4',
     title: 'the DOINVOKE goes to a participant that lags, and makes it ask for what it lacks',
     file: WME.centralised,
     find: '  if (last < mostSent(step)) return false\n',
@@ -69,7 +69,7 @@ export const messageMutants: Mutant[] = [
   },
   {
     id: 'majority-first-grant',
-    trap: 'majority first',
+    trap: 'Q1',
     title: 'a grant to another participant goes to the quickest alone',
     file: WME.replicate,
     find: 'replicate(step, staysHere && step.variant',
@@ -77,7 +77,7 @@ export const messageMutants: Mutant[] = [
   },
   {
     id: 'majority-first-rest-put-off',
-    trap: 'majority first',
+    trap: 'Q5',
     title: 'each operation puts off the time at which the rest is told',
     file: WME.replicate,
     find: '  else if (!soft.timers.spread) setTimer',
@@ -85,7 +85,7 @@ export const messageMutants: Mutant[] = [
   },
   {
     id: 'majority-first-rest-forgotten',
-    trap: 'majority first',
+    trap: 'Q5',
     title: 'the rest is told with the next operation, if there is one, and not by a timer',
     file: WME.replicate,
     find: "setTimer(step, 'spread', step.context.config.timing.flushMs)",
@@ -93,7 +93,7 @@ export const messageMutants: Mutant[] = [
   },
   {
     id: 'majority-first-late-is-quick',
-    trap: 'majority first',
+    trap: 'Q6',
     title: 'a participant that does not answer goes on being asked first',
     file: WME.roundTrips,
     find: 'step.now - awaited.since > LATE * (usual + 1)',
@@ -101,7 +101,7 @@ export const messageMutants: Mutant[] = [
   },
   {
     id: 'majority-first-unreachable',
-    trap: 'majority first',
+    trap: 'Q6',
     title: 'a quick participant that cannot be reached is waited for',
     file: WME.wme,
     find: '      replicate.onUnreachable(step, input.peer)\n',
@@ -109,7 +109,7 @@ export const messageMutants: Mutant[] = [
   },
   {
     id: 'majority-first-endless-lag',
-    trap: 'majority first',
+    trap: 'Q2',
     title: 'the rest lags by more than fits one message',
     file: WME.replicate,
     find: 'if (peers.includes(peer) || !mayLag(step, peer)) sendUnsent',
@@ -117,7 +117,7 @@ export const messageMutants: Mutant[] = [
   },
   {
     id: 'majority-first-in-wme-1',
-    trap: 'majority first',
+    trap: 'Q7',
     title: 'wme-1 asks a majority first',
     file: WME.distributed,
     find: 'asksMajorityFirst: () => false',
@@ -125,7 +125,7 @@ export const messageMutants: Mutant[] = [
   },
   {
     id: 'majority-first-do-invoke',
-    trap: 'majority first',
+    trap: 'Q4',
     title: 'the DOINVOKE goes to a participant that lacks the operation',
     file: WME.centralised,
     find: '      if (!owesDoInvoke(step, peer)) continue\n',
@@ -133,7 +133,7 @@ export const messageMutants: Mutant[] = [
   },
   {
     id: 'majority-first-needless-questions',
-    trap: 'majority first',
+    trap: 'Q4',
     title: 'a participant that lags asks for what it lacks though nobody waits there',
     file: WME.preVote,
     find: 'lengthOf(step.state.durable) && needsOwner(step)) askForCatchUp',
@@ -141,7 +141,7 @@ export const messageMutants: Mutant[] = [
   },
   {
     id: 'majority-first-vote',
-    trap: 'majority first',
+    trap: 'Q3',
     title: 'participants vote on the owner only if their logs are equal',
     file: WME.preVote,
     find: ' || message.owner === derived.owner',
@@ -149,7 +149,7 @@ export const messageMutants: Mutant[] = [
   },
   {
     id: 'majority-first-vote-on-another',
-    trap: 'majority first',
+    trap: 'Q3',
     title: 'participants vote though they mean different owners',
     file: WME.preVote,
     find: 'message.length === length || message.owner === derived.owner',
@@ -157,7 +157,7 @@ export const messageMutants: Mutant[] = [
   },
   {
     id: 'majority-first-lagging-proposer',
-    trap: 'majority first',
+    trap: 'Q6',
     title: 'a participant proposes though it cannot enter the next epoch by itself',
     file: WME.termination,
     find: '(here.find(sender => endOf(soft.newEpochs[sender]!) >= committed) ?? here[0]) === self',

@@ -81,7 +81,7 @@ export const participantCallMutants: Mutant[] = [
     trap: 'history',
     title: 'a turn is not recorded',
     file: PARTICIPANT.storage,
-    find: '    lines.push(...events.take())\n',
+    find: '    this.waiting.push(...events.take())\n',
     replace: '    events.take()\n',
   },
   {

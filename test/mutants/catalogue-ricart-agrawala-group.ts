@@ -5,7 +5,7 @@ import { lines, RICART_AGRAWALA as RA } from './sources.ts'
 export const ricartAgrawalaGroupMutants: Mutant[] = [
   {
     id: 'ra-printed-are-you-there',
-    trap: '7.4: ARE_YOU_THERE',
+    trap: 'R4 7.4: ARE_YOU_THERE',
     title: 'ARE_YOU_THERE is answered with REPLY if nothing was deferred, as printed',
     file: RA.failures,
     find: '  if (!defersTo(step, from, message)) return sendReply(step, from, message)',
@@ -13,7 +13,7 @@ export const ricartAgrawalaGroupMutants: Mutant[] = [
   },
   {
     id: 'ra-are-you-there-not-noted',
-    trap: '7.4: ARE_YOU_THERE',
+    trap: 'R4 7.4: ARE_YOU_THERE',
     title: 'a request that is known only from ARE_YOU_THERE is not noted',
     file: RA.failures,
     find: lines('  defer(step, from, { ...message, passed: null })', "  send(step, from, { type: 'yes"),
@@ -29,7 +29,7 @@ export const ricartAgrawalaGroupMutants: Mutant[] = [
   },
   {
     id: 'ra-incarnation-ignored',
-    trap: '7.2.1: incarnations',
+    trap: 'R6 7.2.1: incarnations',
     title: 'a request of an earlier life is a request',
     file: RA.rule,
     find: '  return known === incarnation',
@@ -37,7 +37,7 @@ export const ricartAgrawalaGroupMutants: Mutant[] = [
   },
   {
     id: 'ra-reply-to-an-earlier-life',
-    trap: '7.2.1: incarnations',
+    trap: 'R6 7.2.1: incarnations',
     title: 'a REPLY to an earlier life counts in this one',
     file: RA.rule,
     find: ' && incarnation === incarnationOf(step)',
@@ -45,7 +45,7 @@ export const ricartAgrawalaGroupMutants: Mutant[] = [
   },
   {
     id: 'ra-incarnation-again',
-    trap: '7.2.1: incarnations',
+    trap: 'R6 7.2.1: incarnations',
     title: 'a node that is told that its life is over tries to come in with the same one again',
     file: RA.insertion,
     find: 'Math.max(membership.incarnation, message.known) + 1',
@@ -85,7 +85,7 @@ export const ricartAgrawalaGroupMutants: Mutant[] = [
   },
   {
     id: 'ra-welcome-before-all-know',
-    trap: '7.2.2: JOIN acknowledged by all',
+    trap: 'R5 7.2.2: JOIN acknowledged by all',
     title: 'a new node begins before all members have acknowledged it',
     file: RA.change,
     find: '  if (open.length > 0) return\n',
@@ -93,7 +93,7 @@ export const ricartAgrawalaGroupMutants: Mutant[] = [
   },
   {
     id: 'ra-sponsor-does-not-wait',
-    trap: '7.2.2: JOIN acknowledged by all',
+    trap: 'R5 7.2.2: JOIN acknowledged by all',
     title: 'the sponsor releases before anybody has acknowledged',
     file: RA.change,
     find: '  if (sponsoring === null || unacknowledged(step).length > 0) return false',
@@ -101,7 +101,7 @@ export const ricartAgrawalaGroupMutants: Mutant[] = [
   },
   {
     id: 'ra-welcome-not-waited-for',
-    trap: '7.2.2: JOIN acknowledged by all',
+    trap: 'R5 7.2.2: JOIN acknowledged by all',
     title: 'the sponsor releases before the new node knows that it is in',
     file: RA.change,
     find: "  if (type === 'add' && !step.state.soft.dead[participant]) return false\n",
@@ -149,7 +149,7 @@ export const ricartAgrawalaGroupMutants: Mutant[] = [
   },
   {
     id: 'ra-change-said-once',
-    trap: '7.2.2: JOIN acknowledged by all',
+    trap: 'R5 7.2.2: JOIN acknowledged by all',
     title: 'a change of the group is said once',
     file: RA.repeat,
     find: '  sendChange(step)\n',
@@ -173,7 +173,7 @@ export const ricartAgrawalaGroupMutants: Mutant[] = [
   },
   {
     id: 'ra-older-group',
-    trap: 'numbered membership',
+    trap: 'R5 numbered membership',
     title: 'a group that comes late takes the place of a later one',
     file: RA.change,
     find: '  if (isActive(step) && number > durable.group.number) setGroup(step, group)',
@@ -181,7 +181,7 @@ export const ricartAgrawalaGroupMutants: Mutant[] = [
   },
   {
     id: 'ra-gone-forgotten',
-    trap: 'numbered membership',
+    trap: 'R5 numbered membership',
     title: 'a JOIN of a life that has left since is a wish',
     file: RA.group,
     find: "  return type === 'add' ? last >= incarnation : last > incarnation",
@@ -189,7 +189,7 @@ export const ricartAgrawalaGroupMutants: Mutant[] = [
   },
   {
     id: 'ra-deferred-of-an-earlier-life',
-    trap: '7.2.1: incarnations',
+    trap: 'R6 7.2.1: incarnations',
     title: 'a new life inherits the deferral of the last one',
     file: RA.group,
     find: '    if (durable.deferred[peer] !== undefined) {',
@@ -197,7 +197,7 @@ export const ricartAgrawalaGroupMutants: Mutant[] = [
   },
   {
     id: 'ra-leaver-inside',
-    trap: '7.3: a leaver is not inside',
+    trap: 'R7 7.3: a leaver is not inside',
     title: 'a node leaves at once, though a user is inside',
     file: RA.removal,
     find: "  setMembership(step, { status: 'leaving', incarnation: membership.incarnation, request })",
@@ -205,7 +205,7 @@ export const ricartAgrawalaGroupMutants: Mutant[] = [
   },
   {
     id: 'ra-leaver-forgets-who-waits',
-    trap: '7.3: a leaver is not inside',
+    trap: 'R7 7.3: a leaver is not inside',
     title: 'a node leaves though users wait',
     file: RA.removal,
     find: "  if (membership.status !== 'leaving' || waiters.length + holders.length > 0) return null",
@@ -213,7 +213,7 @@ export const ricartAgrawalaGroupMutants: Mutant[] = [
   },
   {
     id: 'ra-leaver-takes-users',
-    trap: '7.3: a leaver is not inside',
+    trap: 'R7 7.3: a leaver is not inside',
     title: 'a node that leaves takes new users',
     file: RA.main,
     find: "  if (step.state.durable.membership.status !== 'member' && !isKnown)",
@@ -245,7 +245,7 @@ export const ricartAgrawalaGroupMutants: Mutant[] = [
   },
   {
     id: 'ra-never-declared-dead',
-    trap: '7.4: the second timer',
+    trap: 'R8 7.4: the second timer',
     title: "a silent node is never declared dead, though the lock's options say so",
     file: RA.failures,
     find: '  if (declareDeadAfterMs === undefined || since.length === 0) cancelTimer',
@@ -253,7 +253,7 @@ export const ricartAgrawalaGroupMutants: Mutant[] = [
   },
   {
     id: 'ra-dead-stays-dead',
-    trap: '7.4: the second timer',
+    trap: 'R8 7.4: the second timer',
     title: 'a node that was declared dead and is heard again goes on being dead here',
     file: RA.failures,
     find: '  delete soft.dead[from]\n  dropWish(step, from)\n',
@@ -261,7 +261,7 @@ export const ricartAgrawalaGroupMutants: Mutant[] = [
   },
   {
     id: 'ra-welcome-beside-the-dead',
-    trap: '7.2.2: JOIN acknowledged by all',
+    trap: 'R5 7.2.2: JOIN acknowledged by all',
     title: 'a new node is welcomed though a member died before it knew the new one',
     file: RA.change,
     find: "  if (type === 'add' && hasDeadBesides(step, participant)) {",
@@ -269,7 +269,7 @@ export const ricartAgrawalaGroupMutants: Mutant[] = [
   },
   {
     id: 'ra-dead-of-an-earlier-membership',
-    trap: '7.4: declared dead',
+    trap: 'R8 7.4: declared dead',
     title: 'a node that comes back into the group still counts another one as dead',
     file: RA.group,
     find: '  step.state.soft.dead = {}\n',
@@ -277,7 +277,7 @@ export const ricartAgrawalaGroupMutants: Mutant[] = [
   },
   {
     id: 'ra-new-life-dead',
-    trap: '7.4: declared dead',
+    trap: 'R8 7.4: declared dead',
     title: 'a node with a new life is still dead for those that declared the earlier one dead',
     file: RA.group,
     find: '    delete soft.dead[peer]\n',

@@ -8,7 +8,7 @@ import { lines, RICART_AGRAWALA as RA } from './sources.ts'
 const rule: Mutant[] = [
   {
     id: 'ra-replies-counted',
-    trap: '2.2: REPLYs are a set',
+    trap: 'R1 2.2: REPLYs are a set',
     title: 'REPLYs are counted: one that comes twice counts for another node',
     file: RA.algorithm,
     find: '  if (isOwn(step, message)) step.state.soft.replies[from] = true',
@@ -19,7 +19,7 @@ const rule: Mutant[] = [
   },
   {
     id: 'ra-late-reply',
-    trap: '2.2: REPLYs are a set',
+    trap: 'R1 2.2: REPLYs are a set',
     title: 'a REPLY to an earlier request counts for this one',
     file: RA.rule,
     find: "own.phase === 'requesting' && own.request === request && incarnation",
@@ -67,7 +67,7 @@ const rule: Mutant[] = [
   },
   {
     id: 'ra-deferral-not-noted',
-    trap: '2.2: the deferral is one step',
+    trap: 'R1 2.2: the deferral is one step',
     title: 'a deferral is forgotten by a restart',
     file: RA.rule,
     find: '  save(step, deferredKey(from), note)\n',
@@ -75,7 +75,7 @@ const rule: Mutant[] = [
   },
   {
     id: 'ra-deferral-not-answered',
-    trap: '2.2: the deferral is one step',
+    trap: 'R1 2.2: the deferral is one step',
     title: 'a node that was deferred gets no REPLY when this node leaves',
     file: RA.algorithm,
     find: '    if (note.passed === null) sendReply(step, Number(peer), note)\n    else goOn',
@@ -83,7 +83,7 @@ const rule: Mutant[] = [
   },
   {
     id: 'ra-deferral-kept',
-    trap: '2.2: the deferral is one step',
+    trap: 'R1 2.2: the deferral is one step',
     title: 'a deferral that was answered is there again after a restart',
     file: RA.algorithm,
     find: '    forget(step, deferredKey(Number(peer)))\n',
@@ -91,7 +91,7 @@ const rule: Mutant[] = [
   },
   {
     id: 'ra-overtaken-deferral',
-    trap: '2.2: the deferral is one step',
+    trap: 'R1 2.2: the deferral is one step',
     title: 'a request that was overtaken is noted over the next one of its maker',
     file: RA.rule,
     find: '  if (noted !== undefined && noted.request > request.request) return\n',
@@ -99,7 +99,7 @@ const rule: Mutant[] = [
   },
   {
     id: 'ra-withdrawn-defers',
-    trap: '2.2: withdrawn',
+    trap: 'R3 2.2: withdrawn',
     title: 'a request that was given up goes on deferring others',
     file: RA.proceed,
     find: '      if (mayGiveUp(step) && !isOfUse(step)) leave(step)\n',
@@ -107,7 +107,7 @@ const rule: Mutant[] = [
   },
   {
     id: 'ra-withdrawn-owes',
-    trap: '2.2: withdrawn',
+    trap: 'R3 2.2: withdrawn',
     title: 'a node that was deferred by a request that was given up waits forever',
     file: RA.proceed,
     find: '      if (mayGiveUp(step) && !isOfUse(step)) leave(step)\n',
@@ -142,7 +142,7 @@ const rule: Mutant[] = [
 const numbers: Mutant[] = [
   {
     id: 'ra-highest-without-own',
-    trap: '2.2: the highest number',
+    trap: 'R2 2.2: the highest number',
     title: "the highest number seen does not count one's own requests",
     file: RA.algorithm,
     find: lines('  noteHighest(step, request)', '  const { soft } = step.state'),
@@ -150,7 +150,7 @@ const numbers: Mutant[] = [
   },
   {
     id: 'ra-highest-without-received',
-    trap: '2.2: the highest number',
+    trap: 'R2 2.2: the highest number',
     title: 'the highest number seen does not count the REQUESTs of others',
     file: RA.algorithm,
     find: '  noteHighest(step, message.request)\n',
@@ -158,7 +158,7 @@ const numbers: Mutant[] = [
   },
   {
     id: 'ra-highest-without-repeated',
-    trap: '2.2: the highest number',
+    trap: 'R2 2.2: the highest number',
     title: 'the highest number seen does not count what ARE_YOU_THERE says',
     file: RA.failures,
     find: '  noteHighest(step, message.request)\n',
@@ -166,7 +166,7 @@ const numbers: Mutant[] = [
   },
   {
     id: 'ra-highest-without-ring',
-    trap: '2.2: the highest number',
+    trap: 'R2 2.2: the highest number',
     title: 'the highest number seen does not count what passes around the ring',
     file: RA.ring,
     find: '  noteHighest(step, message.request)\n',

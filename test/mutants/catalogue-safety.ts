@@ -29,10 +29,10 @@ export const safetyMutants: Mutant[] = [
     trap: 'A3',
     title: 'an operation that the decision contains is issued again',
     file: WME.grants,
-    find: "  changeStub(step, { phase: 'cs-idle', pendingOperation: null })",
+    find: "  changeStubLater(step, { phase: 'cs-idle', pendingOperation: null })",
     replace: lines(
       '  if (!step.state.durable.epoch.sealed)',
-      "    changeStub(step, { phase: 'cs-idle', pendingOperation: null })",
+      "    changeStubLater(step, { phase: 'cs-idle', pendingOperation: null })",
     ),
   },
   {

@@ -84,7 +84,7 @@ export const consensusPaxosMutants: Mutant[] = [
   },
   {
     id: 'consensus-decided-alone',
-    trap: 'outcome before the decision',
+    trap: 'P3 outcome before the decision',
     title: 'a command that one participant has accepted is decided',
     file: CONSENSUS.instances,
     find: '  applyThrough(step, Math.min(own, reachedByMajority(through)))',
@@ -116,7 +116,7 @@ export const consensusPaxosMutants: Mutant[] = [
   },
   {
     id: 'consensus-decision-of-another-ballot',
-    trap: 'applied in order',
+    trap: 'P2 applied in order',
     title: 'a decision applies what was accepted in another ballot',
     file: CONSENSUS.instances,
     find: '  applyThrough(step, Math.min(message.decided, through))',
@@ -124,7 +124,7 @@ export const consensusPaxosMutants: Mutant[] = [
   },
   {
     id: 'consensus-proposal-of-another-ballot',
-    trap: 'applied in order',
+    trap: 'P2 applied in order',
     title: 'a proposal that says what is decided applies what was accepted in another ballot',
     file: CONSENSUS.instances,
     find: '  applyThrough(step, Math.min(decided, through))',
@@ -132,7 +132,7 @@ export const consensusPaxosMutants: Mutant[] = [
   },
   {
     id: 'consensus-gap',
-    trap: 'applied in order',
+    trap: 'P2 applied in order',
     title: 'a proposal behind a gap is accepted',
     file: CONSENSUS.instances,
     find: '  if (previous > lengthOf(durable)) return false\n',

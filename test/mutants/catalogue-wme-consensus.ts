@@ -7,7 +7,7 @@ import { CONSENSUS, lines, SHARED } from './sources.ts'
 const machine: Mutant[] = [
   {
     id: 'consensus-applied-twice',
-    trap: 'decided twice',
+    trap: 'P1 decided twice',
     title: 'a command that is decided twice is applied twice',
     file: CONSENSUS.machine,
     find: '  if (isOver(step.state.durable.machine, command)) return\n',
@@ -15,7 +15,7 @@ const machine: Mutant[] = [
   },
   {
     id: 'consensus-number-not-noted',
-    trap: 'decided twice',
+    trap: 'P1 decided twice',
     title: 'which commands were decided is not noted',
     file: CONSENSUS.machine,
     find: '  change(step, { numbers: { ...machine.numbers, [lane]: ofLane } })\n',
@@ -23,7 +23,7 @@ const machine: Mutant[] = [
   },
   {
     id: 'consensus-one-lane',
-    trap: 'decided twice',
+    trap: 'P1 decided twice',
     title: 'the numbers of one lane count in another',
     file: CONSENSUS.commands,
     find: "  leave: 'inside',",
@@ -47,7 +47,7 @@ const machine: Mutant[] = [
   },
   {
     id: 'consensus-eject-without-fence',
-    trap: 'eject through the log',
+    trap: 'P4 eject through the log',
     title: 'an ejection that is decided late forces out whoever is inside then',
     file: CONSENSUS.commands,
     find: "  if (command.kind === 'eject') return machine.holder?.fence !== command.fence",
@@ -55,7 +55,7 @@ const machine: Mutant[] = [
   },
   {
     id: 'consensus-eject-not-decided',
-    trap: 'eject through the log',
+    trap: 'P4 eject through the log',
     title: 'a participant that suspects the holder takes it out of its own copy, without a decision',
     file: CONSENSUS.suspicion,
     find: "    submitEjection(step, { kind: 'eject', fence: holder.fence, reason: 'suspected' })",
@@ -63,7 +63,7 @@ const machine: Mutant[] = [
   },
   {
     id: 'consensus-ejected-stays-queued',
-    trap: 'eject through the log',
+    trap: 'P4 eject through the log',
     title: 'a participant that was ejected keeps its place in the queue and holds everybody up again',
     file: CONSENSUS.machine,
     find: "  const isSuspected = command.reason === 'suspected'",
@@ -111,7 +111,7 @@ const machine: Mutant[] = [
   },
   {
     id: 'consensus-released-before-decided',
-    trap: 'outcome before the decision',
+    trap: 'P3 outcome before the decision',
     title: '`rem` comes before it is decided that the user has left',
     file: CONSENSUS.users,
     find: "  changeStub(step, { phase: 'leaving' })\n  submit(step, { kind: 'leave', fence: event.fence })",
@@ -305,7 +305,7 @@ const others: Mutant[] = [
   },
   {
     id: 'consensus-read-without-majority',
-    trap: 'reads',
+    trap: 'P5 reads',
     title: 'a read is answered from what is known here',
     file: CONSENSUS.reads,
     find: 'read.barrier !== null && read.barrier <= passed',
@@ -313,7 +313,7 @@ const others: Mutant[] = [
   },
   {
     id: 'consensus-read-on-an-earlier-barrier',
-    trap: 'reads',
+    trap: 'P5 reads',
     title: 'a read is answered by a barrier that was on its way before it',
     file: CONSENSUS.reads,
     find: '{ request, barrier: null }',

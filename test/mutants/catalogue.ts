@@ -1,7 +1,6 @@
 /**
- * The catalogue of mutants: for each trap of a protocol, and each line of its durability table, at least one
- * small edit of the source that takes the correction away. A change to a line that a mutant names must change
- * the mutant, too.
+ * The catalogue of mutants: for each rule of docs/specification.md that an edit can take away, at least one
+ * small edit of the source that does so. A change to a line that a mutant names must change the mutant, too.
  */
 import { birthMutants } from './catalogue-birth.ts'
 import { bytesMutants } from './catalogue-bytes.ts'
@@ -11,6 +10,7 @@ import { durabilityMutants } from './catalogue-durability.ts'
 import { endMutants } from './catalogue-ends.ts'
 import { ghostMutants } from './catalogue-ghosts.ts'
 import { journalMutants } from './catalogue-journal.ts'
+import { laterMutants } from './catalogue-later.ts'
 import { lifeMutants } from './catalogue-life.ts'
 import { livenessMutants } from './catalogue-liveness.ts'
 import { lockOnlyMutants } from './catalogue-lock-only.ts'
@@ -31,8 +31,8 @@ import { wmeConsensusMutants } from './catalogue-wme-consensus.ts'
 export interface Mutant {
   readonly id: string
   /**
-   * The trap that it leads into, like `A4`; the line of the durability table, like `durable: NEWEP`; the
-   * section of the paper or the correction to it; or the subject, like `fence`.
+   * The rule that it takes away (docs/specification.md), like `A4`, and which part of it, like `W4 NEWEP`;
+   * the section of the paper; or the subject, like `fence`.
    */
   readonly trap: string
   readonly title: string
@@ -87,6 +87,7 @@ export const mutants: Mutant[] = [
   ...birthMutants,
   ...endMutants,
   ...journalMutants,
+  ...laterMutants,
   ...participantMutants,
   ...participantCallMutants,
   ...bytesMutants,

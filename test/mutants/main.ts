@@ -18,6 +18,9 @@ const HELP = `npm run mutants -- [options]
   --verbose      show what each killer printed
   --json         print one JSON object: {killed, total, seeds, mutants: [{id, subject, trap, killedBy, how}]}`
 
+/** `R1` of `R1 REPLYs are a set`. */
+const ruleOf = ({ trap }: Mutant): string => trap.split(' ')[0]!
+
 interface Result {
   readonly id: string
   readonly subject: Subject
@@ -55,7 +58,8 @@ function mutantsNamed(only: string | undefined): readonly Mutant[] {
   const names = only?.split(',')
   const named = mutants.filter(
     mutant =>
-      names === undefined || [mutant.id, mutant.trap, subjectOf(mutant)].some(name => names.includes(name)),
+      names === undefined ||
+      [mutant.id, mutant.trap, ruleOf(mutant), subjectOf(mutant)].some(name => names.includes(name)),
   )
   if (named.length === 0) throw new UsageError(`--only: there is no such mutant: ${only}`)
   return named

@@ -11,6 +11,7 @@ export const WME = {
   fence: `${folder}/fence.ts`,
   grants: `${folder}/grants.ts`,
   log: `${folder}/log.ts`,
+  membership: `${folder}/membership.ts`,
   paxos: `${folder}/paxos.ts`,
   preVote: `${folder}/pre-vote.ts`,
   reads: `${folder}/reads.ts`,

@@ -10,6 +10,8 @@ import type { ParticipantAnswer } from '../../worker/participant/calls.ts'
 import { MemoryPlatform } from './memory-platform.ts'
 import { READ_ONLY } from './memory-rows.ts'
 
+const ACQUIRE = { type: 'acquire', waitMs: 20_000, ttlMs: 30_000, ticket: false, confirm: false } as const
+
 let platform: MemoryPlatform
 let operations: number
 
@@ -107,38 +109,50 @@ describe('the owner of the token, on a disk that has become read-only', () => {
   })
 })
 
-describe('an operation that is applied in a turn that cannot be written', () => {
-  it('is told neither to its session nor to watchers, and the call is not answered', async () => {
+describe('an operation that is applied while nothing can be written', () => {
+  const setAway = (isAway: boolean) => {
+    for (const id of [2, 3]) platform.node(id).isAway = isAway
+  }
+  const told = (): string[] => platform.node(1).journal.filter(what => /^(?:socket|watch|answer)/.test(what))
+
+  it('is told neither to watchers nor to its caller if another user gets in by it', async () => {
     const owner = platform.node(1)
-    const others = [platform.node(2), platform.node(3)]
-    const setAway = (isAway: boolean) => {
-      for (const node of others) node.isAway = isAway
-    }
-    const socket = await owner.session('someone')
+    await incremented(1, 1)
     await owner.watch({
       write: text => owner.journal.push(`watch: ${text}`),
       unreadBytes: () => 0,
       fail: () => {},
     })
-    owner.say(socket, { type: 'try' })
-    await platform.settle()
     setAway(true)
-    owner.say(socket, { type: 'issue', opId: 'a', ops: [{ increment: 'n' }] })
-    const again = owner.call({
-      type: 'transact',
-      user: 'b',
-      opId: 'a',
-      ops: [{ increment: 'n' }],
-      waitMs: 20_000,
-    })
-    again.catch(() => {})
+    const ops = [{ increment: 'n' }]
+    const first = owner.call({ type: 'transact', user: 'a', opId: 'a', ops, waitMs: 20_000 })
+    const second = owner.call({ ...ACQUIRE, user: 'b' })
+    for (const call of [first, second]) call.catch(() => {})
     await platform.settle()
     setAway(false)
     owner.rows.isReadOnly = true
     owner.journal.length = 0
-    await expect(platform.during(again)).rejects.toThrow(READ_ONLY)
-    const told = owner.journal.filter(what => /^(?:socket|watch|answer)/.test(what))
-    expect(told).toEqual([])
+    await expect(platform.during(first)).rejects.toThrow(READ_ONLY)
+    await expect(platform.during(second)).rejects.toThrow(READ_ONLY)
+    expect(told()).toEqual([])
+  })
+
+  it('is told if nothing else comes with it, since a majority holds it, and it stays applied', async () => {
+    const owner = platform.node(1)
+    await incremented(1, 1)
+    setAway(true)
+    const answered = increment(1)
+    answered.catch(() => {})
+    await platform.settle()
+    setAway(false)
+    owner.rows.isReadOnly = true
+    expect(transacted(await answered).value).toBe(2)
+    // What waited could not be written: the instance is over, and the next one does it again.
+    await platform.advance(1_000)
+    expect(owner.aborts).toBeGreaterThan(0)
+    owner.rows.isReadOnly = false
+    expect(await read(1)).toBe(2)
+    expect(transacted(await increment(1)).value).toBe(3)
   })
 })
 

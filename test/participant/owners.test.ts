@@ -78,6 +78,9 @@ describe('the holder', () => {
       await release(node, name)
     }
     expect((await statusOf(node)).holder).toBeNull()
+    await acquire(node, 'first', { owner: 'first, once more' })
+    expect((await statusOf(node)).holder).toMatchObject({ owner: 'first, once more' })
+    await release(node, 'first')
     node.restart()
     await acquire(node, 'third')
     expect((await statusOf(node)).holder).toMatchObject({ owner: 'third' })

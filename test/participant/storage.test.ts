@@ -131,6 +131,67 @@ describe('storage holds what a plain map would', () => {
   })
 })
 
+describe('what may wait', () => {
+  const save = (storage: Storage, key: string, value: Json, mayWait: boolean) => {
+    storage.save([{ key, value }], mayWait)
+    storage.commit()
+  }
+
+  it('is there at once, and on the disk with the next turn that may not wait', () => {
+    fc.assert(
+      fc.property(fc.array(fc.tuple(keys, fc.nat(9), fc.boolean(), fc.boolean())), sequence => {
+        const rows = new MemoryRows()
+        let onDisk = new Map<string, Json>()
+        let inMemory = new Map<string, Json>()
+        let storage = new Storage(rows, LIMITS)
+        for (const [key, value, mayWait, restarts] of sequence) {
+          save(storage, key, value, mayWait)
+          inMemory.set(key, value)
+          if (!mayWait) onDisk = new Map(inMemory)
+          expect(storage.isBehind).toBe(sorted(inMemory).toString() !== sorted(onDisk).toString() || mayWait)
+          expect(sorted(parsed(rows))).toEqual(sorted(onDisk))
+          if (restarts) {
+            storage = new Storage(rows, LIMITS)
+            inMemory = new Map(onDisk)
+          }
+          const others = new Map([...inMemory].filter(([name]) => !name.startsWith('.')))
+          expect(sorted(new Map(storage.protocolRecords()))).toEqual(sorted(others))
+        }
+        storage.flush()
+        storage.commit()
+        expect(sorted(parsed(rows))).toEqual(sorted(inMemory))
+      }),
+      { numRuns: 300 },
+    )
+  })
+
+  it('can be read as history before it is written', () => {
+    const rows = new MemoryRows()
+    const storage = new Storage(rows, LIMITS)
+    storage.save([{ key: 'stub', value: 1 }], true)
+    storage.events.record([eventAt(1)], [])
+    storage.commit()
+    expect(rows.writes).toBe(0)
+    expect(history(storage)).toEqual([1])
+    expect(history(new Storage(rows, LIMITS))).toEqual([])
+    storage.flush()
+    storage.commit()
+    expect(history(new Storage(rows, LIMITS))).toEqual([1])
+  })
+
+  it('costs no row of its own', () => {
+    const rows = new MemoryRows()
+    const storage = new Storage(rows, LIMITS)
+    save(storage, 'log/1', 1, false)
+    const before = rows.writes
+    save(storage, 'stub', 1, true)
+    save(storage, 'cell/a', 1, true)
+    expect(rows.writes).toBe(before)
+    save(storage, 'log/2', 2, false)
+    expect(rows.writes).toBe(before + 1)
+  })
+})
+
 describe('rows', () => {
   const written = (rows: MemoryRows, run: () => void): number => {
     const before = rows.writes

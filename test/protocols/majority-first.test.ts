@@ -99,7 +99,7 @@ describe('majority first', () => {
     expect(cluster.hasTimer(1, 'spread')).toBe(false)
   })
 
-  it('does not put the rest off while operations follow one another', () => {
+  it('Q5 does not put the rest off while operations follow one another', () => {
     const [cluster, by] = measured()
     const start = cluster.now
     for (let count = 0; logAt(cluster, 3).length < logAt(cluster, 1).length || count < 2; count++) {
@@ -109,7 +109,7 @@ describe('majority first', () => {
     }
   })
 
-  it('tells the rest also when nothing follows', () => {
+  it('Q5 tells the rest also when nothing follows', () => {
     const [cluster, by] = measured()
     commitQuickly(cluster, by, 'x')
     exit(cluster, by)
@@ -119,14 +119,14 @@ describe('majority first', () => {
     expect(cluster.timers(1)).toEqual([])
   })
 
-  it('the rest lags by no more than fits one message with a grant behind it', () => {
+  it('Q2 the rest lags by no more than fits one message with a grant behind it', () => {
     const [cluster, by] = measured({ limits: { entriesPerMessage: 4 } })
     for (const opId of ['x', 'y', 'z']) commitQuickly(cluster, by, opId)
     issue(cluster, by, 'w')
     expect(receivers(cluster)).toEqual([2, 3])
   })
 
-  it('sends the DOINVOKE only to those who have the operation', () => {
+  it('Q4 sends the DOINVOKE only to those who have the operation', () => {
     const [cluster, by] = measured()
     commitQuickly(cluster, by, 'x')
     cluster.fire(1, 'flush')
@@ -182,7 +182,7 @@ describe('majority first', () => {
 })
 
 describe('majority first, and the quick one', () => {
-  it('dies right then: the rest is asked after the flush time, and is the quick one from then on', () => {
+  it('Q6 dies right then: the rest is asked after the flush time, and is the quick one from then on', () => {
     const [cluster, by] = measured()
     cluster.crash(2)
     issue(cluster, by, 'x')
@@ -195,7 +195,7 @@ describe('majority first, and the quick one', () => {
     expect(outcomes(cluster)).toEqual(['first', 'x', 'y'])
   })
 
-  it('cannot be reached: the rest is asked at once', () => {
+  it('Q6 cannot be reached: the rest is asked at once', () => {
     const [cluster, by] = measured()
     cluster.isolate(2)
     issue(cluster, by, 'x')
@@ -270,7 +270,7 @@ describe('majority first, and one that lags', () => {
     return [cluster, by]
   }
 
-  it('is asked to read: the read has all that was committed before it', () => {
+  it('Q7 is asked to read: the read has all that was committed before it', () => {
     const [cluster] = lagging()
     cluster.user(3, { type: 'read', request: 'r' })
     cluster.deliver()
@@ -287,7 +287,7 @@ describe('majority first, and one that lags', () => {
     expect(valueAt(cluster, 3)).toBe(3)
   })
 
-  it('gets the token, with everything before it', () => {
+  it('Q1 gets the token, with everything before it', () => {
     const [cluster, by] = lagging()
     cluster.try(3, 'c')
     cluster.deliver()
@@ -298,7 +298,7 @@ describe('majority first, and one that lags', () => {
     expect(valueAt(cluster, 3)).toBe(3)
   })
 
-  it('knows of a grant to another one as soon as all do, and what lies before it', () => {
+  it('Q1 knows of a grant to another one as soon as all do, and what lies before it', () => {
     const [cluster, by] = lagging()
     cluster.try(2, 'b')
     cluster.deliver()
@@ -308,7 +308,7 @@ describe('majority first, and one that lags', () => {
     expect(logAt(cluster, 3)).toEqual(logAt(cluster, 1))
   })
 
-  it('votes at once that the owner is silent, though its log is shorter', () => {
+  it('Q3 votes at once that the owner is silent, though its log is shorter', () => {
     const [cluster] = lagging()
     cluster.crash(1)
     cluster.try(2, 'b')
@@ -335,7 +335,7 @@ describe('majority first, and one that lags', () => {
     expect(valueAt(cluster, 3)).toBe(3)
   })
 
-  it('lets one that can enter the next epoch propose', () => {
+  it('Q6 lets one that can enter the next epoch propose', () => {
     const [cluster] = measured({}, { 2: 9, 3: 2 })
     const by = holder(cluster, 1, 'a')
     for (const opId of ['x', 'y']) commitQuickly(cluster, by, opId)
@@ -356,7 +356,7 @@ describe('majority first, and one that lags', () => {
     expect(valueAt(cluster, 2)).toBe(3)
   })
 
-  it('does not ask for what it lacks unless somebody waits there', () => {
+  it('Q4 does not ask for what it lacks unless somebody waits there', () => {
     const [cluster] = lagging()
     const { epoch } = cluster.state(1).durable.epoch
     const alive = { type: 'alive', epoch, length: logAt(cluster, 1).length } as const

@@ -37,6 +37,8 @@ export type Matcher<Message> = (sent: Sent<Message>) => boolean
 interface Seat<State> {
   readonly context: Context
   readonly storage: Map<string, Json>
+  /** What the disk has of records that were saved and may wait; `undefined`: nothing. */
+  readonly overwritten: Map<string, Json | undefined>
   /** `null` while it is down. */
   state: State | null
   readonly timers: Map<string, number>
@@ -100,7 +102,8 @@ export class Table<State extends { durable: unknown }, Message> {
       },
       resource,
     }
-    return { context, storage: new Map(), state: null, timers: new Map(), crashAfter: null }
+    const timers = new Map<string, number>()
+    return { context, storage: new Map(), overwritten: new Map(), state: null, timers, crashAfter: null }
   }
 
   // ---- participants
@@ -148,6 +151,17 @@ export class Table<State extends { durable: unknown }, Message> {
     seat.state = null
     seat.crashAfter = null
     seat.timers.clear()
+  }
+
+  /** The same, before what may wait was written. */
+  crashUnwritten(participant: number): void {
+    const { storage, overwritten } = this.seat(participant)
+    for (const [key, value] of overwritten) {
+      if (value === undefined) storage.delete(key)
+      else storage.set(key, value)
+    }
+    overwritten.clear()
+    this.crash(participant)
   }
 
   /** An incarnation is a number that no other start has had; a test may choose it. */
@@ -353,10 +367,12 @@ export class Table<State extends { durable: unknown }, Message> {
   }
 
   protected perform(participant: number, effect: Effect<Message>): void {
-    const { storage, timers } = this.seat(participant)
+    const { storage, overwritten, timers } = this.seat(participant)
     switch (effect.type) {
       case 'save':
+        if (!effect.mayWait) overwritten.clear()
         for (const { key, value } of effect.records) {
+          if (effect.mayWait && !overwritten.has(key)) overwritten.set(key, storage.get(key))
           if (value === null) storage.delete(key)
           else storage.set(key, frozen(value))
         }

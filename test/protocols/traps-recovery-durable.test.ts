@@ -1,5 +1,5 @@
 /**
- * The durability table: what must be written before what is said. A participant stops at any effect of a step
+ * W1 to W8: what must be written before what is said. A participant stops at any effect of a step
  * and comes back with only what it wrote.
  */
 import { describe, expect, it } from 'vitest'
@@ -39,7 +39,7 @@ describe.each(protocols)('durable %s', (_name, protocol) => {
   const stubOf = (cluster: Cluster, participant: number) =>
     cluster.storage(participant).get('stub') as unknown as StubRecord
 
-  it('before REQUEST: the request id', () => {
+  it('W1 before REQUEST: the request id', () => {
     const cluster = createCluster()
     cluster.try(2, 'b')
     const [request] = bodies(cluster.network, 'request')
@@ -52,7 +52,7 @@ describe.each(protocols)('durable %s', (_name, protocol) => {
     expect(stubOf(cluster, 2).requestId).toBe(1)
   })
 
-  it('before GRANTED: the entry', () => {
+  it('W2 before GRANTED: the entry', () => {
     const cluster = createCluster()
     cluster.try(2, 'b')
     cluster.deliver(all(ofType('request'), to(1)))
@@ -61,7 +61,7 @@ describe.each(protocols)('durable %s', (_name, protocol) => {
     expect(logAt(cluster, 1)).toEqual(granted?.entries)
   })
 
-  it('before INVOKE: the entry, the state of the stub and the pending operation', () => {
+  it('W2 before INVOKE: the entry, the state of the stub and the pending operation', () => {
     const cluster = createCluster()
     const by = enter(cluster, 1, 'a')
     issue(cluster, by, 'x')
@@ -76,7 +76,7 @@ describe.each(protocols)('durable %s', (_name, protocol) => {
     expect(valueAt(cluster, 2)).toBe(1)
   })
 
-  it('before ACK: the log up to it', () => {
+  it('W3 before ACK: the log up to it', () => {
     const cluster = createCluster()
     const by = enter(cluster, 1, 'a')
     issue(cluster, by, 'x')
@@ -86,7 +86,7 @@ describe.each(protocols)('durable %s', (_name, protocol) => {
     expect(logAt(cluster, 3)).toEqual(logAt(cluster, 1))
   })
 
-  it('before NEWEP: the seal; after it no ACK and no append in that epoch', () => {
+  it('W4 before NEWEP: the seal; after it no ACK and no append in that epoch', () => {
     const cluster = createCluster()
     const by = enter(cluster, 1, 'a')
     cluster.try(2, 'b')
@@ -110,7 +110,7 @@ describe.each(protocols)('durable %s', (_name, protocol) => {
     expect(bodies(cluster.network, 'prepare')).toHaveLength(4)
   }
 
-  it('before promise: the promised ballot', () => {
+  it('W5 before promise: the promised ballot', () => {
     const cluster = createCluster(5)
     preparing(cluster)
     cluster.deliver(all(ofType('prepare'), to(3, 4)))
@@ -124,7 +124,7 @@ describe.each(protocols)('durable %s', (_name, protocol) => {
     expect(bodies(cluster.network, 'promise')).toEqual([])
   })
 
-  it('before accepted: the ballot and the value', () => {
+  it('W5 before accepted: the ballot and the value', () => {
     const cluster = createCluster(5)
     preparing(cluster)
     cluster.deliver(all(ofType('prepare', 'promise', 'accept'), among(2, 3, 4)))
@@ -135,7 +135,7 @@ describe.each(protocols)('durable %s', (_name, protocol) => {
     expect(cluster.state(4).durable.paxos.accepted).toEqual({ ballot, value })
   })
 
-  it('before accept: the own ballot and value count as accepted', () => {
+  it('W5 before accept: the own ballot and value count as accepted', () => {
     const cluster = createCluster(5)
     preparing(cluster)
     cluster.deliver(all(ofType('prepare', 'promise'), among(2, 3, 4)))
@@ -144,7 +144,7 @@ describe.each(protocols)('durable %s', (_name, protocol) => {
     expect(cluster.state(2).durable.paxos.accepted).toEqual({ ballot, value })
   })
 
-  it('before prepare: the own ballot, so that none is used twice', () => {
+  it('W5 before prepare: the own ballot, so that none is used twice', () => {
     const cluster = createCluster(5)
     preparing(cluster)
     const first = bodies(cluster.network, 'prepare')[0]!.ballot
@@ -171,7 +171,7 @@ describe.each(protocols)('durable %s', (_name, protocol) => {
     return by
   }
 
-  it('before anything of the next epoch: the decision and the whole transition', () => {
+  it('W6 before anything of the next epoch: the decision and the whole transition', () => {
     const cluster = createCluster(5)
     aboutToDecide(cluster)
     cluster.crashDuringNextStep(2, 1)
@@ -184,7 +184,7 @@ describe.each(protocols)('durable %s', (_name, protocol) => {
     expect(cluster.try(2, 'b')).toMatchObject([{ type: 'crit', user: 'b', epoch: 1 }])
   })
 
-  it('before anything of the next epoch: that what was rolled back is gone', () => {
+  it('W6 before anything of the next epoch: that what was rolled back is gone', () => {
     const cluster = createCluster(5)
     exit(cluster, enter(cluster, 1, 'a'))
     cluster.isolate(1)
@@ -199,7 +199,7 @@ describe.each(protocols)('durable %s', (_name, protocol) => {
     expect([epochOf(cluster, 1), logAt(cluster, 1).length]).toEqual([1, 1])
   })
 
-  it('before the decision is written nothing of it is', () => {
+  it('W6 before the decision is written nothing of it is', () => {
     const cluster = createCluster(5)
     aboutToDecide(cluster)
     cluster.crashDuringNextStep(2, 0)
@@ -211,7 +211,7 @@ describe.each(protocols)('durable %s', (_name, protocol) => {
     expect(epochOf(cluster, 2)).toBe(1)
   })
 
-  it('before ejected: the end of the grant', () => {
+  it('W6 before ejected: the end of the grant', () => {
     const cluster = createCluster(5)
     const by = aboutToDecide(cluster)
     cluster.deliver(among(2, 4))
@@ -223,7 +223,7 @@ describe.each(protocols)('durable %s', (_name, protocol) => {
     expect(exit(cluster, by)).toMatchObject([{ refusal: { code: 'grant-over', ending } }])
   })
 
-  it('before crit: the grant', () => {
+  it('W6 before crit: the grant', () => {
     const cluster = createCluster()
     cluster.crashDuringNextStep(1, 1)
     cluster.try(1, 'a')
@@ -234,7 +234,17 @@ describe.each(protocols)('durable %s', (_name, protocol) => {
     expect(logAt(cluster, 2)).toHaveLength(1)
   })
 
-  it('before outcome: application, applied index and result, together', () => {
+  it('W7 before JOIN: the incarnation', () => {
+    const cluster = createCluster()
+    cluster.wipe(3)
+    // It stops when one of the others has been asked.
+    cluster.crashDuringNextStep(3, 2)
+    cluster.start(3, false, 77)
+    cluster.start(3, false, 78)
+    expect(bodies(cluster.sent, 'join').map(({ incarnation }) => incarnation)).toEqual([77, 77, 77])
+  })
+
+  it('W8 before outcome: application, applied index and result, together', () => {
     const cluster = createCluster()
     const by = enter(cluster, 1, 'a')
     issue(cluster, by, 'x')
@@ -251,7 +261,7 @@ describe.each(protocols)('durable %s', (_name, protocol) => {
     expect([1, 2, 3].map(id => valueAt(cluster, id))).toEqual([2, 2, 2])
   })
 
-  it('before the outcome is written nothing of it is', () => {
+  it('W8 before the outcome is written nothing of it is', () => {
     const cluster = createCluster()
     const by = enter(cluster, 1, 'a')
     issue(cluster, by, 'x')

@@ -1,6 +1,6 @@
 /**
  * Traps D1-D4 and D6: a participant comes back with what it wrote. (D5 is about the Durable Object.) The
- * durability table is in traps-recovery-durable.test.ts.
+ * rules W1 to W8 are in traps-recovery-durable.test.ts.
  */
 import { describe, expect, it } from 'vitest'
 import { Cluster } from './cluster.ts'

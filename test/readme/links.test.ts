@@ -7,6 +7,8 @@ import { allPages, type Page, proseOf, ROOT } from './markdown.ts'
 const MUST_BE_LINKED = [
   'docs/library.md',
   'docs/protocol.md',
+  'docs/specification.md',
+  'docs/writing-an-interpreter.md',
   'docs/evidence.md',
   'docs/keys.md',
   'docs/deploy.md',

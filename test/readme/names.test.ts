@@ -1,8 +1,17 @@
-/** Names of the code that docs/protocol.md and ARCHITECTURE.md mention are still names of the code. */
+/** Names of the code that pages for contributors mention are still names of the code. */
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { pageAt, proseOf, ROOT } from './markdown.ts'
+
+const PAGES = [
+  'docs/protocol.md',
+  'docs/specification.md',
+  'docs/writing-an-interpreter.md',
+  'docs/birth.md',
+  'ARCHITECTURE.md',
+  'CONTRIBUTING.md',
+]
 
 const FOLDERS = ['shared', 'worker', 'client', 'test', 'bench', 'docs', 'examples']
 
@@ -31,7 +40,7 @@ function unknownFiles(text: string): string[] {
   return marked.filter(name => !files.some(file => file.endsWith(`/${name}`)))
 }
 
-describe.each(['docs/protocol.md', 'docs/birth.md', 'ARCHITECTURE.md', 'CONTRIBUTING.md'])('%s', path => {
+describe.each(PAGES)('%s', path => {
   const { text } = pageAt(path)
 
   it('mentions names that the code has', () => {

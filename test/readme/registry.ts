@@ -18,6 +18,12 @@ export const CHECKED_ELSEWHERE: readonly (Named & { readonly by: string })[] = [
   { page: 'docs/library.md', contains: 'wrangler dev', by: 'test/package/package.test.ts' },
   { page: 'docs/library.md', contains: 'npm install', by: 'test/package/package.test.ts' },
   { page: 'docs/testing.md', contains: '@baton-lock/baton/', by: 'test/package/package.test.ts' },
+  { page: 'docs/writing-an-interpreter.md', contains: 'host.ts', by: 'test/readme/interpreter.test.ts' },
+  {
+    page: 'docs/writing-an-interpreter.md',
+    contains: 'participant 1: crit',
+    by: 'test/readme/interpreter.test.ts',
+  },
   { page: 'docs/operations.md', contains: '"level":', by: 'test/router/operations-document.test.ts' },
   {
     page: 'examples/limited-stock/README.md',

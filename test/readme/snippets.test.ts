@@ -56,8 +56,10 @@ async function inFolder<T>(use: (folder: string) => Promise<T>): Promise<T> {
 function write(folder: string, snippets: readonly Snippet[]): void {
   for (const { file, text } of snippets) {
     mkdirSync(dirname(join(folder, file)), { recursive: true })
+    // A program that stands in the root of a clone names the project's files from there.
+    const placed = text.replaceAll("from './shared/", "from '../../../shared/")
     // Without an import or an export a file is no module, and its names would be everybody's.
-    writeFileSync(join(folder, file), `${text}\nexport {}\n`)
+    writeFileSync(join(folder, file), `${placed}\nexport {}\n`)
   }
 }
 

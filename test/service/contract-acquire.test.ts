@@ -68,7 +68,8 @@ describe('acquire', () => {
     const grant = await lock.granted()
     const { status, body } = await lock.acquire({ waitMs: 0 })
     expect([status, body.code, body.retryable]).toEqual([409, 'locked', true])
-    expect(body.holder).toEqual({ participant: 1, fence: grant.fence, expiresAt: grant.expiresAt })
+    const { fence, expiresAt } = grant
+    expect(body.holder).toEqual({ participant: 1, fence, expiresAt, since: expect.any(String) })
     expect(await lock.queue()).toBe(0)
     await lock.released(grant)
   })

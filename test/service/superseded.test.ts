@@ -89,7 +89,7 @@ it('every handler that the class has is among the entries', async () => {
   expect(platform.filter(name => Object.hasOwn(prototype, name))).toEqual(handlers)
 })
 
-describe('what an instance waits for when it is superseded', () => {
+describe('D5 what an instance waits for when it is superseded', () => {
   it('the body of a call: it does nothing with it', async () => {
     let send = (_: string) => {}
     const body = new ReadableStream({

@@ -16,6 +16,8 @@ export interface ClientWorld {
   readonly counts: Counts
   readonly users: Map<string, Client>
   record(event: UserStubEvent): void
+  /** How often this participant has lost something that it had saved and not written yet. */
+  fallBacksOf(participant: ParticipantId): number
   toStub(seat: ClientBase, event: UserInput): void
   wake(client: number, delayMs: number, generation: number): void
 }

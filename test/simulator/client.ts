@@ -35,6 +35,10 @@ export class Client extends ClientBase {
    */
   #mode: Mode = 'exclusive'
   #pending: Operation | null = null
+  /** It leaves with the pending operation. */
+  #thenExits = false
+  /** How often its participant had fallen back when it issued the pending operation, and the one before. */
+  #fallBacks = { now: 0, before: 0 }
   #last: { readonly opId: string; readonly result: Json } | null = null
   /** An operation whose fate is unknown, or that failed: it is asked for again under the next grant. */
   #again: Operation | null = null
@@ -157,6 +161,8 @@ export class Client extends ClientBase {
       const opId = `${this.name}-${++this.#operations}`
       this.#pending = { opId, operation: drawOperation(this.random, this.#crit!.sequence) }
     }
+    this.#fallBacks = { now: this.world.fallBacksOf(this.participant), before: this.#fallBacks.now }
+    this.#thenExits = this.#remaining === 0 && this.random.chance(this.plan.leavesWithOperation)
     this.recordEvent({ type: 'issue', fence: this.#fence, ...this.#pending })
     this.become('issuing', 0)
     this.say(this.#issue())
@@ -164,7 +170,8 @@ export class Client extends ClientBase {
   }
 
   #issue(): UserInput {
-    return { type: 'issue', user: this.name, fence: this.#fence, ...this.#pending! }
+    const thenExit = this.#thenExits ? ({ thenExit: true } as const) : {}
+    return { type: 'issue', user: this.name, fence: this.#fence, ...this.#pending!, ...thenExit }
   }
 
   /** The user disappears silently. Nobody tells its stub. */
@@ -247,10 +254,18 @@ export class Client extends ClientBase {
       this.recordEvent({ type: 'outcome', fence, opId, sequence, result })
       this.#last = { opId, result }
       this.#pending = null
-      this.become('inside', this.random.between(0, 10))
+      if (this.#thenExits) this.#leaveWithIt()
+      else this.become('inside', this.random.between(0, 10))
     } else if (this.#last?.opId === event.opId && !isEqual(this.#last.result, event.result)) {
       violate('I8', `${this.name} was told two outcomes of ${event.opId}`)
     }
+  }
+
+  /** The stub lets it go by itself, unless the operation was known before: then it has to ask. */
+  #leaveWithIt(): void {
+    this.recordEvent({ type: 'exit', fence: this.#fence })
+    this.become('leaving', 0)
+    this.wakeToRetry()
   }
 
   #onLeft(): void {
@@ -300,9 +315,18 @@ export class Client extends ClientBase {
     }
   }
 
+  /** Whether the stub may have forgotten that it settled the operation that was issued last before this. */
+  #mayBeForgotten(event: 'issue' | 'exit' | 'keep-alive'): boolean {
+    const { now, before } = this.#fallBacks
+    const whenIssued = event === 'issue' && this.state === 'issuing' ? before : now
+    return this.world.fallBacksOf(this.participant) > whenIssued
+  }
+
   /** The grant is over, and the news of its end got lost. */
   #onGrantRefused(event: 'issue' | 'exit' | 'keep-alive', refusal: Refusal): void {
     if (this.#crit === null) return
+    // The stub has forgotten that it has settled the operation before, and settles it again.
+    if (refusal.code === 'busy' && this.#mayBeForgotten(event)) return
     if (refusal.code === 'busy') {
       violate('I10', `${this.name} was told to be busy with another operation on ${event}, and is not`)
     }
@@ -310,6 +334,8 @@ export class Client extends ClientBase {
     if (ending !== null && ending.fence !== this.#fence) return
     if (ending?.reason === 'released') {
       if (this.state === 'leaving') return this.#onLeft()
+      // It left with its operation, whose result is no longer remembered.
+      if (this.state === 'issuing' && this.#thenExits) return this.#onEjected('expired', ending.pending)
       violate('I10', `${this.name} is told on ${event} that it has left, and has not`)
     }
     this.#onEjected(ending?.reason ?? 'expired', ending?.pending)

@@ -37,6 +37,8 @@ export const COUNT_NAMES = [
   'pauses',
   'crashes',
   'crashesAfterSave',
+  'savesThatWait',
+  'waitingSavesLost',
   'wipes',
   'falseSuspicions',
   'wrongTimeouts',

@@ -58,6 +58,8 @@ export const EXPECTATIONS: readonly Expectation[] = [
   ofAll('confirmedAcquires', 1),
   ofAll('keepAlives', 1),
   ofWme('truncations', 1),
+  ofWme('savesThatWait', 1),
+  ofWme('waitingSavesLost', 1, 'crashes'),
   ofWme('resultsDropped', 1),
   ofAll('quiescences', 1),
   ofAll('calmStretches', 1),

@@ -17,6 +17,14 @@ const MAX_STEPS = 2_000_000
 const NOTICED_WHEN_DOWN = 0.3
 const NOTICED_WHEN_CUT = 0.05
 
+/** How often something that may wait is written at once. */
+const WRITTEN_AT_ONCE = 0.1
+
+/** A crash is this much likelier while something waits to be written. */
+const CRASHES_WHILE_IT_WAITS = 5
+
+type SaveEffect = Extract<Effect<never>, { readonly type: 'save' }>
+
 export class Interpreter<State, Message> {
   readonly #world: World<State, Message>
   readonly #isStrict: boolean
@@ -72,7 +80,9 @@ export class Interpreter<State, Message> {
     const effects = subject.protocol.step(participant.context, participant.state, input)
     world.transcript.step(world.now, participant.id, input, effects)
     const mayCrash = world.hasFaults && effects.length > 0 && world.mayCrash(participant.id)
-    const isCrashing = mayCrash && random.chance(scenario.crashAfterSave)
+    const mayLose = effects[0]?.type === 'save' && effects[0].mayWait
+    const isCrashing =
+      mayCrash && random.chance(scenario.crashAfterSave * (mayLose ? CRASHES_WHILE_IT_WAITS : 1))
     // How many effects happen before the crash. The save is made in any case: crashing before it is the same
     // as crashing before the input.
     const performed = isCrashing ? random.below(effects.length) : effects.length
@@ -98,11 +108,8 @@ export class Interpreter<State, Message> {
     switch (effect.type) {
       case 'save':
         if (index !== 0) violate('effects', 'a save is not the first effect of its step')
-        for (const { key, value } of effect.records) {
-          if (value === null) participant.storage.delete(key)
-          else participant.storage.set(key, this.#isStrict ? (frozenCopy(value) as Json) : value)
-        }
-        return world.checks.saved(participant, effect.records)
+        this.#save(participant, effect)
+        return world.checks.saved(participant, effect.records, effect.mayWait === true)
       case 'send':
         if (!isLost) this.#send(participant, effect.to, effect.message)
         return
@@ -124,6 +131,16 @@ export class Interpreter<State, Message> {
         else if (!isLost) world.toUser(participant, event)
       }
     }
+  }
+
+  #save(participant: Participant<State, Message>, { records, mayWait }: SaveEffect): void {
+    const { random, counts } = this.#world
+    const saved = this.#isStrict
+      ? records.map(({ key, value }) => ({ key, value: frozenCopy(value) as Json | null }))
+      : records
+    if (mayWait) counts.savesThatWait++
+    // The host may write at any moment, and does so now and then.
+    participant.save(saved, mayWait === true && !random.chance(WRITTEN_AT_ONCE))
   }
 
   #send(participant: Participant<State, Message>, to: ParticipantId, message: Envelope<Message>): void {

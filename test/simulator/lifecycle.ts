@@ -43,6 +43,17 @@ export class Lifecycle<State, Message> {
     participant.inbox.length = 0
     participant.timers = new Map()
     world.checks.crashed(participant)
+    this.#loseWaiting(participant)
+  }
+
+  #loseWaiting(participant: Participant<State, Message>): void {
+    const world = this.#world
+    if (!participant.loseWaiting()) return
+    world.counts.waitingSavesLost++
+    world.transcript.note(world.now, participant.id, 'loses what was not written yet')
+    world.checks.fellBack(participant)
+    world.recorder.restarted(world.now, participant.id, world.subject.appliedBy!(participant.storage))
+    participant.fallBacks++
   }
 
   crashAndRestart(participant: Participant<State, Message>): void {

@@ -78,6 +78,12 @@ export class Recorder {
     if (event.type === 'response') this.events[last] = { ...event, hash }
   }
 
+  /** The process begins again with what was on the disk: the replica applies the rest a second time. */
+  restarted(at: number, participant: ParticipantId, sequence: number): void {
+    this.serial.restarted(participant, sequence)
+    this.events.push({ at, participant, type: 'restart', sequence })
+  }
+
   wiped(at: number, participant: ParticipantId): void {
     this.serial.wiped(participant)
     this.events.push({ at, participant, type: 'wipe' })

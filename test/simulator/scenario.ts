@@ -92,6 +92,8 @@ export interface ClientScenario {
   readonly loss: number
   /** Whether there is anything to issue operations on. */
   readonly issues: boolean
+  /** The probability that a user leaves with its last operation. */
+  readonly leavesWithOperation: number
   /** The probability that a user is a reader. */
   readonly shared: number
 }
@@ -219,6 +221,7 @@ export function drawScenario(options: RunOptions, seed: number, variant: Variant
       overstay: probability('expiries', 0.01, 0.15),
       loss: probability('loss', 0.003, 0.05),
       issues: claims.guardsState,
+      leavesWithOperation: options.protocol === 'wme-1' || options.protocol === 'wme-2' ? 0.4 : 0,
       shared: claims.readers ? drawReaders(seed) : 0,
     },
     readMs: drawReads(random, claims.guardsState),

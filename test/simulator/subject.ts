@@ -1,6 +1,8 @@
 /**
  * What the simulator must know about a protocol beyond its interface, and the checks that run along with it.
  */
+
+import type { Json } from '../../shared/json.ts'
 import type {
   DurableRecord,
   Emitted,
@@ -32,6 +34,8 @@ export interface Subject<State, Message> {
   ): ParticipantId
   /** No user waits at this participant or is inside, and nothing is pending. */
   isIdle(participant: Participant<State, Message>): boolean
+  /** Up to which sequence the stored replica has applied the log, if the protocol saves what may wait. */
+  appliedBy?(storage: ReadonlyMap<string, Json>): number
   /** The replica of the resource. Not called for a lock that guards none. */
   cellsOf(participant: Participant<State, Message>): Readonly<Cells>
   createChecks(world: World<State, Message>): Checks<State, Message>
@@ -41,8 +45,8 @@ export interface Subject<State, Message> {
 export interface Checks<State, Message> {
   /** A user's event has reached its stub, and the step that it causes begins. */
   said(participant: Participant<State, Message>, event: UserInput): void
-  /** The records of this step are in the participant's storage. */
-  saved(participant: Participant<State, Message>, records: readonly DurableRecord[]): void
+  /** The records of this step are in the participant's storage; if they may wait, perhaps not on its disk. */
+  saved(participant: Participant<State, Message>, records: readonly DurableRecord[], mayWait: boolean): void
   /** This message leaves; the save that precedes it has been made. */
   sent(participant: Participant<State, Message>, to: ParticipantId, message: Envelope<Message>): void
   /** The step wants this said. `isLost`: a crash came before it was. */
@@ -51,6 +55,8 @@ export interface Checks<State, Message> {
   stepped(participant: Participant<State, Message>, input: Input<Message>): void
   /** Called with the state that the process had when it stopped. */
   crashed(participant: Participant<State, Message>): void
+  /** The storage is now what it was before the saves that waited when the process stopped. */
+  fellBack(participant: Participant<State, Message>): void
   wiped(participant: Participant<State, Message>): void
   /** The run is over. */
   finished(): void

@@ -1,7 +1,7 @@
 /** Weak mutual exclusion as the subject of a simulation. */
 import type { ProtocolName } from '../../shared/protocols/protocol.ts'
 import type { WmeMessage } from '../../shared/protocols/wme/messages.ts'
-import type { Membership, WmeState } from '../../shared/protocols/wme/state.ts'
+import type { Membership, Progress, WmeState } from '../../shared/protocols/wme/state.ts'
 import { wme1, wme2 } from '../../shared/protocols/wme/wme.ts'
 import { WmeInvariants } from './invariants/wme-invariants.ts'
 import type { Random } from './random.ts'
@@ -25,6 +25,7 @@ export function wmeSubject(name: ProtocolName): Subject<WmeState, WmeMessage> {
       durable.stub.phase === 'idle' &&
       durable.waiters.length === 0 &&
       soft.reads.length + soft.ejects.length === 0,
+    appliedBy: storage => (storage.get('progress') as Progress | undefined)?.applied ?? 0,
     cellsOf: ({ state }) => state.durable.replica.cells,
     createChecks: world => new WmeInvariants(world),
   }

@@ -165,6 +165,10 @@ export class World<State, Message> {
     else if (event.type === 'crash') this.calm.disturb()
   }
 
+  fallBacksOf(participant: ParticipantId): number {
+    return this.participant(participant).fallBacks
+  }
+
   /** A client and its stub talk in order, but what they say can get lost. */
   toStub(seat: ClientBase, event: UserInput): void {
     const at = Math.max(this.now + 0.1 + this.random.fraction(), seat.lastSaid)

@@ -69,6 +69,9 @@ const BOOTS = '.boots'
 /** How long a call to delete the lock waits for the participants that are there to hear of it. */
 const TELL_MS = 1_000
 
+/** How long something that may wait is kept in memory only. Too short for an alarm (timers.ts). */
+const WRITE_WITHIN_MS = 200
+
 export class Participant {
   private readonly runtime: Runtime
   private readonly deployment: Deployment
@@ -93,6 +96,7 @@ export class Participant {
   private knownMember: Member | null = null
   private readonly inFlight = new CallsInFlight()
   private requests = 0
+  private willWrite = false
 
   constructor(runtime: Runtime, storage: Storage, deployment: Deployment) {
     const member = () => this.member
@@ -195,9 +199,23 @@ export class Participant {
     turns.finish = () => {
       this.exchange.send()
       this.teller.check()
+      this.writeSoon()
       timers.arm()
     }
     if (lock.isKnown) turns.begin(() => this.wake())
+  }
+
+  /**
+   * What may wait is written with the next turn that must be written. If none comes, it is written by itself,
+   * so that a lock that is woken later finds its last operations settled.
+   */
+  private writeSoon(): void {
+    if (!this.storage.isBehind || this.willWrite) return
+    this.willWrite = true
+    this.timers.set(this.runtime.now() + WRITE_WITHIN_MS, () => {
+      this.willWrite = false
+      this.storage.flush()
+    })
   }
 
   /**

@@ -44,7 +44,7 @@ export type LocalQueueTimer = 'ttl' | 'wait'
 
 /** A step of a protocol that has a local queue. */
 export interface LocalQueueStep
-  extends Pick<StepOf<unknown, LocalQueueTimer>, 'context' | 'now' | 'records' | 'timers'> {
+  extends Pick<StepOf<unknown, LocalQueueTimer>, 'context' | 'now' | 'records' | 'mayWait' | 'timers'> {
   readonly effects: { push(effect: Effect<never>): unknown }
   readonly localQueue: LocalQueue
 }

@@ -1,8 +1,8 @@
 /**
  * All messages of the algorithm (section 4). Each carries the sequence number of the request that it is
- * about, so a message about a request that is over is recognised. A LOCKED begins a round of its arbiter. A
- * node that gives that lock back, or is asked to, names the round, so that a late message of one round does
- * not touch the lock of the next.
+ * about, so a message about a request that is over is recognised (K4). A LOCKED begins a round of its
+ * arbiter. A node that gives that lock back, or is asked to, names the round, so that a late message of one
+ * round does not touch the lock of the next.
  *
  * Each message also carries the highest sequence number that its sender knows of. The paper says that a
  * request's number is greater than any that was "sent, received, or observed", but not how one is observed. A

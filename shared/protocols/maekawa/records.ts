@@ -1,4 +1,4 @@
-/** The durable state as records, and back. Everything that is not in a record is lost with the process. */
+/** The durable state as records (K5), and back. All that is not in a record is lost with the process. */
 import type { Json } from '../../json.ts'
 import { emptyLocalQueue, restoreLocalQueueRecord, sortLocalQueue } from '../lock-only/local-queue.ts'
 import { noOperators } from '../lock-only/operators.ts'

@@ -1,5 +1,5 @@
 /**
- * Retransmission. The paper's channels lose nothing. Here a node that waits asks again, with growing
+ * Retransmission (K6). The paper's channels lose nothing. Here a node that waits asks again, with growing
  * intervals, until it is locked everywhere. Everything else follows: a member that is asked twice repeats
  * what was lost, to the node that asks and to the node that it is locked for. So a node that waits for
  * nothing sets no timer, and a run without loss needs no more messages than the paper's.

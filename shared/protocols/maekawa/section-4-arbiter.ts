@@ -4,9 +4,9 @@
  * here. Only then does its node give back what it holds elsewhere, and only that breaks a cycle of nodes that
  * lock one another.
  *
- * Invariant: every waiting request but the first has been sent FAILED. The first has been sent FAILED too,
- * unless it precedes the locker, which has then been sent INQUIRE. A message that is lost is said again when
- * the node that waits asks again.
+ * Invariant (K1): every waiting request but the first has been sent FAILED. The first has been sent FAILED
+ * too, unless it precedes the locker, which has then been sent INQUIRE. A message that is lost is said again
+ * when the node that waits asks again.
  */
 import type { ParticipantId } from '../protocol.ts'
 import { forget, save } from '../step.ts'

@@ -1,7 +1,7 @@
 /**
- * How the group changes (7.2.2, 7.3, 7.4): through a sponsor, under mutual exclusion, as the paper has it for
- * insertions. A node that wants in asks a member; a node that wants out, or has declared another one dead, is
- * the sponsor itself. The sponsor asks for the critical section as a writer, and once it is inside
+ * How the group changes (R5; 7.2.2, 7.3, 7.4): through a sponsor, under mutual exclusion, as the paper has it
+ * for insertions. A node that wants in asks a member; a node that wants out, or has declared another one
+ * dead, is the sponsor itself. The sponsor asks for the critical section as a writer, and once it is inside
  *   1. it writes the new group down, with a fence as its number, and tells all members; each member takes the
  *      group over if its number is the larger, and answers with the highest sequence number that it has seen
  *      or used;

@@ -1,15 +1,15 @@
 /**
  * Section 2.2: the paper's three processes. The paper's semaphore is a step here: reading the shared
- * variables, deferring, and noting the deferral are one transaction.
+ * variables, deferring, and noting the deferral are one transaction (R1).
  *
  *   the process which invokes mutual exclusion    invoke, isPermitted, leave
  *   the process which receives REQUESTs           onRequest (section-2-rule.ts)
  *   the process which receives REPLYs             onReply
  *
  * Durable before a REQUEST: the number, and that this node requests. Durable before a REPLY: the highest
- * number seen. Durable with a deferral: its note. A REPLY is owed once. If it is lost, the request is said
- * again and answered again (7.4), and the answer means the same: a node that has replied to a number chooses
- * only higher ones.
+ * number seen (R2). Durable with a deferral: its note. A REPLY is owed once. If it is lost, the request is
+ * said again and answered again (7.4), and the answer means the same: a node that has replied to a number
+ * chooses only higher ones.
  */
 import type { Mode, ParticipantId } from '../protocol.ts'
 import type { ReplyMessage, RequestMessage } from './messages.ts'

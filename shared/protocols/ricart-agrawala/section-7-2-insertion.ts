@@ -3,12 +3,12 @@
  * that was declared dead. It asks one member after the other to sponsor it until one has done so
  * (group-change.ts).
  *
- * Instead of waiting as in 7.2.1, a node that was there before comes with a new incarnation. What its earlier
- * life asked for or was granted is over once all members have acknowledged the new one. Only then may it ask:
- * its number is above all that was in use (7.2.3). Until then it answers every request at once ("incoming
- * REQUEST messages are processed normally"). It is not requesting, so its REPLY is true, and without it its
- * sponsor would never be inside. A user that was inside at a node whose storage is gone is ejected by that
- * loss; the fences of those who follow are larger (fence.ts).
+ * Instead of waiting as in 7.2.1, a node that was there before comes with a new incarnation (R6). What its
+ * earlier life asked for or was granted is over once all members have acknowledged the new one. Only then may
+ * it ask: its number is above all that was in use (7.2.3). Until then it answers every request at once
+ * ("incoming REQUEST messages are processed normally"). It is not requesting, so its REPLY is true, and
+ * without it its sponsor would never be inside. A user that was inside at a node whose storage is gone is
+ * ejected by that loss; the fences of those who follow are larger (fence.ts).
  */
 import { eject, refuse } from '../lock-only/users.ts'
 import type { Context, ParticipantId } from '../protocol.ts'

@@ -3,8 +3,8 @@
  * others that it leaves, and is out when they have acknowledged; nodes that wait for its REPLY pretend that
  * it came. The paper does not say what happens if two nodes leave, or one leaves and one comes, at the same
  * time. So the leaver does this as the sponsor of its own removal, inside the critical section, with no user
- * in it (group-change.ts). Once outside it is neither requesting nor inside, and answers nobody: nobody needs
- * it any more.
+ * in it (R7, group-change.ts). Once outside it is neither requesting nor inside, and answers nobody: nobody
+ * needs it any more.
  */
 import { refuse } from '../lock-only/users.ts'
 import type { UserInput } from '../protocol.ts'

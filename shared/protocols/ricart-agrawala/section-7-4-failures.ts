@@ -4,11 +4,11 @@
  *
  * As printed, ARE_YOU_THERE(j) is answered with REPLY if Reply_Deferred[j] is FALSE. If the REQUEST was lost
  * and the node that is asked has priority, or is inside, that lets two in. So ARE_YOU_THERE carries the
- * request, and the normal rule answers it: REPLY, or a note and YES_I_AM_HERE. Every request is repeated in
- * this way too: the first timer of 7.4 is the repeat timer, and a REPLY that was lost is sent again.
+ * request, and the normal rule answers it (R4): REPLY, or a note and YES_I_AM_HERE. Every request is repeated
+ * in this way too: the first timer of 7.4 is the repeat timer, and a REPLY that was lost is sent again.
  *
  * Declaring a node dead is unsafe as soon as silence may have another reason, such as a network that is
- * split: the silent node may be inside. So it is off unless `declareDeadAfterMs` is set. A node that was
+ * split: the silent node may be inside (R8). So it is off unless `declareDeadAfterMs` is set. A node that was
  * wrongly declared dead learns it from the sponsor of its removal, or from the first member that it asks
  * (`not-a-member`). Its users inside are ejected, and it comes back as a new node (7.2). Until it learns it,
  * its users may follow one another, but with fences that are out of date. A node that restarts cannot know

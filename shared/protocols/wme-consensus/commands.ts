@@ -3,9 +3,9 @@
  * decides three things: to enter, to leave, and to operate on the resource. The other commands are what a
  * service needs besides.
  *
- * A command may be decided twice, by two coordinators that both heard of it. So a participant has three lanes
- * with one command at a time in each. Commands are numbered, and the highest number decided in a lane tells
- * which are old (state-machine.ts).
+ * A command may be decided twice (P1), by two coordinators that both heard of it. So a participant has three
+ * lanes with one command at a time in each. Commands are numbered, and the highest number decided in a lane
+ * tells which are old (state-machine.ts).
  */
 import type { EjectionReason } from '../../history/events.ts'
 import type { Json } from '../../json.ts'

@@ -1,4 +1,4 @@
-/** What a user sees of its grant: entering, the outcome of its operation, and the end of the grant. */
+/** What a user sees of its grant, once it is decided (P3): entering, an outcome, and the end of the grant. */
 import type { EjectionReason } from '../../history/events.ts'
 import type { Json } from '../../json.ts'
 import { digest } from '../../resource/canonical.ts'

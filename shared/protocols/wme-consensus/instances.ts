@@ -1,7 +1,7 @@
 /**
  * Deciding, instance by instance. After the preliminary broadcast (requests.ts) the coordinator proposes the
  * command in the next free instance; the others accept it and say so; what a majority has accepted in one
- * ballot is decided.
+ * ballot is decided (P2).
  *
  * The two forms of Table 1 differ in who receives the acknowledgements:
  *   latency-optimal   all, and each concludes for itself: 3 steps with the broadcast, (N-1)(N+1) messages;

@@ -1,7 +1,7 @@
 /**
  * Linearizable reads without the lock, in the manner of this algorithm: by a consensus instance. The command
  * changes nothing, but once it is decided and applied here, so is everything that was decided before the read
- * was asked for. One barrier at a time serves all the reads that came before it.
+ * was asked for. One barrier at a time serves all the reads that came before it (P5).
  */
 import type { UserInput } from '../protocol.ts'
 import { emit, isFree, type Step, submit } from './step.ts'

@@ -2,7 +2,7 @@
  * ◇P at work (detector.ts). A participant that waits watches those it waits for: the coordinator, and the
  * participant of the holder. When one of them falls silent, it asks the others whether they hear nothing
  * either, so that a participant that cannot receive does not disturb everybody (trap B10). If a majority
- * agrees, a silent coordinator is replaced, and a silent holder is ejected.
+ * agrees, a silent coordinator is replaced, and a silent holder is ejected by a command (P4).
  *
  * Only the answer to a ping is a sign of life: a participant that can send but hears nothing is of no use.
  */

@@ -1,6 +1,6 @@
 /**
- * What Figure 4 changes in Figure 1, and nothing else: who receives an acknowledgement, and how the others
- * learn that an operation is committed. `wme-1` is in figure-1-acknowledgement.ts, `wme-2` in
+ * What Figure 4 changes in Figure 1, and nothing else: who receives an acknowledgement (L14), and how the
+ * others learn that an operation is committed (L15). `wme-1` is in figure-1-acknowledgement.ts, `wme-2` in
  * figure-4-acknowledgement.ts.
  */
 import type { ParticipantId, WmeName } from '../protocol.ts'

@@ -1,7 +1,8 @@
 /**
- * Catching up (traps B5, C5, C6). A participant that finds out that it is behind asks the peer that told it,
- * and gets the rest of the log. If the log no longer reaches back that far, it gets a snapshot in pages and
- * then the entries that follow. Any participant can help, because what is committed is the same everywhere.
+ * Catching up (L22; traps B5, C5, C6). A participant that finds out that it is behind asks the peer that told
+ * it, and gets the rest of the log. If the log no longer reaches back that far, it gets a snapshot in pages
+ * and then the entries that follow. Any participant can help, because what is committed is the same
+ * everywhere.
  */
 import { type ReplicaSnapshot, restoreReplica } from '../../resource/replica.ts'
 import { endAsking } from '../asking.ts'

@@ -1,7 +1,8 @@
 /**
  * From acknowledgements to the replica: what a majority holds is committed, and what is committed is applied,
- * in the order of the log and without gaps (traps A2, A5, A6). The application, the applied index and the
- * result are one transaction.
+ * in the order of the log and without gaps (L16; traps A2, A5, A6). The application, the applied index and
+ * the result are one transaction. It may wait for the next one (W9): should it get lost, the log still has
+ * the operation, here and on a majority, and it is applied again from there.
  */
 import { invoke } from '../../resource/replica.ts'
 import { reachedByMajority } from '../quorum.ts'
@@ -9,7 +10,7 @@ import { fenceOf } from './fence.ts'
 import { confirmGrant, deliverOutcome } from './grants.ts'
 import { assertSameLog, entryAt, lengthOf, saveProgress, truncate } from './log.ts'
 import type { OperationEntry } from './state.ts'
-import { emit, type Step, save } from './step.ts'
+import { emit, type Step, saveLater } from './step.ts'
 
 /**
  * Concludes from the acknowledgements what is committed. This participant itself counts once its log is
@@ -64,10 +65,10 @@ function applyOperation(step: Step, entry: OperationEntry): void {
   const { sequence, fence, opId, operation, epoch } = entry
   const response = invoke(step.context.resource, replica, step.context.config.limits.resultsKept, entry)
   for (const change of response.changes) {
-    save(step, `cell/${change.cell}`, change.value === null ? null : { value: change.value })
+    saveLater(step, `cell/${change.cell}`, change.value === null ? null : { value: change.value })
   }
-  if (response.stored !== null) save(step, `result/${opId}`, response.stored)
-  if (response.dropped !== null) save(step, `result/${response.dropped}`, null)
+  if (response.stored !== null) saveLater(step, `result/${opId}`, response.stored)
+  if (response.dropped !== null) saveLater(step, `result/${response.dropped}`, null)
   const { result, changes } = response
   emit(step, { type: 'applied', sequence, fence, opId, operation, result, changes, epoch })
   if (stub.grant?.fence === fence && stub.pendingOperation?.opId === opId) {

@@ -1,5 +1,6 @@
 /**
- * The fence of a grant: one safe integer that orders grants by (epoch, sequence) and is never used twice.
+ * The fence of a grant (L5): one safe integer that orders grants by (epoch, sequence) and is never used
+ * twice.
  *
  * A grant that was rolled back has a sequence that the next epoch uses again. But an owner never appends more
  * than `FENCE_GAP` entries above what it knows to be committed, and everything committed is decided. So the

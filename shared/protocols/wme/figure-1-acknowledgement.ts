@@ -21,7 +21,7 @@ export const distributedAcknowledgement: Acknowledgement = {
 
   concludes: () => true,
 
-  // All are to have an operation after two steps, and each waits for the acknowledgements of the others.
+  // All are to have an operation after two steps, and each waits for the ACKs of the others (Q7).
   asksMajorityFirst: () => false,
 
   owesNews: () => false,

@@ -25,10 +25,13 @@ type UserEvent<Type extends UserInput['type']> = Extract<UserInput, { type: Type
 
 // ---------------------------------------------------------------- upon try
 
-/** The user joins the local queue; `proceed` then asks for the token, or uses it if it is here. */
+/** L7: the user joins the local queue; `proceed` then asks for the token, or uses it if it is here. */
 export function onTry(step: Step, event: UserEvent<'try'>): void {
   const { stub, waiters } = step.state.durable
-  if (stub.grant?.user === event.user && inCriticalSection(stub.phase)) {
+  // A user that leaves with its operation tries anew. It may have left before, if the stub has forgotten
+  // that.
+  const isLeaving = stub.pendingOperation?.thenExit === true
+  if (stub.grant?.user === event.user && inCriticalSection(stub.phase) && !isLeaving) {
     return emitCrit(step, stub.grant.sequence <= step.state.soft.committed)
   }
   const waiting = waiters.find(waiter => waiter.user === event.user)
@@ -92,7 +95,7 @@ export function sendRequest(step: Step): void {
 
 // ---------------------------------------------------------------- upon REQUEST
 
-/** A queue holds at most one request of each participant, and none that was granted (trap A8). */
+/** L8: a queue holds at most one request of each participant, and none that was granted (trap A8). */
 export function onRequest(step: Step, message: RequestMessage): void {
   const { derived, soft } = step.state
   const { participant, requestId } = message
@@ -106,7 +109,7 @@ export function onRequest(step: Step, message: RequestMessage): void {
   else if (soft.requests[place]!.requestId < requestId) soft.requests[place] = request
 }
 
-/** The owner, not in the critical section, gives the token to whoever is next, here or elsewhere. */
+/** L9: the owner, not in the critical section, gives the token to whoever is next, here or elsewhere. */
 function passToken(step: Step): void {
   const { durable, derived, soft } = step.state
   const { self, localHandoffs } = step.context.config
@@ -126,8 +129,8 @@ function passToken(step: Step): void {
 // ---------------------------------------------------------------- upon exit
 
 /**
- * Emits `rem` at once, also in a sealed epoch; `proceed` passes the token on (trap A7: never with a stale
- * grant).
+ * L11: emits `rem` at once, also in a sealed epoch; `proceed` passes the token on (trap A7: never with a
+ * stale grant).
  */
 export function onExit(step: Step, event: UserEvent<'exit'>): void {
   const { stub } = step.state.durable
@@ -140,7 +143,7 @@ export function onExit(step: Step, event: UserEvent<'exit'>): void {
 
 // ---------------------------------------------------------------- upon issue
 
-/** INVOKE. In a sealed epoch the operation waits for the decision. */
+/** L13: INVOKE. In a sealed epoch the operation waits for the decision. */
 export function onIssue(step: Step, event: UserEvent<'issue'>): void {
   const { durable } = step.state
   const { stub } = durable
@@ -173,7 +176,13 @@ export function onIssue(step: Step, event: UserEvent<'issue'>): void {
   if (stub.phase !== 'cs-idle') return
   changeStub(step, {
     phase: 'cs-issuing',
-    pendingOperation: { opId, operation, weight: heavy, sequence: null },
+    pendingOperation: {
+      opId,
+      operation,
+      weight: heavy,
+      sequence: null,
+      ...(event.thenExit && { thenExit: true }),
+    },
   })
   if (!durable.epoch.sealed) appendPending(step)
 }
@@ -186,7 +195,7 @@ export function appendPending(step: Step): void {
   const { grant, pendingOperation } = step.state.durable.stub
   const { opId, operation, weight } = pendingOperation!
   const { sequence } = append(step, { kind: 'operation', fence: grant!.fence, opId, operation, weight })
-  changeStub(step, { pendingOperation: { opId, operation, weight, sequence } })
+  changeStub(step, { pendingOperation: { ...pendingOperation!, sequence } })
 }
 
 // ---------------------------------------------------------------- upon INVOKE or GRANTED
@@ -228,7 +237,7 @@ export function acceptEntries(step: Step, entries: readonly Entry[], committed: 
 }
 
 /**
- * The owner has one operation at a time. That it appended `sequence` therefore proves that all operations
+ * L4: the owner has one operation at a time. That it appended `sequence` therefore proves that all operations
  * below are committed (A5).
  */
 function lastOperationBelow(step: Step, sequence: number): number {

@@ -38,7 +38,7 @@ import { askForCatchUp, broadcast, cancelTimer, changeStub, type Step, save, set
 
 // ---------------------------------------------------------------- block := true, NEWEP
 
-/** Durable before the NEWEP leaves. From here on nothing is appended or acknowledged in this epoch. */
+/** L18, W4: durable before the NEWEP leaves. From here on nothing is appended or acknowledged here. */
 export function seal(step: Step): void {
   const { durable, soft } = step.state
   if (durable.epoch.sealed) return
@@ -104,9 +104,9 @@ export function noteJoin(step: Step, participant: ParticipantId, incarnation: nu
 const MAX_DOUBLINGS = 5
 
 /**
- * The first participant that is here and not suspected proposes at once. The others give it time, each longer
- * than the one before. One that lacks what precedes the entries to be decided could not enter the next epoch
- * by itself, so another one goes first, if there is one.
+ * L19: the first participant that is here and not suspected proposes at once. The others give it time, each
+ * longer than the one before. One that lacks what precedes the entries to be decided could not enter the next
+ * epoch by itself, so another one goes first, if there is one (Q6).
  */
 function proposeOnceCollected(step: Step): void {
   const { soft } = step.state
@@ -260,7 +260,7 @@ function learn(step: Step, from: ParticipantId, decision: Decision): void {
   enterEpoch(step, { epoch: durable.epoch.epoch + 1, owner, start, sealed: false, incarnations }, entries)
 }
 
-/** The whole transition, in one transaction. `entries` reach up to the start of the new epoch. */
+/** L20: the whole transition, in one transaction. `entries` reach up to the start of the new epoch. */
 export function enterEpoch(step: Step, next: EpochRecord, entries: readonly Entry[]): void {
   const { durable, soft } = step.state
   alignLog(step, next.start, entries)
@@ -285,7 +285,7 @@ export function enterEpoch(step: Step, next: EpochRecord, entries: readonly Entr
   else eject(step, durable.stub.grant.ending ?? 'suspected')
 }
 
-/** The holder keeps the token only as the owner of the very next epoch, and only if its grant was decided. */
+/** L21: the holder stays only as the owner of the very next epoch, and only if its grant was decided. */
 function staysIn(step: Step, next: EpochRecord): boolean {
   const { epoch, stub } = step.state.durable
   const isNext = next.epoch === epoch.epoch + 1

@@ -41,7 +41,7 @@ export const centralisedAcknowledgement: Acknowledgement = {
 
 /**
  * The last that this peer was sent is an operation, which is committed, and it does not know that yet. Any
- * entry behind the operation would tell it (A5), and one that lags gets the news with what it lacks.
+ * entry behind the operation would tell it (A5), and one that lags gets the news with what it lacks (Q4).
  */
 function owesDoInvoke(step: Step, peer: ParticipantId): boolean {
   const { durable, derived, soft } = step.state

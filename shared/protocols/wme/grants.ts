@@ -8,11 +8,22 @@ import { fenceOf } from './fence.ts'
 import { inCriticalSection } from './figure-3-states.ts'
 import { entryAt } from './log.ts'
 import type { EndingRecord, Grant, GrantEntry, PendingOperation, StubRecord, Waiter } from './state.ts'
-import { assert, cancelTimer, changeStub, emit, forget, type Step, save, setTimer } from './step.ts'
+import {
+  assert,
+  cancelTimer,
+  changeStub,
+  changeStubLater,
+  emit,
+  forget,
+  type Step,
+  save,
+  saveLater,
+  setTimer,
+} from './step.ts'
 
 export const waiterKey = (waiter: Waiter): string => `waiter/${waiter.number}`
 
-/** The token has come for the first waiting user. */
+/** L10: the token has come for the first waiting user. */
 export function enter(step: Step, entry: GrantEntry): void {
   const { durable, soft } = step.state
   const waiter = durable.waiters[0]!
@@ -65,11 +76,15 @@ export function confirmGrant(step: Step, before: number): void {
   else emit(step, { type: 'confirmed', user: grant.user, fence: grant.fence })
 }
 
-/** The pending operation is applied, here and therefore everywhere. It is answered once (trap A6). */
+/**
+ * The pending operation is applied, here and therefore everywhere. It is answered once (trap A6). All of this
+ * may be written later: as long as the record of the stub says that the operation is pending, its
+ * application brings the outcome, and the exit if its user wanted that.
+ */
 export function deliverOutcome(step: Step, sequence: number, result: Json): void {
   const { grant, pendingOperation } = step.state.durable.stub
   assert(grant !== null && pendingOperation !== null, 'an outcome belongs to a pending operation')
-  changeStub(step, { phase: 'cs-idle', pendingOperation: null })
+  changeStubLater(step, { phase: 'cs-idle', pendingOperation: null })
   emit(step, {
     type: 'outcome',
     user: grant.user,
@@ -79,6 +94,7 @@ export function deliverOutcome(step: Step, sequence: number, result: Json): void
     result,
   })
   if (grant.ending !== null) eject(step, grant.ending)
+  else if (pendingOperation.thenExit) releaseLater(step, grant)
 }
 
 /**
@@ -101,7 +117,7 @@ export function eject(step: Step, reason: EjectionReason): void {
   const { grant, pendingOperation } = step.state.durable.stub
   assert(grant !== null, 'only a holder is ejected')
   const pending = pendingOperation === null ? {} : { pending: pendingOutcome(step, pendingOperation) }
-  endGrant(step, grant, { user: grant.user, fence: grant.fence, reason, ...pending })
+  endGrant(step, { user: grant.user, fence: grant.fence, reason, ...pending })
   emit(step, { type: 'ejected', user: grant.user, fence: grant.fence, reason, ...pending })
 }
 
@@ -121,13 +137,25 @@ export function ejectOnceSettled(step: Step, reason: EjectionReason): void {
 }
 
 export function release(step: Step): void {
-  const grant = step.state.durable.stub.grant!
-  endGrant(step, grant, { user: grant.user, fence: grant.fence, reason: 'released' })
-  emit(step, { type: 'rem', user: grant.user, fence: grant.fence })
+  const { user, fence } = step.state.durable.stub.grant!
+  endGrant(step, { user, fence, reason: 'released' })
+  emit(step, { type: 'rem', user, fence })
 }
 
-function endGrant(step: Step, { sequence }: Grant, ending: Ending): void {
-  changeStub(step, { phase: 'idle', grant: null, pendingOperation: null })
+/** The user wanted to leave with its operation. That is in the record of the stub, so the exit may wait. */
+function releaseLater(step: Step, { user, fence }: Grant): void {
+  noteEnd(step, { user, fence, reason: 'released' })
+  emit(step, { type: 'rem', user, fence })
+}
+
+function endGrant(step: Step, ending: Ending): void {
+  noteEnd(step, ending)
+  step.mayWait = false
+}
+
+function noteEnd(step: Step, ending: Ending): void {
+  const { sequence } = step.state.durable.stub.grant!
+  changeStubLater(step, { phase: 'idle', grant: null, pendingOperation: null })
   rememberEnding(step, { ...ending, sequence })
   cancelTimer(step, 'ttl')
 }
@@ -136,8 +164,9 @@ function endGrant(step: Step, { sequence }: Grant, ending: Ending): void {
 function rememberEnding(step: Step, ending: EndingRecord): void {
   const { endings } = step.state.durable
   endings.push(ending)
-  save(step, endingKey(ending), ending)
-  while (endings.length > step.context.config.limits.endingsKept) forget(step, endingKey(endings.shift()!))
+  saveLater(step, endingKey(ending), ending)
+  while (endings.length > step.context.config.limits.endingsKept)
+    saveLater(step, endingKey(endings.shift()!), null)
 }
 
 const endingKey = ({ fence }: EndingRecord): string => `ending/${fence}`

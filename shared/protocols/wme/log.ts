@@ -1,14 +1,14 @@
 /**
- * The log of one lock: grants and operations, numbered without gaps across epochs. The paper's `curSN` is its
- * length, `curOwner` and `granted` follow from the grants in it, and `opHist` is the entries after the start
- * of the epoch.
+ * The log of one lock (L1): grants and operations, numbered without gaps across epochs. The paper's `curSN`
+ * is its length, `curOwner` and `granted` follow from the grants in it, and `opHist` is the entries after the
+ * start of the epoch.
  */
 import { canonical } from '../../resource/canonical.ts'
 import { ENTRY_WEIGHT, excess, fittingEntries } from '../log-weight.ts'
 import type { ParticipantId } from '../protocol.ts'
 import * as running from '../running-digest.ts'
 import type { Durable, Entry, GrantEntry, OperationEntry, WmeState } from './state.ts'
-import { assert, forget, type Step, save, send } from './step.ts'
+import { assert, forget, type Step, save, saveLater, send } from './step.ts'
 
 /** The paper's curSN. */
 export const lengthOf = (durable: Durable): number => durable.base.sequence + durable.log.length
@@ -69,7 +69,7 @@ export function digestThrough(durable: Durable, sequence: number): string {
   return digest
 }
 
-/** Another participant of the same epoch has this digest there: whatever both hold must be the same. */
+/** Another participant of the same epoch has this digest there: what both hold must be the same (L6). */
 export function assertSameLog(durable: Durable, sequence: number, digest: string): void {
   running.assertSameLog(digestAt(durable, sequence), digest, sequence)
 }
@@ -87,8 +87,8 @@ export function digestOf(before: string, entry: NewEntry & Stamp): string {
 // ---------------------------------------------------------------- what the log says
 
 /**
- * Who has the token after the entry at `sequence`, according to the log. `sequence` is not below the start of
- * the kept log.
+ * Who has the token after the entry at `sequence`, according to the log (L2). `sequence` is not below the
+ * start of the kept log.
  */
 export function ownerAfter(durable: Durable, sequence: number): ParticipantId {
   const { base, epoch } = durable
@@ -182,7 +182,7 @@ export function hasRoom(step: Step): boolean {
   return lengthOf(durable) - soft.committed < step.context.config.limits.uncommitted
 }
 
-/** Only the owner appends, and never in a sealed epoch. The entry is sent to all at the end of the step. */
+/** Only the owner appends, and never in a sealed epoch (L3). The entry leaves at the end of the step. */
 export function append(step: Step, entry: NewEntry): Entry {
   const { durable, derived } = step.state
   const { self } = step.context.config
@@ -218,10 +218,10 @@ export function truncate(step: Step): void {
   }
   for (const entry of durable.log.splice(0, dropped)) {
     derived.logWeight -= weightOf(entry)
-    forget(step, logKey(entry.sequence))
+    saveLater(step, logKey(entry.sequence), null)
   }
   durable.base = base
-  save(step, 'base', base)
+  saveLater(step, 'base', base)
   saveProgress(step)
 }
 
@@ -229,5 +229,5 @@ export function truncate(step: Step): void {
 export function saveProgress(step: Step): void {
   const { durable, soft } = step.state
   durable.progress = { applied: soft.committed, droppedThrough: durable.replica.droppedThrough }
-  save(step, 'progress', durable.progress)
+  saveLater(step, 'progress', durable.progress)
 }

@@ -1,8 +1,8 @@
 /**
- * Membership. The participants that a lock is born with take part from the start. A participant whose storage
- * is gone has forgotten what it promised and acknowledged, so it must not vote as if it had not (trap D2). It
- * asks to be taken back, and the next decision of the others, made without it, admits its new incarnation. It
- * has its vote from that epoch on, because everything that it forgot lies before.
+ * Membership (L23). The participants that a lock is born with take part from the start. A participant whose
+ * storage is gone has forgotten what it promised and acknowledged, so it must not vote as if it had not (trap
+ * D2). It asks to be taken back, and the next decision of the others, made without it, admits its new
+ * incarnation. It has its vote from that epoch on, because everything that it forgot lies before.
  */
 import { emptyReplica } from '../../resource/replica.ts'
 import type { ParticipantId } from '../protocol.ts'
@@ -30,6 +30,7 @@ function saveInitialCells(step: Step): void {
   for (const [cell, value] of Object.entries(cells)) save(step, `cell/${cell}`, { value })
 }
 
+/** The incarnation is durable before anybody is asked (W7). */
 export function startJoining(step: Step, incarnation: number): void {
   const { durable } = step.state
   durable.membership = { status: 'joining', incarnation }

@@ -8,7 +8,7 @@
  * highest accepted ballot among them, or its own if there is none (ACCEPT). A value that a majority has
  * accepted in one ballot (ACCEPTED) is chosen, and no other ever is (trap A13).
  *
- * Durable before it is said: the promised ballot, the accepted ballot and value, and the proposer's own
+ * Durable before it is said (W5): the promised ballot, the accepted ballot and value, and the proposer's own
  * ballot.
  */
 import type { ParticipantId } from '../protocol.ts'

@@ -1,8 +1,8 @@
 /**
- * From silence to termination. A participant that needs the owner watches it (detector.ts): it asks whether
- * the owner is there, and only an answer counts, because an owner that speaks but hears nobody is of no use.
- * If no answer comes, it asks the others whether they get none either. The epoch is sealed only when a
- * majority agrees, so that one participant that cannot receive does not stop everybody (trap B10). A peer
+ * L17: from silence to termination. A participant that needs the owner watches it (detector.ts): it asks
+ * whether the owner is there, and only an answer counts, because an owner that speaks but hears nobody is of
+ * no use. If no answer comes, it asks the others whether they get none either. The epoch is sealed only when
+ * a majority agrees, so that one participant that cannot receive does not stop everybody (trap B10). A peer
  * that does hear the owner passes the request on to it instead.
  */
 import * as detector from '../../detector.ts'
@@ -116,7 +116,7 @@ export function onAlive(step: Step, from: ParticipantId, message: AliveMessage):
   if (message.ping !== undefined)
     detector.noteAnswered(step.state.soft.detector, from, message.ping, step.now)
   onAnswer(step, from)
-  // The owner tells a participant that lags before long. Only one at which somebody waits asks for it.
+  // The owner tells a participant that lags before long. Only one at which somebody waits asks (Q4).
   if (message.length > lengthOf(step.state.durable) && needsOwner(step)) askForCatchUp(step, from)
 }
 
@@ -196,7 +196,7 @@ export function sendPreVote(step: Step): void {
 }
 
 /**
- * Both must speak of the same owner; otherwise the one that is behind catches up first. Their logs may
+ * Q3: both must speak of the same owner; otherwise the one that is behind catches up first. Their logs may
  * differ: a participant may lag behind another by some operations (replicate.ts).
  */
 export function onPreVote(step: Step, from: ParticipantId, message: PreVoteMessage): void {

@@ -1,8 +1,8 @@
 /**
- * Linearizable reads without the token. Everything that was committed before the read is on a majority, so in
- * any majority the participant that is furthest ahead knows of it. Once this replica has applied as much as
- * that participant holds, it may answer. If the epoch ends meanwhile, the answers are worthless, and the read
- * asks again in the next one.
+ * Linearizable reads without the token (L24). Everything that was committed before the read is on a majority,
+ * so in any majority the participant that is furthest ahead knows of it. Once this replica has applied as
+ * much as that participant holds, it may answer. If the epoch ends meanwhile, the answers are worthless, and
+ * the read asks again in the next one.
  */
 import type { ParticipantId, UserInput } from '../protocol.ts'
 import { majority } from '../quorum.ts'

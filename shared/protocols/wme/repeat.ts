@@ -1,8 +1,8 @@
 /**
- * Retransmission (traps C1-C4): every message is repeated, with growing intervals, until its effect is known.
- * One timer serves all: when it fires, whatever is still unanswered is sent again, and when nothing is, it is
- * not set. Only what somebody waits for is repeated forever; the rest is repeated `idleRepeats` times, so
- * that a lock that nobody waits for falls silent.
+ * Retransmission (L25; traps C1-C4): every message is repeated, with growing intervals, until its effect is
+ * known. One timer serves all: when it fires, whatever is still unanswered is sent again, and when nothing
+ * is, it is not set. Only what somebody waits for is repeated forever; the rest is repeated `idleRepeats`
+ * times, so that a lock that nobody waits for falls silent.
  */
 import { isAsking, passOver } from '../asking.ts'
 import type { ParticipantId } from '../protocol.ts'

@@ -8,7 +8,7 @@
  * An operation needs a majority, not all. With "majority first" (wme-2) it goes at once to the quickest
  * participants that make a majority with the owner (round-trips.ts). The rest lags: it gets the operation
  * with the next ones, in one message, after `flushMs` at the latest. A grant to another participant goes to
- * all, with everything before it: all must know whom to ask and whom to watch.
+ * all, with everything before it (Q1): all must know whom to ask and whom to watch.
  */
 import type { ParticipantId } from '../protocol.ts'
 import { inCriticalSection } from './figure-3-states.ts'
@@ -50,7 +50,7 @@ function sendUnsent(step: Step, peer: ParticipantId): void {
   noteSent(step, peer)
 }
 
-/** Whether what a peer was not sent fits one message, with a grant behind it. */
+/** Q2: whether what a peer was not sent fits one message, with a grant behind it. */
 function mayLag(step: Step, peer: ParticipantId): boolean {
   const { durable, soft } = step.state
   const sent = soft.sent[peer]!
@@ -93,7 +93,7 @@ export function onConfirmTimer(step: Step): void {
 // ---------------------------------------------------------------- the rest, which lags
 
 /**
- * Called at the end of each step: the timer is set exactly while somebody lags, and it is never moved. It has
+ * Q5, at the end of each step: the timer is set exactly while somebody lags, and it is never moved. It has
  * to come even while operations follow one another, and even when nothing follows.
  */
 export function armSpreadTimer(step: Step): void {
@@ -107,7 +107,7 @@ function lagging(step: Step): ParticipantId[] {
   return peersOf(step).filter(peer => step.state.soft.sent[peer]! < most)
 }
 
-/** One that cannot be reached does not answer: the rest need not wait any longer. */
+/** Q6: one that cannot be reached does not answer. The rest need not wait any longer. */
 export function onUnreachable(step: Step, peer: ParticipantId): void {
   forgetRoundTrip(step, peer)
   spread(step)

@@ -120,6 +120,8 @@ export interface PendingOperation {
   readonly weight: number
   /** Its place in the log; `null` while it waits for the decision of a sealed epoch. */
   readonly sequence: number | null
+  /** Its user leaves with it. */
+  readonly thenExit?: true
 }
 
 export interface Waiter {

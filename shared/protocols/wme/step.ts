@@ -1,7 +1,7 @@
 /** One step of a stub. What all protocols have in common is in ../step.ts. */
 import { mayAsk } from '../asking.ts'
 import type { Context, ParticipantId } from '../protocol.ts'
-import { assert, beginStepOf, type StepOf, save, send } from '../step.ts'
+import { assert, beginStepOf, type StepOf, save, saveLater, send } from '../step.ts'
 import type { Acknowledgement } from './acknowledgement.ts'
 import { isTransition } from './figure-3-states.ts'
 import type { WmeMessage } from './messages.ts'
@@ -15,6 +15,7 @@ export {
   forget,
   ProtocolDefect,
   save,
+  saveLater,
   send,
   setTimer,
   takeEffects,
@@ -34,6 +35,15 @@ export function beginStep(context: Context, variant: Acknowledgement, state: Wme
 }
 
 export function changeStub(step: Step, change: Partial<StubRecord>): void {
+  save(step, 'stub', changedStub(step, change))
+}
+
+/** For a change that follows from a log that a majority holds. */
+export function changeStubLater(step: Step, change: Partial<StubRecord>): void {
+  saveLater(step, 'stub', changedStub(step, change))
+}
+
+function changedStub(step: Step, change: Partial<StubRecord>): StubRecord {
   const { durable } = step.state
   const stub = { ...durable.stub, ...change }
   assert(
@@ -41,7 +51,7 @@ export function changeStub(step: Step, change: Partial<StubRecord>): void {
     `Figure 3 has no ${durable.stub.phase} -> ${stub.phase}`,
   )
   durable.stub = stub
-  save(step, 'stub', stub)
+  return stub
 }
 
 /** Asks a peer that has more for what is missing here. */

@@ -111,8 +111,8 @@ export function resumeGrant(step: Step): void {
 }
 
 /**
- * A user that neither leaves nor keeps its grant alive is assumed gone, whatever state its stub is in (trap
- * B11).
+ * L12: a user that neither leaves nor keeps its grant alive is assumed gone, whatever state its stub is in
+ * (trap B11).
  */
 export function onTtlTimer(step: Step): void {
   const { grant, phase } = step.state.durable.stub

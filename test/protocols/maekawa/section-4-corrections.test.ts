@@ -36,7 +36,7 @@ const locked = (round: number, sequence = 1) => ({ type: 'locked', sequence, rou
 const failed = (sequence = 1) => ({ type: 'failed', sequence }) as const
 const inquire = (round: number, sequence = 1) => ({ type: 'inquire', sequence, round }) as const
 
-describe('FAILED to a waiting request that is displaced', () => {
+describe('K1 FAILED to a waiting request that is displaced', () => {
   it('breaks the circle of 3, 4 and 7 that is a deadlock as printed', () => {
     const table = thirteen()
     for (const node of [11, 7, 3, 4]) table.try(node)
@@ -70,7 +70,7 @@ describe('FAILED to a waiting request that is displaced', () => {
   })
 })
 
-describe('a member that was given back', () => {
+describe('K2 a member that was given back', () => {
   it('counts as failed until it is locked again', () => {
     const { table, sent } = requesting7()
     say(table, 2, 7, locked(1))
@@ -120,7 +120,7 @@ describe('a member that was given back', () => {
   })
 })
 
-describe('an INQUIRE', () => {
+describe('K3 an INQUIRE', () => {
   it('that nobody can answer yet is answered when a FAILED comes', () => {
     const { table, sent } = requesting7()
     say(table, 2, 7, locked(1))
@@ -173,7 +173,7 @@ describe('an INQUIRE', () => {
   })
 })
 
-describe('a message about a request that is over', () => {
+describe('K4 a message about a request that is over', () => {
   it.each([
     ['locked', locked(1)],
     ['inquire', inquire(1)],

@@ -1,11 +1,11 @@
-/** What a correct version adds to section 2 as it is printed (protocol.md, section 5), one by one. */
+/** What a correct version adds to section 2 as it is printed (docs/specification.md, R1 to R8). */
 import { describe, expect, it } from 'vitest'
 import { Cluster } from './cluster.ts'
 import { along, countByType, from, ofType, to } from './matchers.ts'
 
 const create = (participants: number) => new Cluster({ participants, localHandoffs: 0 })
 
-describe('REPLYs are a set', () => {
+describe('R1 REPLYs are a set', () => {
   it('one that comes twice counts once', () => {
     const cluster = create(3)
     cluster.try(1)
@@ -33,7 +33,7 @@ describe('REPLYs are a set', () => {
   })
 })
 
-describe('a request that nobody needs any more', () => {
+describe('R3 a request that nobody needs any more', () => {
   it('is no request: those it deferred get their REPLY, and late REPLYs to it open nothing', () => {
     const cluster = create(2)
     cluster.try(1)
@@ -64,7 +64,7 @@ describe('a request that nobody needs any more', () => {
   })
 })
 
-describe('ARE_YOU_THERE (7.4)', () => {
+describe('R4 ARE_YOU_THERE (7.4)', () => {
   it('as printed it would let two in; here the normal rule answers it', () => {
     // Node 2 asks with number 1, node 1 with number 1, too; node 2's REQUEST to node 1 is lost.
     const cluster = create(2)
@@ -172,7 +172,7 @@ describe('messages', () => {
   })
 })
 
-describe('the highest number seen', () => {
+describe('R2 the highest number seen', () => {
   it('counts the node’s own requests, even those that were given up', () => {
     const cluster = create(2)
     const numbers: number[] = []

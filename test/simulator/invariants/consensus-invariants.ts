@@ -97,6 +97,11 @@ export class ConsensusInvariants<State extends StateInParts, Message> implements
     this.#operations.followed(this.#view.crashed(participant))
   }
 
+  /** This protocol saves nothing that may wait. */
+  fellBack({ id }: Participant<State, Message>): void {
+    violate('I17', `p${id} has saved something that may wait`)
+  }
+
   wiped({ id }: Participant<State, Message>): void {
     violate('claims', `p${id} has lost its storage, which this protocol does not claim to survive`)
   }

@@ -1,12 +1,12 @@
 /**
  * I17: each message's durable precondition held when it was sent, and so did that of everything said to a
- * user. This is the durability table of the protocol, line by line, looked up in *storage*: what the process
+ * user. This is W1 to W8 of the specification, line by line, looked up in *storage*: what the process
  * believes does not count.
  *   I4 is here too, as far as acknowledgements are concerned.
  */
 
 import type { Json } from '../../../shared/json.ts'
-import type { UserOutput } from '../../../shared/protocols/protocol.ts'
+import type { DurableRecord, UserOutput } from '../../../shared/protocols/protocol.ts'
 import { inCriticalSection } from '../../../shared/protocols/wme/figure-3-states.ts'
 import type {
   CatchUpMessage,
@@ -27,6 +27,9 @@ import { isEqual } from './equal.ts'
 import type { LogEntries } from './log-entries.ts'
 import { stored, storedBaseSequence, storedEpoch, type WmeParticipant } from './wme-participant.ts'
 
+/** The records that applying the log leaves behind. */
+const DERIVED = new Set(['cell', 'result', 'progress', 'base', 'ending'])
+
 export class Durability {
   readonly #epochs: Epochs
   readonly #entries: LogEntries
@@ -34,6 +37,29 @@ export class Durability {
   constructor(epochs: Epochs, entries: LogEntries) {
     this.#epochs = epochs
     this.#entries = entries
+  }
+
+  // ---------------------------------------------------------------- what may wait
+
+  /**
+   * Only what follows from the stored log and the stored stub may be written later: what was applied, and
+   * that the pending operation is settled, with the exit that its user asked for.
+   */
+  waits({ id, overwritten }: WmeParticipant, records: readonly DurableRecord[]): void {
+    for (const { key, value } of records) {
+      const [family] = key.split('/') as [string]
+      const isDerived = DERIVED.has(family) || (family === 'log' && value === null)
+      if (!isDerived && family !== 'stub') violate('I17', `p${id} lets '${key}' wait`)
+    }
+    const before = overwritten.get('stub') as unknown as StubRecord | undefined
+    const after = records.find(({ key }) => key === 'stub')?.value as unknown as StubRecord | undefined
+    if (before === undefined || after === undefined) return
+    const { pendingOperation } = before
+    if (pendingOperation === null || pendingOperation.sequence === null)
+      violate('I17', `p${id} lets a change of its stub wait, and no operation is pending on its disk`)
+    this.#requireCommitted(id, pendingOperation.sequence, 'a stub that waits')
+    if (after.grant === null && !pendingOperation.thenExit)
+      violate('I17', `p${id} lets the end of a grant wait, which nothing on its disk asks for`)
   }
 
   // ---------------------------------------------------------------- messages

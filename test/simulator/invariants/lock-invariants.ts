@@ -84,6 +84,11 @@ export class LockInvariants<State extends StateInParts, Message> implements Chec
     this.#exclusion.check()
   }
 
+  /** This protocol saves nothing that may wait. */
+  fellBack({ id }: Participant<State, Message>): void {
+    violate('I17', `p${id} has saved something that may wait`)
+  }
+
   wiped({ id }: Participant<State, Message>): void {
     violate('claims', `p${id} has lost its storage, which no protocol without a replicated state survives`)
   }

@@ -81,6 +81,12 @@ export class Monotonic {
     return (storage.get('epoch') as { epoch: number } | undefined)?.epoch === epoch
   }
 
+  /** What was applied and not written yet will be applied again. Everything else stays as it was. */
+  fellBack({ id, storage }: WmeParticipant): void {
+    const progress = storage.get('progress') as Progress | undefined
+    this.#marks[id]!.applied = progress?.applied ?? 0
+  }
+
   wiped({ id }: WmeParticipant): void {
     this.#marks[id] = noMarks()
   }

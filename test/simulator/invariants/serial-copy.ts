@@ -120,10 +120,14 @@ export class SerialCopy {
     }
   }
 
+  /** The replica is what it was after all entries up to `sequence`. */
+  restarted(participant: ParticipantId, sequence: number): void {
+    this.#positions[participant] = this.#find(sequence + 1)
+  }
+
   /** The replica jumped to the state after all entries up to `sequence`. */
   restored(participant: ParticipantId, sequence: number): void {
-    let position = this.entries.length
-    while (position > 0 && this.entries[position - 1]!.sequence > sequence) position--
+    const position = this.#find(sequence + 1)
     const before = this.#positions[participant]!
     if (position < before)
       violate('I6', `p${participant} jumps back from ${before} to ${position} operations`)

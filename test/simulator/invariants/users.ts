@@ -7,9 +7,10 @@
  */
 import type { ParticipantId, UserInput, UserOutput } from '../../../shared/protocols/protocol.ts'
 import { fenceOf } from '../../../shared/protocols/wme/fence.ts'
+import type { StubRecord } from '../../../shared/protocols/wme/state.ts'
 import { violate } from '../violation.ts'
 import type { SerialCopy } from './serial-copy.ts'
-import type { WmeParticipant } from './wme-participant.ts'
+import { stored, type WmeParticipant } from './wme-participant.ts'
 
 interface User {
   readonly participant: ParticipantId
@@ -139,6 +140,15 @@ export class Users {
       violate('I10', `the operation ${user.pending} of ${grant.user} was never answered`)
     }
     user.pending = pendingOperation.opId
+  }
+
+  /** An operation may be pending again that was answered, and its user inside again that has left with it. */
+  fellBack(participant: WmeParticipant): void {
+    const { grant, pendingOperation } = stored<StubRecord>(participant, 'stub')
+    const user = grant === null ? undefined : this.#users.get(grant.user)
+    if (user === undefined) return
+    user.fence = grant!.fence
+    user.pending = pendingOperation?.opId ?? null
   }
 
   wiped({ id }: WmeParticipant): void {

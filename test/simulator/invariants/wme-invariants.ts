@@ -70,8 +70,9 @@ export class WmeInvariants implements Checks<WmeState, WmeMessage> {
     this.#reads.said(event)
   }
 
-  saved(participant: WmeParticipant, records: readonly DurableRecord[]): void {
+  saved(participant: WmeParticipant, records: readonly DurableRecord[], mayWait: boolean): void {
     const { id } = participant
+    if (mayWait) this.#durability.waits(participant, records)
     const before = this.#epochRecords[id]
     // The beginning of an epoch comes first: the entries are compared with it.
     const { epoch } = participant.state.durable
@@ -140,6 +141,11 @@ export class WmeInvariants implements Checks<WmeState, WmeMessage> {
     this.#monotonic.stepped(participant)
     this.#monotonic.crashed(participant)
     this.#counts.crashed(participant)
+  }
+
+  fellBack(participant: WmeParticipant): void {
+    this.#monotonic.fellBack(participant)
+    this.#users.fellBack(participant)
   }
 
   wiped(participant: WmeParticipant): void {

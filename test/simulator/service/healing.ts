@@ -31,6 +31,8 @@ const LOOK_EVERY_MS = 500
 /** Until the index has heard of a lock: it is told again, after longer and longer times. */
 const LISTED_MS = 200_000
 const LIST_AGAIN_MS = 5_000
+/** Until everything that participants keep in memory for a while is on their disks. */
+const WRITTEN_MS = 1_000
 /** For a lock that may be down. */
 const TRIED_MS = 30_000
 /** In the transcript. */
@@ -57,11 +59,18 @@ export class Healing {
       if (isOwed(this.#world, name)) await this.#requireProgress(name)
       else await this.#tryToUse(name)
     }
+    await this.#untilWritten()
     if (this.#isOver) return
     await this.#requireListing()
     if (this.#isOver) return
     judgeStorage(this.#world)
     await this.#requireSilence()
+  }
+
+  /** What may wait is written soon, though nothing else happens. */
+  async #untilWritten(): Promise<void> {
+    const { loop } = this.#world
+    await loop.runUntil(loop.now + WRITTEN_MS, () => this.#isOver)
   }
 
   get #isOver(): boolean {

@@ -36,7 +36,7 @@ export function* issue(
   whenGone?: () => void,
 ): Conversation<UserOutput | 'too-much' | null> {
   const { member } = context
-  const { user, fence, opId, ops } = operation
+  const { user, fence, opId, ops, thenExit } = operation
   const goes = whenGone === undefined ? {} : { whenGone }
   // A refusal comes at once; one that comes later is for another call of the same user.
   const isAnswer = (event: UserOutput, isOwn: boolean) =>
@@ -45,7 +45,7 @@ export function* issue(
     (event.type === 'refused' && event.event === 'issue' && isOwn)
   for (;;) {
     if (member.isTooMuch(operation)) return 'too-much'
-    const say = { type: 'issue', user, fence, opId, operation: ops } as const
+    const say = { type: 'issue', user, fence, opId, operation: ops, ...(thenExit && { thenExit }) } as const
     const event = yield* ask({ key: user, say, until, isAnswer, ...goes })
     if (event?.type !== 'refused' || event.refusal.code !== 'busy') return event
     const settled = yield* ask({ key: user, say: null, until, isAnswer: isSettled, ...goes })

@@ -1,7 +1,7 @@
 /**
  * `transact`: acquire, apply, release. The operation is issued in the very turn that brings the grant, and
- * the lock released in the one that brings the outcome, so that both travel with what the others are told
- * anyway.
+ * the lock released in the step that brings the outcome (or after it, where the protocol cannot do that), so
+ * that both travel with what the others are told anyway.
  */
 
 import type { Json } from '../../../shared/json.ts'
@@ -48,7 +48,7 @@ export function* transact(context: CallContext, call: Call<'transact'>): Convers
   }
 
   const { fence } = entered
-  const event = yield* issue(context, { user, fence, opId, ops }, until, leave)
+  const event = yield* issue(context, { user, fence, opId, ops, thenExit: true }, until, leave)
   leave()
   if (event === 'too-much') return stateTooLarge
   return event?.type === 'outcome' ? transacted(context, event, fence) : notApplied(event, opId)

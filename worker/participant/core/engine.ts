@@ -179,7 +179,7 @@ export class Engine {
     switch (effect.type) {
       case 'save':
         if (effect.clear) this.clear(effect.ended === true)
-        return storage.save(effect.records)
+        return storage.save(effect.records, effect.mayWait)
       case 'send':
         return this.host.post(effect.to, effect.message)
       case 'set-timer':

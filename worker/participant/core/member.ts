@@ -47,6 +47,8 @@ export interface Operation {
   readonly fence: number
   readonly opId: string
   readonly ops: Json
+  /** The user leaves as soon as it is applied. */
+  readonly thenExit?: true
 }
 
 export class Member {

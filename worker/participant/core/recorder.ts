@@ -77,8 +77,10 @@ export function recordStep(
         break
       }
       case 'rem': {
+        const { fence } = event
         const user = nameOf(participant, event.user)
-        if (!isRepeat(event)) history.push({ at, participant, type: 'rem', user, fence: event.fence })
+        if (hasOutcome(emitted, event)) history.push({ at, participant, type: 'exit', user, fence })
+        if (!isRepeat(event)) history.push({ at, participant, type: 'rem', user, fence })
         break
       }
       case 'ejected': {
@@ -98,6 +100,10 @@ export function recordStep(
   }
   return { history, changes }
 }
+
+/** A user that asked to leave with its operation does both in one step. */
+const hasOutcome = (emitted: readonly Emitted[], { user, fence }: { user: string; fence: number }): boolean =>
+  emitted.some(event => event.type === 'outcome' && event.user === user && event.fence === fence)
 
 const ownerIn = (stay: Stay | undefined): { readonly owner?: string } =>
   stay?.owner === undefined ? {} : { owner: stay.owner }

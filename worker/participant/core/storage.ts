@@ -3,6 +3,9 @@
  * one transaction and as one row of the journal; a turn that changes nothing writes nothing. Now and then a
  * checkpoint folds the journal into a few long rows (checkpoint.ts, segments.ts).
  *
+ * A turn whose changes all may wait is not written at once: they wait in memory and are part of the row of
+ * the next turn that is written (or of `flush`). So what is on disk is always what some turn left behind.
+ *
  * The protocol's records and the participant's own are stored together; the keys of its own begin with a dot.
  * Only its own are kept in memory here: the protocol has its state, and reads its records when it begins.
  */
@@ -45,6 +48,12 @@ export class Storage {
   private changed = new Map<string, Text>()
   /** What this turn has changed; `null`: deleted. */
   private readonly staged = new Map<string, Json | null>()
+  /** Whether something in this turn must not wait. */
+  private isUrgent = false
+  /** Whether the protocol has saved something in this turn that may wait. */
+  private hasSavedLater = false
+  /** What earlier turns have changed and no row tells of yet. */
+  private waiting: string[] = []
   /** The protocol's records as they were found, until they have been read. */
   private found: Map<string, string> | null = new Map()
   /** Nothing of what is on disk counts any more: this turn empties it. */
@@ -72,15 +81,29 @@ export class Storage {
   }
 
   put(key: string, value: Json): void {
+    this.isUrgent = true
     this.staged.set(key, value)
   }
 
   delete(key: string): void {
+    this.isUrgent = true
     this.staged.set(key, null)
   }
 
-  save(records: readonly DurableRecord[]): void {
+  save(records: readonly DurableRecord[], mayWait = false): void {
+    if (mayWait) this.hasSavedLater = true
+    else this.isUrgent = true
     for (const { key, value } of records) this.staged.set(key, value)
+  }
+
+  /** Whether something waits to be written. */
+  get isBehind(): boolean {
+    return this.waiting.length > 0
+  }
+
+  /** What has waited so far is written with this turn. */
+  flush(): void {
+    if (this.isBehind) this.isUrgent = true
   }
 
   /** The participant's own keys that begin with this, as committed. */
@@ -99,6 +122,7 @@ export class Storage {
 
   /** Deletes all records of the protocol, including those that this turn has written. */
   clearProtocol(): void {
+    this.isUrgent = true
     const keys = this.isEmptied ? [] : Array.from(this.committed(), ([key]) => key)
     for (const key of [...keys, ...this.staged.keys()]) if (!isOwn(key)) this.staged.set(key, null)
   }
@@ -112,18 +136,29 @@ export class Storage {
       if (!kept.includes(key)) this.staged.set(key, null)
     this.events.empty()
     this.isEmptied = true
+    this.isUrgent = true
   }
 
   /** All or nothing. If it throws, what is in memory must not be used any more. */
   commit(): void {
     const { events, staged } = this
-    if (events.missedThrough > this.missedThrough) staged.set(MISSED, events.missedThrough)
-    if (staged.size === 0 && !events.isStaged && !this.isEmptied) return
-    if (this.isEmptied) this.changed = new Map()
-    const lines: string[] = []
-    for (const [key, value] of staged) lines.push(lineOf(key, this.note(key, value)))
-    lines.push(...events.take())
+    if (events.missedThrough > this.missedThrough) this.put(MISSED, events.missedThrough)
+    const isUrgent = this.isUrgent || (events.isStaged && !this.hasSavedLater)
+    this.isUrgent = false
+    this.hasSavedLater = false
+    if (this.isEmptied) {
+      this.changed.clear()
+      this.waiting = []
+    }
+    for (const [key, value] of staged) this.waiting.push(lineOf(key, this.note(key, value)))
+    this.waiting.push(...events.take())
     staged.clear()
+    if (isUrgent) this.write()
+  }
+
+  private write(): void {
+    const lines = this.waiting
+    this.waiting = []
     this.rows.transaction(() => {
       if (!this.isBegun) this.begin()
       if (this.isEmptied) return this.beginAnew()

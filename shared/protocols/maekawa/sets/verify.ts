@@ -1,4 +1,4 @@
-/** Sections 2 and 3: what the sets S_1, …, S_N must satisfy, and how close they come to the best possible. */
+/** K7, sections 2 and 3: what the sets S_1, …, S_N must satisfy, and how close they come to the best. */
 import type { ParticipantId } from '../../protocol.ts'
 
 /** S_i at index i - 1, in increasing order. */

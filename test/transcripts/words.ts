@@ -1,0 +1,173 @@
+/** Messages, records, inputs and events of `wme-1` and `wme-2` in words, one short line each. */
+import type { Json } from '../../shared/json.ts'
+import type { DurableRecord, Emitted, Input, UserInput } from '../../shared/protocols/protocol.ts'
+import type { WmeMessage } from '../../shared/protocols/wme/messages.ts'
+import type {
+  EndingRecord,
+  Entry,
+  EpochRecord,
+  Membership,
+  PaxosRecord,
+  Progress,
+  StubRecord,
+  Waiter,
+} from '../../shared/protocols/wme/state.ts'
+
+export const name = (participant: number): string => `p${participant}`
+
+/** A ballot is written as round.participant. */
+const ballotOf = (ballot: number): string => `${Math.floor(ballot / 256)}.${ballot % 256}`
+
+export function entryInWords(entry: Entry): string {
+  const { sequence } = entry
+  return entry.kind === 'grant' ? `#${sequence} grant to ${name(entry.to)}` : `#${sequence} ${entry.opId}`
+}
+
+/** The log up to `base`, and what follows. */
+function logInWords(base: number, entries: readonly Entry[]): string {
+  const rest = entries.length === 0 ? '' : ` and ${entries.map(entryInWords).join(', ')}`
+  return `log up to #${base}${rest}`
+}
+
+// ---------------------------------------------------------------- messages
+
+export function messageInWords(message: WmeMessage): string {
+  const epoch = 'epoch' in message ? ` [epoch ${message.epoch}]` : ''
+  return `${message.type}${suffix(bodyInWords(message))}${epoch}`
+}
+
+const suffix = (words: string): string => (words === '' ? '' : `: ${words}`)
+
+function bodyInWords(message: WmeMessage): string {
+  switch (message.type) {
+    case 'request':
+      return `number ${message.requestId} of ${name(message.participant)}`
+    case 'invoke':
+      return `${message.entries.map(entryInWords).join(', ')}; committed #${message.committed}`
+    case 'invoke-ack':
+      return `holds the log up to #${message.length}`
+    case 'do-invoke':
+      return `committed #${message.committed}`
+    case 'ping':
+    case 'alive':
+      return `log up to #${message.length}`
+    case 'pre-vote':
+      return `is ${name(message.owner)} silent for you, too?`
+    case 'pre-vote-reply':
+      return 'yes, it is silent'
+    case 'new-epoch':
+      return `sealed; ${logInWords(message.committed, message.entries)}`
+    case 'prepare':
+    case 'accepted':
+      return `ballot ${ballotOf(message.ballot)}`
+    case 'promise':
+      return `ballot ${ballotOf(message.ballot)}, ${message.accepted === null ? 'nothing' : 'something'} accepted before`
+    case 'reject':
+      return `ballot ${ballotOf(message.ballot)}, because ${ballotOf(message.promised)} is promised`
+    case 'accept':
+      return `ballot ${ballotOf(message.ballot)}, ${decisionInWords(message.value)}`
+    case 'decision':
+      return decisionInWords(message.value)
+    case 'catch-up-request':
+      return `has #${message.length}, committed #${message.committed}`
+    case 'catch-up':
+      return `${message.entries.map(entryInWords).join(', ')}; committed #${message.committed}`
+    case 'join':
+      return `incarnation ${message.incarnation}`
+    default:
+      return ''
+  }
+}
+
+function decisionInWords(value: Extract<WmeMessage, { type: 'decision' }>['value']): string {
+  const back = Object.keys(value.incarnations).map(participant => `; ${name(Number(participant))} is back`)
+  return `owner ${name(value.owner)}, ${logInWords(value.base, value.entries)}${back.join('')}`
+}
+
+// ---------------------------------------------------------------- records
+
+export function recordInWords({ key, value }: DurableRecord): string {
+  if (value === null) return `${key} is forgotten`
+  const [family, rest] = key.split('/') as [string, string | undefined]
+  const words = WORDS[family]
+  return words === undefined ? key : words(value, rest ?? '')
+}
+
+const record = <Value>(words: (value: Value, rest: string) => string) =>
+  words as (value: Json, rest: string) => string
+
+const WORDS: { readonly [family: string]: (value: Json, rest: string) => string } = {
+  log: record<Entry>(entry => `entry ${entryInWords(entry)}`),
+  stub: record<StubRecord>(({ phase, requestId, grant, pendingOperation }) => {
+    const request = phase === 'requesting' ? ` with number ${requestId}` : ''
+    const holder = grant === null ? '' : `, ${grant.user} has fence ${grant.fence}`
+    const pending = pendingOperation === null ? '' : `, ${pendingOperation.opId} is pending`
+    return `stub ${phase}${request}${holder}${pending}`
+  }),
+  epoch: record<EpochRecord>(({ epoch, owner, start, sealed }) =>
+    sealed ? `epoch ${epoch} is sealed` : `epoch ${epoch} begins after #${start}, owner ${name(owner)}`,
+  ),
+  paxos: record<PaxosRecord>(({ promised, accepted }) =>
+    accepted === null
+      ? `promised ballot ${ballotOf(promised)}`
+      : `accepted in ballot ${ballotOf(accepted.ballot)}`,
+  ),
+  waiter: record<Waiter>(({ user }) => `${user} waits`),
+  membership: record<Membership>(membership =>
+    membership.status === 'joining'
+      ? `joining with incarnation ${membership.incarnation}`
+      : membership.status,
+  ),
+  progress: record<Progress>(({ applied }) => `applied up to #${applied}`),
+  ending: record<EndingRecord>(({ user, reason }) => `how the grant of ${user} ended: ${reason}`),
+  cell: record<{ value: { value: Json } }>(
+    ({ value }, cell) => `${cell.slice(1)} = ${JSON.stringify(value.value)}`,
+  ),
+  result: record<Json>((_, opId) => `result of ${opId}`),
+}
+
+// ---------------------------------------------------------------- inputs and events
+
+export function inputInWords(input: Input<WmeMessage>): string {
+  switch (input.type) {
+    case 'start':
+      return `starts${input.genesis ? ', with the birth of the lock' : ` with incarnation ${input.incarnation}`}`
+    case 'message':
+      return `from ${name(input.from)}: ${messageInWords(input.message.body)}`
+    case 'timer':
+      return `timer ${input.timer}`
+    case 'unreachable':
+      return `${name(input.peer)} cannot be reached`
+    case 'user':
+      return eventInWords(input.event)
+    default:
+      return input satisfies never
+  }
+}
+
+export function eventInWords(event: UserInput | Emitted): string {
+  switch (event.type) {
+    case 'issue':
+      return `${event.user}: issue ${event.opId} under fence ${event.fence}`
+    case 'crit':
+      return `crit to ${event.user} with fence ${event.fence}${event.confirmed ? '' : ', not yet confirmed'}`
+    case 'outcome':
+      return `outcome of ${event.opId} to ${event.user}: ${JSON.stringify(event.result)}`
+    case 'ejected': {
+      const { pending } = event
+      return `ejected to ${event.user}${pending === undefined ? '' : `; ${pending.opId} is ${pending.outcome}`}`
+    }
+    case 'applied':
+      return `applied #${event.sequence} ${event.opId} to the replica`
+    case 'granted':
+      return `committed: the grant #${event.sequence} to ${name(event.to)}`
+    case 'rem':
+    case 'confirmed':
+    case 'withdrawn':
+      return `${event.type} to ${event.user}`
+    case 'refused':
+      return `${event.event} of ${event.user} is refused: ${event.refusal.code}`
+    default:
+      return 'user' in event ? `${event.user}: ${event.type}` : event.type
+  }
+}
