@@ -17,6 +17,7 @@ import type {
   Configuration,
   Entry,
   HistoryPage,
+  LockExport,
   LockHistory,
   LockOptions,
   Membership,
@@ -292,6 +293,23 @@ export class Lock<Resource extends ResourceTypes = KeyValue> {
     const { generation } = await this.status({ signal })
     const path = `${pathOf(this.name)}?force=${force}&generation=${generation}`
     await this.#repeatable('delete', { method: 'DELETE', path }, { signal })
+  }
+
+  /**
+   * Everything that counts of this lock, at one point: for `importFrom` of a lock that does not exist yet,
+   * here or at another service.
+   */
+  async export({ signal }: SignalOptions = {}): Promise<LockExport> {
+    return this.#repeatable('export', { method: 'GET', path: pathOf(this.name, 'export') }, { signal })
+  }
+
+  /**
+   * Makes this lock from an export. Rejects with a `ConflictError` if there is a lock of this name. Not
+   * repeated if the answer gets lost: look at `status()` then.
+   */
+  async importFrom(exported: LockExport, { signal }: SignalOptions = {}): Promise<Configuration> {
+    const path = pathOf(this.name, 'import')
+    return this.#once('import', { method: 'POST', path, body: writeJson(exported) }, signal)
   }
 
   /**

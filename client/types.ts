@@ -91,6 +91,14 @@ export interface Configuration {
   readonly options?: { readonly [option: string]: unknown } | undefined
 }
 
+/** What a lock was at one point. Its parts are the service's own; keep them as they are. */
+export interface LockExport {
+  readonly format: 1
+  readonly lock: string
+  readonly resource: string
+  readonly [part: string]: Json
+}
+
 export interface Status {
   readonly lock: string
   readonly protocol: string

@@ -6,6 +6,7 @@
 import type * as z from 'zod'
 import * as answers from './answer-schemas.ts'
 import { API_LIMITS } from './limits.ts'
+import { exportAnswer, importBody } from './moving-schemas.ts'
 import type { ProblemCode } from './problems.ts'
 import * as requests from './requests.ts'
 
@@ -42,6 +43,8 @@ export interface Route {
   readonly parameters: z.ZodObject
   readonly query: z.ZodObject
   readonly body: z.ZodType | null
+  /** Default: `API_LIMITS.bodyBytes`. */
+  readonly bodyBytes?: number
   readonly answers: { readonly [status: number]: RouteAnswer }
   /** Besides those that every route has. */
   readonly problems: readonly ProblemCode[]
@@ -341,6 +344,39 @@ export const ROUTES = {
     body: requests.ejectBody,
     answers: { 200: { description: 'The holder is out.', schema: answers.ejectAnswer } },
     problems: ['no_such_lock', 'conflict'],
+  },
+  exportLock: {
+    method: 'get',
+    path: '/v1/locks/{lock}/export',
+    tag: 'operate',
+    summary: 'Save everything that counts of a lock',
+    description:
+      'One consistent point: the state with its revisions, the results of operations that are remembered, the configuration, ' +
+      'and where fences, epochs and sequences have come to. It has everything that was answered before it was asked for. The lock ' +
+      'goes on; delete it, or let nobody use it any more, if it is to go on elsewhere.',
+    verb: 'configure',
+    parameters: requests.lockPath,
+    query: requests.noQuery,
+    body: null,
+    answers: { 200: { description: 'The lock, for an import.', schema: exportAnswer } },
+    problems: ['no_such_lock', 'not_supported'],
+  },
+  importLock: {
+    method: 'post',
+    path: '/v1/locks/{lock}/import',
+    tag: 'operate',
+    summary: 'Make a lock from an export, here or at another service',
+    description:
+      'There must be no lock of this name yet. The new lock has the state, its revisions and the results, all at once or not at ' +
+      'all, so that an operation that was applied before is not applied again. Its fences and sequences begin above those of the ' +
+      `export. The body may have ${API_LIMITS.importBytes} bytes. If no answer comes, see with the status whether the lock is there.`,
+    verb: 'configure',
+    parameters: requests.lockPath,
+    query: requests.noQuery,
+    body: importBody,
+    bodyBytes: API_LIMITS.importBytes,
+    answers: { 201: { description: 'Created.', schema: answers.configurationAnswer } },
+    problems: ['conflict', 'locked', 'not_supported', 'ejected', 'expired', 'released'],
   },
   participants: {
     method: 'post',

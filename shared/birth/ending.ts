@@ -32,12 +32,15 @@ export function endGeneration(step: Step): void {
   if (chosen === null) learnChosen(step, core)
   const peers = everybodyElse(step, core.configuration.participants.length)
   const { generation } = step.state.birth
-  adoptGeneration(step, generation + 1, epoch + 2 + Math.floor(length / FENCE_GAP))
+  adoptGeneration(step, generation + 1, nextEpoch(epoch, length))
   change(step, { untold: peers })
   step.state.soft.tellings = 0
   tellAll(step)
   reportIfAllTold(step)
 }
+
+/** The epoch whose fences are above all of a lock that has come to this epoch and this length. */
+export const nextEpoch = (epoch: number, length: number): number => epoch + 2 + Math.floor(length / FENCE_GAP)
 
 function everybodyElse({ context }: Step, participants: number): ParticipantId[] {
   const count = Math.max(context.registrars.length, participants)

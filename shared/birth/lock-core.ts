@@ -42,6 +42,7 @@ export function contextOf(context: LockContext, value: LockValue): Context | nul
       configuration: configuration.number,
       firstOwner: configuration.firstOwner,
       startEpoch,
+      ...(configuration.imported && { startSequence: configuration.imported.sequence }),
       localHandoffs: configuration.localHandoffs,
       ...(configuration.options && { options: configuration.options }),
       timing: { ...context.timing, heartbeatMs, timeoutMs },

@@ -361,6 +361,8 @@ export interface ParticipantConfig {
   readonly firstOwner?: ParticipantId
   /** The epoch in which the lock begins. Default: 0. The same at all participants. */
   readonly startEpoch?: number
+  /** The place in the log that it begins after. Default: 0. The same at all participants. */
+  readonly startSequence?: number
   /** How many local users may follow one another while a remote participant waits. */
   readonly localHandoffs: number
   /** Options that only some protocols have. The same at all participants. */

@@ -14,6 +14,7 @@ import type { LockConfiguration } from '../../shared/api/configuration.ts'
 import type { ProblemCode } from '../../shared/api/problems.ts'
 import type { Json } from '../../shared/json.ts'
 import type { Mode } from '../../shared/protocols/protocol.ts'
+import type { ImportPart } from '../../shared/resource/import.ts'
 import type { Caller } from './observe/callers.ts'
 import type { MeasurementsReport } from './observe/measurements.ts'
 
@@ -109,6 +110,17 @@ export type ParticipantCall =
       readonly user: string
       readonly force: boolean
       readonly generation: number | null
+    }
+  /** Everything that counts, as an `ExportBody`. */
+  | { readonly type: 'export' }
+  /** Of the holder of a lock that is being made from an export: a part of it, or that there are no more. */
+  | {
+      readonly type: 'import'
+      readonly user: string
+      readonly fence: number
+      readonly number: number
+      readonly part: ImportPart | null
+      readonly droppedThrough: number
     }
   /**
    * Of an object of the index: at most `limit` names that begin with this and come after that one, as an

@@ -127,6 +127,7 @@ function applyOperation(step: Step, sequence: number, command: OperationCommand)
   for (const { cell, value } of response.changes)
     save(step, `cell/${cell}`, value === null ? null : { value })
   if (response.stored !== null) save(step, `result/${opId}`, response.stored)
+  for (const stored of response.imported ?? []) save(step, `result/${stored.opId}`, stored)
   if (response.dropped !== null) save(step, `result/${response.dropped}`, null)
   change(step, { droppedThrough: replica.droppedThrough })
   const { result, changes } = response

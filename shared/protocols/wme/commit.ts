@@ -68,6 +68,7 @@ function applyOperation(step: Step, entry: OperationEntry): void {
     saveLater(step, `cell/${change.cell}`, change.value === null ? null : { value: change.value })
   }
   if (response.stored !== null) saveLater(step, `result/${opId}`, response.stored)
+  for (const stored of response.imported ?? []) saveLater(step, `result/${stored.opId}`, stored)
   if (response.dropped !== null) saveLater(step, `result/${response.dropped}`, null)
   const { result, changes } = response
   emit(step, { type: 'applied', sequence, fence, opId, operation, result, changes, epoch })

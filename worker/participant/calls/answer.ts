@@ -6,14 +6,23 @@ import { type CallContext, done } from './context.ts'
 import type { Conversation } from './conversations.ts'
 import { end } from './delete.ts'
 import { eject } from './eject.ts'
+import { exportLock } from './export.ts'
 import { keepAlive, operate, release } from './grant.ts'
+import { importPart } from './import.ts'
 import { get, list } from './read.ts'
 import { guardsNothing } from './refusals.ts'
 import { history, status } from './status.ts'
 import { transact } from './transact.ts'
 
 /** The calls that concern the guarded state. */
-const OF_STATE: ReadonlySet<ParticipantCall['type']> = new Set(['ops', 'transact', 'get', 'list'])
+const OF_STATE: ReadonlySet<ParticipantCall['type']> = new Set([
+  'ops',
+  'transact',
+  'get',
+  'list',
+  'export',
+  'import',
+])
 
 export function* answer(
   context: CallContext,
@@ -51,5 +60,9 @@ export function* answer(
       return yield* eject(context, call)
     case 'delete':
       return yield* end(context, call)
+    case 'export':
+      return yield* exportLock(context)
+    case 'import':
+      return yield* importPart(context, call)
   }
 }

@@ -8,6 +8,7 @@ import type { LockContext } from '../../../shared/birth/lock-types.ts'
 import type { EjectionReason } from '../../../shared/history/events.ts'
 import type { Json } from '../../../shared/json.ts'
 import type { Emitted, GuardedState, UserInput, View } from '../../../shared/protocols/protocol.ts'
+import { importOf } from '../../../shared/resource/import.ts'
 import { resultOf } from '../../../shared/resource/replica.ts'
 import { Measurements, type Progress } from '../observe/measurements.ts'
 import { Engine, type EngineHost } from './engine.ts'
@@ -217,7 +218,9 @@ export class Member {
    */
   private measure(emitted: readonly Emitted[]): void {
     for (const event of emitted) {
-      if (event.type === 'applied') this.size?.applied(event.opId, event.changes)
+      const special = event.type === 'applied' ? importOf(event.operation) : null
+      if (special?.restore === 'finish') this.size?.measureAll()
+      else if (event.type === 'applied' && special === null) this.size?.applied(event.opId, event.changes)
       if (event.type === 'restored') this.size?.measureAll()
     }
   }

@@ -17,21 +17,8 @@ export const lockHandlers = {
     const { routing, caller, times, defaults } = services
     const from = whereFrom(c.get('incoming'))
     const wanted = configurationFrom(defaults(lock), body, from)
-    if (wanted.detector.timeoutMs <= wanted.detector.heartbeatMs) {
-      return malformed(c, [
-        { in: 'body', path: 'detector.timeoutMs', message: 'must be more than heartbeatMs' },
-      ])
-    }
-    const processes = countProcesses(defaults(lock))
-    if (processes !== null && wanted.participants.length > processes) {
-      const message = `must be at most ${processes}: this service has as many processes, and each holds one participant of a lock`
-      return malformed(c, [{ in: 'body', path: 'participants', message }])
-    }
-    const problem = checkOptions(wanted.protocol, wanted.options ?? {}, wanted.participants.length)
-    if (problem !== null) {
-      const message = `do not fit: ${problem.replace(/\.$/, '')}`
-      return malformed(c, [{ in: 'body', path: 'options', message }])
-    }
+    const refusal = checkConfiguration(c, defaults(lock), wanted)
+    if (refusal !== null) return refusal
     let told: LockConfiguration | null = null
     const answer = await routing.anyone({
       lock,
@@ -86,6 +73,28 @@ export const lockHandlers = {
   participants: async ({ c }) =>
     problemResponse(c, 'not_supported', 'A lock keeps the participants that it was created with.'),
 } satisfies Partial<Handlers>
+
+/** `400` if no lock of this service can be made of this; `null` if one can. */
+export function checkConfiguration(
+  c: RouterContext,
+  defaults: LockConfiguration,
+  wanted: LockConfiguration,
+): Response | null {
+  if (wanted.detector.timeoutMs <= wanted.detector.heartbeatMs) {
+    return malformed(c, [
+      { in: 'body', path: 'detector.timeoutMs', message: 'must be more than heartbeatMs' },
+    ])
+  }
+  const processes = countProcesses(defaults)
+  if (processes !== null && wanted.participants.length > processes) {
+    const message = `must be at most ${processes}: this service has as many processes, and each holds one participant of a lock`
+    return malformed(c, [{ in: 'body', path: 'participants', message }])
+  }
+  const problem = checkOptions(wanted.protocol, wanted.options ?? {}, wanted.participants.length)
+  if (problem === null) return null
+  const message = `do not fit: ${problem.replace(/\.$/, '')}`
+  return malformed(c, [{ in: 'body', path: 'options', message }])
+}
 
 /** Each participant behind a URL is a process of its own; `null` if all are objects of this one. */
 function countProcesses({ participants }: LockConfiguration): number | null {
