@@ -231,10 +231,13 @@ function participantImportProblems(file: string, specifier: string): string[] {
   return isOwn ? [] : [`imports ${target}`]
 }
 
+/** What protocols with guarded state, and those without, have in common. */
+const COMMON = ['guarded', 'lock-only']
+
 /** The folder of a protocol; files beside these folders, or in a common one, belong to all of them. */
 function protocolOf(file: string): string | undefined {
   const folder = /^shared\/protocols\/([^/]+)\//.exec(file)?.[1]
-  return folder === 'lock-only' ? undefined : folder
+  return folder !== undefined && COMMON.includes(folder) ? undefined : folder
 }
 
 /** One cycle through each file at which a walk comes back to where it has been. */

@@ -2,6 +2,7 @@
  * What a participant does with the messages of its peers: those of the birth, and those that are for its
  * core.
  */
+import { LARGEST_NUMBER } from '../protocols/ballots.ts'
 import { MESSAGE_FORMAT, type ParticipantId } from '../protocols/protocol.ts'
 import { noteTold } from './ending.ts'
 import { hold, isStandingKnown } from './entitlement.ts'
@@ -15,7 +16,7 @@ import { digestOf, isMember, type LockValue } from './value.ts'
 
 export function onEnvelope(step: Step, from: ParticipantId, envelope: LockEnvelope): void {
   const { context, state } = step
-  const isPeer = Number.isInteger(from) && from >= 1 && from < register.PROPOSERS && from !== context.self
+  const isPeer = Number.isInteger(from) && from >= 1 && from <= LARGEST_NUMBER && from !== context.self
   if (envelope.format !== MESSAGE_FORMAT || !isPeer || step.restart) return
   if (envelope.generation < state.birth.generation) return sayOutdated(step, from, envelope)
   if (envelope.generation > state.birth.generation)

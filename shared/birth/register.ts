@@ -3,6 +3,7 @@
  * to the first owner and has no messages of its own; all others have a prepare and an accept.
  */
 
+import { ballotAbove } from '../protocols/ballots.ts'
 import type { ParticipantId } from '../protocols/protocol.ts'
 import { majority } from '../protocols/quorum.ts'
 import { assert } from '../protocols/step.ts'
@@ -27,12 +28,6 @@ import {
 } from './lock-state.ts'
 import type { AcceptedBallot } from './messages.ts'
 import { allowsBallotZero, EPOCHS_OF_A_BALLOT, isMember, isSame, isWeak, type LockValue } from './value.ts'
-
-/** Ballots of different proposers differ: the last digit is the proposer's number. */
-export const PROPOSERS = 1_024
-
-export const ballotAbove = (highest: number, proposer: ParticipantId): number =>
-  (Math.floor(highest / PROPOSERS) + 1) * PROPOSERS + proposer
 
 // ---------------------------------------------------------------- ballot 0
 

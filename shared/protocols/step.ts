@@ -51,7 +51,7 @@ export function assert(condition: boolean, message: string): asserts condition {
 
 // ---------------------------------------------------------------- durable
 
-type Saving = Pick<StepOf<unknown>, 'records' | 'mayWait'>
+export type Saving = Pick<StepOf<unknown>, 'records' | 'mayWait'>
 
 /** `value` is stored by reference, so it must never be changed afterwards. */
 export function save(step: Saving, key: string, value: object | null): void {
@@ -88,7 +88,7 @@ export function broadcast<Message>(step: Sending<Message>, body: Message): void 
 }
 
 /** Effects that carry no message. */
-interface Collecting {
+export interface Collecting {
   readonly effects: { push(effect: Effect<never>): unknown }
 }
 

@@ -52,7 +52,7 @@ describe('a lock', () => {
     expect(judged({ [FIRST]: knowing, [SECOND]: { ...nothing, incarnation: 2 } })).toBe('absent')
   })
 
-  it('of an earlier generation is over (G9)', () => {
+  it('G9 of an earlier generation is over', () => {
     const ended = { ...nothing, generation: 2 }
     expect(judged({ [FIRST]: ended, [SECOND]: ended, [THIRD]: born })).toBe('absent')
     expect(judged({ [FIRST]: ended, [SECOND]: born })).toBe('absent')

@@ -1,4 +1,5 @@
 /** What a seat may do of its own accord: which timers are set, what its user may say. */
+import { roundOf } from '../../shared/protocols/ballots.ts'
 import { budgetOf } from './bound.ts'
 import type { Seat } from './seat.ts'
 import { inputOfAction, inputOfTimer } from './seats.ts'
@@ -30,8 +31,6 @@ export interface UserItem {
 const FLUSHES = (['flush', 'spread'] as const).map(timer => ({ timer, input: inputOfTimer(timer) }))
 const SUSPECT: readonly number[] = [inputOfTimer('suspect')]
 const NOBODY: readonly number[] = []
-/** The last digit of a ballot is its proposer. */
-const BALLOT_DIGIT = 256
 const OPERATIONS = budgetOf('operations')
 const WITHDRAWALS = budgetOf('withdrawals')
 
@@ -49,7 +48,7 @@ export function menuOf({ isUp, state, user }: Seat): Menu {
     canExpire: timers.ttl === true,
     canRepeat: timers.repeat === true,
     canPropose: timers.propose === true,
-    rounds: Math.floor(state.durable.paxos.ballot / BALLOT_DIGIT),
+    rounds: roundOf(state.durable.paxos.ballot),
     canBeat: timers.heartbeat === true,
   }
 }

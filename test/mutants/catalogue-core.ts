@@ -3,7 +3,7 @@
  * forgotten.
  */
 import type { Mutant } from './catalogue.ts'
-import { CONSENSUS, SHARED, WME } from './sources.ts'
+import { CONSENSUS, GUARDED, SHARED, WME } from './sources.ts'
 
 const digests: Mutant[] = [
   {
@@ -66,7 +66,7 @@ const digests: Mutant[] = [
     id: 'consensus-digest-promise',
     trap: 'digest',
     title: 'a promise from another log counts',
-    file: CONSENSUS.ballots,
+    file: CONSENSUS.candidacy,
     find: '  if (message.decided <= durable.machine.applied) assertSameLog(durable, message.decided, message.digest)\n',
     replace: '',
   },
@@ -299,31 +299,32 @@ const others: Mutant[] = [
     id: 'forgotten-not-applied',
     trap: 'forgotten',
     title: 'an operation that may have been forgotten is said not to be applied',
-    file: WME.users,
-    find: "replica.droppedThrough > ending.sequence ? 'unknown' : 'not-applied'",
-    replace: "replica.droppedThrough > ending.sequence + 1_000 ? 'unknown' : 'not-applied'",
+    file: GUARDED.grants,
+    find: "replica.droppedThrough > sequence ? 'unknown' : 'not-applied'",
+    replace: "replica.droppedThrough > sequence + 1_000 ? 'unknown' : 'not-applied'",
   },
   {
     id: 'forgotten-by-epoch',
     trap: 'forgotten',
     title: 'after a change of epoch nothing is known of the operations of an earlier one',
-    file: WME.users,
-    find: "replica.droppedThrough > ending.sequence ? 'unknown' : 'not-applied'",
-    replace: "replica.droppedThrough > ending.sequence - 1_024 ? 'unknown' : 'not-applied'",
+    file: GUARDED.grants,
+    find: "replica.droppedThrough > sequence ? 'unknown' : 'not-applied'",
+    replace: "replica.droppedThrough > sequence - 1_024 ? 'unknown' : 'not-applied'",
   },
   {
     id: 'forgotten-ending',
     trap: 'forgotten',
     title: 'an operation of a grant whose end is forgotten is said not to be applied',
-    file: WME.users,
-    find: "  if (ending === null) return 'unknown'",
-    replace: "  if (ending === null) return 'not-applied'",
+    file: GUARDED.grants,
+    find: "    if (ended === null) return 'unknown'",
+    replace: "    if (ended === null) return 'not-applied'",
   },
   {
     id: 'consensus-forgotten-not-applied',
     trap: 'forgotten',
     title: 'an operation that may have been forgotten is said not to be applied',
-    file: CONSENSUS.users,
+    file: GUARDED.grants,
+    subject: 'wme-consensus',
     find: "droppedThrough > sequence ? 'unknown' : 'not-applied'",
     replace: "droppedThrough < 0 ? 'unknown' : 'not-applied'",
   },
@@ -331,9 +332,9 @@ const others: Mutant[] = [
     id: 'consensus-forgotten-by-fence',
     trap: 'forgotten',
     title: 'the fence of a lock that began in a later epoch is taken for a place in the log',
-    file: CONSENSUS.users,
-    find: "droppedThrough > sequence ? 'unknown' : 'not-applied'",
-    replace: "droppedThrough > fence ? 'unknown' : 'not-applied'",
+    file: CONSENSUS.grants,
+    find: ': { ending, sequence: sequenceOf(step, fence) }',
+    replace: ': { ending, sequence: fence }',
   },
 ]
 

@@ -1,6 +1,6 @@
 /** Traps D1-D4, and W1 to W8: what must be written before what is said. */
 import type { Mutant } from './catalogue.ts'
-import { lines, WME } from './sources.ts'
+import { GUARDED, lines, SHARED, WME } from './sources.ts'
 
 export const durabilityMutants: Mutant[] = [
   {
@@ -8,15 +8,15 @@ export const durabilityMutants: Mutant[] = [
     trap: 'D1',
     title: 'an owner that restarts has forgotten who is in',
     file: WME.records,
-    find: "      case 'stub':\n",
-    replace: '',
+    find: '    stub(value) {\n',
+    replace: '    stub(value) {\n      if (value !== null) return\n',
   },
   {
     id: 'd1-log-forgotten',
     trap: 'D1',
     title: 'a participant that restarts has forgotten its log, and so who owns the token',
     file: WME.records,
-    find: '        durable.log.push(value as unknown as Entry)\n',
+    find: '    log: value => durable.log.push(value as unknown as Entry),\n',
     replace: '',
   },
   {
@@ -47,9 +47,9 @@ export const durabilityMutants: Mutant[] = [
     id: 'd4-results-not-stored',
     trap: 'D4',
     title: 'results are not stored',
-    file: WME.commit,
-    find: '  if (response.stored !== null) saveLater(',
-    replace: '  if (response.stored === undefined) saveLater(',
+    file: GUARDED.replicaRecords,
+    find: '  if (stored !== null) write(',
+    replace: '  if (stored === undefined) write(',
   },
   {
     id: 'durable-save-last',
@@ -71,7 +71,7 @@ export const durabilityMutants: Mutant[] = [
     id: 'durable-waiter',
     trap: 'W1 REQUEST',
     title: 'the user that waits is not stored',
-    file: WME.grants,
+    file: SHARED.waitingUsers,
     find: '  save(step, waiterKey(waiter), waiter)\n',
     replace: '',
   },
@@ -221,9 +221,9 @@ export const durabilityMutants: Mutant[] = [
     id: 'durable-cells',
     trap: 'W8 outcome',
     title: 'the changes of an operation are not stored',
-    file: WME.commit,
-    find: '  for (const change of response.changes) {',
-    replace: '  for (const change of response.changes.slice(0, 0)) {',
+    file: GUARDED.replicaRecords,
+    find: '  for (const { cell, value } of changes) write(',
+    replace: '  for (const { cell, value } of changes.slice(0, 0)) write(',
   },
   {
     id: 'durable-applied',

@@ -24,8 +24,8 @@ export const laterMutants: Mutant[] = [
     trap: 'W9 later',
     title: 'a release that was said by itself may wait',
     file: WME.grants,
-    find: '  noteEnd(step, ending)\n  step.mayWait = false\n',
-    replace: '  noteEnd(step, ending)\n',
+    find: '    noteEnd(step, ending)\n    step.mayWait = false\n',
+    replace: '    noteEnd(step, ending)\n',
   },
   {
     id: 'later-exit-forgotten',

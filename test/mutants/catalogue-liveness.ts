@@ -1,6 +1,6 @@
 /** Traps B1-B11: what would wait in vain, or never fall silent. */
 import type { Mutant } from './catalogue.ts'
-import { lines, SHARED, WME } from './sources.ts'
+import { GUARDED, lines, SHARED, WME } from './sources.ts'
 
 export const livenessMutants: Mutant[] = [
   {
@@ -174,14 +174,14 @@ export const livenessMutants: Mutant[] = [
     trap: 'B11',
     title: 'a grant lasts forever after a restart',
     file: WME.wme,
-    find: '  users.resumeGrant(step)\n',
+    find: '  grants.resumeGrant(step)\n',
     replace: '',
   },
   {
     id: 'b11-ttl-by-a-clock-set-back',
     trap: 'B11',
     title: 'a grant lasts for an hour after a restart with a clock that was set back',
-    file: WME.users,
+    file: GUARDED.grants,
     find: 'Math.min(grant.expiresAt, step.now + grant.ttlMs)',
     replace: 'grant.expiresAt',
   },
@@ -189,9 +189,9 @@ export const livenessMutants: Mutant[] = [
     id: 'b11-expired-while-issuing',
     trap: 'B11',
     title: 'a grant whose time ends while an operation is pending goes on',
-    file: WME.grants,
-    find: '  if (grant.ending !== null) eject(step, grant.ending)\n',
-    replace: '',
+    file: GUARDED.grants,
+    find: '    if (ending !== null) eject(step, ending)\n    else rules',
+    replace: '    rules',
   },
   {
     id: 'local-users-first',
@@ -221,8 +221,8 @@ export const livenessMutants: Mutant[] = [
     id: 'quiet-wait-timer',
     trap: 'quiescence',
     title: 'the timer of a wait survives the wait',
-    file: WME.grants,
-    find: lines('  forgetWaiter(step, waiter)', '  setWaitTimer(step)'),
-    replace: '  forgetWaiter(step, waiter)',
+    file: SHARED.waitingUsers,
+    find: lines('  remove(step, waiter)', '  setWaitTimer(step)'),
+    replace: '  remove(step, waiter)',
   },
 ]

@@ -1,6 +1,6 @@
 /** Traps C1-C9: loss, duplication, order; and the reads that rest on the same messages. */
 import type { Mutant } from './catalogue.ts'
-import { lines, WME } from './sources.ts'
+import { GUARDED, lines, SHARED, WME } from './sources.ts'
 
 export const lossMutants: Mutant[] = [
   {
@@ -15,8 +15,8 @@ export const lossMutants: Mutant[] = [
     id: 'c1-no-backoff',
     trap: 'C1',
     title: 'repeats come at the same interval forever',
-    file: WME.repeat,
-    find: 'repeatMs * 2 ** step.state.soft.repeatAttempts',
+    file: SHARED.retransmission,
+    find: 'repeatMs * 2 ** state.soft.repeatAttempts',
     replace: 'repeatMs',
   },
   {
@@ -191,9 +191,9 @@ export const lossMutants: Mutant[] = [
     id: 'snapshot-without-results',
     trap: 'D4',
     title: 'a snapshot is stored without its results',
-    file: WME.catchUp,
-    find: '  for (const stored of Object.values(durable.replica.results)) save(',
-    replace: '  for (const stored of Object.values(durable.replica.results).slice(0, 0)) save(',
+    file: GUARDED.replicaRecords,
+    find: '  for (const stored of Object.values(results)) save(',
+    replace: '  for (const stored of Object.values(results).slice(0, 0)) save(',
   },
   {
     id: 'eject-misses-a-re-entry',
@@ -210,5 +210,21 @@ export const lossMutants: Mutant[] = [
     file: WME.users,
     find: '{ ...eject, fence: holder!, isSettled: true }',
     replace: '{ ...eject, fence: holder!, isSettled: false }',
+  },
+  {
+    id: 'other-configuration',
+    trap: 'configuration',
+    title: 'messages of another configuration are taken for messages of this one',
+    file: SHARED.dispatch,
+    find: 'format === MESSAGE_FORMAT && configuration === step.context.config.configuration',
+    replace: 'format === MESSAGE_FORMAT',
+  },
+  {
+    id: 'timer-of-another-protocol',
+    trap: 'birth',
+    title: 'a timer that another protocol had set before the lock was born stops the participant',
+    file: SHARED.dispatch,
+    find: 'Object.hasOwn(handlers.timers, timer) ? handlers.timers[timer](step) : undefined',
+    replace: 'handlers.timers[timer](step)',
   },
 ]

@@ -328,14 +328,6 @@ const rule: Mutant[] = [
     find: '  return !isWaitedFor(step) || step.state.durable.own.handoffs < step.context.config.localHandoffs',
     replace: '  return true',
   },
-  {
-    id: 'maekawa-other-configuration',
-    trap: 'configuration',
-    title: 'messages of another configuration are taken for messages of this one',
-    file: MAEKAWA.main,
-    find: 'format === MESSAGE_FORMAT && configuration === step.context.config.configuration',
-    replace: 'format === MESSAGE_FORMAT',
-  },
 ]
 
 const sets: Mutant[] = [

@@ -104,7 +104,7 @@ export const messageMutants: Mutant[] = [
     trap: 'Q6',
     title: 'a quick participant that cannot be reached is waited for',
     file: WME.wme,
-    find: '      replicate.onUnreachable(step, input.peer)\n',
+    find: '    replicate.onUnreachable(step, peer)\n',
     replace: '',
   },
   {

@@ -114,14 +114,6 @@ const rule: Mutant[] = [
     replace: "      if (mayGiveUp(step) && !isOfUse(step)) changeOwn(step, { phase: 'idle', asked: [] })\n",
   },
   {
-    id: 'ra-other-configuration',
-    trap: 'configuration',
-    title: 'messages of another configuration are taken for messages of this one',
-    file: RA.main,
-    find: 'format === MESSAGE_FORMAT && configuration === step.context.config.configuration',
-    replace: 'format === MESSAGE_FORMAT',
-  },
-  {
     id: 'ra-no-repeat',
     trap: '7.4: the first timer',
     title: 'a request is said once',

@@ -1,6 +1,6 @@
 /** Traps A1-A13: tokens, operations and outcomes. */
 import type { Mutant } from './catalogue.ts'
-import { lines, WME } from './sources.ts'
+import { GUARDED, lines, WME } from './sources.ts'
 
 export const safetyMutants: Mutant[] = [
   {
@@ -29,10 +29,12 @@ export const safetyMutants: Mutant[] = [
     trap: 'A3',
     title: 'an operation that the decision contains is issued again',
     file: WME.grants,
-    find: "  changeStubLater(step, { phase: 'cs-idle', pendingOperation: null })",
+    find: "  settle: step => changeStubLater(step, { phase: 'cs-idle', pendingOperation: null }),",
     replace: lines(
-      '  if (!step.state.durable.epoch.sealed)',
-      "    changeStubLater(step, { phase: 'cs-idle', pendingOperation: null })",
+      '  settle: step => {',
+      '    if (!step.state.durable.epoch.sealed)',
+      "      changeStubLater(step, { phase: 'cs-idle', pendingOperation: null })",
+      '  },',
     ),
   },
   {
@@ -77,24 +79,24 @@ export const safetyMutants: Mutant[] = [
     trap: 'A7',
     title: 'an exit of a grant that is over ends the present one',
     file: WME.normal,
-    find: '  if (stub.grant === null || stub.grant.fence !== event.fence || stub.grant.user !== event.user) {',
-    replace: '  if (stub.grant === null) {',
+    find: '  if (!isGrantOf(grant, event)) return refuseOver(step, event)',
+    replace: '  if (grant === null) return refuseOver(step, event)',
   },
   {
     id: 'a7-stale-issue',
     trap: 'A7',
     title: 'an operation of a grant that is over is issued under the present one',
-    file: WME.normal,
-    find: '  if (stub.grant === null || stub.grant.fence !== fence || stub.grant.user !== user) {',
-    replace: '  if (stub.grant === null) {',
+    file: GUARDED.grants,
+    find: '    if (!isGrantOf(grant, event) || !rules.isInside(step)) {',
+    replace: '    if (grant === null || !rules.isInside(step)) {',
   },
   {
     id: 'a7-exit-blocked',
     trap: 'A7',
     title: 'an exit is not answered while the epoch is sealed',
     file: WME.normal,
-    find: "  if (stub.phase === 'cs-idle') release(step)",
-    replace: "  if (stub.phase === 'cs-idle' && !step.state.durable.epoch.sealed) release(step)",
+    find: "  if (phase === 'cs-idle') release(step)",
+    replace: "  if (phase === 'cs-idle' && !step.state.durable.epoch.sealed) release(step)",
   },
   {
     id: 'a8-idle-keeps-token',

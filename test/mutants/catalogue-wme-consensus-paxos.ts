@@ -1,6 +1,6 @@
 /** The consensus below `wme-consensus`: promises, acceptances and decisions. */
 import type { Mutant } from './catalogue.ts'
-import { CONSENSUS, lines } from './sources.ts'
+import { CONSENSUS, lines, SHARED } from './sources.ts'
 
 export const consensusPaxosMutants: Mutant[] = [
   {
@@ -31,7 +31,7 @@ export const consensusPaxosMutants: Mutant[] = [
     id: 'consensus-promises-below-promise',
     trap: 'Paxos',
     title: 'a lower ballot than the promised one is promised',
-    file: CONSENSUS.ballots,
+    file: CONSENSUS.candidacy,
     find: lines(
       "  if (message.ballot < promised) return send(step, from, { type: 'reject', promised })",
       '  promise(step, message.ballot)',
@@ -46,7 +46,7 @@ export const consensusPaxosMutants: Mutant[] = [
     id: 'consensus-ignores-accepted',
     trap: 'Paxos',
     title: 'a new coordinator takes over only what it has accepted itself',
-    file: CONSENSUS.ballots,
+    file: CONSENSUS.candidacy,
     find: '  for (const entry of promises.flatMap(({ entries }) => entries)) {',
     replace: '  for (const entry of undecided(durable)) {',
   },
@@ -54,7 +54,7 @@ export const consensusPaxosMutants: Mutant[] = [
     id: 'consensus-lowest-ballot',
     trap: 'Paxos',
     title: 'of two accepted commands, that of the lower ballot is proposed again',
-    file: CONSENSUS.ballots,
+    file: CONSENSUS.candidacy,
     find: '    if (other === undefined || other.ballot < entry.ballot) accepted',
     replace: '    if (other === undefined || other.ballot > entry.ballot) accepted',
   },
@@ -62,7 +62,7 @@ export const consensusPaxosMutants: Mutant[] = [
     id: 'consensus-minority-promises',
     trap: 'Paxos',
     title: 'a new coordinator does not wait for the promises of a majority',
-    file: CONSENSUS.ballots,
+    file: CONSENSUS.candidacy,
     find: '  if (promises.length < majority(step.context.config.participants)) return\n',
     replace: '  if (promises.length < 2) return\n',
   },
@@ -70,7 +70,7 @@ export const consensusPaxosMutants: Mutant[] = [
     id: 'consensus-late-promise',
     trap: 'Paxos',
     title: 'a promise of an earlier ballot counts for this one',
-    file: CONSENSUS.ballots,
+    file: CONSENSUS.candidacy,
     find: '  if (candidacy?.ballot === message.ballot) candidacy.promises[from] = message',
     replace: '  if (candidacy !== null) candidacy.promises[from] = message',
   },
@@ -78,7 +78,7 @@ export const consensusPaxosMutants: Mutant[] = [
     id: 'consensus-behind-coordinator',
     trap: 'Paxos',
     title: 'a new coordinator begins before it knows all that the others know to be decided',
-    file: CONSENSUS.ballots,
+    file: CONSENSUS.candidacy,
     find: '  if (furthest > durable.machine.applied) {',
     replace: '  if (furthest < 0) {',
   },
@@ -142,9 +142,18 @@ export const consensusPaxosMutants: Mutant[] = [
     id: 'consensus-ballot-of-two',
     trap: 'Paxos',
     title: 'two participants have the same ballot',
-    file: CONSENSUS.log,
-    find: '  (roundOf(ballot) + 1) * BALLOT_DIGIT + coordinator',
-    replace: '  (roundOf(ballot) + 1) * BALLOT_DIGIT + Math.min(coordinator, 2)',
+    file: SHARED.ballots,
+    subject: 'wme-consensus',
+    find: 'next * DIGITS + participant :',
+    replace: 'next * DIGITS + Math.min(participant, 2) :',
+  },
+  {
+    id: 'ballot-of-a-large-number',
+    trap: 'Paxos',
+    title: 'participant 257 has the ballots of participant 1',
+    file: SHARED.ballots,
+    find: '    participant < DIGITS ? ',
+    replace: '    participant < TURNS ? ',
   },
   {
     id: 'consensus-blank-votes',

@@ -2,7 +2,7 @@
 
 import type { Mutant } from './catalogue.ts'
 import { consensusPaxosMutants } from './catalogue-wme-consensus-paxos.ts'
-import { CONSENSUS, lines, SHARED } from './sources.ts'
+import { CONSENSUS, GUARDED, lines, SHARED } from './sources.ts'
 
 const machine: Mutant[] = [
   {
@@ -97,7 +97,8 @@ const machine: Mutant[] = [
     id: 'consensus-ttl-by-a-clock-set-back',
     trap: 'B11',
     title: 'a grant lasts for an hour after a restart with a clock that was set back',
-    file: CONSENSUS.users,
+    file: GUARDED.grants,
+    subject: 'wme-consensus',
     find: 'Math.min(grant.expiresAt, step.now + grant.ttlMs)',
     replace: 'grant.expiresAt',
   },
@@ -105,9 +106,10 @@ const machine: Mutant[] = [
     id: 'consensus-ttl-over-an-operation',
     trap: 'A4',
     title: 'a user whose time is over is ejected though its operation may be decided',
-    file: CONSENSUS.grants,
-    find: "  if (phase === 'cs-idle') eject(step, reason)",
-    replace: '  if (grant.ending === null) eject(step, reason)',
+    file: GUARDED.grants,
+    subject: 'wme-consensus',
+    find: '    if (pendingOperation === null) eject(step, reason)',
+    replace: '    if (grant.ending === null) eject(step, reason)',
   },
   {
     id: 'consensus-released-before-decided',
@@ -129,17 +131,18 @@ const machine: Mutant[] = [
     id: 'consensus-stale-fence',
     trap: 'A7',
     title: 'an event with an old fence is run under the present grant',
-    file: CONSENSUS.users,
-    find: '  return grant !== null && grant.fence === event.fence && grant.user === event.user',
-    replace: '  return grant !== null && grant.user === event.user',
+    file: GUARDED.grants,
+    subject: 'wme-consensus',
+    find: 'grant !== null && grant.fence === event.fence && grant.user === event.user',
+    replace: 'grant !== null && grant.user === event.user',
   },
   {
     id: 'consensus-issue-while-leaving',
     trap: 'A7',
     title: 'a user that leaves issues another operation',
-    file: CONSENSUS.users,
-    find: "  if (!isGrantOf(stub.grant, event) || stub.phase === 'leaving') return refuseBecauseOver(step, event)",
-    replace: '  if (!isGrantOf(stub.grant, event)) return refuseBecauseOver(step, event)',
+    file: CONSENSUS.grants,
+    find: "    return phase === 'cs-idle' || phase === 'cs-issuing'",
+    replace: "    return phase !== 'outside'",
   },
 ]
 
@@ -156,17 +159,19 @@ const durability: Mutant[] = [
     id: 'consensus-cells-not-durable',
     trap: 'durable: outcome',
     title: 'an outcome is given before what it changed is written',
-    file: CONSENSUS.machine,
-    find: '    save(step, `cell/',
-    replace: '    if (cell === null) save(step, `cell/',
+    file: GUARDED.replicaRecords,
+    subject: 'wme-consensus',
+    find: '  for (const { cell, value } of changes) write(',
+    replace: '  for (const { cell, value } of changes.slice(0, 0)) write(',
   },
   {
     id: 'consensus-results-not-durable',
     trap: 'D4',
     title: 'the result of an operation is forgotten by a restart',
-    file: CONSENSUS.machine,
-    find: '  if (response.stored !== null) save',
-    replace: '  if (response.stored === undefined) save',
+    file: GUARDED.replicaRecords,
+    subject: 'wme-consensus',
+    find: '  if (stored !== null) write(',
+    replace: '  if (stored === undefined) write(',
   },
   {
     id: 'consensus-stub-not-durable',
@@ -199,9 +204,10 @@ const others: Mutant[] = [
     id: 'consensus-snapshot-without-results',
     trap: 'C6',
     title: 'the results that came with a snapshot are forgotten by a restart',
-    file: CONSENSUS.catchUp,
-    find: '  for (const stored of Object.values(durable.replica.results)) save',
-    replace: '  for (const stored of Object.values(durable.replica.results)) void',
+    file: GUARDED.replicaRecords,
+    subject: 'wme-consensus',
+    find: '  for (const stored of Object.values(results)) save(',
+    replace: '  for (const stored of Object.values(results).slice(0, 0)) save(',
   },
   {
     id: 'consensus-jump-without-results',
@@ -248,8 +254,8 @@ const others: Mutant[] = [
     trap: 'A4',
     title: 'an operation whose result may have been dropped is reported as not applied',
     file: CONSENSUS.grants,
-    find: "outcome: isLost ? 'unknown' : 'not-applied'",
-    replace: "outcome: 'not-applied'",
+    find: 'mayBeForgotten: (step, { after }) => step.state.durable.replica.droppedThrough > after',
+    replace: 'mayBeForgotten: () => false',
   },
   {
     id: 'consensus-coordinator-not-suspected',
@@ -347,7 +353,7 @@ const others: Mutant[] = [
     id: 'consensus-candidate-not-resumed',
     trap: 'B2',
     title: 'a participant that was stopped in its prepare phase leaves the others waiting',
-    file: CONSENSUS.ballots,
+    file: CONSENSUS.candidacy,
     find: '  if (isExpected && !isCoordinator(step) && soft.candidacy === null) startBallot(step)\n',
     replace: '',
   },

@@ -2,6 +2,7 @@
  * The catalogue stays up to date: each mutant still has its place in the source, and each trap still has its
  * mutant.
  */
+import { transformSync } from 'esbuild'
 import { describe, expect, it } from 'vitest'
 import { specifiedRules } from '../readme/rules.ts'
 import { mutants, type Subject, subjectOf } from './catalogue.ts'
@@ -143,10 +144,13 @@ describe('the catalogue of mutants', () => {
   })
 
   it.each(mutants.map(mutant => [mutant.id, mutant] as const))(
-    '%s has one place in the source',
+    '%s has one place in the source, and leaves a program',
     (_, mutant) => {
       const source = readSource(mutant.file)
-      expect(mutate(source, mutant)).not.toBe(source)
+      const mutated = mutate(source, mutant)
+      expect(mutated).not.toBe(source)
+      // Every suite would notice one that cannot be read, and that would say nothing.
+      expect(() => transformSync(mutated, { loader: 'ts' })).not.toThrow()
     },
   )
 

@@ -37,6 +37,8 @@ export interface Mutant {
   readonly trap: string
   readonly title: string
   readonly file: string
+  /** Whose judges must notice it, if the file is common to several protocols. Default: those of wme. */
+  readonly subject?: Subject
   /** Occurs exactly once in the file. */
   readonly find: string
   readonly replace: string
@@ -61,8 +63,9 @@ export const SUBJECTS = [
  */
 export type Subject = (typeof SUBJECTS)[number]
 
-/** Code that all protocols share is mutated for the sake of the first one. */
-export const subjectOf = ({ file }: Mutant): Subject => {
+/** Code that protocols share is mutated for the sake of the first one, unless a mutant names another. */
+export const subjectOf = ({ file, subject }: Mutant): Subject => {
+  if (subject !== undefined) return subject
   if (file.startsWith('shared/birth/')) return 'birth'
   if (file.startsWith('worker/participant/')) return 'participant'
   if (SERVICE.some(folder => file.startsWith(folder))) return 'service'

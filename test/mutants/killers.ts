@@ -33,18 +33,21 @@ interface Judges {
   readonly service?: true
 }
 
+/** Tests of what all protocols share. */
+const COMMON = 'test/protocols/common'
+
 const LOCKS = ['test/explorer/locks.test.ts']
 
 const JUDGES: { readonly [subject in Subject]: Judges } = {
   wme: {
-    suites: ['test/protocols', 'test/resource'],
-    without: 'test/protocols/*/**',
+    // The slash keeps wme-consensus out.
+    suites: ['test/protocols/wme/', COMMON, 'test/resource'],
     protocols: 'wme-1,wme-2',
     participants: [3, 5],
     explorer: ['test/explorer'],
   },
   'wme-consensus': {
-    suites: ['test/protocols/wme-consensus'],
+    suites: ['test/protocols/wme-consensus', COMMON],
     protocols: 'wme-consensus',
     participants: [3, 5],
     explorer: [],
@@ -63,7 +66,7 @@ const JUDGES: { readonly [subject in Subject]: Judges } = {
     explorer: LOCKS,
   },
   'lock-only': {
-    suites: ['test/protocols/lock-only', 'test/protocols/maekawa', 'test/protocols/ricart-agrawala'],
+    suites: ['test/protocols/lock-only', 'test/protocols/maekawa', 'test/protocols/ricart-agrawala', COMMON],
     protocols: 'maekawa,ricart-agrawala',
     participants: [3],
     explorer: LOCKS,

@@ -29,14 +29,25 @@ export const WME = {
 /** What several protocols share. */
 export const SHARED = {
   asking: 'shared/protocols/asking.ts',
+  ballots: 'shared/protocols/ballots.ts',
+  dispatch: 'shared/protocols/dispatch.ts',
   logWeight: 'shared/protocols/log-weight.ts',
+  refusals: 'shared/protocols/refusals.ts',
+  retransmission: 'shared/protocols/retransmission.ts',
   snapshots: 'shared/protocols/snapshots.ts',
+  waitingUsers: 'shared/protocols/waiting-users.ts',
+} as const
+
+/** What the protocols share that guard state. */
+export const GUARDED = {
+  grants: 'shared/protocols/guarded/grants.ts',
+  replicaRecords: 'shared/protocols/guarded/replica-records.ts',
 } as const
 
 const consensus = 'shared/protocols/wme-consensus'
 
 export const CONSENSUS = {
-  ballots: `${consensus}/ballots.ts`,
+  candidacy: `${consensus}/candidacy.ts`,
   catchUp: `${consensus}/catch-up.ts`,
   commands: `${consensus}/commands.ts`,
   grants: `${consensus}/grants.ts`,

@@ -1,6 +1,7 @@
 /** `export` and `import`: a lock is moved from one service to another, and goes on there. */
 import { describe, expect, it } from 'vitest'
 import { GUARDING_PROTOCOLS } from '../../shared/protocols/all.ts'
+import { eventually } from './eventually.ts'
 import { itKeepsEveryPromise, type TestService, useService } from './harness.ts'
 import type { Answer } from './http.ts'
 import { expectStatus, TestLock } from './lock.ts'
@@ -62,6 +63,7 @@ describe('a lock that is moved', () => {
     const next = await twin.transacted([{ increment: 'n' }], { opId: 'next', at: 3 })
     expect(next.results[0]).toMatchObject({ value: 6 })
     expect(next.fence).toBeGreaterThan(last.fence)
+    expect(next.fence).toBeGreaterThan((saved.epoch as number) * 1_024)
     expect(next.sequence).toBeGreaterThan(last.sequence)
     const stale = await twin.transacted([{ put: 'a', value: 0, ifRevision: next.sequence }])
     expect(stale.applied).toBe(false)
@@ -84,6 +86,24 @@ describe('a lock that is moved', () => {
     }
     expect(await twinOf(lock).value('n')).toBe(4)
   })
+
+  it.each(GUARDING_PROTOCOLS)(
+    '%s: keeps all of it when every process ends and begins again',
+    async protocol => {
+      const lock = here.lock()
+      expectStatus(await lock.configure({ protocol }), 201)
+      const { fence } = await lock.transacted([{ increment: 'n' }], { opId: 'once' })
+      const twin = twinOf(lock)
+      expectStatus(await imported(twin, await exported(lock)), 201)
+      await there.kill()
+      await there.start()
+      for (const at of [1, 2, 3]) {
+        const again = await eventually(() => twin.transacted([{ increment: 'n' }], { opId: 'once', at }))
+        expect([again.fence, again.results[0]]).toMatchObject([fence, { value: 1 }])
+        expect(await twin.value('n', `?at=${at}`)).toBe(1)
+      }
+    },
+  )
 
   it('may be large', async () => {
     const lock = here.lock()

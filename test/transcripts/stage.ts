@@ -6,7 +6,7 @@ import type { Json } from '../../shared/json.ts'
 import type { Emitted, Protocol } from '../../shared/protocols/protocol.ts'
 import type { WmeMessage } from '../../shared/protocols/wme/messages.ts'
 import type { WmeState } from '../../shared/protocols/wme/state.ts'
-import { Cluster, type Sent } from '../protocols/cluster.ts'
+import { Cluster, type Sent } from '../protocols/wme/cluster.ts'
 import { Recorder } from './recorder.ts'
 
 export type Matcher = (sent: Sent) => boolean

@@ -7,9 +7,10 @@
  * Everything in the queue is durable, record by record. A record's value is replaced, never changed in place.
  */
 import type { EjectionReason } from '../../history/events.ts'
-import type { Json } from '../../json.ts'
 import type { Effect, Ending, Mode, View } from '../protocol.ts'
+import { parts, type Restorers } from '../records.ts'
 import type { StepOf } from '../step.ts'
+import { sortWaiters, type Waiter as WaitingUser } from '../waiting-users.ts'
 
 export interface LocalQueue {
   /** In order of arrival. */
@@ -20,13 +21,8 @@ export interface LocalQueue {
   endings: readonly Ending[]
 }
 
-export interface Waiter {
-  /** Orders the queue, also after a restart. */
-  readonly number: number
-  readonly user: string
+export interface Waiter extends WaitingUser {
   readonly mode: Mode
-  readonly ttlMs: number
-  readonly waitUntil: number | null
 }
 
 export interface Holder {
@@ -51,24 +47,20 @@ export interface LocalQueueStep
 
 // ---------------------------------------------------------------- records
 
-export const waiterKey = (waiter: Waiter): string => `waiter/${waiter.number}`
 export const holderKey = (holder: Holder): string => `holder/${holder.fence}`
 export const ENDINGS_KEY = 'endings'
 
-/** Puts one record back. Returns whether it belongs to the local queue. */
-export function restoreLocalQueueRecord(localQueue: LocalQueue, key: string, value: Json): boolean {
-  if (key.startsWith('waiter/')) localQueue.waiters.push(value as unknown as Waiter)
-  else if (key.startsWith('holder/')) localQueue.holders.push(value as unknown as Holder)
-  else if (key === ENDINGS_KEY) localQueue.endings = value as unknown as Ending[]
-  else return false
-  return true
-}
+export const localQueueRestorers = (localQueue: LocalQueue): Restorers => ({
+  waiter: value => localQueue.waiters.push(value as unknown as Waiter),
+  holder: value => localQueue.holders.push(value as unknown as Holder),
+  ...parts(localQueue, ENDINGS_KEY),
+})
 
 export const emptyLocalQueue = (): LocalQueue => ({ waiters: [], holders: [], endings: [] })
 
 /** Must be called after the last record, because records come in no particular order. */
 export function sortLocalQueue(localQueue: LocalQueue): void {
-  localQueue.waiters.sort((a, b) => a.number - b.number)
+  sortWaiters(localQueue.waiters)
   localQueue.holders.sort((a, b) => a.fence - b.fence)
 }
 

@@ -4,9 +4,10 @@
  * arrives late or twice therefore never forces out a user that came in afterwards.
  */
 import type { Effect, ParticipantId, UserInput } from '../protocol.ts'
+import { refuse } from '../refusals.ts'
 import { emit, send } from '../step.ts'
 import type { LocalQueueStep } from './local-queue.ts'
-import { eject, refuse } from './users.ts'
+import { eject } from './users.ts'
 
 /**
  * Contains the number of the asker's life, so that a late answer to a question of an earlier life is not

@@ -3,41 +3,17 @@
  * queue and asks for the critical section, lets the next user in, or leaves.
  */
 import type { EjectionReason } from '../../history/events.ts'
-import type { Mode, Refusal, UserInput } from '../protocol.ts'
+import type { Mode, UserInput } from '../protocol.ts'
+import { endingOf, refuseBecauseOver } from '../refusals.ts'
 import { assert, cancelTimer, emit, forget, save, setTimer } from '../step.ts'
-import {
-  ENDINGS_KEY,
-  type EndReason,
-  type Holder,
-  holderKey,
-  type LocalQueueStep,
-  type Waiter,
-  waiterKey,
-} from './local-queue.ts'
+import { joinQueue, setWaitTimer, takeFirst } from '../waiting-users.ts'
+import { ENDINGS_KEY, type EndReason, type Holder, holderKey, type LocalQueueStep } from './local-queue.ts'
 
 type Event<Type extends UserInput['type']> = Extract<UserInput, { type: Type }>
 
-export function refuse(step: LocalQueueStep, user: string, event: UserInput['type'], refusal: Refusal): void {
-  emit(step, { type: 'refused', user, event, refusal })
-}
-
-/** Operations and reads belong to locks that guard state, and not every protocol lets participants leave. */
-export function refuseUnsupported(
-  step: LocalQueueStep,
-  event: Event<'issue' | 'read' | 'cancel-read' | 'membership'>,
-): void {
-  const refusal: Refusal = { code: 'not-supported' }
-  if (event.type === 'issue')
-    emit(step, { type: 'refused', user: event.user, event: 'issue', refusal, opId: event.opId })
-  else if (event.type !== 'cancel-read') refuse(step, event.request, event.type, refusal)
-}
-
-/** An event for a grant that is over is answered but not run. A release said twice counts as a release. */
-function refuseBecauseOver(step: LocalQueueStep, event: Event<'exit' | 'keep-alive'>): void {
-  const { user, fence } = event
-  const ending = step.localQueue.endings.find(ended => ended.fence === fence && ended.user === user) ?? null
-  if (event.type === 'exit' && ending?.reason === 'released') return emit(step, { type: 'rem', user, fence })
-  refuse(step, user, event.type, { code: 'grant-over', ending })
+/** An event for a grant that is over is answered but not run. */
+function refuseOver(step: LocalQueueStep, event: Event<'exit' | 'keep-alive'>): void {
+  refuseBecauseOver(step, event, endingOf(step.localQueue.endings, event))
 }
 
 /**
@@ -59,65 +35,9 @@ export function startLocalQueue(step: LocalQueueStep): void {
 // ---------------------------------------------------------------- waiting
 
 export function onTry(step: LocalQueueStep, event: Event<'try'>): void {
-  const { localQueue } = step
-  const holder = localQueue.holders.find(({ user }) => user === event.user)
-  if (holder !== undefined) return emitCrit(step, holder)
-  const known = localQueue.waiters.find(({ user }) => user === event.user)
-  if (known !== undefined) return waitLonger(step, known, event.waitMs)
-  if (localQueue.waiters.length >= step.context.config.limits.waiters) {
-    return refuse(step, event.user, 'try', { code: 'too-many-waiters' })
-  }
-  const waiter: Waiter = {
-    number: (localQueue.waiters.at(-1)?.number ?? 0) + 1,
-    user: event.user,
-    mode: event.mode ?? 'exclusive',
-    ttlMs: event.ttlMs,
-    waitUntil: event.waitMs === undefined ? null : step.now + event.waitMs,
-  }
-  localQueue.waiters.push(waiter)
-  save(step, waiterKey(waiter), waiter)
-  setWaitTimer(step)
-}
-
-/** A user that repeats its `try` may wait longer and keeps its place. */
-function waitLonger(step: LocalQueueStep, waiter: Waiter, waitMs: number | undefined): void {
-  const { waiters } = step.localQueue
-  if (waitMs === undefined || waiter.waitUntil === null) return
-  const longer = { ...waiter, waitUntil: step.now + waitMs }
-  waiters[waiters.indexOf(waiter)] = longer
-  save(step, waiterKey(waiter), longer)
-  setWaitTimer(step)
-}
-
-export function onWithdraw(step: LocalQueueStep, event: Event<'withdraw'>): void {
-  const waiter = step.localQueue.waiters.find(({ user }) => user === event.user)
-  if (waiter === undefined) return refuse(step, event.user, 'withdraw', { code: 'not-waiting' })
-  withdraw(step, waiter, 'asked')
-  setWaitTimer(step)
-}
-
-export function onWaitTimer(step: LocalQueueStep): void {
-  for (const waiter of [...step.localQueue.waiters]) {
-    if (waiter.waitUntil !== null && waiter.waitUntil <= step.now) withdraw(step, waiter, 'timeout')
-  }
-  setWaitTimer(step)
-}
-
-function withdraw(step: LocalQueueStep, waiter: Waiter, reason: 'asked' | 'timeout'): void {
-  removeWaiter(step, waiter)
-  emit(step, { type: 'withdrawn', user: waiter.user, reason })
-}
-
-function removeWaiter(step: LocalQueueStep, waiter: Waiter): void {
-  step.localQueue.waiters = step.localQueue.waiters.filter(other => other !== waiter)
-  forget(step, waiterKey(waiter))
-}
-
-/** One timer serves all waiting users: it is set for the one whose time ends first. */
-function setWaitTimer(step: LocalQueueStep): void {
-  const ends = step.localQueue.waiters.flatMap(({ waitUntil }) => (waitUntil === null ? [] : [waitUntil]))
-  if (ends.length === 0) cancelTimer(step, 'wait')
-  else setTimer(step, 'wait', Math.max(0, Math.min(...ends) - step.now))
+  const holder = step.localQueue.holders.find(({ user }) => user === event.user)
+  if (holder !== undefined) emitCrit(step, holder)
+  else joinQueue(step, event, { mode: event.mode ?? 'exclusive' })
 }
 
 // ---------------------------------------------------------------- inside
@@ -136,9 +56,7 @@ export function admitFirst(step: LocalQueueStep, fence: number): void {
   const isAlone = localQueue.holders.length === 0
   const areReaders = waiter.mode === 'shared' && localQueue.holders.every(({ mode }) => mode === 'shared')
   assert(isAlone || areReaders, 'only readers are inside together')
-  removeWaiter(step, waiter)
-  setWaitTimer(step)
-  const { user, mode, ttlMs } = waiter
+  const { user, mode, ttlMs } = takeFirst(step)
   const holder: Holder = { user, mode, fence, ttlMs, expiresAt: step.now + ttlMs }
   localQueue.holders.push(holder)
   save(step, holderKey(holder), holder)
@@ -152,7 +70,7 @@ function emitCrit(step: LocalQueueStep, { user, fence, expiresAt }: Holder): voi
 
 export function onKeepAlive(step: LocalQueueStep, event: Event<'keep-alive'>): void {
   const holder = holderOf(step, event)
-  if (holder === undefined) return refuseBecauseOver(step, event)
+  if (holder === undefined) return refuseOver(step, event)
   const { user, fence } = holder
   const kept = { ...holder, ttlMs: event.ttlMs, expiresAt: step.now + event.ttlMs }
   step.localQueue.holders[step.localQueue.holders.indexOf(holder)] = kept
@@ -163,7 +81,7 @@ export function onKeepAlive(step: LocalQueueStep, event: Event<'keep-alive'>): v
 
 export function onExit(step: LocalQueueStep, event: Event<'exit'>): void {
   const holder = holderOf(step, event)
-  if (holder === undefined) return refuseBecauseOver(step, event)
+  if (holder === undefined) return refuseOver(step, event)
   endGrant(step, holder, 'released')
   emit(step, { type: 'rem', user: holder.user, fence: holder.fence })
 }

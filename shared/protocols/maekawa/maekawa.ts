@@ -9,21 +9,14 @@
  * While a node is down, the nodes whose sets it is in wait until it comes back with its storage; the
  * algorithm has no way around that.
  */
+
+import { dispatch, type Handlers } from '../dispatch.ts'
 import { onEject, onOperatorMessage } from '../lock-only/operators.ts'
-import {
-  onExit,
-  onKeepAlive,
-  onTry,
-  onTtlTimer,
-  onWaitTimer,
-  onWithdraw,
-  refuse,
-  refuseUnsupported,
-  startLocalQueue,
-} from '../lock-only/users.ts'
+import * as users from '../lock-only/users.ts'
 import type { Context, Effect, Input, ParticipantId, Protocol, UserInput } from '../protocol.ts'
-import { MESSAGE_FORMAT } from '../protocol.ts'
+import { NOT_A_MEMBER, refuseUnsupported } from '../refusals.ts'
 import { save, takeEffects } from '../step.ts'
+import * as waiting from '../waiting-users.ts'
 import type { MaekawaMessage } from './messages.ts'
 import { recover } from './records.ts'
 import { armRepeatTimer, onRepeatTimer } from './repeat.ts'
@@ -47,7 +40,7 @@ export const maekawa: Protocol<MaekawaState, MaekawaMessage> = {
   recover,
   step(context: Context, state: MaekawaState, input: Input<MaekawaMessage>): Effect<MaekawaMessage>[] {
     const step = beginStep(context, state, input.now)
-    dispatch(step, input)
+    dispatch(handlers, step, input)
     if (isMember(step)) finish(step)
     return takeEffects(step)
   },
@@ -57,26 +50,6 @@ export const maekawa: Protocol<MaekawaState, MaekawaMessage> = {
 
 const isMember = (step: Step): boolean => step.state.durable.membership.status === 'member'
 
-function dispatch(step: Step, input: Input<MaekawaMessage>): void {
-  switch (input.type) {
-    case 'start':
-      return onStart(step, input.genesis, input.incarnation)
-    case 'message': {
-      const { format, configuration, body } = input.message
-      const isUnderstood = format === MESSAGE_FORMAT && configuration === step.context.config.configuration
-      return isUnderstood && isMember(step) ? onMessage(step, input.from, body) : undefined
-    }
-    case 'timer':
-      return onTimer(step, input.timer as TimerName)
-    case 'user':
-      return onUserEvent(step, input.event)
-    case 'unreachable':
-      return
-    default:
-      return input satisfies never
-  }
-}
-
 function onStart(step: Step, genesis: boolean, incarnation: number): void {
   const { durable } = step.state
   step.operators.life = incarnation
@@ -85,7 +58,7 @@ function onStart(step: Step, genesis: boolean, incarnation: number): void {
     save(step, 'membership', durable.membership)
   }
   if (!isMember(step)) return
-  startLocalQueue(step)
+  users.startLocalQueue(step)
   if (durable.own.phase === 'requesting') sendRequests(step)
 }
 
@@ -138,32 +111,10 @@ function onMessage(step: Step, from: ParticipantId, message: MaekawaMessage): vo
   }
 }
 
-function onUserEvent(step: Step, event: UserInput): void {
-  if (!isMember(step)) {
-    const user = 'user' in event ? event.user : event.request
-    return refuse(step, user, event.type, { code: 'not-a-member' })
-  }
-  switch (event.type) {
-    case 'try':
-      // An arbiter is locked for one request at a time, so there are no readers.
-      if (event.mode === 'shared') return refuse(step, event.user, 'try', { code: 'not-supported' })
-      return onTry(step, event)
-    case 'exit':
-      return onExit(step, event)
-    case 'withdraw':
-      return onWithdraw(step, event)
-    case 'keep-alive':
-      return onKeepAlive(step, event)
-    case 'eject':
-      return onEject(step, event, others(step))
-    case 'issue':
-    case 'read':
-    case 'cancel-read':
-    case 'membership':
-      return refuseUnsupported(step, event)
-    default:
-      return event satisfies never
-  }
+/** An arbiter is locked for one request at a time, so there are no readers. */
+function onTry(step: Step, event: Extract<UserInput, { type: 'try' }>): void {
+  if (event.mode === 'shared') refuseUnsupported(step, event)
+  else users.onTry(step, event)
 }
 
 function others(step: Step): ParticipantId[] {
@@ -172,16 +123,25 @@ function others(step: Step): ParticipantId[] {
   return all.filter(peer => peer !== self)
 }
 
-function onTimer(step: Step, timer: TimerName): void {
-  delete step.timers[timer]
-  switch (timer) {
-    case 'repeat':
-      return onRepeatTimer(step)
-    case 'ttl':
-      return onTtlTimer(step)
-    case 'wait':
-      return onWaitTimer(step)
-    default:
-      return timer satisfies never
-  }
+// ---------------------------------------------------------------- all inputs
+
+const handlers: Handlers<Step, MaekawaMessage, TimerName> = {
+  start: onStart,
+  message(step, from, message) {
+    if (isMember(step)) onMessage(step, from, message)
+  },
+  refusal: step => (isMember(step) ? null : NOT_A_MEMBER),
+  users: {
+    try: onTry,
+    exit: users.onExit,
+    withdraw: waiting.onWithdraw,
+    'keep-alive': users.onKeepAlive,
+    eject: (step, event) => onEject(step, event, others(step)),
+    issue: refuseUnsupported,
+    read: refuseUnsupported,
+    'cancel-read': refuseUnsupported,
+    membership: refuseUnsupported,
+  },
+  timers: { repeat: onRepeatTimer, ttl: users.onTtlTimer, wait: waiting.onWaitTimer },
+  unreachable() {},
 }

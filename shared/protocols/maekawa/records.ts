@@ -1,8 +1,9 @@
 /** The durable state as records (K5), and back. All that is not in a record is lost with the process. */
 import type { Json } from '../../json.ts'
-import { emptyLocalQueue, restoreLocalQueueRecord, sortLocalQueue } from '../lock-only/local-queue.ts'
+import { emptyLocalQueue, localQueueRestorers, sortLocalQueue } from '../lock-only/local-queue.ts'
 import { noOperators } from '../lock-only/operators.ts'
 import type { Context, ParticipantConfig, ParticipantId } from '../protocol.ts'
+import { parts, restoreAll } from '../records.ts'
 import { startFence } from '../start-fence.ts'
 import { compareRequests, type Request } from './precedence.ts'
 import { memberSets } from './sets/sets.ts'
@@ -27,25 +28,14 @@ function initialDurable(config: ParticipantConfig): Durable {
 
 export function recover(context: Context, records: Iterable<readonly [string, Json]>): MaekawaState {
   const durable = initialDurable(context.config)
-  for (const [key, value] of records) {
-    if (restoreLocalQueueRecord(durable.localQueue, key, value)) continue
-    const slash = key.indexOf('/')
-    switch (slash === -1 ? key : key.slice(0, slash)) {
-      case 'membership':
-      case 'own':
-      case 'arbiter':
-      case 'fence':
-      case 'observed':
-        Object.assign(durable, { [key]: value })
-        break
-      case 'waiting':
-        durable.waiting.push(value as unknown as Request)
-        break
-      case 'ended':
-        durable.ended[key.slice(slash + 1)] = (value as { sequence: number }).sequence
-        break
-    }
-  }
+  restoreAll(records, {
+    ...parts(durable, 'membership', 'own', 'arbiter', 'fence', 'observed'),
+    waiting: value => durable.waiting.push(value as unknown as Request),
+    ended(value, name) {
+      durable.ended[name] = (value as { sequence: number }).sequence
+    },
+    ...localQueueRestorers(durable.localQueue),
+  })
   durable.waiting.sort(compareRequests)
   sortLocalQueue(durable.localQueue)
   const { participants, self } = context.config

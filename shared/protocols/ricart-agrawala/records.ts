@@ -3,9 +3,10 @@
  * with the process.
  */
 import type { Json } from '../../json.ts'
-import { emptyLocalQueue, restoreLocalQueueRecord, sortLocalQueue } from '../lock-only/local-queue.ts'
+import { emptyLocalQueue, localQueueRestorers, sortLocalQueue } from '../lock-only/local-queue.ts'
 import { noOperators } from '../lock-only/operators.ts'
 import type { Context } from '../protocol.ts'
+import { parts, restoreAll } from '../records.ts'
 import { startFence } from '../start-fence.ts'
 import { requestBelow } from './fence.ts'
 import type { Deferred, Durable, RicartAgrawalaState, Soft } from './state.ts'
@@ -44,23 +45,13 @@ function createSoft(): Soft {
 
 export function recover(context: Context, records: Iterable<readonly [string, Json]>): RicartAgrawalaState {
   const durable = initialDurable(context)
-  for (const [key, value] of records) {
-    if (restoreLocalQueueRecord(durable.localQueue, key, value)) continue
-    const slash = key.indexOf('/')
-    const family = slash === -1 ? key : key.slice(0, slash)
-    switch (family) {
-      case 'membership':
-      case 'group':
-      case 'own':
-      case 'highest':
-      case 'sponsoring':
-        Object.assign(durable, { [family]: value })
-        break
-      case 'deferred':
-        durable.deferred[key.slice(slash + 1)] = value as unknown as Deferred
-        break
-    }
-  }
+  restoreAll(records, {
+    ...parts(durable, 'membership', 'group', 'own', 'highest', 'sponsoring'),
+    deferred(value, name) {
+      durable.deferred[name] = value as unknown as Deferred
+    },
+    ...localQueueRestorers(durable.localQueue),
+  })
   sortLocalQueue(durable.localQueue)
   return { durable, soft: createSoft() }
 }

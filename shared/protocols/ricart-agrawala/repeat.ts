@@ -4,27 +4,18 @@
  */
 import { hasEjections, repeatEjections } from '../lock-only/operators.ts'
 import type { ParticipantId } from '../protocol.ts'
+import { countRepeat, keepRepeating } from '../retransmission.ts'
 import { awaitedBySponsor, sendChange } from './group-change.ts'
 import { awaitedToSpeak } from './section-6-1-implicit-reply.ts'
 import { sendJoin } from './section-7-2-insertion.ts'
 import { askWhetherThere, noteAsked, watchSilent } from './section-7-4-failures.ts'
-import { cancelTimer, type Step, setTimer } from './step.ts'
+import type { Step } from './step.ts'
 
-const MAX_DOUBLINGS = 6
-
-/** Called at the end of each step. */
 export function armRepeatTimer(step: Step): void {
-  const { soft } = step.state
   watchSilent(step, awaitedPeers(step))
-  if (!isUnanswered(step)) {
-    soft.repeatAttempts = 0
-    cancelTimer(step, 'repeat')
-  } else if (!soft.timers.repeat) setTimer(step, 'repeat', intervalMs(step))
-}
-
-function intervalMs(step: Step): number {
-  const { repeatMs, repeatMaxMs } = step.context.config.timing
-  return Math.min(repeatMs * 2 ** step.state.soft.repeatAttempts, repeatMaxMs)
+  const isWanted = isUnanswered(step)
+  if (!isWanted) step.state.soft.repeatAttempts = 0
+  keepRepeating(step, isWanted)
 }
 
 const awaitedPeers = (step: Step): ParticipantId[] => [...awaitedToSpeak(step), ...awaitedBySponsor(step)]
@@ -35,8 +26,7 @@ function isUnanswered(step: Step): boolean {
 }
 
 export function onRepeatTimer(step: Step): void {
-  const { soft } = step.state
-  soft.repeatAttempts = Math.min(soft.repeatAttempts + 1, MAX_DOUBLINGS)
+  countRepeat(step)
   repeatAll(step)
 }
 

@@ -7,10 +7,13 @@
  * that do not stop (records.ts), one process per node (proceed.ts, ../lock-only/), agreement about who takes
  * part (group-change.ts). Fences are ours (fence.ts).
  */
+
+import { dispatch, type Handlers } from '../dispatch.ts'
 import { onEject, onOperatorMessage } from '../lock-only/operators.ts'
 import * as users from '../lock-only/users.ts'
 import type { Context, Effect, Input, ParticipantId, Protocol, UserInput } from '../protocol.ts'
-import { MESSAGE_FORMAT } from '../protocol.ts'
+import { NOT_A_MEMBER, refuseEvent, refuseUnsupported } from '../refusals.ts'
+import * as waiting from '../waiting-users.ts'
 import * as groupChange from './group-change.ts'
 import type { RicartAgrawalaMessage } from './messages.ts'
 import { proceed } from './proceed.ts'
@@ -33,7 +36,7 @@ export const ricartAgrawala: Protocol<RicartAgrawalaState, RicartAgrawalaMessage
   recover,
   step(context: Context, state: RicartAgrawalaState, input: Input<RicartAgrawalaMessage>) {
     const step = beginStep(context, state, input.now)
-    dispatch(step, input)
+    dispatch(handlers, step, input)
     proceed(step)
     removal.stayIfAlone(step)
     implicitReply.endSilence(step)
@@ -42,26 +45,6 @@ export const ricartAgrawala: Protocol<RicartAgrawalaState, RicartAgrawalaMessage
   },
   view,
   guarded: () => null,
-}
-
-function dispatch(step: Step, input: Input<RicartAgrawalaMessage>): void {
-  switch (input.type) {
-    case 'start':
-      return onStart(step, input.genesis, input.incarnation)
-    case 'message': {
-      const { format, configuration, body } = input.message
-      const isUnderstood = format === MESSAGE_FORMAT && configuration === step.context.config.configuration
-      return isUnderstood ? onMessage(step, input.from, body) : undefined
-    }
-    case 'timer':
-      return onTimer(step, input.timer as TimerName)
-    case 'user':
-      return onUserEvent(step, input.event)
-    case 'unreachable':
-      return implicitReply.onUnreachable(step, input.peer)
-    default:
-      return input satisfies never
-  }
 }
 
 /**
@@ -114,27 +97,7 @@ function onMessage(step: Step, from: ParticipantId, message: RicartAgrawalaMessa
   }
 }
 
-// ---------------------------------------------------------------- users and timers
-
-function onUserEvent(step: Step, event: UserInput): void {
-  switch (event.type) {
-    case 'try':
-      return onTry(step, event)
-    case 'withdraw':
-      return users.onWithdraw(step, event)
-    case 'exit':
-      return users.onExit(step, event)
-    case 'keep-alive':
-      return users.onKeepAlive(step, event)
-    case 'eject':
-      if (!isActive(step)) return users.refuse(step, event.request, 'eject', { code: 'not-a-member' })
-      return onEject(step, event, others(step))
-    case 'membership':
-      return removal.onMembershipWish(step, event)
-    default:
-      return users.refuseUnsupported(step, event)
-  }
-}
+// ---------------------------------------------------------------- all inputs
 
 /**
  * A node that is leaving takes no new users. With a modulus there are no readers (section-6-4-numbers.ts).
@@ -144,26 +107,39 @@ function onTry(step: Step, event: Extract<UserInput, { type: 'try' }>): void {
     ({ user }) => user === event.user,
   )
   if (step.state.durable.membership.status !== 'member' && !isKnown)
-    return users.refuse(step, event.user, 'try', { code: 'not-a-member' })
-  if (event.mode === 'shared' && step.options.modulus !== undefined)
-    return users.refuse(step, event.user, 'try', { code: 'not-supported' })
+    return refuseEvent(step, event, NOT_A_MEMBER)
+  if (event.mode === 'shared' && step.options.modulus !== undefined) return refuseUnsupported(step, event)
   users.onTry(step, event)
 }
 
-function onTimer(step: Step, timer: TimerName): void {
-  delete step.state.soft.timers[timer]
-  switch (timer) {
-    case 'repeat':
-      return repeat.onRepeatTimer(step)
-    case 'silence':
-      return implicitReply.onSilenceTimer(step)
-    case 'dead':
-      return failures.onDeadTimer(step)
-    case 'ttl':
-      return users.onTtlTimer(step)
-    case 'wait':
-      return users.onWaitTimer(step)
-    default:
-      return timer satisfies never
-  }
+/** A node that is leaving still knows whom to ask. */
+function onOperator(step: Step, event: Extract<UserInput, { type: 'eject' }>): void {
+  if (isActive(step)) onEject(step, event, others(step))
+  else refuseEvent(step, event, NOT_A_MEMBER)
+}
+
+const handlers: Handlers<Step, RicartAgrawalaMessage, TimerName> = {
+  start: onStart,
+  message: onMessage,
+  // A node on its way in or out serves the users that it has; see `onTry` and `onOperator`.
+  refusal: () => null,
+  users: {
+    try: onTry,
+    withdraw: waiting.onWithdraw,
+    exit: users.onExit,
+    'keep-alive': users.onKeepAlive,
+    eject: onOperator,
+    membership: removal.onMembershipWish,
+    issue: refuseUnsupported,
+    read: refuseUnsupported,
+    'cancel-read': refuseUnsupported,
+  },
+  timers: {
+    repeat: repeat.onRepeatTimer,
+    silence: implicitReply.onSilenceTimer,
+    dead: failures.onDeadTimer,
+    ttl: users.onTtlTimer,
+    wait: waiting.onWaitTimer,
+  },
+  unreachable: implicitReply.onUnreachable,
 }

@@ -10,8 +10,9 @@
  * without it its sponsor would never be inside. A user that was inside at a node whose storage is gone is
  * ejected by that loss; the fences of those who follow are larger (fence.ts).
  */
-import { eject, refuse } from '../lock-only/users.ts'
+import { eject } from '../lock-only/users.ts'
 import type { Context, ParticipantId } from '../protocol.ts'
+import { refuse } from '../refusals.ts'
 import { NAMES } from './fence.ts'
 import { addWish, dropWishes, endSponsoring, isOutOfDate, mayGroupChange, setGroup } from './group.ts'
 import type { Joining, JoinMessage, Members, NotAMemberMessage, WelcomeMessage } from './messages.ts'

@@ -6,8 +6,9 @@
  * in it (R7, group-change.ts). Once outside it is neither requesting nor inside, and answers nobody: nobody
  * needs it any more.
  */
-import { refuse } from '../lock-only/users.ts'
+
 import type { UserInput } from '../protocol.ts'
+import { refuse } from '../refusals.ts'
 import { addWish, dropWishes, endSponsoring, mayGroupChange } from './group.ts'
 import { leave } from './section-2-algorithm.ts'
 import { nextIncarnation, setMembership, startJoining } from './section-7-2-insertion.ts'

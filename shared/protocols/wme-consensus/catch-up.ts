@@ -3,8 +3,11 @@
  * and gets the decided commands that it misses. If they are no longer kept, it gets a snapshot in pages and
  * then the commands that follow. Any participant can help, because what is decided is the same everywhere.
  */
-import { type ReplicaSnapshot, restoreReplica } from '../../resource/replica.ts'
+
+import type { ReplicaSnapshot } from '../../resource/replica.ts'
 import { endAsking } from '../asking.ts'
+import { proposerOf as coordinatorOf } from '../ballots.ts'
+import { replaceReplica } from '../guarded/replica-records.ts'
 import type { ParticipantId } from '../protocol.ts'
 import type { SnapshotRequestMessage } from '../snapshots.ts'
 import * as snapshots from '../snapshots.ts'
@@ -16,7 +19,6 @@ import {
   assertSameLog,
   baseOf,
   commandsForMessage,
-  coordinatorOf,
   digestThrough,
   dropThrough,
   followAfter,
@@ -146,13 +148,7 @@ export function repeatSnapshotRequest(step: Step): void {
 /** What this participant has accepted after the snapshot stays, because it has said so. */
 function restoreSnapshot(step: Step, machine: Machine, snapshot: ReplicaSnapshot): void {
   const { durable } = step.state
-  const before = durable.replica
-  durable.replica = restoreReplica(step.context.resource, snapshot)
-  for (const cell of Object.keys(before.cells))
-    if (!(cell in durable.replica.cells)) save(step, `cell/${cell}`, null)
-  for (const [cell, value] of Object.entries(durable.replica.cells)) save(step, `cell/${cell}`, { value })
-  for (const opId of before.order) save(step, `result/${opId}`, null)
-  for (const stored of Object.values(durable.replica.results)) save(step, `result/${stored.opId}`, stored)
+  replaceReplica(step, snapshot)
   dropThrough(step, machine.applied)
   durable.machine = machine
   save(step, 'machine', durable.machine)

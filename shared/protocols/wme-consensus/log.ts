@@ -6,32 +6,12 @@
 import type { Json } from '../../json.ts'
 import { canonical } from '../../resource/canonical.ts'
 import { ENTRY_WEIGHT, excess, fittingEntries } from '../log-weight.ts'
-import type { ParticipantId } from '../protocol.ts'
 import * as running from '../running-digest.ts'
 import type { Command } from './commands.ts'
 import type { Durable, Entry } from './state.ts'
 import { assert, forget, type Step, save } from './step.ts'
 
-// ---------------------------------------------------------------- ballots
-
-/**
- * The last digit of a ballot is its coordinator's number, so that no two coordinators have the same ballot.
- */
-const BALLOT_DIGIT = 256
-
-export const coordinatorOf = (ballot: number): ParticipantId => ballot % BALLOT_DIGIT
-
-/** 0 until the first coordinator is replaced. */
-export const roundOf = (ballot: number): number => Math.floor(ballot / BALLOT_DIGIT)
-
-export const ballotAbove = (ballot: number, coordinator: ParticipantId): number =>
-  (roundOf(ballot) + 1) * BALLOT_DIGIT + coordinator
-
-/** The first ballot needs no prepare phase: nothing can have been accepted before it. */
-export const firstBallot = (firstOwner: ParticipantId): number => {
-  assert(firstOwner < BALLOT_DIGIT, 'the ballots have no room for so many participants')
-  return firstOwner
-}
+// ---------------------------------------------------------------- promises
 
 /**
  * Promising more than was asked for is always safe. The coordinator of the highest ballot is the one to wait

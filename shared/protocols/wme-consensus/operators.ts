@@ -1,9 +1,9 @@
 /** An operator forces the present holder out: by a decision if it is elsewhere, at once if it is here. */
+import { roundOf } from '../ballots.ts'
 import type { UserInput } from '../protocol.ts'
+import { refuse } from '../refusals.ts'
 import { ejectOnceSettled } from './grants.ts'
-import { roundOf } from './log.ts'
 import { emit, type Step, submitEjection } from './step.ts'
-import { refuse } from './users.ts'
 
 /** Means the holder according to the log as it is known here. */
 export function onEject(step: Step, event: Extract<UserInput, { type: 'eject' }>): void {

@@ -4,8 +4,8 @@
  * was asked for. One barrier at a time serves all the reads that came before it (P5).
  */
 import type { UserInput } from '../protocol.ts'
+import { refuse } from '../refusals.ts'
 import { emit, isFree, type Step, submit } from './step.ts'
-import { refuse } from './users.ts'
 
 export function onRead(step: Step, event: Extract<UserInput, { type: 'read' }>): void {
   const { soft } = step.state

@@ -6,13 +6,18 @@
  * promise before it is given, a ballot before its prepare, what is applied together with its result before
  * any outcome.
  */
+
 import { createDetector } from '../../detector.ts'
 import type { Json } from '../../json.ts'
-import { emptyReplica, type Replica, resultKey, type StoredResult } from '../../resource/replica.ts'
+import type { Replica } from '../../resource/replica.ts'
 import { NOBODY_ASKED } from '../asking.ts'
+import { firstBallot } from '../ballots.ts'
+import { beginRecovery, endRecovery, replicaRestorers } from '../guarded/replica-records.ts'
 import type { Context, ParticipantConfig } from '../protocol.ts'
+import { parts, restoreAll } from '../records.ts'
 import { EMPTY_LOG } from '../running-digest.ts'
-import { firstBallot, lengthOf, weightOf } from './log.ts'
+import { sortWaiters } from '../waiting-users.ts'
+import { lengthOf, weightOf } from './log.ts'
 import type { ConsensusState, Durable, Entry, OwnLane, Soft, Waiter } from './state.ts'
 
 /**
@@ -45,47 +50,18 @@ export function initialDurable(config: ParticipantConfig, replica: Replica): Dur
 }
 
 export function recover(context: Context, records: Iterable<readonly [string, Json]>): ConsensusState {
-  const replica = emptyReplica(context.resource)
-  const durable = initialDurable(context.config, replica)
-  const results: StoredResult[] = []
-  let isBlank = true
-  for (const [key, value] of records) {
-    if (isBlank) replica.cells = {}
-    isBlank = false
-    const slash = key.indexOf('/')
-    const family = slash === -1 ? key : key.slice(0, slash)
-    switch (family) {
-      case 'membership':
-      case 'acceptor':
-      case 'machine':
-      case 'stub':
-        Object.assign(durable, { [family]: value })
-        break
-      case 'lane':
-        Object.assign(durable.lanes, { [key.slice(slash + 1)]: value })
-        break
-      case 'log':
-        durable.log.push(value as unknown as Entry)
-        break
-      case 'waiter':
-        durable.waiters.push(value as unknown as Waiter)
-        break
-      case 'cell':
-        replica.cells[key.slice(slash + 1)] = (value as { value: Json }).value
-        break
-      case 'result':
-        results.push(value as unknown as StoredResult)
-        break
-    }
-  }
+  const recovery = beginRecovery(context.resource)
+  const durable = initialDurable(context.config, recovery.replica)
+  const hasRecords = restoreAll(records, {
+    ...parts(durable, 'membership', 'acceptor', 'machine', 'stub'),
+    lane: (value, name) => Object.assign(durable.lanes, { [name]: value }),
+    log: value => durable.log.push(value as unknown as Entry),
+    waiter: value => durable.waiters.push(value as unknown as Waiter),
+    ...replicaRestorers(recovery),
+  })
   durable.log.sort((a, b) => a.position - b.position)
-  durable.waiters.sort((a, b) => a.number - b.number)
-  results.sort((a, b) => a.sequence - b.sequence)
-  for (const stored of results) {
-    replica.results[resultKey(stored.opId)] = stored
-    replica.order.push(stored.opId)
-  }
-  replica.droppedThrough = durable.machine.droppedThrough
+  sortWaiters(durable.waiters)
+  endRecovery(recovery, hasRecords, durable.machine.droppedThrough)
   return { durable, soft: createSoft(context.config, durable) }
 }
 

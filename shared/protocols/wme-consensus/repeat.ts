@@ -1,32 +1,25 @@
 /**
- * Retransmission (traps C1-C4): every message is repeated, with growing intervals, until its effect is known.
- * One timer serves all: when it fires, whatever is still unanswered is sent again, and when nothing is, it is
- * not set. Only what somebody waits for is repeated forever; the rest is repeated `idleRepeats` times, so
- * that a lock that nobody waits for falls silent.
+ * What is unanswered, and therefore repeated (traps C1-C4; ../retransmission.ts). Only what somebody waits
+ * for is repeated forever; the rest is repeated `idleRepeats` times.
  */
+
 import { endAsking, isAsking, passOver } from '../asking.ts'
+import { proposerOf as coordinatorOf } from '../ballots.ts'
 import type { ParticipantId } from '../protocol.ts'
-import { repeatPrepare } from './ballots.ts'
+import { countRepeat, keepRepeating } from '../retransmission.ts'
+import { repeatPrepare } from './candidacy.ts'
 import { repeatSnapshotRequest, sendCatchUp } from './catch-up.ts'
 import { ownCommands, sendProposalsTo } from './instances.ts'
-import { baseOf, coordinatorOf, isCoordinator, lengthOf } from './log.ts'
+import { baseOf, isCoordinator, lengthOf } from './log.ts'
 import { sayStillWaiting, sendRequest } from './requests.ts'
-import { cancelTimer, type Step, send, setTimer } from './step.ts'
+import { type Step, send } from './step.ts'
 import { isQueued, isWaiting } from './waiting.ts'
 
-const MAX_DOUBLINGS = 6
-
-/** Called at the end of each step: the timer is set exactly while something is unanswered. */
 export function armRepeatTimer(step: Step): void {
-  const { soft } = step.state
-  const { repeatMs, repeatMaxMs } = step.context.config.timing
-  if (!isUnanswered(step)) {
-    // Nobody waits for the answer any longer: the next time somebody needs it, it is asked for anew.
-    endAsking(soft)
-    cancelTimer(step, 'repeat')
-  } else if (!soft.timers.repeat) {
-    setTimer(step, 'repeat', Math.min(repeatMs * 2 ** soft.repeatAttempts, repeatMaxMs))
-  }
+  const isWanted = isUnanswered(step)
+  // Nobody waits for the answer any longer: the next time somebody needs it, it is asked for anew.
+  if (!isWanted) endAsking(step.state.soft)
+  keepRepeating(step, isWanted)
 }
 
 function isUnanswered(step: Step): boolean {
@@ -64,7 +57,7 @@ function isUncertain(step: Step): boolean {
 export function onRepeatTimer(step: Step): void {
   const { soft } = step.state
   const { idleRepeats } = step.context.config.limits
-  soft.repeatAttempts = Math.min(soft.repeatAttempts + 1, MAX_DOUBLINGS)
+  countRepeat(step)
   soft.idleRepeats = Math.min(soft.idleRepeats + 1, idleRepeats)
   passOver(soft)
   repeatSnapshotRequest(step)

@@ -5,6 +5,7 @@
  * of the grant.
  */
 import { invoke } from '../../resource/replica.ts'
+import { saveResponse } from '../guarded/replica-records.ts'
 import type { ParticipantId } from '../protocol.ts'
 import { startFence } from '../start-fence.ts'
 import { type Command, isOver, laneOf, type NumberedCommand, type OperationCommand } from './commands.ts'
@@ -124,11 +125,7 @@ function applyOperation(step: Step, sequence: number, command: OperationCommand)
   if (machine.holder?.fence !== fence) return
   const { resultsKept } = step.context.config.limits
   const response = invoke(step.context.resource, replica, resultsKept, { sequence, opId, operation, fence })
-  for (const { cell, value } of response.changes)
-    save(step, `cell/${cell}`, value === null ? null : { value })
-  if (response.stored !== null) save(step, `result/${opId}`, response.stored)
-  for (const stored of response.imported ?? []) save(step, `result/${stored.opId}`, stored)
-  if (response.dropped !== null) save(step, `result/${response.dropped}`, null)
+  saveResponse(step, opId, response)
   change(step, { droppedThrough: replica.droppedThrough })
   const { result, changes } = response
   emit(step, { type: 'applied', sequence, fence, opId, operation, result, changes })

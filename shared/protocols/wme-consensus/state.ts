@@ -6,16 +6,18 @@
  *   matters.
  */
 import type { Detector } from '../../detector.ts'
-import type { EjectionReason } from '../../history/events.ts'
-import type { Json } from '../../json.ts'
 import type { Replica } from '../../resource/replica.ts'
 import type { Asking } from '../asking.ts'
+import type { Grant, PendingOperation as GuardedOperation } from '../guarded/grants.ts'
 import type { Ending, ParticipantId } from '../protocol.ts'
 import type { Claim } from '../running-digest.ts'
 import type { Outgoing } from '../snapshots.ts'
 import type { SetTimers } from '../step.ts'
+import type { Waiter } from '../waiting-users.ts'
 import type { Command, EjectCommand, Lane, NumberedCommand } from './commands.ts'
 import type { PromiseMessage, SnapshotPoint } from './messages.ts'
+
+export type { Grant, Waiter }
 
 export interface ConsensusState {
   durable: Durable
@@ -112,19 +114,7 @@ export interface Stub {
   readonly endings: readonly Ending[]
 }
 
-export interface Grant {
-  readonly user: string
-  readonly fence: number
-  readonly epoch: number
-  readonly ttlMs: number
-  readonly expiresAt: number
-  /** Its time is over, but an operation is pending and must be settled first (trap A4). */
-  readonly ending: EjectionReason | null
-}
-
-export interface PendingOperation {
-  readonly opId: string
-  readonly operation: Json
+export interface PendingOperation extends GuardedOperation {
   /** Its place in the log, if it has one, is above this. */
   readonly after: number
 }
@@ -134,14 +124,6 @@ export interface OwnLane {
   /** The number of the last command, decided or not. */
   readonly number: number
   readonly command: NumberedCommand | null
-}
-
-export interface Waiter {
-  /** Orders the queue, also after a restart. */
-  readonly number: number
-  readonly user: string
-  readonly ttlMs: number
-  readonly waitUntil: number | null
 }
 
 // ---------------------------------------------------------------- soft

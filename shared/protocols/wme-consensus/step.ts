@@ -1,15 +1,18 @@
 /** One step of a participant. What all protocols have in common is in ../step.ts. */
 import { mayAsk } from '../asking.ts'
 import type { Context, ParticipantId } from '../protocol.ts'
-import { assert, beginStepOf, type StepOf, save, send, setTimer } from '../step.ts'
+import { assert, beginStepOf, type StepOf, save, send } from '../step.ts'
 import { type EjectCommand, type Lane, laneOf, type NumberedCommand } from './commands.ts'
 import type { ConsensusMessage } from './messages.ts'
-import type { ConsensusState, Round, Soft, Stub, TimerName } from './state.ts'
+import type { ConsensusState, Durable, Round, Soft, Stub, TimerName } from './state.ts'
 
+export { restartRepeats } from '../retransmission.ts'
 export { assert, broadcast, cancelTimer, emit, forget, save, send, setTimer, takeEffects } from '../step.ts'
 
 export interface Step extends StepOf<ConsensusMessage, TimerName> {
   readonly state: ConsensusState
+  /** The users that wait are part of the durable state. */
+  readonly localQueue: Durable
   /** There is a new command of this participant that all must hear of. */
   hasCommand: boolean
   /** There are new proposals of this coordinator. They leave together at the end of the step. */
@@ -18,20 +21,13 @@ export interface Step extends StepOf<ConsensusMessage, TimerName> {
 
 export function beginStep(context: Context, state: ConsensusState, now: number): Step {
   const step = beginStepOf<ConsensusMessage, TimerName>(context, now, state.soft.timers)
-  return Object.assign(step, { state, hasCommand: false, hasProposals: false })
+  return Object.assign(step, { state, localQueue: state.durable, hasCommand: false, hasProposals: false })
 }
 
 export function changeStub(step: Step, change: Partial<Stub>): void {
   const { durable } = step.state
   durable.stub = { ...durable.stub, ...change }
   save(step, 'stub', durable.stub)
-}
-
-/** There is something new to make known: repeats begin again with the shortest interval. */
-export function restartRepeats(step: Step): void {
-  step.state.soft.repeatAttempts = 0
-  step.state.soft.idleRepeats = 0
-  setTimer(step, 'repeat', step.context.config.timing.repeatMs)
 }
 
 /** Each question gets a new name. */

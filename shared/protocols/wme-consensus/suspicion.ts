@@ -6,11 +6,13 @@
  *
  * Only the answer to a ping is a sign of life: a participant that can send but hears nothing is of no use.
  */
+
 import * as detector from '../../detector.ts'
+import { proposerOf as coordinatorOf } from '../ballots.ts'
 import type { ParticipantId } from '../protocol.ts'
 import { majority } from '../quorum.ts'
-import { startBallot } from './ballots.ts'
-import { coordinatorOf, promise } from './log.ts'
+import { startBallot } from './candidacy.ts'
+import { promise } from './log.ts'
 import type { AliveMessage, InquiryMessage, InquiryReplyMessage, PingMessage } from './messages.ts'
 import { passOn } from './requests.ts'
 import type { Round } from './state.ts'

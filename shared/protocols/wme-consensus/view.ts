@@ -1,8 +1,11 @@
 /** What an interpreter may know about a participant between two steps. */
+
 import { suspectsOf } from '../../detector.ts'
-import type { Context, HoldingUser, View } from '../protocol.ts'
-import { lengthOf, roundOf } from './log.ts'
-import type { ConsensusState, Stub } from './state.ts'
+import { roundOf } from '../ballots.ts'
+import { holdersOf } from '../guarded/grants.ts'
+import type { Context, View } from '../protocol.ts'
+import { lengthOf } from './log.ts'
+import type { ConsensusState } from './state.ts'
 
 export function view(_context: Context, state: ConsensusState): View {
   const { durable, soft } = state
@@ -26,12 +29,4 @@ function reportedPhase({ durable }: ConsensusState): string {
   const { phase } = durable.stub
   if (phase !== 'outside') return phase
   return durable.waiters.length > 0 ? 'requesting' : 'idle'
-}
-
-function holdersOf({ phase, grant, pendingOperation }: Stub): HoldingUser[] {
-  if (grant === null) return []
-  const { user, fence, ttlMs, expiresAt } = grant
-  const { opId } = pendingOperation ?? {}
-  const isIssuing = phase === 'cs-issuing'
-  return [{ user, fence, ttlMs, expiresAt, isIssuing, ...(opId !== undefined && { opId }) }]
 }

@@ -5,7 +5,7 @@
  * decided by multi-Paxos, and a state machine that applies it.
  *
  * Where to look: what is decided (commands.ts), the preliminary broadcast (requests.ts), an instance in the
- * latency-optimal and the message-optimal form (instances.ts), a new coordinator (ballots.ts), what the
+ * latency-optimal and the message-optimal form (instances.ts), a new coordinator (candidacy.ts), what the
  * decisions mean (state-machine.ts). What the paper takes for granted is beside them: the use of the failure
  * detector (suspicion.ts), reliable channels (repeat.ts, catch-up.ts), processes that never come back
  * (records.ts), one user per process (users.ts, grants.ts).
@@ -13,12 +13,15 @@
  * `config.localHandoffs` has no meaning here: every entry is decided, and the queue is the same for all.
  */
 import { emptyReplica } from '../../resource/replica.ts'
-import type { Context, Effect, Input, ParticipantId, Protocol, UserInput } from '../protocol.ts'
-import { MESSAGE_FORMAT } from '../protocol.ts'
+import { dispatch, type Handlers } from '../dispatch.ts'
+import { saveCells } from '../guarded/replica-records.ts'
+import type { Context, Effect, Input, ParticipantId, Protocol } from '../protocol.ts'
+import { NOT_A_MEMBER, refuseUnsupported } from '../refusals.ts'
 import * as snapshots from '../snapshots.ts'
-import * as ballots from './ballots.ts'
+import * as waiting from '../waiting-users.ts'
+import * as candidacy from './candidacy.ts'
 import * as catchUp from './catch-up.ts'
-import { setWaitTimer } from './grants.ts'
+import * as grants from './grants.ts'
 import { guarded } from './guarded.ts'
 import * as instances from './instances.ts'
 import type { ConsensusMessage } from './messages.ts'
@@ -39,7 +42,7 @@ export const wmeConsensus: Protocol<ConsensusState, ConsensusMessage> = {
   recover,
   step(context: Context, state: ConsensusState, input: Input<ConsensusMessage>): Effect<ConsensusMessage>[] {
     const step = beginStep(context, state, input.now)
-    dispatch(step, input)
+    dispatch(handlers, step, input)
     if (isMember(step)) finish(step)
     return takeEffects(step)
   },
@@ -49,33 +52,13 @@ export const wmeConsensus: Protocol<ConsensusState, ConsensusMessage> = {
 
 const isMember = (step: Step): boolean => step.state.durable.membership.status === 'member'
 
-function dispatch(step: Step, input: Input<ConsensusMessage>): void {
-  switch (input.type) {
-    case 'start':
-      return onStart(step, input.genesis, input.incarnation)
-    case 'message': {
-      const { format, configuration, body } = input.message
-      const isUnderstood = format === MESSAGE_FORMAT && configuration === step.context.config.configuration
-      return isUnderstood && isMember(step) ? onMessage(step, input.from, body) : undefined
-    }
-    case 'timer':
-      return onTimer(step, input.timer as TimerName)
-    case 'user':
-      return onUserEvent(step, input.event)
-    case 'unreachable':
-      return suspicion.onUnreachable(step, input.peer)
-    default:
-      return input satisfies never
-  }
-}
-
 /**
  * What follows from the state, whatever the input was: who is let in, what is proposed and sent, which timers
  * are set.
  */
 function finish(step: Step): void {
   const { soft } = step.state
-  ballots.concludeCandidacy(step)
+  candidacy.concludeCandidacy(step)
   // A participant that is a majority by itself decides at once, and goes on from there.
   do {
     requests.forgetDecided(step)
@@ -83,7 +66,7 @@ function finish(step: Step): void {
     reads.proceedReads(step)
   } while (instances.proposeAwaited(step))
   operators.settleEjects(step)
-  if (isWaiting(step) || soft.requested.length > 0) ballots.resumeCandidacy(step)
+  if (isWaiting(step) || soft.requested.length > 0) candidacy.resumeCandidacy(step)
   requests.announceCommands(step)
   if (step.hasProposals) instances.sendProposals(step)
   instances.tellDecision(step)
@@ -100,8 +83,8 @@ function onStart(step: Step, genesis: boolean, incarnation: number): void {
     if (genesis) initializeMember(step)
     else changeMembership(step, { status: 'excluded' })
   }
-  users.resumeGrant(step)
-  setWaitTimer(step)
+  grants.resumeGrant(step)
+  waiting.setWaitTimer(step)
 }
 
 /** What the lock begins with is written once (trap D3). */
@@ -111,7 +94,7 @@ function initializeMember(step: Step): void {
   changeMembership(step, { status: 'member' })
   save(step, 'acceptor', durable.acceptor)
   save(step, 'machine', durable.machine)
-  for (const [cell, value] of Object.entries(durable.replica.cells)) save(step, `cell/${cell}`, { value })
+  saveCells(step, durable.replica.cells)
 }
 
 function changeMembership(step: Step, membership: Membership): void {
@@ -132,11 +115,11 @@ function onMessage(step: Step, from: ParticipantId, message: ConsensusMessage): 
     case 'decision':
       return instances.onDecision(step, from, message)
     case 'prepare':
-      return ballots.onPrepare(step, from, message)
+      return candidacy.onPrepare(step, from, message)
     case 'promise':
-      return ballots.onPromise(step, from, message)
+      return candidacy.onPromise(step, from, message)
     case 'reject':
-      return ballots.onReject(step, message)
+      return candidacy.onReject(step, message)
     case 'ping':
       return suspicion.onPing(step, from, message)
     case 'alive':
@@ -162,52 +145,31 @@ function onMessage(step: Step, from: ParticipantId, message: ConsensusMessage): 
   }
 }
 
-// ---------------------------------------------------------------- users and timers
+// ---------------------------------------------------------------- all inputs
 
-function onUserEvent(step: Step, event: UserInput): void {
-  if (!isMember(step)) {
-    const user = 'user' in event ? event.user : event.request
-    return users.refuse(step, user, event.type, { code: 'not-a-member' })
-  }
-  switch (event.type) {
-    case 'try':
-      return users.onTry(step, event)
-    case 'issue':
-      return users.onIssue(step, event)
-    case 'exit':
-      return users.onExit(step, event)
-    case 'withdraw':
-      return users.onWithdraw(step, event)
-    case 'keep-alive':
-      return users.onKeepAlive(step, event)
-    case 'eject':
-      return operators.onEject(step, event)
-    case 'read':
-      return reads.onRead(step, event)
-    case 'cancel-read':
-      return reads.onCancelRead(step, event)
-    case 'membership':
-      return users.refuse(step, event.request, event.type, { code: 'not-supported' })
-    default:
-      return event satisfies never
-  }
-}
-
-function onTimer(step: Step, timer: TimerName): void {
-  delete step.state.soft.timers[timer]
-  if (!isMember(step)) return
-  switch (timer) {
-    case 'repeat':
-      return repeat.onRepeatTimer(step)
-    case 'heartbeat':
-      return suspicion.onHeartbeatTimer(step)
-    case 'ttl':
-      return users.onTtlTimer(step)
-    case 'wait':
-      return users.onWaitTimer(step)
-    case 'snapshot':
-      return snapshots.onSnapshotTimer(step)
-    default:
-      return timer satisfies never
-  }
+const handlers: Handlers<Step, ConsensusMessage, TimerName> = {
+  start: onStart,
+  message(step, from, message) {
+    if (isMember(step)) onMessage(step, from, message)
+  },
+  refusal: step => (isMember(step) ? null : NOT_A_MEMBER),
+  users: {
+    try: users.onTry,
+    issue: users.onIssue,
+    exit: users.onExit,
+    withdraw: waiting.onWithdraw,
+    'keep-alive': grants.onKeepAlive,
+    eject: operators.onEject,
+    read: reads.onRead,
+    'cancel-read': reads.onCancelRead,
+    membership: refuseUnsupported,
+  },
+  timers: {
+    repeat: repeat.onRepeatTimer,
+    heartbeat: suspicion.onHeartbeatTimer,
+    ttl: grants.onTtlTimer,
+    wait: waiting.onWaitTimer,
+    snapshot: snapshots.onSnapshotTimer,
+  },
+  unreachable: suspicion.onUnreachable,
 }

@@ -4,8 +4,9 @@
  * and then the entries that follow. Any participant can help, because what is committed is the same
  * everywhere.
  */
-import { type ReplicaSnapshot, restoreReplica } from '../../resource/replica.ts'
+import type { ReplicaSnapshot } from '../../resource/replica.ts'
 import { endAsking } from '../asking.ts'
+import { replaceReplica } from '../guarded/replica-records.ts'
 import type { ParticipantId } from '../protocol.ts'
 import type { SnapshotRequestMessage } from '../snapshots.ts'
 import * as snapshots from '../snapshots.ts'
@@ -225,15 +226,8 @@ function admitIfJoining(step: Step): void {
 /** Replaces the replica and the log. The snapshot contains everything that this participant had committed. */
 function restoreSnapshot(step: Step, point: SnapshotPoint, snapshot: ReplicaSnapshot): void {
   const { durable, soft } = step.state
-  const { resource } = step.context
-  const before = durable.replica
   const { sequence, owner, granted, digest } = point
-  durable.replica = restoreReplica(resource, snapshot)
-  for (const cell of Object.keys(before.cells))
-    if (!(cell in durable.replica.cells)) save(step, `cell/${cell}`, null)
-  for (const [cell, value] of Object.entries(durable.replica.cells)) save(step, `cell/${cell}`, { value })
-  for (const opId of before.order) save(step, `result/${opId}`, null)
-  for (const stored of Object.values(durable.replica.results)) save(step, `result/${stored.opId}`, stored)
+  replaceReplica(step, snapshot)
   for (const entry of durable.log) forget(step, logKey(entry.sequence))
   durable.log = []
   durable.base = { sequence, owner, granted, digest }

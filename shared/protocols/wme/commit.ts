@@ -5,6 +5,7 @@
  * the operation, here and on a majority, and it is applied again from there.
  */
 import { invoke } from '../../resource/replica.ts'
+import { saveResponse } from '../guarded/replica-records.ts'
 import { reachedByMajority } from '../quorum.ts'
 import { fenceOf } from './fence.ts'
 import { confirmGrant, deliverOutcome } from './grants.ts'
@@ -64,12 +65,7 @@ function applyOperation(step: Step, entry: OperationEntry): void {
   const { replica, stub } = step.state.durable
   const { sequence, fence, opId, operation, epoch } = entry
   const response = invoke(step.context.resource, replica, step.context.config.limits.resultsKept, entry)
-  for (const change of response.changes) {
-    saveLater(step, `cell/${change.cell}`, change.value === null ? null : { value: change.value })
-  }
-  if (response.stored !== null) saveLater(step, `result/${opId}`, response.stored)
-  for (const stored of response.imported ?? []) saveLater(step, `result/${stored.opId}`, stored)
-  if (response.dropped !== null) saveLater(step, `result/${response.dropped}`, null)
+  saveResponse(step, opId, response, saveLater)
   const { result, changes } = response
   emit(step, { type: 'applied', sequence, fence, opId, operation, result, changes, epoch })
   if (stub.grant?.fence === fence && stub.pendingOperation?.opId === opId) {

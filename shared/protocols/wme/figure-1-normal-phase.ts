@@ -6,20 +6,19 @@
  * WME-1 and WME-2 differ only in who receives an acknowledgement: figure-1-acknowledgement.ts,
  * figure-4-acknowledgement.ts.
  */
-import { digest, weight } from '../../resource/canonical.ts'
-import { resultOf } from '../../resource/replica.ts'
 import type { ParticipantId, UserInput } from '../protocol.ts'
+import { refuse, refuseUnsupported } from '../refusals.ts'
+import { joinQueue } from '../waiting-users.ts'
 import { advanceCommitted, concludeCommitted } from './commit.ts'
 import { inCriticalSection } from './figure-3-states.ts'
-import { emitCrit, enter, release, saveWaiter, setWaitTimer, waitLonger } from './grants.ts'
+import { answerIssue, emitCrit, enter, isGrantOf, refuseOver, release } from './grants.ts'
 import { append, assertSameLog, entryAt, hasRoom, lengthOf, push } from './log.ts'
 import type { DoInvokeMessage, InvokeAckMessage, InvokeMessage, RequestMessage } from './messages.ts'
 import { noteNeedElsewhere } from './needs-owner.ts'
 import { restartRepeats } from './repeat.ts'
 import { noteAcknowledged } from './round-trips.ts'
 import type { Entry, GrantEntry, Request } from './state.ts'
-import { askForCatchUp, assert, broadcast, changeStub, emit, type Step } from './step.ts'
-import { refuse, refuseBecauseOver, refuseOperation } from './users.ts'
+import { askForCatchUp, assert, broadcast, changeStub, type Step } from './step.ts'
 
 type UserEvent<Type extends UserInput['type']> = Extract<UserInput, { type: Type }>
 
@@ -27,27 +26,15 @@ type UserEvent<Type extends UserInput['type']> = Extract<UserInput, { type: Type
 
 /** L7: the user joins the local queue; `proceed` then asks for the token, or uses it if it is here. */
 export function onTry(step: Step, event: UserEvent<'try'>): void {
-  const { stub, waiters } = step.state.durable
+  const { stub } = step.state.durable
+  if (event.mode === 'shared') return refuseUnsupported(step, event)
   // A user that leaves with its operation tries anew. It may have left before, if the stub has forgotten
   // that.
   const isLeaving = stub.pendingOperation?.thenExit === true
   if (stub.grant?.user === event.user && inCriticalSection(stub.phase) && !isLeaving) {
     return emitCrit(step, stub.grant.sequence <= step.state.soft.committed)
   }
-  const waiting = waiters.find(waiter => waiter.user === event.user)
-  if (waiting !== undefined) return waitLonger(step, waiting, event.waitMs)
-  if (event.mode === 'shared') return refuse(step, event.user, 'try', { code: 'not-supported' })
-  if (waiters.length >= step.context.config.limits.waiters) {
-    return refuse(step, event.user, 'try', { code: 'too-many-waiters' })
-  }
-  saveWaiter(step, {
-    number: (waiters.at(-1)?.number ?? 0) + 1,
-    user: event.user,
-    ttlMs: event.ttlMs,
-    waitUntil: event.waitMs === undefined ? null : step.now + event.waitMs,
-    confirm: event.confirm ?? false,
-  })
-  setWaitTimer(step)
+  joinQueue(step, event, { confirm: event.confirm ?? false })
 }
 
 /**
@@ -133,58 +120,24 @@ function passToken(step: Step): void {
  * stale grant).
  */
 export function onExit(step: Step, event: UserEvent<'exit'>): void {
-  const { stub } = step.state.durable
-  if (stub.grant === null || stub.grant.fence !== event.fence || stub.grant.user !== event.user) {
-    return refuseBecauseOver(step, event)
-  }
-  if (stub.phase === 'cs-issuing') return refuse(step, event.user, 'exit', { code: 'busy' })
-  if (stub.phase === 'cs-idle') release(step)
+  const { grant, phase } = step.state.durable.stub
+  if (!isGrantOf(grant, event)) return refuseOver(step, event)
+  if (phase === 'cs-issuing') return refuse(step, event.user, 'exit', { code: 'busy' })
+  if (phase === 'cs-idle') release(step)
 }
 
 // ---------------------------------------------------------------- upon issue
 
 /** L13: INVOKE. In a sealed epoch the operation waits for the decision. */
 export function onIssue(step: Step, event: UserEvent<'issue'>): void {
-  const { durable } = step.state
-  const { stub } = durable
-  const { user, fence, opId, operation } = event
-  const { operationWeight } = step.context.config.limits
-  const heavy = weight(operation, operationWeight)
-  if (heavy > operationWeight) return refuseOperation(step, event, { code: 'too-large' })
-  const stored = resultOf(durable.replica, opId)
-  if (stored !== undefined) {
-    if (stored.digest !== digest(operation)) return refuseOperation(step, event, { code: 'conflict' })
-    // Only its application answers the pending operation, so that it is answered once.
-    if (stub.pendingOperation?.opId === opId && stub.grant?.fence === fence) return
-    return emit(step, {
-      type: 'outcome',
-      user,
-      fence,
-      opId,
-      sequence: stored.sequence,
-      result: stored.result,
-    })
-  }
-  if (stub.grant === null || stub.grant.fence !== fence || stub.grant.user !== user) {
-    return refuseBecauseOver(step, event)
-  }
-  if (stub.pendingOperation !== null) {
-    if (stub.pendingOperation.opId !== opId) return refuseOperation(step, event, { code: 'busy' })
-    const isSame = digest(stub.pendingOperation.operation) === digest(operation)
-    return isSame ? undefined : refuseOperation(step, event, { code: 'conflict' })
-  }
-  if (stub.phase !== 'cs-idle') return
+  const { opId, operation, thenExit } = event
+  const weight = answerIssue(step, event)
+  if (weight === null) return
   changeStub(step, {
     phase: 'cs-issuing',
-    pendingOperation: {
-      opId,
-      operation,
-      weight: heavy,
-      sequence: null,
-      ...(event.thenExit && { thenExit: true }),
-    },
+    pendingOperation: { opId, operation, weight, sequence: null, ...(thenExit && { thenExit }) },
   })
-  if (!durable.epoch.sealed) appendPending(step)
+  if (!step.state.durable.epoch.sealed) appendPending(step)
 }
 
 /**

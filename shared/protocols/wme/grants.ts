@@ -1,27 +1,63 @@
-/** What a user sees of its grant: entering, the outcome of its operation, and the end of the grant. */
-import type { EjectionReason } from '../../history/events.ts'
-import type { Json } from '../../json.ts'
-import { digest } from '../../resource/canonical.ts'
-import { resultOf } from '../../resource/replica.ts'
-import type { Ending, PendingOutcome } from '../protocol.ts'
+/**
+ * The grant of a stub's user, as far as it is this protocol's own: how it begins, how it is confirmed, and
+ * where its end is remembered. The rest is in ../guarded/grants.ts.
+ */
+import { createGrants, isGrantOf } from '../guarded/grants.ts'
+import type { Ending } from '../protocol.ts'
+import { endingOf } from '../refusals.ts'
+import { takeFirst } from '../waiting-users.ts'
 import { fenceOf } from './fence.ts'
 import { inCriticalSection } from './figure-3-states.ts'
 import { entryAt } from './log.ts'
-import type { EndingRecord, Grant, GrantEntry, PendingOperation, StubRecord, Waiter } from './state.ts'
+import type { EndingRecord, Grant, GrantEntry, PendingOperation, StubRecord } from './state.ts'
 import {
   assert,
   cancelTimer,
   changeStub,
   changeStubLater,
   emit,
-  forget,
   type Step,
   save,
   saveLater,
   setTimer,
 } from './step.ts'
 
-export const waiterKey = (waiter: Waiter): string => `waiter/${waiter.number}`
+export { isGrantOf }
+
+export const {
+  answerIssue,
+  deliverOutcome,
+  eject,
+  ejectOnceSettled,
+  onKeepAlive,
+  onTtlTimer,
+  refuseOver,
+  release,
+  resumeGrant,
+  settlePendingFromResults,
+} = createGrants<Grant, PendingOperation, Step>({
+  changeGrant: (step, grant) => changeStub(step, { grant }),
+  // As long as the record of the stub says that the operation is pending, its application brings the outcome,
+  // and the exit if its user wanted that. So all of this may be written later.
+  settle: step => changeStubLater(step, { phase: 'cs-idle', pendingOperation: null }),
+  afterOutcome(step, grant, { thenExit }) {
+    if (thenExit) releaseLater(step, grant)
+  },
+  end(step, ending) {
+    noteEnd(step, ending)
+    step.mayWait = false
+  },
+  isInside: step => inCriticalSection(step.state.durable.stub.phase),
+  mayBeForgotten(step, { sequence }) {
+    return sequence !== null && sequence <= step.state.durable.replica.droppedThrough
+  },
+  endingOf(step, event) {
+    const ending = endingOf(step.state.durable.endings, event)
+    return ending === null ? null : { ending, sequence: ending.sequence }
+  },
+})
+
+// ---------------------------------------------------------------- entering
 
 /** L10: the token has come for the first waiting user. */
 export function enter(step: Step, entry: GrantEntry): void {
@@ -44,20 +80,12 @@ export function enter(step: Step, entry: GrantEntry): void {
 
 /** Emits `crit`. Everything that precedes the grant has been applied here (trap A10). */
 export function admit(step: Step, grant: Grant): void {
-  const { durable, soft } = step.state
-  const waiter = durable.waiters.shift()!
+  const { soft } = step.state
+  const waiter = takeFirst(step)
   assert(waiter.user === grant.user, 'the grant is for the first waiting user')
-  forgetWaiter(step, waiter)
-  setWaitTimer(step)
   changeStub(step, { phase: 'cs-idle', grant: { ...grant, expiresAt: step.now + grant.ttlMs } })
   setTimer(step, 'ttl', grant.ttlMs)
   emitCrit(step, grant.sequence <= soft.committed)
-}
-
-/** A user that was let in within the step in which it came was never written down. */
-export function forgetWaiter(step: Step, waiter: Waiter): void {
-  const key = waiterKey(waiter)
-  forget(step, key, !step.records.has(key))
 }
 
 export function emitCrit(step: Step, confirmed: boolean): void {
@@ -76,88 +104,19 @@ export function confirmGrant(step: Step, before: number): void {
   else emit(step, { type: 'confirmed', user: grant.user, fence: grant.fence })
 }
 
-/**
- * The pending operation is applied, here and therefore everywhere. It is answered once (trap A6). All of this
- * may be written later: as long as the record of the stub says that the operation is pending, its
- * application brings the outcome, and the exit if its user wanted that.
- */
-export function deliverOutcome(step: Step, sequence: number, result: Json): void {
-  const { grant, pendingOperation } = step.state.durable.stub
-  assert(grant !== null && pendingOperation !== null, 'an outcome belongs to a pending operation')
-  changeStubLater(step, { phase: 'cs-idle', pendingOperation: null })
-  emit(step, {
-    type: 'outcome',
-    user: grant.user,
-    fence: grant.fence,
-    opId: pendingOperation.opId,
-    sequence,
-    result,
-  })
-  if (grant.ending !== null) eject(step, grant.ending)
-  else if (pendingOperation.thenExit) releaseLater(step, grant)
-}
-
-/**
- * The decisions that this stub missed may have contained its pending operation: the table of results knows.
- */
-export function settlePendingFromResults(step: Step): void {
-  const { pendingOperation } = step.state.durable.stub
-  if (pendingOperation === null) return
-  const stored = resultOf(step.state.durable.replica, pendingOperation.opId)
-  if (stored !== undefined && stored.digest === digest(pendingOperation.operation)) {
-    deliverOutcome(step, stored.sequence, stored.result)
-  }
-}
-
-/**
- * The user is forced out. An operation that is still pending then was not applied, and nobody will apply it
- * (trap A4).
- */
-export function eject(step: Step, reason: EjectionReason): void {
-  const { grant, pendingOperation } = step.state.durable.stub
-  assert(grant !== null, 'only a holder is ejected')
-  const pending = pendingOperation === null ? {} : { pending: pendingOutcome(step, pendingOperation) }
-  endGrant(step, { user: grant.user, fence: grant.fence, reason, ...pending })
-  emit(step, { type: 'ejected', user: grant.user, fence: grant.fence, reason, ...pending })
-}
-
-function pendingOutcome(step: Step, pending: PendingOperation): PendingOutcome {
-  const { droppedThrough } = step.state.durable.replica
-  // If results as new as the operation have been dropped from the table, its absence there proves nothing.
-  const lost = pending.sequence !== null && pending.sequence <= droppedThrough
-  return { opId: pending.opId, outcome: lost ? 'unknown' : 'not-applied' }
-}
-
-/** An ejection for a timeout or by an operator waits until the pending operation is settled. */
-export function ejectOnceSettled(step: Step, reason: EjectionReason): void {
-  const { grant, phase, pendingOperation } = step.state.durable.stub
-  if (grant === null || !inCriticalSection(phase)) return
-  if (pendingOperation === null) eject(step, reason)
-  else if (grant.ending === null) changeStub(step, { grant: { ...grant, ending: reason } })
-}
-
-export function release(step: Step): void {
-  const { user, fence } = step.state.durable.stub.grant!
-  endGrant(step, { user, fence, reason: 'released' })
-  emit(step, { type: 'rem', user, fence })
-}
+// ---------------------------------------------------------------- endings
 
 /** The user wanted to leave with its operation. That is in the record of the stub, so the exit may wait. */
 function releaseLater(step: Step, { user, fence }: Grant): void {
   noteEnd(step, { user, fence, reason: 'released' })
+  cancelTimer(step, 'ttl')
   emit(step, { type: 'rem', user, fence })
-}
-
-function endGrant(step: Step, ending: Ending): void {
-  noteEnd(step, ending)
-  step.mayWait = false
 }
 
 function noteEnd(step: Step, ending: Ending): void {
   const { sequence } = step.state.durable.stub.grant!
   changeStubLater(step, { phase: 'idle', grant: null, pendingOperation: null })
   rememberEnding(step, { ...ending, sequence })
-  cancelTimer(step, 'ttl')
 }
 
 /** Each ending is a record of its own: the stub's record is written often, and stays small. */
@@ -179,28 +138,4 @@ export function separateEndings(step: Step): void {
   durable.stub = stub
   save(step, 'stub', stub)
   for (const ending of durable.endings) save(step, endingKey(ending), ending)
-}
-
-/** One timer serves all waiting users: it is set for the one whose time ends first. */
-export function setWaitTimer(step: Step): void {
-  let first = Number.POSITIVE_INFINITY
-  for (const { waitUntil } of step.state.durable.waiters)
-    if (waitUntil !== null) first = Math.min(first, waitUntil)
-  if (first === Number.POSITIVE_INFINITY) cancelTimer(step, 'wait')
-  else setTimer(step, 'wait', Math.max(0, first - step.now))
-}
-
-/** A user that repeats its `try` may wait longer and keeps its place. */
-export function waitLonger(step: Step, waiter: Waiter, waitMs: number | undefined): void {
-  const { waiters } = step.state.durable
-  if (waitMs === undefined || waiter.waitUntil === null) return
-  const longer = { ...waiter, waitUntil: step.now + waitMs }
-  waiters[waiters.indexOf(waiter)] = longer
-  save(step, waiterKey(waiter), longer)
-  setWaitTimer(step)
-}
-
-export function saveWaiter(step: Step, waiter: Waiter): void {
-  step.state.durable.waiters.push(waiter)
-  save(step, waiterKey(waiter), waiter)
 }

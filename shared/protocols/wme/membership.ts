@@ -5,6 +5,7 @@
  * incarnation. It has its vote from that epoch on, because everything that it forgot lies before.
  */
 import { emptyReplica } from '../../resource/replica.ts'
+import { saveCells } from '../guarded/replica-records.ts'
 import type { ParticipantId } from '../protocol.ts'
 import { sendCatchUp } from './catch-up.ts'
 import { noteJoin, seal } from './figure-2-termination.ts'
@@ -22,12 +23,7 @@ export function initializeMember(step: Step): void {
   save(step, 'stub', durable.stub)
   save(step, 'base', durable.base)
   save(step, 'progress', durable.progress)
-  saveInitialCells(step)
-}
-
-function saveInitialCells(step: Step): void {
-  const { cells } = step.state.durable.replica
-  for (const [cell, value] of Object.entries(cells)) save(step, `cell/${cell}`, { value })
+  saveCells(step, durable.replica.cells)
 }
 
 /** The incarnation is durable before anybody is asked (W7). */
@@ -35,7 +31,7 @@ export function startJoining(step: Step, incarnation: number): void {
   const { durable } = step.state
   durable.membership = { status: 'joining', incarnation }
   save(step, 'membership', durable.membership)
-  saveInitialCells(step)
+  saveCells(step, durable.replica.cells)
 }
 
 export function sendJoin(step: Step): void {

@@ -11,6 +11,7 @@
  * Durable before it is said (W5): the promised ballot, the accepted ballot and value, and the proposer's own
  * ballot.
  */
+import { ballotAbove } from '../ballots.ts'
 import type { ParticipantId } from '../protocol.ts'
 import { majority } from '../quorum.ts'
 import type {
@@ -26,9 +27,6 @@ import type { PaxosRecord } from './state.ts'
 import { broadcast, type Step, save, send } from './step.ts'
 
 export const INITIAL_PAXOS: PaxosRecord = { promised: 0, accepted: null, ballot: 0 }
-
-/** Ballots of different participants differ: the last digit is the participant's number. */
-const BALLOT_DIGIT = 256
 
 function changePaxos(step: Step, change: Partial<PaxosRecord>): void {
   const { durable } = step.state
@@ -46,7 +44,7 @@ export function startBallot(step: Step, compose: () => Decision): Decision | nul
   const { durable, soft } = step.state
   const { self, participants } = step.context.config
   const highest = Math.max(durable.paxos.promised, durable.paxos.ballot, soft.highestBallot)
-  const ballot = (Math.floor(highest / BALLOT_DIGIT) + 1) * BALLOT_DIGIT + self
+  const ballot = ballotAbove(highest, self)
   changePaxos(step, { ballot, promised: ballot })
   soft.proposal = {
     ballot,

@@ -6,6 +6,7 @@
  */
 import type { ParticipantId, UserInput } from '../protocol.ts'
 import { majority } from '../quorum.ts'
+import { refuse } from '../refusals.ts'
 import { advanceCommitted } from './commit.ts'
 import { assertSameLog, digestThrough, entryAt, lengthOf } from './log.ts'
 import type { ReadIndexMessage, ReadIndexReplyMessage } from './messages.ts'
@@ -13,7 +14,6 @@ import { restartRepeats } from './repeat.ts'
 import { nextRound } from './soft.ts'
 import type { Read } from './state.ts'
 import { askForCatchUp, broadcast, emit, type Step, send } from './step.ts'
-import { refuse } from './users.ts'
 
 export function onRead(step: Step, event: Extract<UserInput, { type: 'read' }>): void {
   const { soft } = step.state

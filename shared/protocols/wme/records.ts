@@ -3,9 +3,12 @@
  * replica. `recover` puts them together again. Everything that is not in a record is lost with the process.
  */
 import type { Json } from '../../json.ts'
-import { emptyReplica, type Replica, resultKey, type StoredResult } from '../../resource/replica.ts'
+import type { Replica } from '../../resource/replica.ts'
+import { beginRecovery, endRecovery, replicaRestorers } from '../guarded/replica-records.ts'
 import type { Context, ParticipantConfig } from '../protocol.ts'
+import { parts, restoreAll } from '../records.ts'
 import { EMPTY_LOG } from '../running-digest.ts'
+import { sortWaiters } from '../waiting-users.ts'
 import { FENCE_GAP } from './fence.ts'
 import { derive, lengthOf } from './log.ts'
 import { INITIAL_PAXOS } from './paxos.ts'
@@ -44,59 +47,26 @@ export function recover(context: Context, records: Iterable<readonly [string, Js
     context.config.limits.uncommitted <= FENCE_GAP,
     'the fences need a smaller limit of uncommitted entries',
   )
-  const replica = emptyReplica(context.resource)
-  const durable = initialDurable(context.config, replica)
-  const results: StoredResult[] = []
-  let isBlank = true
-  for (const [key, value] of records) {
-    if (isBlank) replica.cells = {}
-    isBlank = false
-    const slash = key.indexOf('/')
-    const family = slash === -1 ? key : key.slice(0, slash)
-    switch (family) {
-      case 'stub':
-        durable.stub = value as unknown as StubRecord
-        durable.endings.push(...((value as { endings?: EndingRecord[] }).endings ?? []))
-        break
-      case 'ending':
-        durable.endings.push(value as unknown as EndingRecord)
-        break
-      case 'membership':
-      case 'epoch':
-      case 'paxos':
-      case 'base':
-      case 'progress':
-        Object.assign(durable, { [family]: value })
-        break
-      case 'log':
-        durable.log.push(value as unknown as Entry)
-        break
-      case 'waiter':
-        durable.waiters.push(value as unknown as Waiter)
-        break
-      case 'cell':
-        replica.cells[key.slice(slash + 1)] = (value as { value: Json }).value
-        break
-      case 'result':
-        results.push(value as unknown as StoredResult)
-        break
-    }
-  }
+  const recovery = beginRecovery(context.resource)
+  const durable = initialDurable(context.config, recovery.replica)
+  const hasRecords = restoreAll(records, {
+    ...parts(durable, 'membership', 'epoch', 'paxos', 'base', 'progress'),
+    stub(value) {
+      durable.stub = value as unknown as StubRecord
+      // Older versions had them there.
+      durable.endings.push(...((value as { endings?: EndingRecord[] }).endings ?? []))
+    },
+    ending: value => durable.endings.push(value as unknown as EndingRecord),
+    log: value => durable.log.push(value as unknown as Entry),
+    waiter: value => durable.waiters.push(value as unknown as Waiter),
+    ...replicaRestorers(recovery),
+  })
   durable.log.sort((a, b) => a.sequence - b.sequence)
-  durable.waiters.sort((a, b) => a.number - b.number)
+  sortWaiters(durable.waiters)
   durable.endings.sort((a, b) => a.fence - b.fence)
-  restoreResults(replica, results, durable.progress.droppedThrough)
+  endRecovery(recovery, hasRecords, durable.progress.droppedThrough)
   const soft = createSoft(context.config, durable, lengthOf(durable))
   const state: WmeState = { durable, derived: { owner: 0, granted: [], logWeight: 0 }, soft }
   derive(state)
   return state
-}
-
-function restoreResults(replica: Replica, results: StoredResult[], droppedThrough: number): void {
-  results.sort((a, b) => a.sequence - b.sequence)
-  for (const stored of results) {
-    replica.results[resultKey(stored.opId)] = stored
-    replica.order.push(stored.opId)
-  }
-  replica.droppedThrough = droppedThrough
 }

@@ -1,34 +1,16 @@
 /**
- * Retransmission (L25; traps C1-C4): every message is repeated, with growing intervals, until its effect is
- * known. One timer serves all: when it fires, whatever is still unanswered is sent again, and when nothing
- * is, it is not set. Only what somebody waits for is repeated forever; the rest is repeated `idleRepeats`
- * times, so that a lock that nobody waits for falls silent.
+ * What is unanswered, and therefore repeated (L25; traps C1-C4; ../retransmission.ts). Only what somebody
+ * waits for is repeated forever; the rest is repeated `idleRepeats` times.
  */
 import { isAsking, passOver } from '../asking.ts'
 import type { ParticipantId } from '../protocol.ts'
+import { countRepeat, keepRepeating } from '../retransmission.ts'
 import { lengthOf, sendEntries } from './log.ts'
-import { cancelTimer, type Step, setTimer } from './step.ts'
+import type { Step } from './step.ts'
 
-const MAX_DOUBLINGS = 6
+export { restartRepeats } from '../retransmission.ts'
 
-/** There is something new to make known: repeats begin again with the shortest interval. */
-export function restartRepeats(step: Step): void {
-  step.state.soft.repeatAttempts = 0
-  step.state.soft.idleRepeats = 0
-  setTimer(step, 'repeat', step.context.config.timing.repeatMs)
-}
-
-/** Called at the end of each step: the timer is set exactly while something is unanswered. */
-export function armRepeatTimer(step: Step): void {
-  const { soft } = step.state
-  if (!isUnanswered(step)) cancelTimer(step, 'repeat')
-  else if (!soft.timers.repeat) setTimer(step, 'repeat', intervalMs(step))
-}
-
-function intervalMs(step: Step): number {
-  const { repeatMs, repeatMaxMs } = step.context.config.timing
-  return Math.min(repeatMs * 2 ** step.state.soft.repeatAttempts, repeatMaxMs)
-}
+export const armRepeatTimer = (step: Step): void => keepRepeating(step, isUnanswered(step))
 
 function isUnanswered(step: Step): boolean {
   const { durable, derived, soft } = step.state
@@ -39,11 +21,10 @@ function isUnanswered(step: Step): boolean {
   return mayRepeatEntries(step) && laggards(step).length > 0
 }
 
-/** Counts the attempt. What is repeated depends on the phase: see `onRepeatTimer` in wme.ts. */
-export function countRepeat(step: Step): void {
-  const { soft } = step.state
-  soft.repeatAttempts = Math.min(soft.repeatAttempts + 1, MAX_DOUBLINGS)
-  passOver(soft)
+/** What is repeated depends on the phase: see `onRepeatTimer` in wme.ts. */
+export function beginRepeat(step: Step): void {
+  countRepeat(step)
+  passOver(step.state.soft)
 }
 
 // ---------------------------------------------------------------- the log

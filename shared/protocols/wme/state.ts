@@ -7,13 +7,14 @@
  *   matters.
  */
 import type { Detector } from '../../detector.ts'
-import type { EjectionReason } from '../../history/events.ts'
 import type { Json } from '../../json.ts'
 import type { Replica } from '../../resource/replica.ts'
 import type { Asking } from '../asking.ts'
+import type { Grant as GuardedGrant, PendingOperation as GuardedOperation } from '../guarded/grants.ts'
 import type { Ending, ParticipantId } from '../protocol.ts'
 import type { Claim } from '../running-digest.ts'
 import type { Outgoing } from '../snapshots.ts'
+import type { Waiter as WaitingUser } from '../waiting-users.ts'
 import type { Phase } from './figure-3-states.ts'
 import type { AcceptedValue, Decision, NewEpochMessage, SnapshotPoint } from './messages.ts'
 
@@ -103,20 +104,11 @@ export interface StubRecord {
 /** `sequence` is the grant's place in the log: everything issued under it comes later. */
 export type EndingRecord = Ending & { readonly sequence: number }
 
-export interface Grant {
-  readonly user: string
-  readonly fence: number
-  readonly epoch: number
+export interface Grant extends GuardedGrant {
   readonly sequence: number
-  readonly ttlMs: number
-  readonly expiresAt: number
-  /** Its time is over, but an operation is pending and must be settled first (trap A4). */
-  readonly ending: EjectionReason | null
 }
 
-export interface PendingOperation {
-  readonly opId: string
-  readonly operation: Json
+export interface PendingOperation extends GuardedOperation {
   readonly weight: number
   /** Its place in the log; `null` while it waits for the decision of a sealed epoch. */
   readonly sequence: number | null
@@ -124,12 +116,7 @@ export interface PendingOperation {
   readonly thenExit?: true
 }
 
-export interface Waiter {
-  /** Orders the queue, also after a restart. */
-  readonly number: number
-  readonly user: string
-  readonly ttlMs: number
-  readonly waitUntil: number | null
+export interface Waiter extends WaitingUser {
   readonly confirm: boolean
 }
 

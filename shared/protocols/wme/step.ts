@@ -5,7 +5,7 @@ import { assert, beginStepOf, type StepOf, save, saveLater, send } from '../step
 import type { Acknowledgement } from './acknowledgement.ts'
 import { isTransition } from './figure-3-states.ts'
 import type { WmeMessage } from './messages.ts'
-import type { StubRecord, TimerName, WmeState } from './state.ts'
+import type { Durable, StubRecord, TimerName, WmeState } from './state.ts'
 
 export {
   assert,
@@ -24,6 +24,8 @@ export {
 export interface Step extends StepOf<WmeMessage, TimerName> {
   readonly variant: Acknowledgement
   readonly state: WmeState
+  /** The users that wait are part of the durable state. */
+  readonly localQueue: Durable
   /** Entries were appended that all must get; they leave together at the end of the step. */
   appended: boolean
 }
@@ -31,7 +33,7 @@ export interface Step extends StepOf<WmeMessage, TimerName> {
 export function beginStep(context: Context, variant: Acknowledgement, state: WmeState, now: number): Step {
   const step = beginStepOf<WmeMessage, TimerName>(context, now, state.soft.timers)
   // A copy with more fields would be an object of no known shape to the engine of Node 20, which is slow.
-  return Object.assign(step, { variant, state, appended: false })
+  return Object.assign(step, { variant, state, localQueue: state.durable, appended: false })
 }
 
 export function changeStub(step: Step, change: Partial<StubRecord>): void {

@@ -1,9 +1,10 @@
 /** What an interpreter may know about a stub between two steps. */
 import { suspectsOf } from '../../detector.ts'
-import type { Context, HoldingUser, View } from '../protocol.ts'
+import { holdersOf } from '../guarded/grants.ts'
+import type { Context, View } from '../protocol.ts'
 import { inCriticalSection } from './figure-3-states.ts'
 import { lengthOf } from './log.ts'
-import type { StubRecord, WmeState } from './state.ts'
+import type { WmeState } from './state.ts'
 
 export function view(context: Context, state: WmeState): View {
   const { durable, derived, soft } = state
@@ -16,7 +17,8 @@ export function view(context: Context, state: WmeState): View {
     owner: derived.owner,
     suspects: suspectsOf(soft.detector),
     waiters: durable.waiters,
-    holders: holdersOf(durable.stub),
+    // A user that is entering is not in yet: it is still the first of those that wait.
+    holders: inCriticalSection(durable.stub.phase) ? holdersOf(durable.stub) : [],
     endings: durable.endings,
     cells: durable.replica.cells,
   }
@@ -26,13 +28,4 @@ export function view(context: Context, state: WmeState): View {
 function reportedPhase(context: Context, { durable, derived }: WmeState): string {
   const { phase } = durable.stub
   return phase === 'idle' && derived.owner === context.config.self ? 'token-held' : phase
-}
-
-/** A user that is entering is not in yet: it is still the first of those that wait. */
-function holdersOf({ phase, grant, pendingOperation }: StubRecord): HoldingUser[] {
-  if (grant === null || !inCriticalSection(phase)) return []
-  const { user, fence, ttlMs, expiresAt } = grant
-  const { opId } = pendingOperation ?? {}
-  const isIssuing = phase === 'cs-issuing'
-  return [{ user, fence, ttlMs, expiresAt, isIssuing, ...(opId !== undefined && { opId }) }]
 }

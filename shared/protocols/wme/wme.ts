@@ -6,9 +6,11 @@
  * (paxos.ts), the use of the failure detector (pre-vote.ts), reliable channels (repeat.ts, catch-up.ts),
  * processes that never come back (records.ts, membership.ts), one user per stub (users.ts, grants.ts).
  */
-import type { Context, Effect, Input, ParticipantId, Protocol, UserInput } from '../protocol.ts'
-import { MESSAGE_FORMAT } from '../protocol.ts'
+import { dispatch, type Handlers } from '../dispatch.ts'
+import type { Context, Effect, Input, ParticipantId, Protocol } from '../protocol.ts'
+import { NOT_A_MEMBER, refuseUnsupported } from '../refusals.ts'
 import * as snapshots from '../snapshots.ts'
+import { setWaitTimer } from '../waiting-users.ts'
 import type { Acknowledgement } from './acknowledgement.ts'
 import * as catchUp from './catch-up.ts'
 import { concludeCommitted } from './commit.ts'
@@ -16,7 +18,7 @@ import { distributedAcknowledgement } from './figure-1-acknowledgement.ts'
 import * as normal from './figure-1-normal-phase.ts'
 import * as termination from './figure-2-termination.ts'
 import { centralisedAcknowledgement } from './figure-4-acknowledgement.ts'
-import { separateEndings, setWaitTimer } from './grants.ts'
+import * as grants from './grants.ts'
 import { guarded } from './guarded.ts'
 import * as membership from './membership.ts'
 import type { WmeMessage } from './messages.ts'
@@ -40,33 +42,12 @@ function createWme(variant: Acknowledgement): Protocol<WmeState, WmeMessage> {
     recover,
     step(context: Context, state: WmeState, input: Input<WmeMessage>): Effect<WmeMessage>[] {
       const step = beginStep(context, variant, state, input.now)
-      dispatch(step, input)
+      dispatch(handlers, step, input)
       finish(step)
       return takeEffects(step)
     },
     view,
     guarded,
-  }
-}
-
-function dispatch(step: Step, input: Input<WmeMessage>): void {
-  switch (input.type) {
-    case 'start':
-      return onStart(step, input.genesis, input.incarnation)
-    case 'message': {
-      const { format, configuration, body } = input.message
-      const isUnderstood = format === MESSAGE_FORMAT && configuration === step.context.config.configuration
-      return isUnderstood ? onMessage(step, input.from, body) : undefined
-    }
-    case 'timer':
-      return onTimer(step, input.timer as TimerName)
-    case 'user':
-      return onUserEvent(step, input.event)
-    case 'unreachable':
-      replicate.onUnreachable(step, input.peer)
-      return preVote.onUnreachable(step, input.peer)
-    default:
-      return input satisfies never
   }
 }
 
@@ -102,9 +83,9 @@ function onStart(step: Step, genesis: boolean, incarnation: number): void {
     if (genesis) membership.initializeMember(step)
     else membership.startJoining(step, incarnation)
   }
-  separateEndings(step)
+  grants.separateEndings(step)
   if (durable.membership.status === 'joining') return membership.sendJoin(step)
-  users.resumeGrant(step)
+  grants.resumeGrant(step)
   setWaitTimer(step)
   if (durable.epoch.sealed) termination.sendNewEpoch(step)
 }
@@ -251,69 +232,45 @@ function onTerminationMessage(step: Step, from: ParticipantId, message: Terminat
   }
 }
 
-// ---------------------------------------------------------------- users and timers
+// ---------------------------------------------------------------- all inputs
 
-function onUserEvent(step: Step, event: UserInput): void {
-  if (step.state.durable.membership.status !== 'member') {
-    const user = 'user' in event ? event.user : event.request
-    return users.refuse(step, user, event.type, { code: 'not-a-member' })
-  }
-  switch (event.type) {
-    case 'try':
-      return normal.onTry(step, event)
-    case 'issue':
-      return normal.onIssue(step, event)
-    case 'exit':
-      return normal.onExit(step, event)
-    case 'withdraw':
-      return users.onWithdraw(step, event)
-    case 'keep-alive':
-      return users.onKeepAlive(step, event)
-    case 'eject':
-      return users.onEject(step, event)
-    case 'read':
-      return reads.onRead(step, event)
-    case 'cancel-read':
-      return reads.onCancelRead(step, event)
-    case 'membership':
-      return users.refuse(step, event.request, event.type, { code: 'not-supported' })
-    default:
-      return event satisfies never
-  }
-}
-
-function onTimer(step: Step, timer: TimerName): void {
-  delete step.state.soft.timers[timer]
-  switch (timer) {
-    case 'repeat':
-      return onRepeatTimer(step)
-    case 'heartbeat':
-      return preVote.onHeartbeatTimer(step)
-    case 'suspect':
-      return preVote.onSuspectTimer(step)
-    case 'propose':
-      return termination.onProposeTimer(step)
-    case 'flush':
-      return step.variant.flush(step)
-    case 'confirm':
-      return replicate.onConfirmTimer(step)
-    case 'spread':
-      return replicate.spread(step)
-    case 'ttl':
-      return users.onTtlTimer(step)
-    case 'wait':
-      return users.onWaitTimer(step)
-    case 'snapshot':
-      return snapshots.onSnapshotTimer(step)
-    default:
-      return timer satisfies never
-  }
+const handlers: Handlers<Step, WmeMessage, TimerName> = {
+  start: onStart,
+  message: onMessage,
+  refusal: step => (step.state.durable.membership.status === 'member' ? null : NOT_A_MEMBER),
+  users: {
+    try: normal.onTry,
+    issue: normal.onIssue,
+    exit: normal.onExit,
+    withdraw: users.onWithdraw,
+    'keep-alive': grants.onKeepAlive,
+    eject: users.onEject,
+    read: reads.onRead,
+    'cancel-read': reads.onCancelRead,
+    membership: refuseUnsupported,
+  },
+  timers: {
+    repeat: onRepeatTimer,
+    heartbeat: preVote.onHeartbeatTimer,
+    suspect: preVote.onSuspectTimer,
+    propose: termination.onProposeTimer,
+    flush: step => step.variant.flush(step),
+    confirm: replicate.onConfirmTimer,
+    spread: replicate.spread,
+    ttl: grants.onTtlTimer,
+    wait: users.onWaitTimer,
+    snapshot: snapshots.onSnapshotTimer,
+  },
+  unreachable(step, peer) {
+    replicate.onUnreachable(step, peer)
+    preVote.onUnreachable(step, peer)
+  },
 }
 
 /** Whatever has not had its effect is said again. */
 function onRepeatTimer(step: Step): void {
   const { durable, derived, soft } = step.state
-  repeat.countRepeat(step)
+  repeat.beginRepeat(step)
   catchUp.repeatSnapshotRequest(step)
   if (snapshots.isComing(soft.incoming) && durable.membership.status === 'joining') return
   if (durable.membership.status === 'joining') return membership.sendJoin(step)
@@ -324,10 +281,4 @@ function onRepeatTimer(step: Step): void {
   users.sendEjects(step)
   reads.repeatReads(step)
   repeat.repeatEntries(step)
-}
-
-/** For status pages: the paper's state of this stub, TOKEN_HELD included. */
-export function reportedPhase(context: Context, state: WmeState) {
-  const { phase } = state.durable.stub
-  return phase === 'idle' && state.derived.owner === context.config.self ? 'token-held' : phase
 }

@@ -99,17 +99,3 @@ it('a late answer to a question of an earlier life does not count for this one',
   table.deliver()
   expect(isInside(table, 1)).toEqual([])
 })
-
-it('a clock that was set back before a restart does not make a grant longer', () => {
-  const table = new Table({ participants: 3 })
-  table.user(1, { type: 'try', user: 'ann', ttlMs: 1_000 })
-  table.deliver()
-  expect(isInside(table, 1)).toEqual(['ann'])
-  table.crash(1)
-  table.now -= 3_600_000
-  table.start(1)
-  table.run(999)
-  expect(isInside(table, 1)).toEqual(['ann'])
-  table.run(1)
-  expect(isInside(table, 1)).toEqual([])
-})

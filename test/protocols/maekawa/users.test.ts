@@ -2,7 +2,7 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import { maekawa } from '../../../shared/protocols/maekawa/maekawa.ts'
 import { Table } from './table.ts'
-import { deliver, follow, insideAt, say } from './transcript.ts'
+import { deliver, follow, insideAt } from './transcript.ts'
 
 let table: Table
 let sent: () => string[]
@@ -175,15 +175,6 @@ describe('nodes that must not take part', () => {
     expect(sent().filter(one => one.startsWith('2 →'))).toEqual([])
     expect(table.storage(2).size).toBe(0)
   })
-
-  it('a message of another configuration or another format is ignored', () => {
-    const body = { type: 'request', sequence: 1, fence: 0, highest: 1 } as const
-    table.hand({ from: 1, to: 2, message: { format: 1, configuration: 2, body } })
-    table.hand({ from: 1, to: 2, message: { format: 2, configuration: 1, body } })
-    expect(sent()).toEqual([])
-    say(table, 1, 2, body)
-    expect(sent()).toEqual(['2 → 1 locked'])
-  })
 })
 
 it('the view says what a node is doing', () => {
@@ -201,13 +192,4 @@ it('the view says what a node is doing', () => {
     holders: [{ user: 'a', fence: 1, isIssuing: false }],
     suspects: [],
   })
-})
-
-it('a lock of one participant needs no message', () => {
-  const alone = new Table({ participants: 1 })
-  alone.try(1, 'a')
-  alone.try(1, 'b')
-  alone.exit(1, 'a')
-  expect([...alone.inside]).toEqual([['1/b', 2]])
-  expect(alone.sent).toEqual([])
 })

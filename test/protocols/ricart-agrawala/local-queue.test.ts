@@ -31,16 +31,6 @@ describe('local users', () => {
     expect(cluster.inside()).toEqual([`1:u${GRANTS_PER_REQUEST}`])
   })
 
-  it('a lock of one node needs no messages', () => {
-    const cluster = new Cluster({ participants: 1 })
-    cluster.try(1)
-    expect(cluster.inside()).toEqual(['1:u'])
-    cluster.exit(1)
-    cluster.try(1)
-    expect(cluster.grants.all).toHaveLength(2)
-    expect(cluster.sent).toEqual([])
-  })
-
   it('a user that neither leaves nor keeps its grant alive is ejected, and the next one enters', () => {
     const cluster = new Cluster({ participants: 2 })
     cluster.try(1, 'u', { ttlMs: 1_000 })
@@ -69,16 +59,6 @@ describe('local users', () => {
       event: { type: 'eject-done', request: 'e', epoch: 0 },
     })
     expect(cluster.timers(3)).toEqual([])
-  })
-
-  it('operations and reads are of locks that guard something', () => {
-    const cluster = new Cluster({ participants: 1 })
-    cluster.try(1)
-    const { fence } = cluster.grants.all[0]!
-    const refusal = { code: 'not-supported' }
-    const issued = cluster.user(1, { type: 'issue', user: 'u', fence, opId: 'o', operation: {} })
-    expect(issued).toMatchObject([{ type: 'refused', event: 'issue', refusal }])
-    expect(cluster.user(1, { type: 'read', request: 'r' })).toMatchObject([{ type: 'refused', refusal }])
   })
 })
 

@@ -133,16 +133,6 @@ describe('R4 ARE_YOU_THERE (7.4)', () => {
 })
 
 describe('messages', () => {
-  it('of another configuration or format are ignored', () => {
-    const cluster = create(2)
-    cluster.try(2)
-    const [request] = cluster.take(to(1))
-    for (const change of [{ configuration: 2 }, { format: 2 }])
-      cluster.hand({ ...request!, message: { ...request!.message, ...change } })
-    expect(cluster.network).toEqual([])
-    expect(cluster.state(1).durable.highest.request).toBe(0)
-  })
-
   it('that were overtaken do not take the place of later ones', () => {
     const cluster = create(2)
     cluster.try(1)

@@ -3,7 +3,7 @@
  * decided twice.
  */
 import { describe, expect, it } from 'vitest'
-import { coordinatorOf } from '../../../shared/protocols/wme-consensus/log.ts'
+import { proposerOf as coordinatorOf } from '../../../shared/protocols/ballots.ts'
 import {
   appliedAt,
   enter,

@@ -1,11 +1,12 @@
 /** The log: its running digest notices that two of them differ, and its weight is bounded. */
 import { describe, expect, it } from 'vitest'
 import type { Json } from '../../../shared/json.ts'
+import { ballotAbove, firstBallot } from '../../../shared/protocols/ballots.ts'
 import { heaviestLog } from '../../../shared/protocols/log-weight.ts'
 import { digestAfter, EMPTY_LOG } from '../../../shared/protocols/running-digest.ts'
 import { ProtocolDefect } from '../../../shared/protocols/step.ts'
 import type { Command } from '../../../shared/protocols/wme-consensus/commands.ts'
-import { ballotAbove, firstBallot, weightOf } from '../../../shared/protocols/wme-consensus/log.ts'
+import { weightOf } from '../../../shared/protocols/wme-consensus/log.ts'
 import type { Machine } from '../../../shared/protocols/wme-consensus/state.ts'
 import { canonical } from '../../../shared/resource/canonical.ts'
 import {

@@ -189,17 +189,6 @@ describe.each(FORMS)('%s', consensus => {
     ])
   })
 
-  it('a message of another configuration or format is ignored', () => {
-    const table = new Table({ participants: 3, consensus })
-    wish(table, 2, 'ann')
-    const [sent] = table.take(({ to }) => to === 1)
-    for (const other of [{ configuration: 2 }, { format: 2 }]) {
-      table.hand({ ...sent!, message: { ...sent!.message, ...other } })
-    }
-    table.take(({ to }) => to === 3)
-    expect(table.network).toEqual([])
-  })
-
   it('a user is let in by what was stored, whenever its participant crashed', () => {
     // After the save of the request, of the acceptance, of the application.
     for (const rounds of [0, 1, 2]) {

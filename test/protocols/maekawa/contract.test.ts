@@ -1,0 +1,11 @@
+/** What `maekawa` has in common with all protocols. */
+import { skipGuarded } from '../contract/abilities.ts'
+import { keepsContract, READERS } from '../contract/suite.ts'
+
+keepsContract('maekawa', {
+  protocol: 'maekawa',
+  skips: {
+    ...skipGuarded('it guards no state'),
+    [READERS]: 'an arbiter is locked for one request at a time',
+  },
+})
