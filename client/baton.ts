@@ -2,6 +2,7 @@
 import type { Location } from '../shared/api/limits.ts'
 import { type Clock, randomId, systemClock } from './clock.ts'
 import { Connection } from './connection.ts'
+import { eachLock, type ListedLock, type ListLocksOptions, type LocksPage, listLocks } from './listing.ts'
 import { Lock } from './lock.ts'
 import { Locks } from './locks.ts'
 import type { KeyValue } from './ops.ts'
@@ -86,6 +87,15 @@ export interface Baton {
   ): Lock<StateMap<OutputsOf<Schemas>, InputsOf<Schemas>>>
   /** The same locks in the shape of the Web Locks API. */
   readonly locks: Locks
+  /** One page of the locks that there are, in the order of their names. */
+  listLocks(options?: ListLocksOptions): Promise<LocksPage>
+  /**
+   * All of them, page by page.
+   *
+   * @example
+   * for await (const { lock } of baton.eachLock({ prefix: 'orders:' })) console.log(lock)
+   */
+  eachLock(options?: ListLocksOptions): AsyncGenerator<ListedLock, void, undefined>
 }
 
 /** A location hint, or a request: Cloudflare says where that comes from. */
@@ -125,7 +135,12 @@ export function createBaton(options: BatonOptions): Baton {
   const connection = new Connection({ transport, clock, random, newId, openSocket, retry, waitUntil, tracer })
   const lock = (name: string, options?: { readonly schemas: StateSchemas }) =>
     new Lock<never>(connection, name, options && new Schemas(options.schemas))
-  return { lock, locks: new Locks(name => new Lock(connection, name), randomId()) }
+  return {
+    lock,
+    locks: new Locks(name => new Lock(connection, name), randomId()),
+    listLocks: (options = {}) => listLocks(connection, options),
+    eachLock: (options = {}) => eachLock(connection, options),
+  }
 }
 
 /**

@@ -39,7 +39,8 @@ export { type Clock, systemClock } from './clock.ts'
 export * from './errors.ts'
 export { GrantById } from './grant.ts'
 export { Held } from './held.ts'
-export { type HoldOptions, Lock, type RunOptions, type SignalOptions } from './lock.ts'
+export type { ListedLock, ListLocksOptions, LocksPage } from './listing.ts'
+export { type DeleteOptions, type HoldOptions, Lock, type RunOptions, type SignalOptions } from './lock.ts'
 export {
   type GrantedLock,
   type LockInfo,

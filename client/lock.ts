@@ -17,6 +17,7 @@ import type {
   Configuration,
   Entry,
   HistoryPage,
+  LockExport,
   LockHistory,
   LockOptions,
   Membership,
@@ -50,6 +51,11 @@ export interface RunOptions extends HoldOptions {
 
 export interface SignalOptions {
   readonly signal?: AbortSignal | undefined
+}
+
+export interface DeleteOptions extends SignalOptions {
+  /** Whoever holds the lock is ejected. */
+  readonly force?: boolean
 }
 
 export interface EjectOptions extends SignalOptions {
@@ -276,6 +282,34 @@ export class Lock<Resource extends ResourceTypes = KeyValue> {
         ? error.with({ detail: `${error.detail} ${AFTER_A_LOSS}`, outcome: 'unknown' })
         : error
     }
+  }
+
+  /**
+   * Deletes the lock with the state that it guards. Rejects with a `LockedError` while it is held, unless it
+   * is forced, and with a `NotFoundError` if there is none. It deletes the lock that is there now: if an
+   * answer gets lost and the request is repeated, a lock that was created meanwhile stays.
+   */
+  async delete({ force = false, signal }: DeleteOptions = {}): Promise<void> {
+    const { generation } = await this.status({ signal })
+    const path = `${pathOf(this.name)}?force=${force}&generation=${generation}`
+    await this.#repeatable('delete', { method: 'DELETE', path }, { signal })
+  }
+
+  /**
+   * Everything that counts of this lock, at one point: for `importFrom` of a lock that does not exist yet,
+   * here or at another service.
+   */
+  async export({ signal }: SignalOptions = {}): Promise<LockExport> {
+    return this.#repeatable('export', { method: 'GET', path: pathOf(this.name, 'export') }, { signal })
+  }
+
+  /**
+   * Makes this lock from an export. Rejects with a `ConflictError` if there is a lock of this name. Not
+   * repeated if the answer gets lost: look at `status()` then.
+   */
+  async importFrom(exported: LockExport, { signal }: SignalOptions = {}): Promise<Configuration> {
+    const path = pathOf(this.name, 'import')
+    return this.#once('import', { method: 'POST', path, body: writeJson(exported) }, signal)
   }
 
   /**

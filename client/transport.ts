@@ -12,7 +12,7 @@ export type Fetch = (request: Request) => Response | Promise<Response>
 
 export interface Call {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE'
-  /** Below `/v1/locks/`, already encoded. */
+  /** Below `/v1/locks/`, already encoded; empty for the list of all locks. */
   readonly path: string
   readonly query?: { readonly [name: string]: string | number | undefined }
   /**
@@ -101,7 +101,8 @@ export class Transport {
       if (value !== undefined) parameters.set(name, String(value))
     }
     const search = parameters.toString()
-    return `${this.#options.base}/v1/locks/${call.path}${search === '' ? '' : `?${search}`}`
+    const path = call.path === '' ? '/v1/locks' : `/v1/locks/${call.path}`
+    return `${this.#options.base}${path}${search === '' ? '' : `?${search}`}`
   }
 
   async #exchange(call: Call, signal: AbortSignal): Promise<Answer> {

@@ -91,9 +91,19 @@ export interface Configuration {
   readonly options?: { readonly [option: string]: unknown } | undefined
 }
 
+/** What a lock was at one point. Its parts are the service's own; keep them as they are. */
+export interface LockExport {
+  readonly format: 1
+  readonly lock: string
+  readonly resource: string
+  readonly [part: string]: Json
+}
+
 export interface Status {
   readonly lock: string
   readonly protocol: string
+  /** 1 for the first lock of this name; one more for each that was deleted before. */
+  readonly generation: number
   readonly participants: readonly ParticipantInfo[]
   readonly holder: Holder | null
   readonly waiting: WaitingUsers

@@ -1,4 +1,5 @@
 /** Where the participants of other processes come in: signed requests, for a participant of this process. */
+import { isIndexName } from '../shared/api/lock-index.ts'
 import { lockName, participantId } from '../shared/api/primitives.ts'
 import { objectName, PARTICIPANT_PATH } from './directory.ts'
 import { type BatonEnvironment, defaultPlaces, ownUrls, peerSecrets } from './environment.ts'
@@ -53,9 +54,9 @@ function isHere(env: BatonEnvironment, participant: number): boolean {
   return url !== null && ownUrls(env).some(own => normalUrl(own) === normalUrl(url))
 }
 
-/** The name of a lock, or of the ledger of this process, which no lock can have. */
+/** The name of a lock; or of the ledger of this process or an object of its index, which no lock can have. */
 function objectNameOf(header: string | null): string | null {
-  if (header === LEDGER_NAME) return header
+  if (header === LEDGER_NAME || (header !== null && isIndexName(header))) return header
   const name = lockName.safeParse(header)
   return name.success ? name.data : null
 }

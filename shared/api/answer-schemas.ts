@@ -136,12 +136,36 @@ export const statusAnswer = component(
   z.object({
     lock: lockName,
     protocol,
+    generation: z
+      .number()
+      .int()
+      .describe('1 for the first lock of this name; one more for each that was deleted before.'),
     participants: z.array(participantView).describe('The view of each participant.'),
     holder: holder
       .nullable()
       .describe('Who holds the lock; null if nobody does, or nobody who answers knows.'),
     waiting: waiting.describe('Who waits for the lock.'),
     explanation: z.string().describe('What the lock waits for, in words.'),
+  }),
+)
+
+export const locksAnswer = component(
+  'Locks',
+  z.object({
+    locks: z
+      .array(
+        z.object({
+          lock: lockName,
+          protocol: z.string().describe('As it was configured.'),
+          participants: z.number().int().describe('How many it has.'),
+          generation: z
+            .number()
+            .int()
+            .describe('1 for the first lock of this name; one more for each that was deleted before.'),
+        }),
+      )
+      .describe('In the order of their names.'),
+    cursor: z.string().nullable().describe('For the next page; null if this was the last.'),
   }),
 )
 

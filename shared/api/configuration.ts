@@ -19,6 +19,8 @@ export interface LockConfiguration {
   readonly options?: ProtocolOptions
   /** The name of the resource that the lock guards. */
   readonly resource: string
+  /** Of a lock that was made from an export: its epochs and its log begin above those of the export. */
+  readonly imported?: { readonly epoch: number; readonly sequence: number }
 }
 
 export interface ParticipantPlace {

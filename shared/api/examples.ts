@@ -55,6 +55,18 @@ const APPLIED: Json = [
   },
 ]
 
+const EXPORTED = {
+  protocol: 'wme-2',
+  participants: [
+    { id: 1, location: 'weur' },
+    { id: 2, location: 'enam' },
+    { id: 3, location: 'apac' },
+  ],
+  ttlMs: 30_000,
+  detector: { heartbeatMs: 500, timeoutMs: 2_000 },
+  localHandoffs: 1,
+} as const
+
 export const EXAMPLES: { readonly [Id in RouteId]: RouteExample } = {
   transact: {
     parameters: { lock: LOCK },
@@ -131,6 +143,7 @@ data: {"sequence":2,"fence":1,"opId":"visit-1","changes":[{"key":"visits","value
     answer: {
       lock: LOCK,
       protocol: 'wme-2',
+      generation: 1,
       participants: [
         participantView(1, 'weur', 'cs-idle'),
         participantView(2, 'enam', 'idle'),
@@ -145,6 +158,14 @@ data: {"sequence":2,"fence":1,"opId":"visit-1","changes":[{"key":"visits","value
       },
       waiting: { count: 0, since: null },
       explanation: 'held by checkout-7 at 1 (weur) for 41 s, expires in 19 s',
+    },
+  },
+  locks: {
+    query: { prefix: 'de', limit: '10' },
+    status: 200,
+    answer: {
+      locks: [{ lock: LOCK, protocol: 'wme-2', participants: 3, generation: 1 }],
+      cursor: null,
     },
   },
   history: {
@@ -195,7 +216,57 @@ data: {"sequence":2,"fence":1,"opId":"visit-1","changes":[{"key":"visits","value
       localHandoffs: 1,
     },
   },
+  delete: { parameters: { lock: 'europe' }, query: { force: 'false' }, status: 204 },
   eject: { parameters: { lock: LOCK }, body: {}, status: 200, answer: { epoch: 0 } },
+  exportLock: {
+    parameters: { lock: LOCK },
+    status: 200,
+    answer: {
+      format: 1,
+      lock: LOCK,
+      resource: 'key-value',
+      epoch: 2,
+      sequence: 4,
+      droppedThrough: 0,
+      cells: [
+        { cell: '=visits', value: { value: 2, revision: 4 } },
+        { cell: '=last', value: { value: { name: 'Ann' }, revision: 4 } },
+      ],
+      results: [
+        {
+          opId: 'visit-1',
+          sequence: 2,
+          digest: '0f3c1a7d5be94b1c8f6d2e4a9b7c5d30',
+          result: { applied: true, results: [{ value: 1, revision: 2 }] },
+          fence: 1,
+        },
+        {
+          opId: 'visit-2',
+          sequence: 4,
+          digest: '7a1e4c9b0d2f86354e1c7b9a0f3d5c21',
+          result: { applied: true, results: [{ value: 2, revision: 4 }, { revision: 4 }] },
+          fence: 3,
+        },
+      ],
+      configuration: EXPORTED,
+    },
+  },
+  importLock: {
+    parameters: { lock: 'copy' },
+    body: {
+      format: 1,
+      lock: LOCK,
+      resource: 'key-value',
+      epoch: 2,
+      sequence: 4,
+      droppedThrough: 0,
+      cells: [{ cell: '=visits', value: { value: 2, revision: 4 } }],
+      results: [],
+      configuration: EXPORTED,
+    },
+    status: 201,
+    answer: { lock: 'copy', ...EXPORTED },
+  },
   participants: {
     parameters: { lock: LOCK },
     body: { add: { location: 'oc' } },

@@ -31,6 +31,7 @@ export const LIMIT_ROWS: readonly LimitRow[] = [
     '`200`, `applied: false`, `too_large`',
   ],
   ['body of a request, message of a session', `${number(L.bodyBytes)} bytes`, TOO_LARGE],
+  ['body of an import', `${number(L.importBytes)} bytes`, TOO_LARGE],
   ['state of a lock (soft)', `${number(L.stateWeight)} units`, NOT_ISSUED],
   [
     'results that a lock remembers',

@@ -22,6 +22,8 @@ export const API_LIMITS = {
   opIdLength: 128,
   /** A body of this many bytes holds the heaviest batch in its longest spelling. */
   bodyBytes: 2 * 1024 * 1024,
+  /** An export holds the whole state of a lock, and all results that it remembers. */
+  importBytes: 48 * 1024 * 1024,
   waitMs: { least: 0, most: 25_000, default: 10_000 },
   /** A session waits without a request that stays open: it may wait for a day. */
   sessionWaitMs: { least: 0, most: 86_400_000 },

@@ -47,6 +47,22 @@ function areLockNames(text: string): boolean {
 
 const cursor = z.string().max(API_LIMITS.cursorLength).optional().describe('The cursor of the page before.')
 export const noQuery = z.strictObject({})
+export const deleteQuery = z.strictObject({
+  force: z
+    .enum(['true', 'false'])
+    .default('false')
+    .describe('Whoever holds the lock, or gets it before it is deleted, is ejected.'),
+  generation: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .max(Number.MAX_SAFE_INTEGER)
+    .optional()
+    .describe(
+      'Ends only the lock that is, or was, this one of all locks with its name: its status says which. ' +
+        'With it the call can be repeated after a lost answer, and never ends a lock that was created since.',
+    ),
+})
 export const ticketQuery = z.strictObject({ waitMs: waitMs.default(0) })
 export const stateQuery = z.strictObject({
   consistency: consistency.default('linearizable'),
@@ -58,6 +74,11 @@ export const listQuery = z.strictObject({
   cursor,
   consistency: consistency.default('linearizable'),
   at: at.optional(),
+})
+export const locksQuery = z.strictObject({
+  prefix: z.string().max(API_LIMITS.lockNameLength).default('').describe('Only names that begin with this.'),
+  limit: listLimit.default(API_LIMITS.listLimit.default),
+  cursor,
 })
 export const historyQuery = z.strictObject({
   limit: between(API_LIMITS.historyLimit)

@@ -6,6 +6,7 @@
 import type * as z from 'zod'
 import * as answers from './answer-schemas.ts'
 import { API_LIMITS } from './limits.ts'
+import { exportAnswer, importBody } from './moving-schemas.ts'
 import type { ProblemCode } from './problems.ts'
 import * as requests from './requests.ts'
 
@@ -42,6 +43,8 @@ export interface Route {
   readonly parameters: z.ZodObject
   readonly query: z.ZodObject
   readonly body: z.ZodType | null
+  /** Default: `API_LIMITS.bodyBytes`. */
+  readonly bodyBytes?: number
   readonly answers: { readonly [status: number]: RouteAnswer }
   /** Besides those that every route has. */
   readonly problems: readonly ProblemCode[]
@@ -77,7 +80,7 @@ export const ROUTES = {
     query: requests.noQuery,
     body: requests.transactBody,
     answers: { 200: { description: 'The outcome.', schema: answers.transactAnswer } },
-    problems: ['locked', 'conflict', ...GRANT_OVER, 'not_supported'],
+    problems: ['no_such_lock', 'locked', 'conflict', ...GRANT_OVER, 'not_supported'],
   },
   acquire: {
     method: 'post',
@@ -92,7 +95,7 @@ export const ROUTES = {
     query: requests.noQuery,
     body: requests.acquireBody,
     answers: { 200: granted, 202: waiting },
-    problems: ['locked', 'conflict', 'not_supported'],
+    problems: ['no_such_lock', 'locked', 'conflict', 'not_supported'],
   },
   ops: {
     method: 'post',
@@ -145,7 +148,7 @@ export const ROUTES = {
     query: requests.ticketQuery,
     body: null,
     answers: { 200: granted, 202: waiting },
-    problems: ['no_such_ticket', ...GRANT_OVER],
+    problems: ['no_such_lock', 'no_such_ticket', ...GRANT_OVER],
   },
   withdraw: {
     method: 'delete',
@@ -261,6 +264,22 @@ export const ROUTES = {
     answers: { 200: { description: 'The views of all participants.', schema: answers.statusAnswer } },
     problems: ['no_such_lock'],
   },
+  locks: {
+    method: 'get',
+    path: '/v1/locks',
+    tag: 'look',
+    summary: 'List the locks',
+    description:
+      'Page by page, in the order of their names. A page may have fewer locks than `limit`: only one without a `cursor` is ' +
+      'the last. A key that is good for some locks is told of those. The list is kept apart from the locks: a lock is in it, or ' +
+      'gone from it, a moment after it was created or deleted, or later if the list is not reachable then.',
+    verb: 'read',
+    parameters: requests.noPath,
+    query: requests.locksQuery,
+    body: null,
+    answers: { 200: { description: 'A page of locks.', schema: answers.locksAnswer } },
+    problems: ['no_quorum'],
+  },
   history: {
     method: 'get',
     path: '/v1/locks/{lock}/history',
@@ -294,6 +313,23 @@ export const ROUTES = {
     },
     problems: ['conflict'],
   },
+  delete: {
+    method: 'delete',
+    path: '/v1/locks/{lock}',
+    tag: 'operate',
+    summary: 'Delete a lock, with the state that it guards',
+    description:
+      'It is refused while the lock is held, unless it is forced: then the holder is ejected and hears what became of its ' +
+      'pending operation. Whoever waits for the lock is told that it is gone. Afterwards its participants keep nothing but ' +
+      'a few numbers, so that the fences of a later lock of this name are higher. A participant that is away learns of it ' +
+      'when it is back.',
+    verb: 'configure',
+    parameters: requests.lockPath,
+    query: requests.deleteQuery,
+    body: null,
+    answers: { 204: { description: 'Deleted.' } },
+    problems: ['no_such_lock', 'locked', 'not_supported'],
+  },
   eject: {
     method: 'post',
     path: '/v1/locks/{lock}/eject',
@@ -308,6 +344,39 @@ export const ROUTES = {
     body: requests.ejectBody,
     answers: { 200: { description: 'The holder is out.', schema: answers.ejectAnswer } },
     problems: ['no_such_lock', 'conflict'],
+  },
+  exportLock: {
+    method: 'get',
+    path: '/v1/locks/{lock}/export',
+    tag: 'operate',
+    summary: 'Save everything that counts of a lock',
+    description:
+      'One consistent point: the state with its revisions, the results of operations that are remembered, the configuration, ' +
+      'and where fences, epochs and sequences have come to. It has everything that was answered before it was asked for. The lock ' +
+      'goes on; delete it, or let nobody use it any more, if it is to go on elsewhere.',
+    verb: 'configure',
+    parameters: requests.lockPath,
+    query: requests.noQuery,
+    body: null,
+    answers: { 200: { description: 'The lock, for an import.', schema: exportAnswer } },
+    problems: ['no_such_lock', 'not_supported'],
+  },
+  importLock: {
+    method: 'post',
+    path: '/v1/locks/{lock}/import',
+    tag: 'operate',
+    summary: 'Make a lock from an export, here or at another service',
+    description:
+      'There must be no lock of this name yet. The new lock has the state, its revisions and the results, all at once or not at ' +
+      'all, so that an operation that was applied before is not applied again. Its fences and sequences begin above those of the ' +
+      `export. The body may have ${API_LIMITS.importBytes} bytes. If no answer comes, see with the status whether the lock is there.`,
+    verb: 'configure',
+    parameters: requests.lockPath,
+    query: requests.noQuery,
+    body: importBody,
+    bodyBytes: API_LIMITS.importBytes,
+    answers: { 201: { description: 'Created.', schema: answers.configurationAnswer } },
+    problems: ['conflict', 'locked', 'not_supported', 'ejected', 'expired', 'released'],
   },
   participants: {
     method: 'post',

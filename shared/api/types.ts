@@ -1,6 +1,7 @@
 /** The types of the public contract, from its schemas. */
 import type * as z from 'zod'
 import type * as answers from './answer-schemas.ts'
+import type { exportAnswer } from './moving-schemas.ts'
 import type * as requests from './requests.ts'
 
 /** What a caller may leave out is optional. */
@@ -28,6 +29,8 @@ export type ListAnswer = z.output<typeof answers.listAnswer>
 export type ConfigurationAnswer = z.output<typeof answers.configurationAnswer>
 export type ParticipantView = z.output<typeof answers.participantView>
 export type StatusAnswer = z.output<typeof answers.statusAnswer>
+export type LocksAnswer = z.output<typeof answers.locksAnswer>
+export type LockExport = z.output<typeof exportAnswer>
 export type HistoryAnswer = z.output<typeof answers.historyAnswer>
 export type EjectAnswer = z.output<typeof answers.ejectAnswer>
 export type HomeAnswer = z.output<typeof answers.homeAnswer>

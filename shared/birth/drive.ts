@@ -29,6 +29,7 @@ const LEDGER_ATTEMPTS = 8
 
 export function proceed(step: Step): void {
   const { birth, soft } = step.state
+  stopFinishing(step)
   if (!step.restart) {
     if (birth.chosen === null) drive(step)
     register.startChosen(step)
@@ -138,6 +139,18 @@ function awaitCore(step: Step): void {
   else askLedger(step)
 }
 
+/** What was lost here is over: the lock was deleted, and nothing of the next one was lost. */
+function stopFinishing(step: Step): void {
+  const { birth, soft } = step.state
+  if (soft.finishing && birth.generation > soft.finishingThrough) sayFinished(step)
+}
+
+function sayFinished({ context, state, effects }: Step): void {
+  state.soft.finishing = false
+  const { generation, incarnation } = state.birth
+  effects.push({ type: 'tell-ledger', lock: context.lock, generation, incarnation })
+}
+
 /** The ledger wants to know when a participant that was lost has been taken back. */
 function reportFinished(step: Step): void {
   const { birth, soft, core } = step.state
@@ -145,9 +158,7 @@ function reportFinished(step: Step): void {
   if (!soft.finishing || birth.chosen === null || !isStandingKnown(step)) return
   const isBack = core !== null && core.protocol.view(core.context, core.state).membership === 'member'
   if (!isBack && isMember(birth.chosen, context.self)) return
-  soft.finishing = false
-  const { generation, incarnation } = birth
-  step.effects.push({ type: 'tell-ledger', lock: context.lock, generation, incarnation })
+  sayFinished(step)
 }
 
 // ---------------------------------------------------------------- whoever waits

@@ -35,9 +35,10 @@ export function onFinishTimer(step: Step): void {
   if (!hasRoom(step)) soft.finishing.clear()
   const lock = soft.unfinished.shift()
   if (lock === undefined) return armFinishing(step)
-  if (entries.get(lock)?.isFinished !== true) {
+  const entry = entries.get(lock)
+  if (entry !== undefined && entry.isFinished !== true) {
     soft.finishing.add(lock)
-    step.effects.push({ type: 'finish', lock, incarnation: record.incarnation })
+    step.effects.push({ type: 'finish', lock, incarnation: record.incarnation, generation: entry.lost })
   }
   setFinishTimer(step, untilNextMs(step))
 }

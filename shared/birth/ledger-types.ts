@@ -198,4 +198,10 @@ export type LedgerEffect =
   /** For the object that asked, and only after the save. */
   | { readonly type: 'answer'; readonly lock: string; readonly answer: LedgerAnswer }
   /** For the object of this lock: the input `finish`. */
-  | { readonly type: 'finish'; readonly lock: string; readonly incarnation: number }
+  | {
+      readonly type: 'finish'
+      readonly lock: string
+      readonly incarnation: number
+      /** What was lost is of this generation, or of an earlier one. */
+      readonly generation: number
+    }

@@ -3,11 +3,13 @@
  * dropped.
  */
 
+import type { Json } from '../json.ts'
 import type { OpaqueMessage } from '../protocols/all.ts'
 import { type AnyEnvelope, protocolNamed } from '../protocols/all.ts'
 import {
   type Context,
   type Effect,
+  type Emitted,
   type Input,
   MESSAGE_FORMAT,
   type ParticipantId,
@@ -40,6 +42,7 @@ export function contextOf(context: LockContext, value: LockValue): Context | nul
       configuration: configuration.number,
       firstOwner: configuration.firstOwner,
       startEpoch,
+      ...(configuration.imported && { startSequence: configuration.imported.sequence }),
       localHandoffs: configuration.localHandoffs,
       ...(configuration.options && { options: configuration.options }),
       timing: { ...context.timing, heartbeatMs, timeoutMs },
@@ -71,7 +74,11 @@ export function beginCore(step: Step, value: LockValue, genesis: boolean): void 
  * `pending` is what becomes of an operation that is on its way: nobody applies it if another value was
  * chosen; the others may apply it if only this participant has lost its place.
  */
-export function dropCore(step: Step, pending: 'not-applied' | 'unknown'): UserInput[] {
+export function dropCore(
+  step: Step,
+  pending: 'not-applied' | 'unknown',
+  code: 'not-a-member' | 'ended' = 'not-a-member',
+): UserInput[] {
   const { core, soft } = step.state
   step.clear = true
   step.records.clear()
@@ -80,24 +87,29 @@ export function dropCore(step: Step, pending: 'not-applied' | 'unknown'): UserIn
   soft.acting.clear()
   soft.counted.clear()
   if (core === null) return []
-  const waiting = leaveUsers(step, core, pending)
+  const waiting = leaveUsers(step, core, pending, code)
   soft.tries.clear()
   return waiting
 }
 
-function leaveUsers(step: Step, core: RunningCore, outcome: 'not-applied' | 'unknown'): UserInput[] {
+function leaveUsers(
+  step: Step,
+  core: RunningCore,
+  outcome: 'not-applied' | 'unknown',
+  code: 'not-a-member' | 'ended',
+): UserInput[] {
   const { tries } = step.state.soft
+  const reason = code === 'ended' ? 'operator' : 'suspected'
   const { holders, waiters, phase } = core.protocol.view(core.context, core.state)
   for (const { user, fence, opId } of holders) {
     const pending = opId === undefined ? {} : { pending: { opId, outcome } }
-    // A user that has asked to leave is not forced out.
-    if (phase === 'leaving') emit(step, { type: 'rem', user, fence })
-    else emit(step, { type: 'ejected', user, fence, reason: 'suspected', ...pending })
+    // A user that has asked to leave, or that has ended the lock itself, is not forced out.
+    if (phase === 'leaving' || step.end?.fence === fence) emit(step, { type: 'rem', user, fence })
+    else emit(step, { type: 'ejected', user, fence, reason, ...pending })
   }
   return waiters.flatMap(({ user }) => {
-    const event = tries.get(user)
-    if (event === undefined)
-      emit(step, { type: 'refused', user, event: 'try', refusal: { code: 'not-a-member' } })
+    const event = code === 'ended' ? undefined : tries.get(user)
+    if (event === undefined) emit(step, { type: 'refused', user, event: 'try', refusal: { code } })
     return event === undefined ? [] : [event]
   })
 }
@@ -144,7 +156,7 @@ export function giveUserEvent(step: Step, event: UserInput): void {
 export function stepCore(step: Step, input: Input<OpaqueMessage>): void {
   const { core, birth } = step.state
   const mode = modeOf(birth)
-  if (core === null || mode === 'none' || mode === 'parked' || step.restart) return
+  if (core === null || mode === 'none' || mode === 'parked' || step.restart || step.end !== null) return
   for (const effect of core.protocol.step(core.context, core.state, input)) perform(step, effect)
 }
 
@@ -166,9 +178,21 @@ function perform(step: Step, effect: Effect<OpaqueMessage>): void {
     case 'emit': {
       const { event } = effect
       if (event.type === 'withdrawn' || event.type === 'crit') step.state.soft.tries.delete(event.user)
+      if (event.type === 'applied' && isEnd(event.operation)) noteEnd(step, event)
       return emit(step, event)
     }
   }
+}
+
+/** The last operation of a lock. A client's operation is a list, so no client can say this. */
+export const END_OPERATION: Json = { end: 'lock' }
+
+const isEnd = (operation: Json): boolean =>
+  typeof operation === 'object' && operation !== null && 'end' in operation && !Array.isArray(operation)
+
+/** All participants conclude the same from the same entry, whichever epoch they have come to meanwhile. */
+function noteEnd(step: Step, { epoch, sequence, fence }: Extract<Emitted, { type: 'applied' }>): void {
+  step.end = { epoch: epoch ?? step.state.birth.core!.startEpoch, length: sequence, fence }
 }
 
 /**

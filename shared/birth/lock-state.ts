@@ -38,6 +38,8 @@ export interface Soft {
   askers: Set<ParticipantId>
   /** The ledger wants the participant that was lost here to be taken back, and wants to be told. */
   finishing: boolean
+  /** The last generation that anything was lost of. */
+  finishingThrough: number
   /** Another participant has refused to accept the value that this one acts under (G7). */
   isStuck: boolean
   /** The first owner has been asked, and may still answer. */
@@ -58,6 +60,8 @@ export interface Soft {
   counted: Map<ParticipantId, number>
   /** Peers that are known to have the value. */
   informed: Set<ParticipantId>
+  /** How often the end of the last generation was told (ending.ts). */
+  tellings: number
   /** `try` events of users that wait in a core that may yet be dropped. */
   tries: Map<string, UserInput>
 }
@@ -97,6 +101,10 @@ export interface Step {
   mayWait: boolean
   readonly effects: LockEffect[]
   clear: boolean
+  /** The core has ended its generation, under this grant, in this epoch, with a log of this length. */
+  end: { readonly epoch: number; readonly length: number; readonly fence: number } | null
+  /** A generation has ended: nothing but its tombstone is kept, in the machine or beside it. */
+  ended: boolean
   restart: boolean
 }
 
@@ -104,6 +112,7 @@ export const BIRTH = 'birth'
 export const CORE_TIMER = 'core/'
 export const PROPOSE_TIMER = 'birth/propose'
 export const LEDGER_TIMER = 'birth/ledger'
+export const TELL_TIMER = 'birth/tell'
 
 export function blankBirth(generation: number, startEpoch: number): BirthRecord {
   return {
@@ -128,6 +137,7 @@ export function blankSoft(random: string, incarnation: number): Soft {
     configures: [],
     askers: new Set(),
     finishing: false,
+    finishingThrough: Number.POSITIVE_INFINITY,
     isStuck: false,
     isWaitingForFirst: false,
     held: [],
@@ -141,6 +151,7 @@ export function blankSoft(random: string, incarnation: number): Soft {
     acting: new Map(),
     counted: new Map(),
     informed: new Set(),
+    tellings: 0,
     tries: new Map(),
   }
 }
@@ -223,6 +234,7 @@ export function takeEffects(step: Step): LockEffect[] {
       type: 'save',
       records,
       ...(step.clear && { clear: true }),
+      ...(step.clear && step.ended && { ended: true }),
       ...(step.mayWait && !step.clear && { mayWait: true }),
     })
   }

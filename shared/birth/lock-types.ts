@@ -66,6 +66,8 @@ export interface BirthRecord {
   readonly ballot: number
   /** The value that the core's records belong to. */
   readonly core: LockValue | null
+  /** Participants that have not answered yet that they know of this generation, at whoever began it. */
+  readonly untold?: readonly ParticipantId[]
 }
 
 /** Whether this participant may vote in its generation (G1). */
@@ -107,17 +109,29 @@ export type LockInput =
   | { readonly type: 'ledger'; readonly now: number; readonly answer: LedgerAnswer }
   /**
    * The ledger has healed, and this lock is one of those whose participant here was lost: it must be taken
-   * back.
+   * back. What was lost is of `generation`, or of an earlier one; without it, of whichever there is.
    */
-  | { readonly type: 'finish'; readonly now: number; readonly incarnation: number }
-  /** The core has decided to end this generation in `epoch`, with a log of this length (G9). */
+  | {
+      readonly type: 'finish'
+      readonly now: number
+      readonly incarnation: number
+      readonly generation?: number
+    }
+  /**
+   * The holder of a lock that guards no state ends this generation (G12). It counts no epochs, so `epoch`
+   * is the one that it began in, and `length` the fences that were given since.
+   */
   | { readonly type: 'end'; readonly now: number; readonly epoch: number; readonly length: number }
 
 export type LockEffect =
-  /** With `clear`, all records of this machine are deleted first, in the same transaction. */
+  /**
+   * With `clear`, all records of this machine are deleted first, in the same transaction. With `ended`, so is
+   * everything that the interpreter keeps beside them: the history, what clients are still told.
+   */
   | {
       readonly type: 'save'
       readonly clear?: true
+      readonly ended?: true
       readonly records: readonly DurableRecord[]
       /** As for a protocol. */
       readonly mayWait?: true
@@ -155,6 +169,10 @@ export type BirthEvent =
       readonly created: boolean
     }
   | { readonly type: 'configuration-refused'; readonly request: string; readonly detail: string }
+  /** The lock that was here is deleted, and this generation comes after it. */
+  | { readonly type: 'ended'; readonly generation: number }
+  /** All others have answered that they know of the end that this participant has told them of. */
+  | { readonly type: 'told' }
   /** Whoever waits for the birth (all uses, all requests to configure) should not wait any longer. */
   | { readonly type: 'unavailable'; readonly reason: Unavailable; readonly detail: string }
 

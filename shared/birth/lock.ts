@@ -15,9 +15,11 @@
 import type { Json } from '../json.ts'
 import { protocolNamed } from '../protocols/all.ts'
 import type { GuardedState, ParticipantId, View } from '../protocols/protocol.ts'
+import { fenceOf } from '../protocols/wme/fence.ts'
 import { hasReason, onProposeTimer, proceed } from './drive.ts'
+import { endGeneration, tellAll } from './ending.ts'
 import { askLedger, hasStanding, onLedger } from './entitlement.ts'
-import { endGeneration, forgetLife } from './generation.ts'
+import { forgetLife } from './generation.ts'
 import { contextOf, giveUserEvent, stepCore } from './lock-core.ts'
 import {
   BIRTH,
@@ -31,6 +33,7 @@ import {
   modeOf,
   PROPOSE_TIMER,
   type Step,
+  TELL_TIMER,
   takeEffects,
 } from './lock-state.ts'
 import type { BirthRecord, BirthView, LockContext, LockEffect, LockInput } from './lock-types.ts'
@@ -108,9 +111,12 @@ function step(context: LockContext, state: LockState, input: LockInput): LockEff
     mayWait: true,
     effects: [],
     clear: false,
+    end: null,
+    ended: false,
     restart: false,
   }
   dispatch(step, input)
+  endGeneration(step)
   proceed(step)
   return takeEffects(step)
 }
@@ -137,9 +143,10 @@ function dispatch(step: Step, input: LockInput): void {
       startChosenAnd(step, onLedger(step, input.answer))
       return
     case 'finish':
-      return onFinish(step, input.incarnation)
+      return onFinish(step, input.incarnation, input.generation)
     case 'end':
-      return endGeneration(step, input.epoch, input.length)
+      step.end = { epoch: input.epoch, length: input.length, fence: fenceOf(input.epoch, input.length) }
+      return
     default:
       return input satisfies never
   }
@@ -147,6 +154,7 @@ function dispatch(step: Step, input: LockInput): void {
 
 function onStart(step: Step, random: string, incarnation: number): void {
   step.state.soft = blankSoft(random, incarnation)
+  tellAll(step)
   stepCore(step, { type: 'start', now: step.now, genesis: false, incarnation })
 }
 
@@ -170,12 +178,15 @@ function startChosenAnd(step: Step, held: ReturnType<typeof onLedger>): void {
  * Whatever an object kept that voted in an earlier incarnation of its process, or was taken back in one, no
  * longer counts: the object would lose it as soon as another participant tells it of the present one.
  */
-function onFinish(step: Step, incarnation: number): void {
+function onFinish(step: Step, incarnation: number, generation = Number.POSITIVE_INFINITY): void {
   const { birth, soft } = step.state
   const { status } = birth.standing
   const hasBegun = status === 'entitled' || status === 'lost'
   if (hasBegun && birth.incarnation < incarnation) forgetLife(step, incarnation)
-  else soft.finishing = true
+  else {
+    soft.finishing = true
+    soft.finishingThrough = generation
+  }
 }
 
 function onTimer(step: Step, timer: string): void {
@@ -183,6 +194,7 @@ function onTimer(step: Step, timer: string): void {
   if (timer.startsWith(CORE_TIMER)) {
     stepCore(step, { type: 'timer', now: step.now, timer: timer.slice(CORE_TIMER.length) })
   } else if (timer === PROPOSE_TIMER) onProposeTimer(step)
+  else if (timer === TELL_TIMER) tellAll(step)
   else if (timer === LEDGER_TIMER) {
     soft.isAsking = false
     soft.notReady = null

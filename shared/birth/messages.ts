@@ -68,3 +68,6 @@ export type BirthMessage =
    * an earlier life.
    */
   | { readonly type: 'outdated' }
+  /** The envelope says it all: the generation before this one has ended. The answer is `heard`. */
+  | { readonly type: 'ended' }
+  | { readonly type: 'heard' }

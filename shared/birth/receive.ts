@@ -4,6 +4,7 @@
  */
 import { LARGEST_NUMBER } from '../protocols/ballots.ts'
 import { MESSAGE_FORMAT, type ParticipantId } from '../protocols/protocol.ts'
+import { noteTold } from './ending.ts'
 import { hold, isStandingKnown } from './entitlement.ts'
 import { adoptGeneration, forgetLife } from './generation.ts'
 import { incarnationIn } from './incarnations.ts'
@@ -20,6 +21,9 @@ export function onEnvelope(step: Step, from: ParticipantId, envelope: LockEnvelo
   if (envelope.generation < state.birth.generation) return sayOutdated(step, from, envelope)
   if (envelope.generation > state.birth.generation)
     adoptGeneration(step, envelope.generation, envelope.startEpoch ?? 0)
+  noteTold(step, from)
+  if (envelope.body.type === 'ended') return send(step, from, { type: 'heard' })
+  if (envelope.body.type === 'heard') return
   if (!isStandingKnown(step)) return onMessageTooEarly(step, from, envelope)
   const incarnation = envelope.incarnation ?? 1
   if (incarnation < incarnationIn(state.birth.known, from)) return sayOutdated(step, from, envelope)
@@ -36,6 +40,8 @@ function sayOutdated(step: Step, from: ParticipantId, { body }: LockEnvelope): v
 
 /** The message waits for the ledger, unless that has said that it is not ready. */
 function onMessageTooEarly(step: Step, from: ParticipantId, envelope: LockEnvelope): void {
+  // A participant that only hears that something is over does not ask its ledger for a vote because of that.
+  if (envelope.body.type === 'outdated') return
   if (step.state.soft.notReady === null) return hold(step, from, envelope)
   const { type } = envelope.body
   if (type === 'prepare' || type === 'accept') send(step, from, { type: 'unable', reason: 'not-ready' })
@@ -59,6 +65,8 @@ function onBirthMessage(step: Step, from: ParticipantId, message: BirthMessage, 
   const { chosen } = state.birth
   switch (message.type) {
     case 'outdated':
+    case 'ended':
+    case 'heard':
       return
     case 'chosen':
       if (isRegistrar(context, from) || isMember(message.value, from))

@@ -202,7 +202,8 @@ function ownValue(step: Step, proposal: Proposal, voters: readonly ParticipantId
   const configuration = configure?.configuration ?? context.defaults
   if (!isWeak(configuration) && !isFirstOwnerBound(step, voters)) return null
   proposal.request = configure?.request ?? null
-  const startEpoch = state.birth.startEpoch + EPOCHS_OF_A_BALLOT
+  const least = configuration.imported?.epoch ?? 0
+  const startEpoch = Math.max(state.birth.startEpoch + EPOCHS_OF_A_BALLOT, least)
   const wanted = configure === undefined ? context.self : configuration.firstOwner
   const able = [wanted, context.self, ...voters].find(
     candidate => voters.includes(candidate) && isMember({ configuration, startEpoch }, candidate),

@@ -12,6 +12,7 @@
  * the table of results that its pending operation was issued again under that fence, and applied. What it
  * tells is true, and the last that it tells under the old grant, which is over.
  */
+import { importOf } from '../resource/import.ts'
 import { equalJson, show } from './compare.ts'
 import type { HistoryEvent } from './events.ts'
 import { type Instances, issueKey } from './instances.ts'
@@ -122,10 +123,23 @@ function checkOutcomes(check: Check): void {
   })
 }
 
+/** It was applied before the lock was made from an export, and is answered as it was then. */
+function isImported({ entries }: SerialOrder, { opId, sequence, result }: EventOf<'outcome'>): boolean {
+  return entries.some(({ operation }) => {
+    const special = importOf(operation)
+    if (special?.restore !== 'part') return false
+    const { results } = special.part
+    return results.some(
+      one => one.opId === opId && one.sequence === sequence && equalJson(one.result, result),
+    )
+  })
+}
+
 function checkOutcome(check: Check, index: number, event: EventOf<'outcome'>, reached: number): void {
   const { findings, events, order, instances } = check
   const entry = order.bySequence.get(event.sequence)
   const isThere = entry !== undefined && entry.opId === event.opId
+  if (!isThere && isImported(order, event)) return
   if (!isThere || (entry.fence > event.fence && !mayTellLater(check, index, event, entry))) {
     const message = () =>
       `the outcome of ${show(event.opId)} (fence ${event.fence}) names sequence ${event.sequence}, ` +

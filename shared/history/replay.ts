@@ -3,6 +3,7 @@
  * own code: a mistake there would otherwise be repeated here and never be seen.
  */
 import type { Json } from '../json.ts'
+import { applyImport, importOf } from '../resource/import.ts'
 import { OPERATION_CONFLICT, OPERATION_FAILED } from '../resource/replica.ts'
 import type { Applied, Cells, Resource } from '../resource/resource.ts'
 import { equalJson } from './compare.ts'
@@ -46,7 +47,9 @@ export function replay(
       results.push(equalJson(earlier.operation, operation) ? earlier.result : OPERATION_CONFLICT)
       repeated++
     } else {
-      const { result, changes } = apply(resource, cells, operation, sequence)
+      const special = importOf(operation)
+      const { result, changes } =
+        special === null ? apply(resource, cells, operation, sequence) : applyImport(cells, special)
       for (const { cell, value } of changes) {
         if (value === null) delete cells[cell]
         else cells[cell] = value

@@ -238,6 +238,8 @@ export type Refusal =
   | { readonly code: 'too-large' }
   | { readonly code: 'too-many-waiters' }
   | { readonly code: 'not-waiting' }
+  /** The lock was deleted while its user waited. */
+  | { readonly code: 'ended' }
   /** This participant is not a member (yet, or again). */
   | { readonly code: 'not-a-member' }
   /** This participant is not a member any more. These are, as far as it knows: a hint whom to ask. */
@@ -272,6 +274,8 @@ export type ReplicaOutput =
       readonly result: Json
       /** The cells that it changed; empty if the operation was applied before. */
       readonly changes: readonly CellChange[]
+      /** The epoch of its entry in the log, in protocols whose fences count epochs. */
+      readonly epoch?: number
     }
   /** A grant is committed: from this place in the log on, the token belongs to `to`. */
   | {
@@ -402,6 +406,8 @@ export interface ParticipantConfig {
   readonly firstOwner?: ParticipantId
   /** The epoch in which the lock begins. Default: 0. The same at all participants. */
   readonly startEpoch?: number
+  /** The place in the log that it begins after. Default: 0. The same at all participants. */
+  readonly startSequence?: number
   /** How many local users may follow one another while a remote participant waits. */
   readonly localHandoffs: number
   /** Options that only some protocols have. The same at all participants. */

@@ -7,4 +7,5 @@ import type { ParticipantConfig } from './protocol.ts'
 /** As many fences as an epoch can give away without a majority, in the protocols that have epochs. */
 const FENCES_PER_EPOCH = 1_024
 
-export const startFence = ({ startEpoch }: ParticipantConfig): number => (startEpoch ?? 0) * FENCES_PER_EPOCH
+export const startFence = ({ startEpoch }: Pick<ParticipantConfig, 'startEpoch'>): number =>
+  (startEpoch ?? 0) * FENCES_PER_EPOCH

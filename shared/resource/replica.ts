@@ -5,6 +5,7 @@
  */
 import type { Json } from '../json.ts'
 import { digest } from './canonical.ts'
+import { applyImport, type Imported, type ImportOperation, importOf } from './import.ts'
 import type { CellChange, Cells, Resource } from './resource.ts'
 
 export interface StoredResult {
@@ -43,6 +44,8 @@ export interface Response {
   /** The result to store and the `opId` to drop, if the operation was new. */
   readonly stored: StoredResult | null
   readonly dropped: string | null
+  /** Results of the lock that this one was made from. */
+  readonly imported?: readonly StoredResult[]
 }
 
 export const OPERATION_FAILED: Json = { error: 'operation_failed' }
@@ -77,10 +80,29 @@ export function invoke(
     if (earlier.digest === operationDigest) return answered(earlier.sequence, earlier.result)
     return answered(sequence, OPERATION_CONFLICT)
   }
-  const { result, changes } = applySafely(resource, replica.cells, operation, sequence)
+  const special = importOf(operation)
+  if (special?.restore === 'part') return putAside(replica, sequence, special)
+  const imported = special === null ? null : applyImport(replica.cells, special)
+  const { result, changes } = imported ?? applySafely(resource, replica.cells, operation, sequence)
   for (const change of changes) changeCell(replica.cells, change)
+  if (imported !== null) takeResults(replica, imported)
+  const more = imported === null ? {} : { imported: imported.results }
   const stored = { opId, sequence, digest: operationDigest, result, ...(fence !== undefined && { fence }) }
-  return { sequence, result, changes, stored, dropped: remember(replica, stored, resultsKept) }
+  return { sequence, result, changes, stored, dropped: remember(replica, stored, resultsKept), ...more }
+}
+
+/** It may be said again, and says the same: it need not be remembered, and takes no place in the table. */
+function putAside(replica: Replica, sequence: number, operation: ImportOperation): Response {
+  const { result, changes } = applyImport(replica.cells, operation)
+  for (const change of changes) changeCell(replica.cells, change)
+  return { sequence, result, changes, stored: null, dropped: null }
+}
+
+/** They are older than all that this lock has applied itself. */
+function takeResults(replica: Replica, { results, droppedThrough }: Imported): void {
+  for (const stored of results) replica.results[resultKey(stored.opId)] = stored
+  replica.order.unshift(...results.map(({ opId }) => opId))
+  if (droppedThrough !== null) replica.droppedThrough = droppedThrough
 }
 
 function answered(sequence: number, result: Json): Response {

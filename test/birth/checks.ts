@@ -25,6 +25,9 @@ export interface Counts {
   unavailable: number
   acknowledged: number
   usable: number
+  /** Users that tried to end a lock, and generations that have ended. */
+  ends: number
+  generations: number
 }
 
 export class Checks {
@@ -32,6 +35,7 @@ export class Checks {
   private readonly chosen = new Map<string, LockValue>()
   private readonly fences = new Map<string, string>()
   private readonly seen = new Set<string>()
+  private readonly tombstones = new Map<string, number>()
   private readonly modes = new Map<LockHost, string>()
   /** Participants that were wiped and are not back. */
   readonly wounded = new Set<LockHost>()
@@ -50,6 +54,8 @@ export class Checks {
     unavailable: 0,
     acknowledged: 0,
     usable: 0,
+    ends: 0,
+    generations: 0,
   } satisfies Counts
 
   constructor(world: World) {
@@ -61,7 +67,10 @@ export class Checks {
     if (state === null) return
     const { birth, core } = state
     this.countModes(host)
+    this.noteGeneration(host.lock, birth.generation, birth.startEpoch)
     if (birth.standing.status === 'lost') this.once(`lost ${host.process} ${host.lock}`, 'lost')
+    // What was lost is of a generation that has ended.
+    if (birth.generation > 1 && birth.standing.status === 'entitled') this.wounded.delete(host)
     if (birth.chosen === null) return
     const key = `${host.lock} ${birth.generation}`
     const before = this.chosen.get(key)
@@ -81,6 +90,17 @@ export class Checks {
     if (isBack || !isMember) this.wounded.delete(host)
   }
 
+  /** Everybody knows the same tombstone. */
+  private noteGeneration(lock: string, generation: number, startEpoch: number): void {
+    const key = `${lock} ${generation}`
+    const before = this.tombstones.get(key)
+    if (before === undefined) {
+      this.tombstones.set(key, startEpoch)
+      if (generation > 1) this.counts.generations++
+    } else if (before !== startEpoch)
+      throw new Violation('one tombstone', `${key} begins in epoch ${before}, and in ${startEpoch}`)
+  }
+
   private countModes(host: LockHost): void {
     const mode = modeOf(host.state!.birth)
     const before = this.modes.get(host) ?? 'none'
@@ -98,7 +118,7 @@ export class Checks {
 
   /** A retry is told the same fence again; nobody else is. */
   granted(host: LockHost, fence: number, user: string): void {
-    const key = `${host.lock} ${host.state!.birth.generation} ${fence}`
+    const key = `${host.lock} ${fence}`
     const before = this.fences.get(key)
     if (before !== undefined && before !== user)
       throw new Violation('fences', `the fence ${key} was given to ${before} and to ${user}`)
@@ -125,15 +145,11 @@ export class Checks {
     this.world.users.wiped(host)
   }
 
-  valueOf(lock: string): LockValue | undefined {
-    return this.chosen.get(`${lock} 1`)
-  }
-
   /** The histories of all locks, each under the protocol that it was born with. */
   finish(): void {
     this.counts.acknowledged = this.acknowledged
     for (const [lock, events] of this.world.users.history) {
-      const value = this.valueOf(lock)
+      const value = this.chosen.get(lock)
       if (value === undefined) continue
       const { protocol, participants } = value.configuration
       const header = {

@@ -192,3 +192,41 @@ describe('regressions of the birth', () => {
     }
   })
 })
+
+it('wme-consensus: a request of a core that was given up is withdrawn by the one that comes after', () => {
+  const table = Table.founded({
+    first: 1,
+    defaults: () => configurationOf('wme-consensus', 3, 30_000, false),
+  })
+  table.acquire(2, 'b')
+  const asked = table.take(both(from(2), to(1), saying('request')))
+  expect(asked).toHaveLength(1)
+  // Nobody hears participant 2, until it tells its user so and forgets that it has asked.
+  for (let attempt = 0; attempt < 6; attempt++) {
+    table.take()
+    table.fire(2, 'birth/propose')
+  }
+  table.take()
+  expect(table.events(2, 'refused')).toHaveLength(1)
+  // The first owner gets the request after all, and the lock is given to participant 2, where nobody waits.
+  table.hand(asked[0]!)
+  table.settle(2)
+  table.acquire(3, 'c')
+  table.settle(3)
+  expect(table.fenceOf(3, 'c')).toBeGreaterThanOrEqual(0)
+})
+
+it('whom a participant could not reach in an earlier lock says nothing about the next one', () => {
+  const table = Table.founded({ first: 1 })
+  table.configure(2, 'put', configurationOf('wme-2', 3, 5_000, false))
+  for (const peer of [1, 3]) table.step(2, { type: 'unreachable', now: table.now, peer })
+  expect(table.events(2, 'unavailable')).toHaveLength(1)
+  table.fire(2, 'birth/propose')
+  const message = { format: 1, generation: 2, startEpoch: 5, body: { type: 'ended' } } as const
+  table.hand({ kind: 'lock', from: 1, to: 2, message })
+  table.take()
+  table.acquire(2, 'b')
+  expect(table.events(2, 'unavailable')).toHaveLength(1)
+  table.deliver()
+  expect(table.events(2, 'crit')).toHaveLength(1)
+})

@@ -28,6 +28,8 @@ export interface Scenario {
   readonly stopEveryMs: number
   readonly cutEveryMs: number
   readonly wipeEveryMs: number
+  /** Locks are deleted. */
+  readonly endings: boolean
   readonly usersPerParticipant: number
   readonly configures: readonly ConfigurePlan[]
   /** When each process comes up for the first time. */
@@ -119,6 +121,7 @@ export function drawScenario(seed: number): Scenario {
     cutEveryMs: isCalm ? 0 : random.pick([0, 700, 2_000]),
     wipeEveryMs: wipes === 'none' ? 0 : random.pick([600, 1_500]),
     usersPerParticipant: random.pick([1, 1, 2]),
+    endings: seed % 2 === 0,
     configures: drawConfigures(random, {
       registrars,
       fewest: mayBeLost ? SMALLEST_THAT_HEALS : 1,

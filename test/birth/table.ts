@@ -319,7 +319,12 @@ export class Table {
           this.step(id, { type: 'ledger', now: this.now, answer: effect.answer })
           break
         case 'finish':
-          this.step(id, { type: 'finish', now: this.now, incarnation: effect.incarnation })
+          this.step(id, {
+            type: 'finish',
+            now: this.now,
+            incarnation: effect.incarnation,
+            generation: effect.generation,
+          })
       }
     }
   }

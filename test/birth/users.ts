@@ -2,6 +2,7 @@
  * Users of the locks: they use, try, change the state, leave. What happens to them is the history that the
  * judge gets.
  */
+import { END_OPERATION } from '../../shared/birth/lock-core.ts'
 import type { BirthEvent } from '../../shared/birth/lock-types.ts'
 import type { HistoryEvent } from '../../shared/history/events.ts'
 import type { Json } from '../../shared/json.ts'
@@ -15,6 +16,8 @@ export interface User {
   readonly host: LockHost
   readonly rounds: number
   phase: Phase
+  /** Of the lock that it tries to get, or has. */
+  generation: number
   fence: number
   opId: string
   done: number
@@ -22,10 +25,13 @@ export interface User {
 
 const RETRY_MS = 400
 const PATIENCE_MS = 6_000
+/** The probability that a user that is inside ends the lock instead of using it. */
+const ENDING = 0.08
 
 export class Users {
   private readonly world: World
   readonly all: User[] = []
+  /** By lock and generation. */
   readonly history = new Map<string, HistoryEvent[]>()
   private readonly byHost = new Map<LockHost, Map<string, User>>()
   private operations = 0
@@ -34,12 +40,11 @@ export class Users {
 
   constructor(world: World) {
     this.world = world
-    for (const lock of world.scenario.locks) this.history.set(lock, [])
   }
 
   add(host: LockHost, rounds: number): User {
     const name = `u${this.all.length + 1}`
-    const user: User = { name, host, rounds, phase: 'away', fence: -1, opId: '', done: 0 }
+    const user: User = { name, host, rounds, phase: 'away', generation: 1, fence: -1, opId: '', done: 0 }
     this.all.push(user)
     if (!this.byHost.has(host)) this.byHost.set(host, new Map())
     this.byHost.get(host)!.set(name, user)
@@ -71,6 +76,7 @@ export class Users {
   private attempt(user: User): void {
     const { world } = this
     user.phase = 'trying'
+    user.generation = user.host.state!.birth.generation
     this.record(user, { type: 'try' })
     const event = { type: 'try', user: user.name, ttlMs: 3_000, confirm: world.random.chance(0.2) } as const
     world.step(user.host, { type: 'user', now: world.now, event })
@@ -81,6 +87,7 @@ export class Users {
     if (user.phase !== 'inside' || user.host.state === null) return
     const { host, name, fence } = user
     const now = world.now
+    if (world.scenario.endings && world.random.chance(ENDING)) return this.end(user)
     if (!this.guardsState(host) || world.random.chance(0.3)) {
       user.phase = 'leaving'
       this.record(user, { type: 'exit', fence })
@@ -95,6 +102,27 @@ export class Users {
     world.step(host, { type: 'user', now, event: { type: 'issue', user: name, fence, opId, operation } })
   }
 
+  /** The lock is deleted: an operation that no other user sees, or nothing more at all. */
+  private end(user: User): void {
+    const { world } = this
+    const { host, name, fence } = user
+    const now = world.now
+    world.checks.counts.ends++
+    if (this.guardsState(host)) {
+      user.phase = 'issuing'
+      user.opId = `end${++this.operations}`
+      const { opId } = user
+      const operation = END_OPERATION
+      return world.step(host, {
+        type: 'user',
+        now,
+        event: { type: 'issue', user: name, fence, opId, operation },
+      })
+    }
+    const { startEpoch } = host.state!.birth.core!
+    world.step(host, { type: 'end', now, epoch: startEpoch, length: fence - startEpoch * 1_024 })
+  }
+
   private guardsState({ state }: LockHost): boolean {
     return state?.core != null && state.core.protocol.guarded(state.core.state) !== null
   }
@@ -102,11 +130,11 @@ export class Users {
   // ---------------------------------------------------------------- what they hear
 
   /** What happened to a replica happened with the save, whatever the process could still say. */
-  emitted(host: LockHost, event: Emitted | BirthEvent, isLost: boolean): void {
+  emitted(host: LockHost, event: Emitted | BirthEvent, isLost: boolean, generation: number): void {
     switch (event.type) {
       case 'applied':
       case 'restored':
-        return this.replica(host, event)
+        return this.replica(host, event, generation)
       case 'granted':
         return
     }
@@ -120,6 +148,9 @@ export class Users {
       case 'configured':
       case 'configuration-refused':
         return this.world.checks.configured(host, event)
+      case 'ended':
+      case 'told':
+        return
     }
     const user = 'user' in event ? this.byHost.get(host)?.get(event.user) : undefined
     if (user !== undefined && user.phase !== 'gone') this.hear(user, event)
@@ -161,11 +192,17 @@ export class Users {
         if (user.phase !== 'issuing' || event.opId !== user.opId) return
         const { fence, opId, sequence, result } = event
         user.phase = 'inside'
+        if (opId.startsWith('end')) return
         world.checks.acknowledged++
         this.record(user, { type: 'outcome', fence, opId, sequence, result })
         return soon()
       }
       case 'rem':
+        // It has ended the lock.
+        if (user.phase === 'inside' || user.phase === 'issuing') {
+          this.record(user, { type: 'exit', fence: event.fence })
+          user.phase = 'leaving'
+        }
         if (user.phase !== 'leaving') return
         this.record(user, { type: 'rem', fence: event.fence })
         return this.roundOver(user)
@@ -174,7 +211,7 @@ export class Users {
           type: 'ejected',
           fence: event.fence,
           reason: event.reason,
-          ...(event.pending && { pending: event.pending }),
+          ...(event.pending && !event.pending.opId.startsWith('end') && { pending: event.pending }),
         })
         return this.again(user)
       case 'withdrawn':
@@ -193,7 +230,7 @@ export class Users {
     }
     // The core is parked: the same is said again, until the lock is known. What was refused has not happened.
     if (event.refusal.code === 'not-a-member') {
-      const events = this.history.get(user.host.lock)!
+      const events = this.of(user.host, user.generation)
       const index = events.findLastIndex(
         one => 'user' in one && one.user === user.name && one.type === event.event,
       )
@@ -208,6 +245,7 @@ export class Users {
     if (host.state === null) return
     const now = world.now
     const operation: Json = [{ increment: 'n', by: 1 }]
+    if (user.phase === 'issuing' && opId.startsWith('end')) return this.again(user)
     if (user.phase === 'issuing') {
       this.record(user, { type: 'issue', fence, opId, operation })
       world.step(host, { type: 'user', now, event: { type: 'issue', user: name, fence, opId, operation } })
@@ -248,20 +286,32 @@ export class Users {
 
   private record(user: User, event: object): void {
     const { host, name } = user
+    if (user.generation === 0) return
     const whole = { at: this.world.now, participant: host.process, user: name, ...event } as HistoryEvent
     this.world.say(`${host.lock}/${host.process}  ${JSON.stringify(whole)}`)
-    this.history.get(host.lock)!.push(whole)
+    this.of(host, user.generation).push(whole)
   }
 
-  private replica(host: LockHost, event: Extract<Emitted, { type: 'applied' | 'restored' }>): void {
+  private of({ lock }: LockHost, generation: number): HistoryEvent[] {
+    const key = `${lock} ${generation}`
+    if (!this.history.has(key)) this.history.set(key, [])
+    return this.history.get(key)!
+  }
+
+  private replica(
+    host: LockHost,
+    event: Extract<Emitted, { type: 'applied' | 'restored' }>,
+    generation: number,
+  ): void {
     const at = this.world.now
     const participant = host.process
-    const events = this.history.get(host.lock)!
+    const events = this.of(host, generation)
     if (event.type === 'restored' || this.restored !== null) {
       this.restored = event.sequence
       return
     }
     const { sequence, fence, opId, operation, result } = event
+    if (opId.startsWith('end')) return
     events.push({ at, participant, type: 'invoke', sequence, fence, opId, operation })
     events.push({ at, participant, type: 'response', sequence, opId, result })
   }
@@ -273,14 +323,20 @@ export class Users {
     if (this.restored === null || host.state === null) return
     const sequence = this.restored
     this.restored = null
-    const core = host.state.core!
+    const { core } = host.state
+    // What was restored had ended by the end of the step.
+    if (core === null) return
     const { cells } = core.protocol.guarded(core.state)!.replica
     const hash = core.context.resource.hash(cells)
     const at = this.world.now
-    this.history.get(host.lock)!.push({ at, participant: host.process, type: 'restore', sequence, hash })
+    const event = { at, participant: host.process, type: 'restore', sequence, hash } as const
+    this.of(host, host.state.birth.generation).push(event)
   }
 
   wiped(host: LockHost): void {
-    this.history.get(host.lock)!.push({ at: this.world.now, participant: host.process, type: 'wipe' })
+    const at = this.world.now
+    const birth = host.storage.get('birth') as { readonly generation: number } | undefined
+    const generation = birth?.generation ?? 1
+    this.of(host, generation).push({ at, participant: host.process, type: 'wipe' })
   }
 }

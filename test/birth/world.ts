@@ -209,6 +209,7 @@ export class World {
   step(host: LockHost, input: LockInput): void {
     if (host.state === null) return
     this.countStep()
+    const { generation } = host.state.birth
     const effects = machine.step(host.context, host.state, input)
     if (this.print !== null) this.describe(host, input, effects)
     const isCrashing = this.isStormy && effects.length > 0 && this.random.chance(this.scenario.crash)
@@ -220,20 +221,20 @@ export class World {
       if (effect.type === 'restart' && index < effects.length - 1)
         throw new Violation('effects', 'a restart is not the last effect')
       if (effect.type === 'restart') this.users.flush(host)
-      if (host.life === life) this.perform(host, effect, index > performed)
+      if (host.life === life) this.perform(host, effect, index > performed, generation)
     })
     this.users.flush(host)
     this.checks.stepped(host)
     if (isCrashing && host.life === life) this.crash(host)
   }
 
-  private perform(host: LockHost, effect: LockEffect, isLost: boolean): void {
+  private perform(host: LockHost, effect: LockEffect, isLost: boolean, generation: number): void {
     switch (effect.type) {
       case 'save':
         if (effect.clear) host.storage.clear()
         return this.save(host, effect.records)
       case 'emit':
-        return this.users.emitted(host, effect.event, isLost)
+        return this.users.emitted(host, effect.event, isLost, generation)
     }
     if (isLost) return
     switch (effect.type) {
@@ -358,8 +359,9 @@ export class World {
         })
       }
       case 'finish': {
-        const { incarnation } = effect
-        return this.step(participantOf(effect.lock), { type: 'finish', now: this.now, incarnation })
+        const { incarnation, generation } = effect
+        const input = { type: 'finish', now: this.now, incarnation, generation } as const
+        return this.step(participantOf(effect.lock), input)
       }
     }
   }

@@ -68,6 +68,7 @@ describe('a status', () => {
   const status: Status = {
     lock: 'orders',
     protocol: 'wme-2',
+    generation: 1,
     holder: {
       participant: 1,
       fence: 7,

@@ -202,6 +202,7 @@ export function createFakeServer({ clock, key }: FakeServerOptions): FakeServer 
     return c.json({
       lock: c.req.param('lock'),
       protocol: 'wme-2',
+      generation: 1,
       participants: [{ ...known, queue: queue.length, suspects: [] }],
       holder: holder && describeHolder(holder),
       waiting: { count: queue.length, since: null },

@@ -472,7 +472,7 @@ const generations: Mutant[] = [
     id: 'birth-epochs-touch',
     trap: 'G9 E above the gap',
     title: 'the next generation begins in the next epoch, however long the log is',
-    file: BIRTH.generation,
+    file: BIRTH.ending,
     find: 'epoch + 2 + Math.floor(length / FENCE_GAP)',
     replace: 'epoch + 2',
   },

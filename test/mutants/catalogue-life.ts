@@ -109,16 +109,16 @@ const looking: Mutant[] = [
     trap: 'ghosts',
     title: 'an acquire that was withdrawn before the lock was born is let in',
     file: `${PARTICIPANT}/participant.ts`,
-    find: "if (call.type !== 'withdraw' || call.ofTicket) return noSuchLock",
-    replace: "if (call.type !== 'withdraw' || call.ofTicket || call.ofWaiter) return noSuchLock",
+    find: "if (call.type !== 'withdraw' || call.ofTicket) return absent",
+    replace: "if (call.type !== 'withdraw' || call.ofTicket || call.ofWaiter) return absent",
   },
   {
     id: 'router-silence-is-absence',
     trap: 'existence',
     title: 'a lock of which nobody can tell whether it exists is shown as one that does',
     file: 'worker/router/handlers/locks.ts',
-    find: 'routing.hasHeardOf(lock) ? undefined : problems[0]',
-    replace: 'routing.hasHeardOf(lock) ? undefined : undefined',
+    find: '  return problems[0] === undefined ? null : pass(c, problems[0])\n',
+    replace: '  return null\n',
   },
 ]
 

@@ -89,7 +89,7 @@ export const participantCallMutants: Mutant[] = [
     trap: 'D2',
     title: 'a participant that lost its vote keeps the records of its core',
     file: PARTICIPANT.engine,
-    find: '    this.host.storage.clearProtocol()\n',
+    find: '    else this.host.storage.clearProtocol()\n',
     replace: '',
   },
   {
@@ -121,7 +121,7 @@ export const participantCallMutants: Mutant[] = [
     trap: 'birth: finished',
     title: 'a lock that nobody uses is not asked to take its participant back',
     file: PARTICIPANT.keeper,
-    find: '        return this.finish(effect.lock, effect.incarnation)\n',
+    find: '        return this.finish(effect)\n',
     replace: '        return\n',
   },
   {

@@ -60,8 +60,8 @@ const outcomes: Mutant[] = [
     trap: 'outcomes',
     title: 'whoever is leaving when its core is dropped is ejected',
     file: `${BIRTH}/lock-core.ts`,
-    find: "if (phase === 'leaving') emit(",
-    replace: "if (phase === '') emit(",
+    find: "if (phase === 'leaving' || ",
+    replace: "if (phase === '' || ",
   },
   {
     id: 'dropped-core-read',

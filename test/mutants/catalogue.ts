@@ -7,6 +7,7 @@ import { bytesMutants } from './catalogue-bytes.ts'
 import { coreMutants } from './catalogue-core.ts'
 import { detectorMutants } from './catalogue-detector.ts'
 import { durabilityMutants } from './catalogue-durability.ts'
+import { endMutants } from './catalogue-ends.ts'
 import { ghostMutants } from './catalogue-ghosts.ts'
 import { journalMutants } from './catalogue-journal.ts'
 import { laterMutants } from './catalogue-later.ts'
@@ -92,6 +93,7 @@ export const mutants: Mutant[] = [
   ...maekawaMutants,
   ...lockOnlyMutants,
   ...birthMutants,
+  ...endMutants,
   ...journalMutants,
   ...laterMutants,
   ...participantMutants,

@@ -120,6 +120,7 @@ export const BIRTH = {
   core: `${birth}/lock-core.ts`,
   drive: `${birth}/drive.ts`,
   entitlement: `${birth}/entitlement.ts`,
+  ending: `${birth}/ending.ts`,
   generation: `${birth}/generation.ts`,
   finishing: `${birth}/finishing.ts`,
   founding: `${birth}/founding.ts`,

@@ -35,6 +35,7 @@ export class MemoryRows implements Rows {
   readonly segments = this.over.segments
   readonly steps = this.over.steps
   readonly older = this.over.older
+  readonly empty = this.over.empty
 
   touch(): number {
     return this.now()

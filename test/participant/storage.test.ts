@@ -400,3 +400,60 @@ describe('an instance that keeps no steps leaves no gap between those of the oth
     expect(storage.events.changesPage({ since: 4, afterStep: 0 }, 1_000)!.changes).toHaveLength(1)
   })
 })
+
+describe('a storage that is emptied', () => {
+  const event = (at: number): HistoryEvent => ({ at, participant: 1, type: 'wipe' })
+
+  /** A lock with a history, some of it in the journal and some in segments and blocks. */
+  const filled = (turns: number): MemoryRows => {
+    const rows = new MemoryRows()
+    const storage = new Storage(rows, LIMITS)
+    for (let turn = 0; turn < turns; turn++) {
+      storage.put('.identity', { lock: 'a', id: 1 })
+      storage.put('.ticket/x', true)
+      storage.save([{ key: `cell/${turn}`, value: { value: 'x'.repeat(100) } }])
+      storage.events.record([event(turn)], [])
+      storage.commit()
+    }
+    return rows
+  }
+
+  it('has nothing but what is kept, and what is written after that, in the same turn or later', () => {
+    for (let turns = 1; turns < 12; turns++) {
+      const rows = filled(turns)
+      const storage = new Storage(rows, LIMITS)
+      storage.events.record([event(100)], [])
+      storage.empty(['.identity'])
+      storage.save([{ key: 'birth', value: { generation: 2 } }])
+      storage.commit()
+      const left = { '.identity': '{"lock":"a","id":1}', birth: '{"generation":2}' }
+      expect(Object.fromEntries(storedRecords(rows)), `${turns} turns`).toEqual(left)
+      expect([...rows.tables.segments.values()].join('').includes('cell/')).toBe(false)
+      expect([rows.tables.journal.size, rows.tables.steps]).toEqual([0, []])
+      const again = new Storage(rows, LIMITS)
+      expect([...again.protocolRecords()]).toEqual([['birth', { generation: 2 }]])
+      expect([again.get('.ticket/x'), again.events.historyPage(10, null).events]).toEqual([undefined, []])
+      again.save([{ key: 'cell/new', value: 1 }])
+      again.events.record([event(200)], [])
+      again.commit()
+      const last = new Storage(rows, LIMITS)
+      expect(Object.fromEntries(last.protocolRecords())).toEqual({ birth: { generation: 2 }, 'cell/new': 1 })
+      expect(last.events.historyPage(10, null).events).toEqual([event(200)])
+    }
+  })
+
+  it('is as it was if the transaction fails', () => {
+    const rows = filled(5)
+    const before = Object.fromEntries(storedRecords(rows))
+    const storage = new Storage(rows, LIMITS)
+    storage.empty(['.identity'])
+    storage.save([{ key: 'birth', value: { generation: 2 } }])
+    let writes = 0
+    rows.beforeWrite = () => {
+      if (++writes === 3) throw new Error('the disk is full')
+    }
+    expect(() => storage.commit()).toThrow('full')
+    rows.beforeWrite = () => {}
+    expect(Object.fromEntries(storedRecords(rows))).toEqual(before)
+  })
+})

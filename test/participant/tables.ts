@@ -8,6 +8,7 @@ export type Write =
   | readonly ['append', block: StepBlock]
   | readonly ['forget', first: number]
   | readonly ['replace', key: string, value: string]
+  | readonly ['empty']
   | readonly ['alarm', at: number | null]
 
 export interface OlderEvent {
@@ -42,6 +43,11 @@ export class Tables {
       case 'replace':
         this.records = new Map([[write[1], write[2]]])
         this.events = []
+        return
+      case 'empty':
+        this.journal.clear()
+        this.segments.clear()
+        this.steps = []
         return
       case 'alarm':
         this.alarmAt = write[1]
@@ -84,6 +90,7 @@ export function rowsOver({ now, tables, reading, write }: Access): Omit<Rows, 't
       read('touch')
       return now()
     },
+    empty: () => write(['empty']),
     journal: {
       put: (place, number, body) => write(['journal', place, number, body]),
       get: place => read('journal').journal.get(place),

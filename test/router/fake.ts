@@ -110,6 +110,7 @@ export function usualAnswer(call: ParticipantCall, participant: number): Partici
     case 'withdraw':
       return call.ofWaiter ? done(200, { configuration: DEFAULTS as unknown as Json }) : done(204, null)
     case 'confirm':
+    case 'delete':
     case 'release':
       return done(204, null)
     case 'get':
@@ -122,6 +123,11 @@ export function usualAnswer(call: ParticipantCall, participant: number): Partici
       return done(200, [{ at: 1, participant, type: 'try', user: 'u' }])
     case 'eject':
       return done(200, { epoch: 2 })
+    case 'export':
+    case 'import':
+      return done(200, {})
+    case 'locks':
+      return done(200, { entries: [], isLast: true })
     case 'configure':
       return done(200, { created: true, configuration: call.configuration as unknown as Json })
   }

@@ -176,6 +176,7 @@ describe('GET', () => {
     expect(status).toEqual({
       lock: 'orders',
       protocol: 'wme-2',
+      generation: 1,
       participants: [
         {
           id: 1,

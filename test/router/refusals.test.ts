@@ -204,8 +204,8 @@ describe('404', () => {
 
 describe('405', () => {
   it.each([
-    ['POST', '/v1/locks/orders', 'GET, HEAD, PUT'],
-    ['DELETE', '/v1/locks/orders', 'GET, HEAD, PUT'],
+    ['POST', '/v1/locks/orders', 'GET, HEAD, PUT, DELETE'],
+    ['DELETE', '/v1/locks/orders/state', 'GET, HEAD'],
     ['GET', '/v1/locks/orders/acquire', 'POST'],
     ['OPTIONS', '/v1/locks/orders/acquire', 'POST'],
     ['POST', `/v1/locks/orders/tickets/${TICKET_ID}`, 'GET, HEAD, DELETE'],

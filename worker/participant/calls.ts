@@ -14,6 +14,7 @@ import type { LockConfiguration } from '../../shared/api/configuration.ts'
 import type { ProblemCode } from '../../shared/api/problems.ts'
 import type { Json } from '../../shared/json.ts'
 import type { Mode } from '../../shared/protocols/protocol.ts'
+import type { ImportPart } from '../../shared/resource/import.ts'
 import type { Caller } from './observe/callers.ts'
 import type { MeasurementsReport } from './observe/measurements.ts'
 
@@ -100,6 +101,32 @@ export type ParticipantCall =
   | { readonly type: 'history'; readonly limit?: number; readonly cursor?: string | null }
   /** `fence`: only if this is the holder's. Absent (also from an older router) or `null`: any holder. */
   | { readonly type: 'eject'; readonly fence?: number | null }
+  /**
+   * Ends the lock, or only the generation that is named. `user` is a random token. `force`: whoever holds it
+   * is ejected.
+   */
+  | {
+      readonly type: 'delete'
+      readonly user: string
+      readonly force: boolean
+      readonly generation: number | null
+    }
+  /** Everything that counts, as an `ExportBody`. */
+  | { readonly type: 'export' }
+  /** Of the holder of a lock that is being made from an export: a part of it, or that there are no more. */
+  | {
+      readonly type: 'import'
+      readonly user: string
+      readonly fence: number
+      readonly number: number
+      readonly part: ImportPart | null
+      readonly droppedThrough: number
+    }
+  /**
+   * Of an object of the index: at most `limit` names that begin with this and come after that one, as an
+   * `IndexPage`.
+   */
+  | { readonly type: 'locks'; readonly prefix: string; readonly after: string; readonly limit: number }
   /** Gives birth to the lock with this configuration unless it has one; answers with the one it has. */
   | { readonly type: 'configure'; readonly configuration: LockConfiguration }
 
@@ -128,6 +155,8 @@ export type ParticipantAnswer =
 /** The body of a `status` answer. */
 export interface ParticipantStatus {
   readonly configuration: LockConfiguration
+  /** Absent from a participant of an earlier version. */
+  readonly generation?: number
   readonly phase: string
   readonly epoch: number
   readonly sequence: number

@@ -1,5 +1,6 @@
 /** The participant in a Durable Object: a thin shell that gives it what the platform has (runtime.ts). */
 import { DurableObject } from 'cloudflare:workers'
+import { isIndexName } from '../../shared/api/lock-index.ts'
 import { PING, PONG } from '../../shared/api/session.ts'
 import { resourceByName } from '../../shared/resource/registry.ts'
 import type { Resource } from '../../shared/resource/resource.ts'
@@ -9,6 +10,7 @@ import { createDirectory, headersFor, type ParticipantDirectory } from '../direc
 import { type BatonEnvironment, DEFAULT_RESOURCE, defaultConfiguration, eventsKept } from '../environment.ts'
 import type { ParticipantCall, ParticipantRequest } from './calls.ts'
 import { Storage } from './core/storage.ts'
+import { IndexKeeper, isIndex } from './index/keeper.ts'
 import { isLedger, LedgerKeeper } from './ledger/keeper.ts'
 import { LEDGER_NAME } from './ledger/name.ts'
 import { type Address, isParticipant } from './lock/lock.ts'
@@ -28,12 +30,14 @@ export class BatonParticipant extends DurableObject<BatonEnvironment> {
   /** An object is one of these for all its life; which one, its first request says. */
   private knownParticipant: Participant | null = null
   private knownLedger: LedgerKeeper | null = null
+  private knownIndex: IndexKeeper | null = null
 
   constructor(ctx: DurableObjectState, env: BatonEnvironment) {
     super(ctx, env)
     this.runtime = runtimeOf(ctx, createDirectory(env))
     this.storage = new Storage(this.runtime.rows, { eventsKept: eventsKept(env) })
     if (isLedger(this.storage)) this.knownLedger = this.createLedger()
+    else if (isIndex(this.storage)) this.knownIndex = this.createIndex()
     else if (isParticipant(this.storage)) this.knownParticipant = this.createParticipant()
   }
 
@@ -47,6 +51,10 @@ export class BatonParticipant extends DurableObject<BatonEnvironment> {
 
   private createLedger(): LedgerKeeper {
     return new LedgerKeeper(this.runtime, this.storage, ({ id }) => defaultConfiguration(this.env, id))
+  }
+
+  private createIndex(): IndexKeeper {
+    return new IndexKeeper(this.runtime, this.storage)
   }
 
   private get participant(): Participant {
@@ -80,6 +88,7 @@ export class BatonParticipant extends DurableObject<BatonEnvironment> {
       if (path !== '/peer') return new Response(null, { status: 404 })
       return Response.json(await this.ledger.peer(address, (await request.json()) as PeerRequest))
     }
+    if (isIndexName(address.lock)) return this.askIndex(address, path, request)
     const { participant } = this
     switch (path) {
       case '/call': {
@@ -97,6 +106,15 @@ export class BatonParticipant extends DurableObject<BatonEnvironment> {
       default:
         return new Response(null, { status: 404 })
     }
+  }
+
+  private async askIndex(address: Address, path: string, request: Request): Promise<Response> {
+    this.knownIndex ??= this.createIndex()
+    if (path === '/peer')
+      return Response.json(await this.knownIndex.peer(address, (await request.json()) as PeerRequest))
+    if (path !== '/call') return new Response(null, { status: 404 })
+    const { call } = (await request.json()) as ParticipantRequest
+    return answerResponse(await this.knownIndex.call(call), false)
   }
 
   override async alarm(): Promise<void> {

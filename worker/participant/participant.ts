@@ -13,6 +13,7 @@
 import type { LockConfiguration, ParticipantPlace } from '../../shared/api/configuration.ts'
 import { API_LIMITS } from '../../shared/api/limits.ts'
 import { isBornIn } from '../../shared/birth/existence.ts'
+import type { BirthEvent } from '../../shared/birth/lock-types.ts'
 import type { Json } from '../../shared/json.ts'
 import type { Limits } from '../../shared/protocols/protocol.ts'
 import type { Resource } from '../../shared/resource/resource.ts'
@@ -32,9 +33,10 @@ import type { Storage } from './core/storage.ts'
 import { Timers } from './core/timers.ts'
 import { Turns } from './core/turns.ts'
 import { Withdrawals } from './core/withdrawals.ts'
+import { IndexTeller, KEPT_OF_INDEX } from './index/teller.ts'
 import { LedgerCalls } from './ledger/calls.ts'
 import { Looking } from './lock/existence.ts'
-import { type Address, type Birth, contextOf, Lock, placeOf } from './lock/lock.ts'
+import { type Address, type Birth, contextOf, KEPT_AT_END, Lock, placeOf } from './lock/lock.ts'
 import { type Caller, Callers } from './observe/callers.ts'
 import { LogLines } from './observe/log-lines.ts'
 import { Exchange } from './peers/exchange.ts'
@@ -64,6 +66,9 @@ const TRYING: ReadonlySet<ParticipantCall['type']> = new Set(['acquire', 'transa
 
 const BOOTS = '.boots'
 
+/** How long a call to delete the lock waits for the participants that are there to hear of it. */
+const TELL_MS = 1_000
+
 /** How long something that may wait is kept in memory only. Too short for an alarm (timers.ts). */
 const WRITE_WITHIN_MS = 200
 
@@ -80,6 +85,7 @@ export class Participant {
   private readonly connections: Connections
   private readonly handovers: Handovers
   private readonly withdrawals: Withdrawals
+  private readonly teller: IndexTeller
   private readonly owners: Owners
   private readonly places = new Places(API_LIMITS.waiters)
   private readonly callers = new Callers()
@@ -177,8 +183,22 @@ export class Participant {
       placeOf: peer => this.placeOf(peer),
       tell: data => watchers.remark(data),
     })
+    this.teller = new IndexTeller({
+      runtime,
+      turns,
+      timers,
+      storage,
+      get address() {
+        return lock.address
+      },
+      birth: () => this.knownMember?.engine.birthRecord ?? null,
+      get hasIndex() {
+        return lock.address.id <= deployment.defaults(lock.address).participants.length
+      },
+    })
     turns.finish = () => {
       this.exchange.send()
+      this.teller.check()
       this.writeSoon()
       timers.arm()
     }
@@ -221,6 +241,7 @@ export class Participant {
     signal: AbortSignal | null,
     caller: Caller = {},
   ): Promise<ParticipantAnswer> {
+    if (call.type === 'locks') throw new Error('a participant of a lock is no index')
     if (call.type === 'configure')
       return answerToConfigure(await this.lock.configure(address, call.configuration))
     const answered = await this.asMember(address, TRYING.has(call.type) ? 'try' : 'look', () => {
@@ -230,8 +251,9 @@ export class Participant {
       if (user !== null) this.callers.note(user, caller)
       const held = this.conversations.hold(() => answer(this.callContext, taken.call), signal)
       return held
-        .then(given => {
+        .then(async given => {
           this.onAnswered(call, given, caller)
+          if (call.type === 'delete' && given.type === 'done') await this.untilTold()
           return given
         })
         .finally(() => taken.end())
@@ -244,12 +266,20 @@ export class Participant {
    * must not be let in. So that is noted, lock or no lock.
    */
   private answerOfNoLock(address: Address, call: ParticipantCall): ParticipantAnswer {
-    if (call.type !== 'withdraw' || call.ofTicket) return noSuchLock
+    if (call.type === 'delete' && this.hasEnded(call.generation)) return done(204, null)
+    const generation = this.knownMember?.engine.birth.generation ?? 1
+    const absent = generation === 1 ? noSuchLock : { ...noSuchLock, more: { generation } }
+    if (call.type !== 'withdraw' || call.ofTicket) return absent
     this.turns.run(() => {
       this.lock.meet(address)
       this.withdrawals.note(call.user)
     })
-    return call.ofWaiter ? done(200, {}) : noSuchLock
+    return call.ofWaiter ? done(200, {}) : absent
+  }
+
+  private hasEnded(generation: number | null): boolean {
+    const present = this.knownMember?.engine.birth.generation ?? 1
+    return generation !== null && present > generation
   }
 
   /** A call that comes with a session's message, in the turn of that message. */
@@ -286,7 +316,7 @@ export class Participant {
       case 'messages':
         return { type: 'messages', messages: this.exchange.receive(request.from, request.messages) }
       case 'finish':
-        this.turns.run(() => this.member.engine.finish(request.incarnation))
+        this.turns.run(() => this.member.engine.finish(request.incarnation, request.generation))
         return { type: 'taken' }
       default:
         throw new Error('a participant of a lock is no ledger')
@@ -395,9 +425,10 @@ export class Participant {
         askLedger: question => ledger.ask(question),
         tellLedger: (name, generation, incarnation) => ledger.tell(name, generation, incarnation),
         onStep: report => this.onStep(report),
-        onBirth: events => lock.onBirth(events),
+        onBirth: events => this.onBirth(events),
+        keptAtEnd: [BOOTS, ...KEPT_AT_END, ...KEPT_OF_INDEX],
         onRestart: () => lock.repeat(),
-        onClear: () => this.watchers.failAll(),
+        onClear: isEnded => this.watchers.failAll(isEnded ? 'the lock was deleted' : undefined),
         stayOf: user => this.owners.of(user),
         onTimer: timer => timer === 'ttl' && this.sessions.keepAlive(),
       },
@@ -410,6 +441,26 @@ export class Participant {
     const { address } = this.lock
     const { value } = this.member.engine.birth
     return placeOf(peer, value?.configuration, this.deployment.defaults(address).participants)
+  }
+
+  private onBirth(events: readonly BirthEvent[]): void {
+    if (events.some(({ type }) => type === 'ended')) {
+      this.conversations.endAll()
+      this.sessions.endAll()
+    }
+    this.lock.onBirth(events)
+  }
+
+  /** Whoever is told that the lock is deleted may use its name at once, wherever it asks. */
+  private untilTold(): Promise<void> {
+    return new Promise(resolve => {
+      this.turns.run(() => {
+        const { untold = [] } = this.member.engine.birthRecord
+        if (untold.length === 0) return this.turns.afterwards(resolve)
+        this.lock.onceTold(resolve)
+        this.timers.set(this.runtime.now() + TELL_MS, () => this.turns.afterwards(resolve))
+      })
+    })
   }
 
   private onStep(report: StepReport): void {

@@ -80,6 +80,8 @@ export interface Rows {
    * this returns.
    */
   transaction(run: () => void): void
+  /** Removes all rows but the mark of older layouts. Must be called in a transaction. */
+  empty(): void
 }
 
 /** The journal is a ring: a row overwrites the one that was at its place before. */

@@ -99,6 +99,10 @@ export class SqlRows implements Rows {
       throw error
     }
   }
+
+  empty(): void {
+    for (const table of ['journal', 'segments', 'steps']) this.database.sql.exec(`DELETE FROM ${table}`)
+  }
 }
 
 function journalRows(tables: Tables): JournalRows {

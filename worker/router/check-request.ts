@@ -99,14 +99,14 @@ function asNumber(text: string): number | string {
 export async function checkBody(
   c: RouterContext,
   services: Services,
-  schema: z.ZodType,
+  route: Route,
   lock: string,
 ): Promise<CheckedRequest<unknown>> {
-  const bytes = await readBody(c.req.raw)
+  const { body, bodyBytes = API_LIMITS.bodyBytes } = route
+  const schema = body!
+  const bytes = await readBody(c.req.raw, bodyBytes)
   if (bytes === 'too-large') {
-    return refused(
-      oversized(c, [{ in: 'body', path: '', message: `must have at most ${API_LIMITS.bodyBytes} bytes` }]),
-    )
+    return refused(oversized(c, [{ in: 'body', path: '', message: `must have at most ${bodyBytes} bytes` }]))
   }
   if (bytes === null)
     return refused(malformed(c, [{ in: 'body', path: '', message: 'broke off before its end' }]))
@@ -130,9 +130,9 @@ export async function checkBody(
 }
 
 /** `null` if it breaks off, or comes in chunks that are none. */
-async function readBody(request: Request): Promise<Uint8Array | 'too-large' | null> {
+async function readBody(request: Request, most: number): Promise<Uint8Array | 'too-large' | null> {
   try {
-    return await readLimited(request, API_LIMITS.bodyBytes)
+    return await readLimited(request, most)
   } catch {
     return null
   }

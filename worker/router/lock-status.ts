@@ -23,6 +23,7 @@ export function statusOf({ routing }: Services, lock: string, views: Views): Sta
   return {
     lock,
     protocol,
+    generation: Math.max(1, ...[...views.values()].map(({ generation }) => generation ?? 1)),
     participants: described,
     holder: latestHolder([...views.values()]),
     waiting: waitingIn(views),

@@ -57,6 +57,10 @@ export class KnownConfigurations {
     return this.known.get(lock) ?? this.defaults(lock)
   }
 
+  forget(lock: string): void {
+    this.known.delete(lock)
+  }
+
   /**
    * An answer that was on its way while a newer one overtook it must not bring the old configuration back.
    */

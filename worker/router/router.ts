@@ -16,18 +16,24 @@ import { defect, malformed, problemResponse } from './answers.ts'
 import { type Authentication, authentication, authorization } from './authentication.ts'
 import { checkBody, checkPath, checkQuery } from './check-request.ts'
 import type { Call, Handlers, RouterContext, RouterEnvironment, Services } from './context.ts'
+import { endHandlers } from './handlers/ends.ts'
 import { grantHandlers } from './handlers/grants.ts'
 import { historyHandlers } from './handlers/history.ts'
+import { listingHandlers } from './handlers/listing.ts'
 import { lockHandlers } from './handlers/locks.ts'
+import { movingHandlers } from './handlers/moving.ts'
 import { serviceHandlers } from './handlers/service.ts'
 import { stateHandlers } from './handlers/state.ts'
 import { streamHandlers } from './handlers/streams.ts'
 import { type RouterOptions, servicesFrom } from './options.ts'
 
 const HANDLERS: Handlers = {
+  ...endHandlers,
   ...grantHandlers,
   ...historyHandlers,
+  ...listingHandlers,
   ...lockHandlers,
+  ...movingHandlers,
   ...serviceHandlers,
   ...stateHandlers,
   ...streamHandlers,
@@ -99,7 +105,7 @@ async function serve(
   if (forbidden !== null) return forbidden
   const query = checkQuery(c, route)
   if (!query.ok) return query.response
-  const body = route.body === null ? NO_BODY : await checkBody(c, services, route.body, lock ?? '')
+  const body = route.body === null ? NO_BODY : await checkBody(c, services, route, lock ?? '')
   if (!body.ok) return body.response
   const handler = HANDLERS[id] as (call: Call<RouteId>) => Response | Promise<Response>
   const call = { c, services, parameters: parameters.value, query: query.value, body: body.value }

@@ -11,6 +11,7 @@
  *   background.
  * - `eject`: it may force out a second holder, unless it says which one. It must work when the holder's own
  *   participant is the one that is gone.
+ * - `delete`: it says which generation of the lock it means, and ends no other.
  * - `watch`, `session`: nothing has begun before the stream has.
  */
 import type { LockConfiguration, ParticipantPlace } from '../../shared/api/configuration.ts'
@@ -101,6 +102,11 @@ export class Routing {
 
   learn(lock: string, configuration: LockConfiguration): void {
     this.services.configurations.learn(lock, configuration)
+  }
+
+  /** The lock was deleted: a new one of its name may be made of something else. */
+  forget(lock: string): void {
+    this.services.configurations.forget(lock)
   }
 
   /** In the order in which they are asked: the nearest first, those that were silent lately last. */

@@ -30,9 +30,10 @@ export function saveCells(step: Saving, cells: Cells): void {
 
 /** An operation was applied. `write` is `saveLater` where this follows from a log that a majority holds. */
 export function saveResponse(step: Saving, opId: string, response: Response, write = save): void {
-  const { changes, stored, dropped } = response
+  const { changes, stored, dropped, imported = [] } = response
   for (const { cell, value } of changes) write(step, `${CELL}${cell}`, value === null ? null : { value })
   if (stored !== null) write(step, `${RESULT}${opId}`, stored)
+  for (const one of imported) write(step, `${RESULT}${one.opId}`, one)
   if (dropped !== null) write(step, `${RESULT}${dropped}`, null)
 }
 

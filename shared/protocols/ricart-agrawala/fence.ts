@@ -32,6 +32,9 @@ export const GRANTS_PER_REQUEST = 64
 
 const LARGEST_REQUEST = Math.floor(Number.MAX_SAFE_INTEGER / (NAMES * GRANTS_PER_REQUEST)) - 1
 
+/** The fences of all higher requests are above this one. */
+export const requestBelow = (fence: number): number => Math.floor(fence / (NAMES * GRANTS_PER_REQUEST))
+
 export function fenceOf(request: number, name: number, grant: number): number {
   assert(request <= LARGEST_REQUEST, 'the sequence numbers of this lock are used up')
   assert(name < NAMES && grant < GRANTS_PER_REQUEST, 'a fence has room for its parts')

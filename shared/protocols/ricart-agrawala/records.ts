@@ -7,17 +7,19 @@ import { emptyLocalQueue, localQueueRestorers, sortLocalQueue } from '../lock-on
 import { noOperators } from '../lock-only/operators.ts'
 import type { Context } from '../protocol.ts'
 import { parts, restoreAll } from '../records.ts'
+import { startFence } from '../start-fence.ts'
+import { requestBelow } from './fence.ts'
 import type { Deferred, Durable, RicartAgrawalaState, Soft } from './state.ts'
 
 export const deferredKey = (participant: number): string => `deferred/${participant}`
 
 /** The state before anything was written. */
-function initialDurable(): Durable {
+function initialDurable({ config }: Context): Durable {
   return {
     membership: { status: 'blank' },
     group: { number: 0, members: {}, gone: {} },
     own: { phase: 'idle', request: 0, mode: 'exclusive', asked: [], grants: 0, handoffs: 0 },
-    highest: { request: 0 },
+    highest: { request: requestBelow(startFence(config)) },
     deferred: {},
     sponsoring: null,
     localQueue: emptyLocalQueue(),
@@ -41,8 +43,8 @@ function createSoft(): Soft {
   }
 }
 
-export function recover(_context: Context, records: Iterable<readonly [string, Json]>): RicartAgrawalaState {
-  const durable = initialDurable()
+export function recover(context: Context, records: Iterable<readonly [string, Json]>): RicartAgrawalaState {
+  const durable = initialDurable(context)
   restoreAll(records, {
     ...parts(durable, 'membership', 'group', 'own', 'highest', 'sponsoring'),
     deferred(value, name) {

@@ -34,7 +34,7 @@ export function initialDurable(config: ParticipantConfig, replica: Replica): Dur
     acceptor: { promised: ballot, prepared: first === config.self ? ballot : -1 },
     log: [],
     machine: {
-      applied: 0,
+      applied: config.startSequence ?? 0,
       digest: EMPTY_LOG,
       holder: null,
       latestFence: -1,

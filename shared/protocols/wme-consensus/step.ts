@@ -47,11 +47,12 @@ export const isFree = (step: Step, lane: Lane): boolean => step.state.durable.la
  * it is said.
  */
 export function submit(step: Step, command: WithoutNumber<NumberedCommand>): number {
-  const { lanes } = step.state.durable
+  const { lanes, machine } = step.state.durable
   const lane = laneOf(command as NumberedCommand)
   assert(lanes[lane].command === null, 'one command at a time in each lane')
-  const number = lanes[lane].number + 1
   const participant = step.context.config.self
+  // A core of this participant that was given up before the lock was born may have asked for something.
+  const number = Math.max(lanes[lane].number, machine.numbers[lane][participant]!) + 1
   changeLane(step, lane, number, { ...command, participant, number } as NumberedCommand)
   step.hasCommand = true
   return number

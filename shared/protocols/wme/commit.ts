@@ -63,11 +63,11 @@ export function advanceCommitted(step: Step, sequence: number): void {
 /** Emits `invoke` and `response`, and the outcome if this is the stub's own pending operation. */
 function applyOperation(step: Step, entry: OperationEntry): void {
   const { replica, stub } = step.state.durable
-  const { sequence, fence, opId, operation } = entry
+  const { sequence, fence, opId, operation, epoch } = entry
   const response = invoke(step.context.resource, replica, step.context.config.limits.resultsKept, entry)
   saveResponse(step, opId, response, saveLater)
   const { result, changes } = response
-  emit(step, { type: 'applied', sequence, fence, opId, operation, result, changes })
+  emit(step, { type: 'applied', sequence, fence, opId, operation, result, changes, epoch })
   if (stub.grant?.fence === fence && stub.pendingOperation?.opId === opId) {
     deliverOutcome(step, response.sequence, response.result)
   }

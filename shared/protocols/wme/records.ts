@@ -22,18 +22,19 @@ import { assert } from './step.ts'
  */
 export function initialDurable(config: ParticipantConfig, replica: Replica): Durable {
   const owner = config.firstOwner ?? 1
+  const start = config.startSequence ?? 0
   return {
     membership: { status: 'blank' },
-    epoch: { epoch: config.startEpoch ?? 0, owner, start: 0, sealed: false, incarnations: {} },
+    epoch: { epoch: config.startEpoch ?? 0, owner, start, sealed: false, incarnations: {} },
     stub: { phase: 'idle', requestId: 0, grant: null, pendingOperation: null, handoffs: 0 },
     paxos: INITIAL_PAXOS,
     base: {
-      sequence: 0,
+      sequence: start,
       owner,
       granted: new Array(config.participants + 1).fill(0),
       digest: EMPTY_LOG,
     },
-    progress: { applied: 0, droppedThrough: 0 },
+    progress: { applied: start, droppedThrough: 0 },
     log: [],
     waiters: [],
     endings: [],

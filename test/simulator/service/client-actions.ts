@@ -60,6 +60,8 @@ function dispatch(client: SimClient, action: Action): Promise<void> {
       return eject(client, action)
     case 'configure':
       return configure(client, action.lock, action.wish)
+    case 'delete':
+      return remove(client, action)
     case 'look':
       return lookAt(client, action)
   }
@@ -318,6 +320,33 @@ export async function configure(client: SimClient, name: string, wish: Wish): Pr
     const { configuration } = error instanceof ConflictError ? error.more : {}
     if (configuration === undefined) throw error
     client.world.journal.configured(name, client.name, 'conflict', configuration)
+  }
+}
+
+/** The lock that is there now, and no other, however often it is said. */
+async function remove(client: SimClient, { lock, force, again }: ActionOf<'delete'>): Promise<void> {
+  const { generation } = await client.connect().lock(lock).status()
+  await removeOnce(client, lock, force, generation)
+  if (!again) return
+  await client.sleep(client.random.logUniform(1, 3_000))
+  await removeOnce(client, lock, force, generation)
+}
+
+async function removeOnce(
+  client: SimClient,
+  lock: string,
+  force: boolean,
+  generation: number,
+): Promise<void> {
+  const { journal, counts, loop } = client.world
+  const begunAt = loop.now
+  const note = (isDone: boolean) => journal.delete({ lock, by: client.name, generation, begunAt, isDone })
+  try {
+    const { status } = await client.request('DELETE', `${lock}?force=${force}&generation=${generation}`)
+    if (status !== 204) counts.deletesRefused++
+    note(status === 204)
+  } catch {
+    note(false)
   }
 }
 

@@ -31,6 +31,8 @@ export const COUNT_NAMES = [
   'configurationConflicts',
   'configurationsRefused',
   'operationsAskedAgain',
+  'deletes',
+  'deletesRefused',
   'clientAborts',
   'clientsVanished',
   'waitersVanished',
@@ -38,6 +40,7 @@ export const COUNT_NAMES = [
   'deafSessions',
   // the platform
   'births',
+  'endings',
   'instances',
   'commits',
   'alarms',
@@ -79,6 +82,7 @@ export const COUNT_NAMES = [
   'locksDown',
   'locksUpAllTheSame',
   'quiescences',
+  'listings',
 ] as const
 
 export type CountName = (typeof COUNT_NAMES)[number]

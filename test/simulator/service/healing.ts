@@ -28,6 +28,9 @@ const PROGRESS_MS = 180_000
  */
 const SILENCE_MS = 300_000
 const LOOK_EVERY_MS = 500
+/** Until the index has heard of a lock: it is told again, after longer and longer times. */
+const LISTED_MS = 200_000
+const LIST_AGAIN_MS = 5_000
 /** Until everything that participants keep in memory for a while is on their disks. */
 const WRITTEN_MS = 1_000
 /** For a lock that may be down. */
@@ -39,6 +42,7 @@ export class Healing {
   readonly #world: World
   readonly #calls: Promise<unknown>
   readonly #client: SimClient
+  readonly #used = new Set<string>()
 
   constructor(world: World, calls: Promise<unknown>) {
     this.#world = world
@@ -56,6 +60,8 @@ export class Healing {
       else await this.#tryToUse(name)
     }
     await this.#untilWritten()
+    if (this.#isOver) return
+    await this.#requireListing()
     if (this.#isOver) return
     judgeStorage(this.#world)
     await this.#requireSilence()
@@ -123,9 +129,32 @@ export class Healing {
     if (this.#isOver) return
     // It may have been born only now, as one that waits for a participant that is gone, or that counts as
     // lost in a lock which was born while its process healed.
-    if (isUsed) world.counts.locksAlive++
-    else if (!isOwed(world, lock)) world.counts.locksDown++
+    if (isUsed) {
+      world.counts.locksAlive++
+      this.#used.add(lock)
+    } else if (!isOwed(world, lock)) world.counts.locksDown++
     else throw new Violation('liveness', 'progress', this.#uselessness(lock, last))
+  }
+
+  /** Every lock that was of use just now is in the list of locks, sooner or later. */
+  async #requireListing(): Promise<void> {
+    const { counts } = this.#world
+    let missing = [...this.#used]
+    const look = async () => {
+      while (missing.length > 0 && !this.#isOver) {
+        try {
+          const listed = new Set<string>()
+          for await (const { lock } of this.#client.connect().eachLock({ limit: 2 })) listed.add(lock)
+          missing = missing.filter(lock => !listed.has(lock))
+          counts.listings++
+        } catch (error) {
+          if (!(error instanceof BatonError)) throw error
+        }
+        if (missing.length > 0) await this.#client.sleep(LIST_AGAIN_MS)
+      }
+    }
+    const done = look()
+    await this.#until(done, LISTED_MS, 'listing', () => `${missing} are not listed`)
   }
 
   #uselessness(lock: string, why: string): string {

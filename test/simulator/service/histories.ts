@@ -17,6 +17,7 @@ type Note = (who: string, text: string) => void
 
 export class Histories {
   readonly #note: Note
+  /** By lock and generation. */
   readonly #locks = new Map<string, Recording>()
   /** How many steps of each object are durable. */
   readonly #steps = new Map<string, number>()
@@ -25,16 +26,21 @@ export class Histories {
     this.#note = note
   }
 
-  eventsOf(lock: string): readonly HistoryEvent[] {
-    return this.#of(lock).events
+  eventsOf(lock: string, generation: number): readonly HistoryEvent[] {
+    return this.#of(lock, generation).events
   }
 
-  committed(object: SimObject, group: Group, now: number): void {
+  /** Whoever was at this participant is gone with the lock. */
+  ended({ lock, participant }: SimObject, generation: number, at: number): void {
+    this.#leave(lock, generation, participant, at)
+  }
+
+  committed(object: SimObject, generation: number, group: Group, now: number): void {
     for (const text of this.#newSteps(object, group)) {
       const { history } = JSON.parse(text) as { readonly history: readonly HistoryEvent[] }
       for (const event of history) {
         this.#note(object.name, describe(event))
-        this.#record(object.lock, { ...event, at: now })
+        this.#record(object.lock, generation, { ...event, at: now })
       }
     }
   }
@@ -55,25 +61,30 @@ export class Histories {
   }
 
   /** The replica is empty, and whoever was at this participant is gone with it. */
-  wiped({ lock, participant, name }: SimObject, at: number): void {
+  wiped({ lock, participant, name }: SimObject, generation: number, at: number): void {
     this.#steps.delete(name)
-    const { users } = this.#of(lock)
-    this.#record(lock, { at, type: 'wipe', participant })
-    const gone = [...users].filter(([, user]) => user.participant === participant)
-    for (const [user] of gone) this.#record(lock, { at, type: 'crash', participant, user })
+    this.#record(lock, generation, { at, type: 'wipe', participant })
+    this.#leave(lock, generation, participant, at)
   }
 
-  #record(lock: string, event: HistoryEvent): void {
-    const recording = this.#of(lock)
+  #leave(lock: string, generation: number, participant: number, at: number): void {
+    const { users } = this.#of(lock, generation)
+    const gone = [...users].filter(([, user]) => user.participant === participant)
+    for (const [user] of gone) this.#record(lock, generation, { at, type: 'crash', participant, user })
+  }
+
+  #record(lock: string, generation: number, event: HistoryEvent): void {
+    const recording = this.#of(lock, generation)
     recording.users.follow(recording.events.length, event)
     recording.events.push(event)
   }
 
-  #of(lock: string): Recording {
-    const known = this.#locks.get(lock)
+  #of(lock: string, generation: number): Recording {
+    const key = `${lock} ${generation}`
+    const known = this.#locks.get(key)
     if (known !== undefined) return known
     const recording = { events: [], users: new ActiveUsers() }
-    this.#locks.set(lock, recording)
+    this.#locks.set(key, recording)
     return recording
   }
 }

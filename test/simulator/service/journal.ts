@@ -67,6 +67,17 @@ export interface WatchSeen {
   readonly opId: string | null
 }
 
+export interface DeleteSeen {
+  readonly lock: string
+  readonly by: string
+  /** The one that was meant. */
+  readonly generation: number
+  readonly begunAt: number
+  readonly endedAt: number
+  /** The client was told that it is deleted. */
+  readonly isDone: boolean
+}
+
 /** What somebody that only looked was told. */
 export interface LookSeen {
   readonly lock: string
@@ -89,6 +100,7 @@ export class Journal {
   readonly reads: ReadSeen[] = []
   readonly configurations: ConfigurationSeen[] = []
   readonly watched: WatchSeen[] = []
+  readonly deletes: DeleteSeen[] = []
   readonly looks: LookSeen[] = []
   readonly holders: HolderSeen[] = []
   /** What each lock's log held in the end. */
@@ -143,6 +155,15 @@ export class Journal {
     if (status === 'set') this.#world.counts.configured++
     else this.#world.counts.configurationConflicts++
     this.#world.note(by, `${lock} is configured (${status}): ${JSON.stringify(configuration)}`)
+  }
+
+  delete(seen: Omit<DeleteSeen, 'endedAt'>): void {
+    this.deletes.push({ ...seen, endedAt: this.#now })
+    if (seen.isDone) this.#world.counts.deletes++
+    this.#world.note(
+      seen.by,
+      `generation ${seen.generation} of ${seen.lock} is ${seen.isDone ? '' : 'not '}deleted`,
+    )
   }
 
   looked(seen: LookSeen): void {

@@ -4,7 +4,9 @@ import { birthOf } from './losses.ts'
 import type { World } from './world.ts'
 
 export function judgeConfigurations(world: World, lock: string): void {
-  const told = world.journal.configurations.filter(seen => seen.lock === lock)
+  // A client cannot tell which generation it was told about.
+  const isFirst = world.latestGeneration(lock) === 1
+  const told = world.journal.configurations.filter(seen => isFirst && seen.lock === lock)
   const [first] = told
   for (const other of told) {
     if (other.configuration === first!.configuration) continue
@@ -14,9 +16,11 @@ export function judgeConfigurations(world: World, lock: string): void {
     )
   }
   const chosen = new Map<string, string>()
+  const latest = world.latestGeneration(lock)
   for (const object of world.objects.values()) {
     const birth = object.lock === lock ? birthOf(object) : null
-    if (birth?.chosen) chosen.set(JSON.stringify([birth.generation, birth.chosen]), object.name)
+    if (birth?.chosen && birth.generation === latest)
+      chosen.set(JSON.stringify([birth.generation, birth.chosen]), object.name)
   }
   if (chosen.size > 1) {
     const each = [...chosen].map(([text, name]) => `${name} has ${text}`)

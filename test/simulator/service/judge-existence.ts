@@ -28,7 +28,8 @@ export function judgeUnused(world: World): void {
 }
 
 export function judgeExistence(world: World, lock: string): void {
-  const { looks, operations, grants } = world.journal
+  const { looks, operations, grants, deletes } = world.journal
+  if (deletes.some(seen => seen.lock === lock)) return
   const denied = looks.filter(look => look.lock === lock && look.code === 'no_such_lock')
   if (denied.length === 0) return
   const uses = operations

@@ -17,7 +17,7 @@ const MARGIN_MS = 500
 type Grant = Extract<HistoryEvent, { type: 'crit' }>
 
 export function judgeGhosts(world: World, lock: string): void {
-  const events = world.histories.eventsOf(lock)
+  const events = world.histories.eventsOf(lock, world.latestGeneration(lock))
   const told = new Set(world.journal.grants.filter(grant => grant.lock === lock).map(({ fence }) => fence))
   const hasWaited = (grant: Grant) => {
     const isTry = (event: HistoryEvent) => event.type === 'try' && event.user === grant.user

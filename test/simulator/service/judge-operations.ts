@@ -9,12 +9,18 @@ import type { OperationCall } from './journal.ts'
 import type { Truth } from './truth.ts'
 import type { World } from './world.ts'
 
-export function judgeOperations(world: World, lock: string, truth: Truth): void {
-  const calls = world.journal.operations.filter(call => call.lock === lock)
+/** `isMeant`: the call may be about the generation of the lock that this is the truth of. */
+export function judgeOperations(
+  world: World,
+  lock: string,
+  truth: Truth,
+  isMeant: (call: OperationCall) => boolean,
+): void {
+  const calls = world.journal.operations.filter(call => call.lock === lock && isMeant(call))
   const byOpId = new Map<string, OperationCall[]>()
   for (const call of calls) byOpId.set(call.opId, [...(byOpId.get(call.opId) ?? []), call])
   for (const [opId, about] of byOpId) judgeOperation(lock, opId, about, truth)
-  judgeStrangers(lock, byOpId, truth)
+  judgeStrangers(lock, new Set(world.journal.operations.map(({ opId }) => opId)), truth)
   judgeOrderOfTime(lock, calls)
 }
 
@@ -60,7 +66,7 @@ function judgeApplied(lock: string, call: OperationCall, inState: number | null,
 }
 
 /** Nothing is applied that nobody asked for. */
-function judgeStrangers(lock: string, known: ReadonlyMap<string, unknown>, truth: Truth): void {
+function judgeStrangers(lock: string, known: ReadonlySet<string>, truth: Truth): void {
   for (const { opId, sequence } of truth.order.entries) {
     if (!known.has(opId)) violate('strangers', `${lock}: ${opId} at ${sequence} was never asked for`)
   }

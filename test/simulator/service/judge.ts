@@ -11,6 +11,7 @@ import type { ProtocolName } from '../../../shared/protocols/protocol.ts'
 import { keyValue } from '../../../shared/resource/key-value.ts'
 import { Violation } from '../violation.ts'
 import { judgeConfigurations } from './judge-configurations.ts'
+import { type Attribution, judgeDeletes } from './judge-deletes.ts'
 import { judgeExistence, judgeUnused } from './judge-existence.ts'
 import { judgeFences } from './judge-fences.ts'
 import { judgeGhosts } from './judge-ghosts.ts'
@@ -31,14 +32,41 @@ export function judgeRun(world: World): void {
 }
 
 function judgeLock(world: World, lock: string): void {
-  const configuration = world.losses.configurationOf(lock)
-  const events = world.histories.eventsOf(lock)
-  const guardsState = configuration === null || !LOCK_ONLY.has(configuration.protocol)
   judgeConfigurations(world, lock)
   judgeFences(world, lock)
   judgeGhosts(world, lock)
   judgeExistence(world, lock)
   judgeHolders(world, lock)
+  const latest = world.latestGeneration(lock)
+  const truths: (Truth | null)[] = []
+  for (let generation = 1; generation <= latest; generation++)
+    truths.push(judgeGeneration(world, lock, generation, latest))
+  const attribute: Attribution = (opId, sequence) => {
+    const isThere = (truth: Truth | null) => truth?.entriesOf(opId).some(entry => entry.sequence === sequence)
+    const index = truths.findLastIndex(isThere)
+    return index === -1 ? null : index + 1
+  }
+  judgeDeletes(world, lock, latest, attribute)
+  for (const [index, truth] of truths.entries()) {
+    if (truth === null) continue
+    const generation = index + 1
+    judgeOperations(world, lock, truth, call => {
+      const applied = call.word === 'applied' ? attribute(call.opId, call.sequence!) : null
+      return applied === null ? generation === latest || call.word !== 'applied' : applied === generation
+    })
+    // Neither a read nor an event says which generation it is of.
+    if (latest > 1) continue
+    judgeReads(world, lock, truth)
+    judgeWatches(world, lock, truth)
+  }
+}
+
+/** `null` for a lock that guards no state. */
+function judgeGeneration(world: World, lock: string, generation: number, latest: number): Truth | null {
+  const isLatest = generation === latest
+  const known = world.generations.configurationOf(lock, generation)
+  const configuration = known ?? (isLatest ? world.losses.configurationOf(lock) : null)
+  const events = world.histories.eventsOf(lock, generation)
   if (configuration !== null) {
     const { protocol, participants } = configuration
     const { resultsKept } = world.plan.limits
@@ -46,13 +74,10 @@ function judgeLock(world: World, lock: string): void {
     const header = { format: 1, protocol, participants: participants.length, resource, resultsKept } as const
     judgeHistory({ header, events }, lock)
   }
-  if (!guardsState) return
+  if (configuration !== null && LOCK_ONLY.has(configuration.protocol)) return null
   const order = serialOrder(events)
   const { results } = replay(order, keyValue, world.plan.limits.resultsKept, new Set())
-  const truth = new Truth(events, order, results, world.journal.final.get(lock) ?? null)
-  judgeOperations(world, lock, truth)
-  judgeReads(world, lock, truth)
-  judgeWatches(world, lock, truth)
+  return new Truth(events, order, results, (isLatest && world.journal.final.get(lock)) || null)
 }
 
 function judgeHistory(history: History, lock: string): void {

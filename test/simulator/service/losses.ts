@@ -158,10 +158,12 @@ export class Losses {
   #isBack(object: SimObject, cause: Cause): boolean {
     if (object.lock === LEDGER_NAME) return isHealed(object)
     if (this.#isElsewhere(object)) return true
-    if (cause === 'storage') return isMemberOf(object)
+    if (cause === 'storage' && isMemberOf(object)) return true
     const { standing, incarnation } = birthOf(object) ?? { standing: { status: 'unknown' }, incarnation: 0 }
     const isNow = incarnation === this.#incarnationAt(object)
+    // In a later lock of the same name, which began after the loss, it may be so.
     if (standing.status === 'entitled') return isNow
+    if (cause === 'storage') return false
     return standing.status === 'lost' && isMemberOf(object) && (isNow || this.#isSaidToBeFinished(object))
   }
 
@@ -188,7 +190,9 @@ export class Losses {
 
   /** As its participants have stored it; `null` before there is one. */
   configurationOf(lock: string): LockConfiguration | null {
-    const births = [...this.#world.objects.values()].filter(object => object.lock === lock).map(birthOf)
+    const ofLock = [...this.#world.objects.values()].filter(object => object.lock === lock).map(birthOf)
+    const latest = Math.max(1, ...ofLock.map(birth => birth?.generation ?? 1))
+    const births = ofLock.filter(birth => birth?.generation === latest)
     const values = [...births.map(birth => birth?.chosen), ...births.map(birth => birth?.core)]
     return values.find(value => value !== null && value !== undefined)?.configuration ?? null
   }

@@ -2,10 +2,12 @@
  * The participant as an object of the simulated platform: the same thin shell as
  * worker/participant/durable-object.ts.
  */
+import { isIndexName } from '../../../shared/api/lock-index.ts'
 import { resourceByName } from '../../../shared/resource/registry.ts'
 import { answerResponse } from '../../../worker/answer-response.ts'
 import type { ParticipantRequest } from '../../../worker/participant/calls.ts'
 import { Storage } from '../../../worker/participant/core/storage.ts'
+import { IndexKeeper } from '../../../worker/participant/index/keeper.ts'
 import { LedgerKeeper } from '../../../worker/participant/ledger/keeper.ts'
 import { LEDGER_NAME } from '../../../worker/participant/ledger/name.ts'
 import { type Address, isParticipant } from '../../../worker/participant/lock/lock.ts'
@@ -36,6 +38,7 @@ export function participantEntries(
   const defaults = ({ id }: { readonly id: number }) => world.defaultsOf(object.site, id)
   const storage = new Storage(seen.rows, { eventsKept: EVENTS_KEPT, journalRows: JOURNAL_ROWS })
   if (object.lock === LEDGER_NAME) return ledgerEntries(new LedgerKeeper(seen, storage, defaults), address)
+  if (isIndexName(object.lock)) return indexEntries(new IndexKeeper(seen, storage), address)
   const { limits } = world.plan
   const create = () => new Participant(seen, storage, { limits, defaults, resourceNamed: resourceByName })
   // One that holds nothing begins with its first request.
@@ -85,6 +88,22 @@ function ledgerEntries(ledger: LedgerKeeper, address: Address): Entries {
     fetch: async () => new SimResponse(null, { status: 404 }),
     peer: async body => JSON.stringify(await ledger.peer(address, JSON.parse(body) as PeerRequest)),
     alarm: async () => ledger.alarm(),
+    socketSays: nobody,
+    socketCloses: nobody,
+  }
+}
+
+function indexEntries(index: IndexKeeper, address: Address): Entries {
+  const nobody = (): never => {
+    throw new Error('an index has neither sockets nor alarms')
+  }
+  return {
+    fetch: async request => {
+      const { call } = (await request.json()) as ParticipantRequest
+      return answerResponse(await index.call(call), false) as unknown as SimResponse
+    },
+    peer: async body => JSON.stringify(await index.peer(address, JSON.parse(body) as PeerRequest)),
+    alarm: nobody,
     socketSays: nobody,
     socketCloses: nobody,
   }

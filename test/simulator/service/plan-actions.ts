@@ -73,6 +73,8 @@ export type Action =
   | (Base & { readonly type: 'history' })
   | (Base & { readonly type: 'eject'; readonly byFence: boolean })
   | (Base & { readonly type: 'configure'; readonly wish: Wish })
+  /** `again`: it is said again later, as after a lost answer. */
+  | (Base & { readonly type: 'delete'; readonly force: boolean; readonly again: boolean })
   | (Base & { readonly type: 'look'; readonly look: Look; readonly participant: number })
 
 interface Surroundings {
@@ -103,10 +105,16 @@ export function drawActions(random: Random, surroundings: Surroundings): Action[
   for (let at = random.exponential(pauseMs); at < durationMs; at += random.exponential(pauseMs)) {
     const lock = random.chance(0.5) ? used[0]! : random.pick(used)
     const isEarly = lock.kind === 'late' && at < durationMs / 2
-    actions.push(drawAction(random, id++, at, (isEarly ? used[0]! : lock).name, surroundings))
+    const isEnd = lock.kind === 'mortal' && random.chance(0.2)
+    if (isEnd) actions.push(drawDelete(random, id++, at, lock.name))
+    else actions.push(drawAction(random, id++, at, (isEarly ? used[0]! : lock).name, surroundings))
   }
   return actions.sort((left, right) => left.at - right.at)
 }
+
+const drawDelete = (random: Random, id: number, at: number, lock: string): Action => ({
+  ...{ id, at, lock, type: 'delete', force: random.chance(0.6), again: random.chance(0.3) },
+})
 
 export const plainTransact = (id: number, at: number, lock: string): Action => ({
   id,
@@ -175,7 +183,7 @@ function drawAction(random: Random, id: number, at: number, lock: string, { site
   }
 }
 
-type Drawn = Exclude<Action['type'], 'configure' | 'look'>
+type Drawn = Exclude<Action['type'], 'configure' | 'delete' | 'look'>
 
 const WEIGHTS: { readonly [type in Drawn]: number } = {
   transact: 10,

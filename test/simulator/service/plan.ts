@@ -49,6 +49,8 @@ export type LockKind =
   | 'late'
   /** Configured by two clients at once before anybody uses it. */
   | 'configured'
+  /** Deleted again and again. */
+  | 'mortal'
 
 export interface LockPlan {
   readonly name: string
@@ -241,6 +243,7 @@ function drawLocks(random: Random, { kind, sites }: Deployment): LockPlan[] {
   if (random.chance(0.6)) kinds.push('idle')
   if (random.chance(0.6)) kinds.push('late')
   if (random.chance(0.6)) kinds.push('configured')
+  if (random.chance(0.5)) kinds.push('mortal')
   return kinds.map(lockKind => {
     const isConfigured = lockKind === 'configured' || random.chance(0.15)
     // A cluster refuses more participants than it has processes.

@@ -9,6 +9,7 @@ import { Random } from '../random.ts'
 import type { Print } from '../transcript.ts'
 import { type Counts, zeroCounts } from './counts.ts'
 import type { Entries } from './entries.ts'
+import { Generations } from './generations.ts'
 import { Histories } from './histories.ts'
 import type { Instance } from './instance.ts'
 import { Journal } from './journal.ts'
@@ -41,6 +42,7 @@ export class World {
   readonly objects = new Map<string, SimObject>()
   readonly serving = new Serving(this)
   readonly histories = new Histories((who, text) => this.note(who, text))
+  readonly generations = new Generations()
   readonly losses: Losses
   readonly journal: Journal
   /** From then on nothing goes wrong by itself. */
@@ -127,12 +129,27 @@ export class World {
   }
 
   committed(object: SimObject, group: Group): void {
-    this.histories.committed(object, group, this.loop.now)
+    const before = this.generations.of(object)
+    const hasEnded = this.generations.committed(object, group)
+    const present = this.generations.of(object)
+    // What was written before storage was emptied, in the same group, is of the lock that was there.
+    const emptied = hasEnded ? group.findIndex(([kind]) => kind === 'empty') : 0
+    if (hasEnded) {
+      this.counts.endings++
+      this.histories.committed(object, before, group.slice(0, emptied), this.loop.now)
+      this.histories.ended(object, before, this.loop.now)
+    }
+    this.histories.committed(object, present, group.slice(emptied), this.loop.now)
     this.losses.committed(object, group)
   }
 
   wiped(object: SimObject): void {
-    this.histories.wiped(object, this.loop.now)
+    this.histories.wiped(object, this.generations.of(object), this.loop.now)
+    this.generations.wiped(object)
+  }
+
+  latestGeneration(lock: string): number {
+    return this.generations.latest(lock, this.objects.values())
   }
 
   // ---------------------------------------------------------------- sites

@@ -4,19 +4,29 @@ import type { ParticipantAnswer, ParticipantCall } from '../calls.ts'
 import { acquire, confirm, ticket, withdraw } from './acquire.ts'
 import { type CallContext, done } from './context.ts'
 import type { Conversation } from './conversations.ts'
+import { end } from './delete.ts'
 import { eject } from './eject.ts'
+import { exportLock } from './export.ts'
 import { keepAlive, operate, release } from './grant.ts'
+import { importPart } from './import.ts'
 import { get, list } from './read.ts'
 import { guardsNothing } from './refusals.ts'
 import { history, status } from './status.ts'
 import { transact } from './transact.ts'
 
 /** The calls that concern the guarded state. */
-const OF_STATE: ReadonlySet<ParticipantCall['type']> = new Set(['ops', 'transact', 'get', 'list'])
+const OF_STATE: ReadonlySet<ParticipantCall['type']> = new Set([
+  'ops',
+  'transact',
+  'get',
+  'list',
+  'export',
+  'import',
+])
 
 export function* answer(
   context: CallContext,
-  call: Exclude<ParticipantCall, { type: 'configure' }>,
+  call: Exclude<ParticipantCall, { type: 'configure' | 'locks' }>,
 ): Conversation<ParticipantAnswer> {
   if (OF_STATE.has(call.type) && context.member.guarded === null) {
     return 'opId' in call ? { ...guardsNothing, outcome: 'not-applied' } : guardsNothing
@@ -48,5 +58,11 @@ export function* answer(
       return done(200, history(context, call) as unknown as Json)
     case 'eject':
       return yield* eject(context, call)
+    case 'delete':
+      return yield* end(context, call)
+    case 'export':
+      return yield* exportLock(context)
+    case 'import':
+      return yield* importPart(context, call)
   }
 }

@@ -117,6 +117,11 @@ export class Conversations {
     }
   }
 
+  /** The lock was deleted: nobody gets any other answer. */
+  endAll(): void {
+    for (const pending of [...this.pending.values()].flatMap(set => [...set])) this.settle(pending, null)
+  }
+
   /** At most once: the first answer counts, and the conversation goes on after the step. */
   private settle(pending: Pending, event: UserOutput | null): void {
     const { key } = pending.question

@@ -7,7 +7,7 @@ import type { ParticipantAnswer, ParticipantCall } from '../calls.ts'
 import { weigh } from '../core/weigh.ts'
 import { tooMany } from './refusals.ts'
 
-type Call = Exclude<ParticipantCall, { type: 'configure' }>
+type Call = Exclude<ParticipantCall, { type: 'configure' | 'locks' }>
 
 /** What makes room, and how the router finds out that a participant which keeps it waiting is there. */
 const ALWAYS_TAKEN: ReadonlySet<Call['type']> = new Set([
@@ -17,6 +17,7 @@ const ALWAYS_TAKEN: ReadonlySet<Call['type']> = new Set([
   'release',
   'keepalive',
   'eject',
+  'delete',
 ])
 
 /** A call that was taken. */

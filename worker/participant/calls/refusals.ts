@@ -33,6 +33,8 @@ export function refusalProblem(refusal: Refusal, opId?: string): ProblemAnswer {
     case 'not-reached':
     case 'no-such-members':
       return membersNotChanged
+    case 'ended':
+      return { ...lockDeleted, ...(opId !== undefined && { outcome: 'not-applied' }) }
     case 'not-supported':
       return {
         type: 'problem',
@@ -62,6 +64,28 @@ const membersNotChanged: ProblemAnswer = {
   type: 'problem',
   code: 'conflict',
   detail: 'The members of the lock were not changed.',
+}
+
+/** Of whoever waited for the lock. Nothing was begun. */
+export const lockDeleted: ProblemAnswer = {
+  type: 'problem',
+  code: 'no_such_lock',
+  detail: 'The lock was deleted while this request waited. Asking again creates a new lock of this name.',
+}
+
+/**
+ * Why a lock cannot be deleted, or `null`. The holder ends a lock without a log by never letting go: that is
+ * no use where silence, or death, counts as permission.
+ */
+export function cannotEnd({ protocol, options }: LockConfiguration): ProblemAnswer | null {
+  const unsafe = (['implicitReply', 'declareDeadAfterMs'] as const).find(
+    name => options?.[name] !== undefined,
+  )
+  if (unsafe === undefined) return null
+  const detail =
+    `A lock with the protocol ${protocol} and the option ${unsafe} cannot be deleted: its participants may go on ` +
+    'without hearing of it. Locks with other protocols, or without this option, can.'
+  return { type: 'problem', code: 'not_supported', detail }
 }
 
 /** A protocol without a log: there is no state, and nobody can tell the order of events elsewhere. */

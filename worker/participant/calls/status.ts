@@ -13,6 +13,7 @@ export function status(context: CallContext): ParticipantStatus {
   const { peerRequests, ...gauges } = figures()
   return {
     configuration,
+    generation: member.engine.birth.generation,
     phase,
     epoch,
     sequence,

@@ -40,8 +40,13 @@ export interface EngineHost {
   onBirth(events: readonly BirthEvent[]): void
   /** What the machine had in memory is gone: callers that wait for the birth ask again. */
   onRestart(): void
-  /** The core has lost everything, and begins anew or not at all. Called in the middle of a step. */
-  onClear(): void
+  /** The participant's own records that are kept when its lock is deleted. */
+  readonly keptAtEnd: readonly string[]
+  /**
+   * The core has lost everything, and begins anew or not at all. Called in the middle of a step. `isEnded`:
+   * the lock was deleted.
+   */
+  onClear(isEnded: boolean): void
   /** Whether the host handles the end of this timer of the protocol itself. */
   onTimer(timer: string): boolean
 }
@@ -87,8 +92,9 @@ export class Engine {
     this.step({ type: 'ledger', now: this.host.now(), answer })
   }
 
-  finish(incarnation: number): void {
-    this.step({ type: 'finish', now: this.host.now(), incarnation })
+  finish(incarnation: number, generation?: number): void {
+    const through = generation === undefined ? {} : { generation }
+    this.step({ type: 'finish', now: this.host.now(), incarnation, ...through })
   }
 
   user(event: UserInput): void {
@@ -97,6 +103,10 @@ export class Engine {
 
   message(from: number, message: Message): void {
     this.step({ type: 'message', now: this.host.now(), from, message })
+  }
+
+  end(epoch: number, length: number): void {
+    this.step({ type: 'end', now: this.host.now(), epoch, length })
   }
 
   unreachable(peer: number): void {
@@ -168,7 +178,7 @@ export class Engine {
     const { storage } = this.host
     switch (effect.type) {
       case 'save':
-        if (effect.clear) this.clear()
+        if (effect.clear) this.clear(effect.ended === true)
         return storage.save(effect.records, effect.mayWait)
       case 'send':
         return this.host.post(effect.to, effect.message)
@@ -186,9 +196,10 @@ export class Engine {
   }
 
   /** The core that was here is gone, with everything that it had. */
-  private clear(): void {
-    this.host.storage.clearProtocol()
-    this.host.onClear()
+  private clear(isEnded: boolean): void {
+    if (isEnded) this.host.storage.empty(this.host.keptAtEnd)
+    else this.host.storage.clearProtocol()
+    this.host.onClear(isEnded)
   }
 
   /** What is in memory must not be used any more; storage has everything that counts. */
@@ -222,6 +233,8 @@ const BIRTH_EVENTS: ReadonlySet<string> = new Set<BirthEvent['type']>([
   'configured',
   'configuration-refused',
   'unavailable',
+  'ended',
+  'told',
 ])
 
 const isBirthEvent = (event: Emitted | BirthEvent): event is BirthEvent => BIRTH_EVENTS.has(event.type)

@@ -100,6 +100,15 @@ export class EventLog {
     this.missed = Math.max(this.missed, sequence)
   }
 
+  /** There was nothing, as far as anybody can tell from now on. */
+  empty(): void {
+    this.counts = { next: this.counts.next + this.recent.length, kept: 0, bytes: 0 }
+    this.staged = []
+    this.recent = []
+    this.recentLength = 0
+    this.missed = 0
+  }
+
   // ---------------------------------------------------------------- writing
 
   get isStaged(): boolean {

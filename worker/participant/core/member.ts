@@ -8,6 +8,7 @@ import type { LockContext } from '../../../shared/birth/lock-types.ts'
 import type { EjectionReason } from '../../../shared/history/events.ts'
 import type { Json } from '../../../shared/json.ts'
 import type { Emitted, GuardedState, UserInput, View } from '../../../shared/protocols/protocol.ts'
+import { importOf } from '../../../shared/resource/import.ts'
 import { resultOf } from '../../../shared/resource/replica.ts'
 import { Measurements, type Progress } from '../observe/measurements.ts'
 import { Engine, type EngineHost } from './engine.ts'
@@ -61,6 +62,8 @@ export class Member {
   private measured: object | null = null
   private users: LocalUsers
   private progress: Progress
+  /** This step ends the lock: its history is gone, and what the step did is no part of the next one's. */
+  private hasEnded = false
   /** Users whose clients are gone while an operation is pending: they leave once it is settled. */
   private readonly leaving = new Set<string>()
 
@@ -68,7 +71,7 @@ export class Member {
     this.id = context.self
     this.host = host
     const onStep = (emitted: readonly Emitted[], cause: UserInput | null) => this.onStep(emitted, cause)
-    this.engine = new Engine({ ...host, onStep, onClear: () => this.onClear() }, context)
+    this.engine = new Engine({ ...host, onStep, onClear: isEnded => this.onClear(isEnded) }, context)
     this.users = this.usersNow()
     this.progress = this.progressNow()
     this.measureCore()
@@ -145,7 +148,9 @@ export class Member {
     this.measurements.onProgress(progressBefore, this.progress)
     this.measureCore()
     const ended = this.endedBy(emitted)
-    const changes = emitted.length > 0 || cause !== null ? this.record(before, emitted, cause) : []
+    const isRecorded = !this.hasEnded && (emitted.length > 0 || cause !== null)
+    this.hasEnded = false
+    const changes = isRecorded ? this.record(before, emitted, cause) : []
     this.measure(emitted)
     this.host.onStep({ emitted, changes, before, ended, epoch: this.epochSince(progressBefore) })
     for (const event of emitted) {
@@ -156,12 +161,16 @@ export class Member {
   }
 
   /** What comes later is recorded as of a replica that was empty; watchers have seen some of it. */
-  private onClear(): void {
+  private onClear(isEnded: boolean): void {
     const { events } = this.host.storage
+    if (isEnded) {
+      this.hasEnded = true
+      return this.host.onClear(true)
+    }
     if (this.measured === null) return
     events.record([{ at: this.host.now(), participant: this.id, type: 'wipe' }], [])
     events.missEverything()
-    this.host.onClear()
+    this.host.onClear(false)
   }
 
   private usersNow(): LocalUsers {
@@ -209,7 +218,9 @@ export class Member {
    */
   private measure(emitted: readonly Emitted[]): void {
     for (const event of emitted) {
-      if (event.type === 'applied') this.size?.applied(event.opId, event.changes)
+      const special = event.type === 'applied' ? importOf(event.operation) : null
+      if (special?.restore === 'finish') this.size?.measureAll()
+      else if (event.type === 'applied' && special === null) this.size?.applied(event.opId, event.changes)
       if (event.type === 'restored') this.size?.measureAll()
     }
   }

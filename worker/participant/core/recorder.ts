@@ -7,6 +7,7 @@
 import type { HistoryEvent } from '../../../shared/history/events.ts'
 import type { Json } from '../../../shared/json.ts'
 import type { Emitted, HoldingUser, UserInput, UserOutput, View } from '../../../shared/protocols/protocol.ts'
+import { isAside } from '../../../shared/resource/import.ts'
 import { keyOfCell } from '../../../shared/resource/key-value.ts'
 import type { CellChange } from '../../../shared/resource/resource.ts'
 import type { WatchEvent } from './event-log.ts'
@@ -195,7 +196,8 @@ export function nameOf(participant: number, user: string): string {
 }
 
 function describe(changes: readonly CellChange[]): Json {
-  return changes.map(({ cell, value }) => {
+  const seen = changes.filter(({ cell }) => !isAside(cell))
+  return seen.map(({ cell, value }) => {
     const key = keyOfCell(cell)
     return value === null ? { key, deleted: true } : { key, ...(value as { [member: string]: Json }) }
   })

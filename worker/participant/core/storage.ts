@@ -56,6 +56,8 @@ export class Storage {
   private waiting: string[] = []
   /** The protocol's records as they were found, until they have been read. */
   private found: Map<string, string> | null = new Map()
+  /** Nothing of what is on disk counts any more: this turn empties it. */
+  private isEmptied = false
 
   constructor(rows: Rows, { eventsKept, journalRows }: StorageLimits) {
     this.rows = rows
@@ -111,7 +113,7 @@ export class Storage {
 
   /** The records of the protocol, with what this turn has changed. */
   *protocolRecords(): Iterable<readonly [string, Json]> {
-    const found = this.found ?? this.committed()
+    const found = this.isEmptied ? [] : (this.found ?? this.committed())
     this.found = null
     for (const [key, text] of found)
       if (!isOwn(key) && !this.staged.has(key)) yield [key, JSON.parse(text) as Json]
@@ -121,8 +123,20 @@ export class Storage {
   /** Deletes all records of the protocol, including those that this turn has written. */
   clearProtocol(): void {
     this.isUrgent = true
-    const keys = Array.from(this.committed(), ([key]) => key)
+    const keys = this.isEmptied ? [] : Array.from(this.committed(), ([key]) => key)
     for (const key of [...keys, ...this.staged.keys()]) if (!isOwn(key)) this.staged.set(key, null)
+  }
+
+  /**
+   * Deletes everything but these records of the participant's own, on the disk too. What is put or saved
+   * after this, in the same turn, is kept.
+   */
+  empty(kept: readonly string[]): void {
+    for (const key of [...this.own.keys(), ...this.staged.keys()])
+      if (!kept.includes(key)) this.staged.set(key, null)
+    this.events.empty()
+    this.isEmptied = true
+    this.isUrgent = true
   }
 
   /** All or nothing. If it throws, what is in memory must not be used any more. */
@@ -132,6 +146,10 @@ export class Storage {
     const isUrgent = this.isUrgent || (events.isStaged && !this.hasSavedLater)
     this.isUrgent = false
     this.hasSavedLater = false
+    if (this.isEmptied) {
+      this.changed.clear()
+      this.waiting = []
+    }
     for (const [key, value] of staged) this.waiting.push(lineOf(key, this.note(key, value)))
     this.waiting.push(...events.take())
     staged.clear()
@@ -143,6 +161,7 @@ export class Storage {
     this.waiting = []
     this.rows.transaction(() => {
       if (!this.isBegun) this.begin()
+      if (this.isEmptied) return this.beginAnew()
       const isWritten = this.journal.append(lines)
       if (!isWritten || this.journal.isFull || this.events.isFull) this.fold()
     })
@@ -173,6 +192,15 @@ export class Storage {
     this.isBegun = true
     leaveMark(this.rows)
     writeCheckpoint(this.rows, this.checkpoint)
+  }
+
+  /** All that is left is what this turn has written, and the participant's own records. */
+  private beginAnew(): void {
+    this.isEmptied = false
+    this.rows.empty()
+    for (const [key, value] of this.own) this.changed.set(key, JSON.stringify(value))
+    this.checkpoint = { ...this.checkpoint, segments: [] }
+    this.fold()
   }
 
   /** The journal becomes part of the segments, and the steps that it tells of become blocks. */

@@ -144,7 +144,7 @@ export class LedgerKeeper {
         this.answer = effect.answer
         return
       case 'finish':
-        return this.finish(effect.lock, effect.incarnation)
+        return this.finish(effect)
     }
   }
 
@@ -159,10 +159,11 @@ export class LedgerKeeper {
   }
 
   /** Tells the participant of this lock in this process; it is told again later if it does not hear. */
-  private finish(lock: string, incarnation: number): void {
+  private finish({ lock, incarnation, generation }: Extract<LedgerEffect, { type: 'finish' }>): void {
     const here = { id: this.address!.id, location: null, url: null }
     const { peers } = this.runtime
-    const asked = () => peers.ask(lock, here, { type: 'finish', incarnation }, PEER_TIME_LIMIT_MS)
+    const request = { type: 'finish', incarnation, generation } as const
+    const asked = () => peers.ask(lock, here, request, PEER_TIME_LIMIT_MS)
     this.turns.afterwards(() =>
       this.runtime.background(
         asked().then(

@@ -41,6 +41,7 @@ export class Lock {
   private knownAddress: Address | undefined
   private users: ((birth: Birth) => void)[] = []
   private readonly configurers = new Map<string, Configurer>()
+  private tellers: (() => void)[] = []
   private requests = 0
 
   constructor(host: LockHost) {
@@ -92,7 +93,9 @@ export class Lock {
   /** Called in a turn; callers that wait go on after it. */
   onBirth(events: readonly BirthEvent[]): void {
     for (const event of events) {
-      if (event.type === 'configured' || event.type === 'configuration-refused') {
+      if (event.type === 'ended') continue
+      if (event.type === 'told') this.onTold()
+      else if (event.type === 'configured' || event.type === 'configuration-refused') {
         this.tell(this.configurers.get(event.request)?.resolve, event)
         this.configurers.delete(event.request)
       } else {
@@ -106,6 +109,17 @@ export class Lock {
     }
   }
 
+  /** Calls back, after a turn, once all others know that the lock was deleted. Called in a turn. */
+  onceTold(resolve: () => void): void {
+    this.tellers.push(resolve)
+  }
+
+  private onTold(): void {
+    const { tellers } = this
+    this.tellers = []
+    for (const resolve of tellers) this.host.turns.afterwards(resolve)
+  }
+
   /** Called in a turn: what the engine had in memory is gone. */
   repeat(): void {
     if (this.users.length > 0) this.host.engine.use(false)
@@ -117,6 +131,9 @@ export class Lock {
     if (waiting !== undefined) this.host.turns.afterwards(() => waiting(birth))
   }
 }
+
+/** What a participant keeps of a lock that was deleted, besides the tombstone. */
+export const KEPT_AT_END: readonly string[] = [IDENTITY]
 
 /** Whether the storage is a participant's: an empty one begins with its first request. */
 export const isParticipant = (storage: Storage): boolean => storage.get(IDENTITY) !== undefined

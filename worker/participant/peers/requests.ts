@@ -2,6 +2,7 @@
  * What the objects of a lock, and the ledgers of processes, ask each other: JSON in the body of a request and
  * of its response.
  */
+import type { IndexEntry } from '../../../shared/api/lock-index.ts'
 import type { LedgerSight, Sight } from '../../../shared/birth/existence.ts'
 import type {
   LedgerAnswer,
@@ -24,7 +25,9 @@ export type PeerRequest =
   /** Who holds the lock at your place with this fence? Answering changes nothing. */
   | { readonly type: 'who'; readonly fence: number }
   /** From the ledger of this process to a participant that was lost: be taken back. */
-  | { readonly type: 'finish'; readonly incarnation: number }
+  | { readonly type: 'finish'; readonly incarnation: number; readonly generation?: number }
+  /** To an object of the index, from a participant of this process: what has become of its lock. */
+  | { readonly type: 'list-lock'; readonly lock: string; readonly entry: IndexEntry }
   | LedgerRequest
 
 /** To a ledger, from the ledger of another process or from a participant in its own. */

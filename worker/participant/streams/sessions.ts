@@ -16,7 +16,14 @@ import {
 import type { Json } from '../../../shared/json.ts'
 import type { Emitted, Refusal, UserOutput } from '../../../shared/protocols/protocol.ts'
 import { outcomeBody } from '../calls/outcome.ts'
-import { opIdConflict, refusalProblem, shareTaken, stateTooLarge, tooMany } from '../calls/refusals.ts'
+import {
+  lockDeleted,
+  opIdConflict,
+  refusalProblem,
+  shareTaken,
+  stateTooLarge,
+  tooMany,
+} from '../calls/refusals.ts'
 import type { ParticipantAnswer } from '../calls.ts'
 import { bytesOf } from '../core/bytes.ts'
 import { boundToConnection } from '../core/connections.ts'
@@ -33,6 +40,8 @@ import { Unread } from './unread.ts'
 /** After this much a client is asked whether it reads. */
 const PROBE_BYTES = API_LIMITS.unreadSessionsBytes / API_LIMITS.sessionsPerParticipant
 const CLOSE_TRY_LATER = 1013
+/** From the range that is free for applications; like the status 404. */
+const CLOSE_NO_SUCH_LOCK = 4404
 
 export class Sessions {
   private readonly turns: Turns
@@ -118,7 +127,10 @@ export class Sessions {
     this.heard(socket, null)
     // For platforms that do not answer it themselves.
     if (message === PING) return this.turns.afterwards(() => socket.send(PONG))
-    const { configuration } = this.member()
+    const { value } = this.member().engine.birth
+    // What was on its way when the lock was deleted: this session is being closed.
+    if (value === null) return
+    const { configuration } = value
     const parsed = parseSessionMessage(message, configuration.resource)
     if (!parsed.ok) {
       const { code, detail, about } = parsed
@@ -291,6 +303,19 @@ export class Sessions {
     if (this.unread.total > API_LIMITS.unreadSessionsBytes) this.closeFurthest()
   }
 
+  /** The lock was deleted: whoever wants a new one opens a new session. */
+  endAll(): void {
+    for (const socket of this.runtime.sockets.all()) {
+      this.unread.delete(socket.tag)
+      this.calls.leave(socket.tag)
+      const { code, detail } = lockDeleted
+      this.turns.afterwards(() => {
+        socket.send(JSON.stringify({ type: 'error', code, detail }))
+        socket.close(CLOSE_NO_SUCH_LOCK, 'The lock was deleted.')
+      })
+    }
+  }
+
   private closeFurthest(): void {
     const socket = this.runtime.sockets.withTag(this.unread.furthest()!)
     if (socket !== undefined) this.close(socket)
@@ -331,6 +356,8 @@ function codeOf(refusal: Refusal['code']): ProblemCode {
       return 'ejected'
     case 'not-supported':
       return 'not_supported'
+    case 'ended':
+      return 'no_such_lock'
     case 'not-a-member':
     case 'elsewhere':
     case 'not-waiting':

@@ -103,12 +103,12 @@ export class Watchers {
    * What the participant has reported so far does not lead to what it will report: its watchers resume with a
    * snapshot.
    */
-  failAll(): void {
+  failAll(reason = 'this participant begins anew'): void {
     const sinks = [...this.watchers.keys()]
     this.watchers.clear()
     this.thaw()
     this.host.turns.afterwards(() => {
-      for (const sink of sinks) sink.fail('this participant begins anew')
+      for (const sink of sinks) sink.fail(reason)
     })
   }
 

@@ -17,21 +17,8 @@ export const lockHandlers = {
     const { routing, caller, times, defaults } = services
     const from = whereFrom(c.get('incoming'))
     const wanted = configurationFrom(defaults(lock), body, from)
-    if (wanted.detector.timeoutMs <= wanted.detector.heartbeatMs) {
-      return malformed(c, [
-        { in: 'body', path: 'detector.timeoutMs', message: 'must be more than heartbeatMs' },
-      ])
-    }
-    const processes = countProcesses(defaults(lock))
-    if (processes !== null && wanted.participants.length > processes) {
-      const message = `must be at most ${processes}: this service has as many processes, and each holds one participant of a lock`
-      return malformed(c, [{ in: 'body', path: 'participants', message }])
-    }
-    const problem = checkOptions(wanted.protocol, wanted.options ?? {}, wanted.participants.length)
-    if (problem !== null) {
-      const message = `do not fit: ${problem.replace(/\.$/, '')}`
-      return malformed(c, [{ in: 'body', path: 'options', message }])
-    }
+    const refusal = checkConfiguration(c, defaults(lock), wanted)
+    if (refusal !== null) return refusal
     let told: LockConfiguration | null = null
     const answer = await routing.anyone({
       lock,
@@ -87,6 +74,28 @@ export const lockHandlers = {
     problemResponse(c, 'not_supported', 'A lock keeps the participants that it was created with.'),
 } satisfies Partial<Handlers>
 
+/** `400` if no lock of this service can be made of this; `null` if one can. */
+export function checkConfiguration(
+  c: RouterContext,
+  defaults: LockConfiguration,
+  wanted: LockConfiguration,
+): Response | null {
+  if (wanted.detector.timeoutMs <= wanted.detector.heartbeatMs) {
+    return malformed(c, [
+      { in: 'body', path: 'detector.timeoutMs', message: 'must be more than heartbeatMs' },
+    ])
+  }
+  const processes = countProcesses(defaults)
+  if (processes !== null && wanted.participants.length > processes) {
+    const message = `must be at most ${processes}: this service has as many processes, and each holds one participant of a lock`
+    return malformed(c, [{ in: 'body', path: 'participants', message }])
+  }
+  const problem = checkOptions(wanted.protocol, wanted.options ?? {}, wanted.participants.length)
+  if (problem === null) return null
+  const message = `do not fit: ${problem.replace(/\.$/, '')}`
+  return malformed(c, [{ in: 'body', path: 'options', message }])
+}
+
 /** Each participant behind a URL is a process of its own; `null` if all are objects of this one. */
 function countProcesses({ participants }: LockConfiguration): number | null {
   return participants.some(({ url }) => url !== null) ? participants.length : null
@@ -109,9 +118,15 @@ const MAX_AT_ONCE = 6
 export class Answers<Body> extends Map<number, Body> {
   readonly problems = new Map<number, ProblemAnswer>()
 
-  /** Whoever says that there is no such lock has asked those that would know. */
-  get saysNoSuchLock(): boolean {
-    return this.size === 0 && [...this.problems.values()].some(isNoSuchLock)
+  /**
+   * That there is no such lock, if somebody says so who has asked those that would know, and nobody else has
+   * it. A participant that was away may still have one of an earlier generation.
+   */
+  get absence(): ProblemAnswer | null {
+    const bodies = [...this.values()] as readonly { readonly generation?: number }[]
+    const latest = Math.max(0, ...bodies.map(({ generation = 1 }) => generation))
+    const isLater = ({ more }: ProblemAnswer) => ((more?.generation ?? 1) as number) > latest
+    return [...this.problems.values()].find(problem => isNoSuchLock(problem) && isLater(problem)) ?? null
   }
 }
 
@@ -125,10 +140,10 @@ export function refuseIfAbsent(
   lock: string,
   answers: Answers<unknown>,
 ): Response | null {
-  if (answers.size > 0) return null
   const problems = [...answers.problems.values()]
-  const problem = problems.find(isNoSuchLock) ?? (routing.hasHeardOf(lock) ? undefined : problems[0])
-  return problem === undefined ? null : pass(c, problem)
+  if (answers.absence !== null) return pass(c, answers.absence)
+  if (answers.size > 0 || routing.hasHeardOf(lock)) return null
+  return problems[0] === undefined ? null : pass(c, problems[0])
 }
 
 /**

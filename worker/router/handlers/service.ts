@@ -51,7 +51,7 @@ export const serviceHandlers = {
     const views: LockViews[] = []
     for (const lock of locks) {
       const statuses = await askAll<ParticipantStatus>(services, lock, () => ({ type: 'status' }))
-      if (statuses.saysNoSuchLock)
+      if (statuses.absence !== null)
         return problemResponse(c, 'no_such_lock', `Nobody has used or configured the lock ${lock}.`)
       views.push(viewsOf(services, lock, statuses))
     }

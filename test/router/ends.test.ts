@@ -1,0 +1,92 @@
+/** `DELETE /v1/locks/{lock}`: which lock is meant, whoever is asked. */
+import { describe, expect, it } from 'vitest'
+import type { Json } from '../../shared/json.ts'
+import type { ParticipantCall } from '../../worker/participant/calls.ts'
+import { createHarness, DEFAULTS, done, problemOf, refuse, statusOf, usualAnswer } from './fake.ts'
+
+const PATH = '/v1/locks/orders'
+
+type Delete = Extract<ParticipantCall, { type: 'delete' }>
+
+function harness() {
+  const made = createHarness()
+  const deletes = (): Delete[] =>
+    made.participants.asked.flatMap(({ call }) => (call.type === 'delete' ? [call] : []))
+  return { ...made, deletes }
+}
+
+const inGeneration = (generation: number) => (call: ParticipantCall) =>
+  call.type === 'status' ? done(200, statusOf({ generation })) : usualAnswer(call, 1)
+
+describe('which generation is meant', () => {
+  it('the latest one that any participant knows of', async () => {
+    const { send, participants, deletes } = harness()
+    participants.onAll(inGeneration(3)).on(1, inGeneration(2))
+    expect((await send('DELETE', PATH)).status).toBe(204)
+    expect(deletes()).toMatchObject([{ generation: 3, force: false }])
+  })
+
+  it('the one that the caller names, and then nobody is asked for it', async () => {
+    const { send, participants, deletes } = harness()
+    expect((await send('DELETE', `${PATH}?generation=7&force=true`)).status).toBe(204)
+    expect(deletes()).toMatchObject([{ generation: 7, force: true }])
+    expect(participants.asked.map(({ call }) => call.type)).toEqual(['delete'])
+  })
+
+  it('the same one where the second participant is asked because the first is silent', async () => {
+    const { send, participants, deletes } = harness()
+    let generation = 4
+    participants
+      .onAll(call => inGeneration(generation)(call))
+      .on(1, call => {
+        if (call.type !== 'delete') return inGeneration(generation)(call)
+        // It is done, its answer is lost, and somebody creates the next lock.
+        generation = 5
+        throw new Error('Network connection lost.')
+      })
+    expect((await send('DELETE', PATH)).status).toBe(204)
+    expect(deletes().length).toBeGreaterThan(1)
+    expect(new Set(deletes().map(call => call.generation))).toEqual(new Set([4]))
+  })
+})
+
+describe('what is passed on', () => {
+  it('404 if there is no such lock: nobody is asked to delete it', async () => {
+    const { send, participants, deletes } = harness()
+    participants.onAll(() => refuse('no_such_lock'))
+    expect((await problemOf(await send('DELETE', PATH))).code).toBe('no_such_lock')
+    expect(deletes()).toEqual([])
+  })
+
+  it('404 although one that was away still has a lock that was deleted', async () => {
+    const { send, participants, deletes } = harness()
+    const absent = () => refuse('no_such_lock', { more: { generation: 2 } })
+    participants.onAll(absent).on(3, inGeneration(1))
+    expect((await problemOf(await send('DELETE', PATH))).code).toBe('no_such_lock')
+    expect((await problemOf(await send('GET', PATH))).code).toBe('no_such_lock')
+    expect(deletes()).toEqual([])
+  })
+
+  it('409 with the holder', async () => {
+    const { send, participants } = harness()
+    const holder: Json = { participant: 2, fence: 9, expiresAt: '2026-11-16T12:00:00.000Z' }
+    participants.onAll(call =>
+      call.type === 'delete' ? refuse('locked', { more: { holder } }) : usualAnswer(call, 1),
+    )
+    expect(await problemOf(await send('DELETE', PATH))).toMatchObject({ code: 'locked', holder })
+  })
+
+  it('what the lock was made of is forgotten', async () => {
+    const { send, participants } = harness()
+    const one = { ...DEFAULTS, participants: DEFAULTS.participants.slice(0, 1) }
+    participants.onAll(call =>
+      call.type === 'status' ? done(200, statusOf({ configuration: one })) : usualAnswer(call, 1),
+    )
+    await send('GET', PATH)
+    expect((await send('DELETE', PATH)).status).toBe(204)
+    participants.asked.length = 0
+    participants.onAll(() => refuse('no_such_lock'))
+    await send('GET', PATH)
+    expect(participants.asked.map(({ participant }) => participant).sort()).toEqual([1, 2, 3])
+  })
+})
