@@ -74,7 +74,6 @@ describe('400 bad_request', () => {
 describe('404 no_such_route', () => {
   it.each([
     '/v1',
-    '/v1/locks',
     '/v1/locks/',
     '/v2/locks/a',
     '/v1/locks/a/b',
