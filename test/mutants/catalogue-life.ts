@@ -117,8 +117,8 @@ const looking: Mutant[] = [
     trap: 'existence',
     title: 'a lock of which nobody says anything is shown as one that exists',
     file: 'worker/router/handlers/locks.ts',
-    find: '  if (answers.size > 0 || routing.hasHeardOf(lock)) return null\n',
-    replace: '  if (answers.size >= 0 || routing.hasHeardOf(lock)) return null\n',
+    find: 'isKnown ? undefined : problems[0]',
+    replace: 'isKnown ? undefined : undefined',
   },
 ]
 

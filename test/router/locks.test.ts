@@ -226,20 +226,26 @@ describe('GET', () => {
     expect(some.participants[0]).toEqual({ id: 1, location: 'weur', reachable: false, ...unknown })
   })
 
-  it.each([
-    ['silent', never],
-    ['not able to answer', () => refuse('no_quorum')],
-  ])('reports participants that are all %s, if the router has heard of the lock', async (_, behaviour) => {
-    const { send, participants } = createHarness()
-    expect((await send('GET', '/v1/locks/orders')).status).toBe(200)
-    participants.onAll(behaviour)
-    const all = (await (await send('GET', '/v1/locks/orders')).json()) as StatusAnswer
+  it('reports participants that are all silent', async () => {
+    const all = await statusWith(participants => participants.onAll(never))
     expect(all.participants.map(({ reachable }) => reachable)).toEqual([false, false, false])
     expect(all.holder).toBeNull()
-    // Of this one it knows nothing, not even that there is such a lock.
-    const other = await send('GET', '/v1/locks/other')
-    expect(await problemOf(other)).toMatchObject({ status: 503, code: 'no_quorum' })
   })
+
+  it.each([['not able to answer', () => refuse('no_quorum')]])(
+    'reports participants that are all %s, if the router has heard of the lock',
+    async (_, behaviour) => {
+      const { send, participants } = createHarness()
+      expect((await send('GET', '/v1/locks/orders')).status).toBe(200)
+      participants.onAll(behaviour)
+      const all = (await (await send('GET', '/v1/locks/orders')).json()) as StatusAnswer
+      expect(all.participants.map(({ reachable }) => reachable)).toEqual([false, false, false])
+      expect(all.holder).toBeNull()
+      // Of this one it knows nothing, not even that there is such a lock.
+      const other = await send('GET', '/v1/locks/other')
+      expect(await problemOf(other)).toMatchObject({ status: 503, code: 'no_quorum' })
+    },
+  )
 
   it('asks all at once', async () => {
     let waiting = 0

@@ -31,6 +31,7 @@ async function samplesOf(metric: string, ...locks: readonly TestLock[]): Promise
 it('tells of grants, operations, ejections, epochs, who waits and who holds', async () => {
   const lock = cluster.lock()
   const other = cluster.lock()
+  await other.transacted([{ increment: 'n' }])
   await lock.transacted([{ put: 'a', value: 'x'.repeat(100) }], { at: 1 })
   await lock.transacted([{ increment: 'n' }], { at: 2 })
   const grant = await lock.granted({ at: 3, ttlMs: 600_000 })

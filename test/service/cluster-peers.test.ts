@@ -120,7 +120,8 @@ describe('with the right signature', () => {
     expect(signed.headers.get('x-baton-signature')).toBe(hmac(PEER_SECRET, lines))
     const response = await send(cluster.urlOf(1), proper)
     expect(response.status).toBe(200)
-    expect(await response.json()).toMatchObject({ type: 'done', body: { epoch: 0, queue: 0 } })
+    // Nobody has used this lock.
+    expect(await response.json()).toMatchObject({ type: 'problem', code: 'no_such_lock' })
   })
 
   it('a process answers for its own participants alone: it makes no second one of another', async () => {

@@ -17,6 +17,7 @@ import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { bundle } from '../../worker/local/build.ts'
 import { type RunningWorkerd, startWorkerd } from '../../worker/local/workerd.ts'
+import { eventually } from './eventually.ts'
 import { Histories, violationsOf } from './histories.ts'
 import { type Answer, type RequestOptions, request } from './http.ts'
 import { TestLock } from './lock.ts'
@@ -114,10 +115,14 @@ export function itKeepsEveryPromise(service: JudgedLocks): void {
     const { histories } = service
     for (const lock of histories.names) {
       if (!(await histories.collect(lock))) continue
-      const judgement = histories.judge(lock)
-      expect(violationsOf(judgement), lock).toEqual([])
-      expect(judgement.verdict, lock).not.toBe('invalid')
-      expect(judgement.safety, lock).toBe('valid')
+      expect(histories.judge(lock).safety, lock).toBe('valid')
+      // A participant that ended before it wrote an outcome is woken by this, and settles it again.
+      await eventually(async () => {
+        await histories.collect(lock)
+        const judgement = histories.judge(lock)
+        expect(violationsOf(judgement), lock).toEqual([])
+        expect(judgement.verdict, lock).not.toBe('invalid')
+      })
     }
   })
 }

@@ -487,6 +487,7 @@ export class Participant {
       withdrawals,
       owners,
       events: this.storage.events,
+      flush: () => this.storage.flush(),
       now: () => runtime.now(),
       newRequest: () => `request/${++this.requests}`,
       figures: () => ({

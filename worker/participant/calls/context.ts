@@ -19,6 +19,8 @@ export interface CallContext {
   readonly withdrawals: Withdrawals
   readonly owners: Owners
   readonly events: EventLog
+  /** What waits to be written is written with this turn. */
+  flush(): void
   now(): number
   /** A name for a request that no user makes: a read, an operator's. */
   newRequest(): string

@@ -45,7 +45,9 @@ export function holderHere({ member, owners }: Pick<CallContext, 'member' | 'own
   }
 }
 
-export function history({ events }: CallContext, call: Call<'history'>): HistoryPage {
+/** What is told of the history is written: no crash takes it back. */
+export function history({ events, flush }: CallContext, call: Call<'history'>): HistoryPage {
+  flush()
   return events.historyPage(call.limit ?? API_LIMITS.historyLimit.default, call.cursor ?? null)
 }
 

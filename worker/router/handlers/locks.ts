@@ -130,7 +130,10 @@ export class Answers<Body> extends Map<number, Body> {
   }
 }
 
-/** If nobody knows anything of a lock, it may be that there is no such lock, or that nobody can tell. */
+/**
+ * If nobody knows anything of a lock, it may be that there is no such lock, or that nobody can tell. If
+ * nobody answers at all, all are reported as unreachable: that never fails the call.
+ */
 export function refuseIfAbsent(
   c: RouterContext,
   { routing }: Services,
@@ -138,16 +141,9 @@ export function refuseIfAbsent(
   answers: Answers<unknown>,
 ): Response | null {
   const problems = [...answers.problems.values()]
-  if (answers.absence !== null) return pass(c, answers.absence)
-  if (answers.size > 0 || routing.hasHeardOf(lock)) return null
-  return pass(c, problems[0] ?? NOBODY_ANSWERED)
-}
-
-const NOBODY_ANSWERED: ProblemAnswer = {
-  type: 'problem',
-  code: 'no_quorum',
-  detail: 'No participant answered in time, so not even whether there is such a lock is known.',
-  retryAfterSeconds: 1,
+  const isKnown = answers.size > 0 || routing.hasHeardOf(lock)
+  const problem = answers.absence ?? (isKnown ? undefined : problems[0])
+  return problem === undefined ? null : pass(c, problem)
 }
 
 /**
