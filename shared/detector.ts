@@ -55,14 +55,21 @@ const MAX_ASKED = 16
 /** From so many round trips on, their variation says something. */
 const ENOUGH_SAMPLES = 4
 
+const newPeer = (): Peer => ({
+  suspected: null,
+  mistakes: 0,
+  roundTrip: null,
+  answeredAt: null,
+  asked: [],
+})
+
 export const createDetector = (participants: number): Detector =>
-  Array.from({ length: participants + 1 }, () => ({
-    suspected: null,
-    mistakes: 0,
-    roundTrip: null,
-    answeredAt: null,
-    asked: [],
-  }))
+  Array.from({ length: participants + 1 }, newPeer)
+
+/** Participants up to this number may be watched. */
+export function growDetector(detector: Detector, participants: number): void {
+  while (detector.length <= participants) detector.push(newPeer())
+}
 
 // ---------------------------------------------------------------- times
 

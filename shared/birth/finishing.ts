@@ -3,6 +3,9 @@
  * machine with much to do takes longer for each, and then fewer are begun: its clients come first.
  */
 import { isUnfinished, type Step, writeEntry } from './ledger-state.ts'
+import type { LedgerInput } from './ledger-types.ts'
+
+type Finished = Extract<LedgerInput, { readonly type: 'finished' }>
 
 export function armFinishing(step: Step): void {
   const { entries, soft } = step.state
@@ -45,10 +48,15 @@ function untilNextMs(step: Step): number {
   return step.state.soft.unfinished.length > 0 && hasRoom(step) ? finishMs : finishAgainMs
 }
 
-export function onFinished(step: Step, lock: string, generation: number): void {
-  const { entries, soft } = step.state
+/**
+ * A participant that was taken back in an earlier life of the process is lost again in this one, and will be
+ * told so: it is not finished.
+ */
+export function onFinished(step: Step, { lock, generation, incarnation }: Finished): void {
+  const { record, entries, soft } = step.state
   const entry = entries.get(lock)
   if (entry === undefined || entry.isFinished || generation < entry.lost) return
+  if (record?.status !== 'founded' || incarnation < record.incarnation) return
   writeEntry(step, lock, { ...entry, isFinished: true })
   const wasFull = !hasRoom(step)
   soft.finishing.delete(lock)

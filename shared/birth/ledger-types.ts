@@ -181,7 +181,13 @@ export type LedgerInput =
   | { readonly type: 'timer'; readonly timer: LedgerTimer }
   | { readonly type: 'ask'; readonly question: LedgerQuestion }
   /** A participant that was lost has been taken back. */
-  | { readonly type: 'finished'; readonly lock: string; readonly generation: number }
+  /** `incarnation`: the life of the process in which the others have taken its participant back. */
+  | {
+      readonly type: 'finished'
+      readonly lock: string
+      readonly generation: number
+      readonly incarnation: number
+    }
 
 export type LedgerTimer = 'repeat' | 'finish'
 

@@ -98,7 +98,7 @@ function dispatch(step: Step, input: LedgerInput): void {
     case 'ask':
       return onAsk(step, input.question)
     case 'finished':
-      return onFinished(step, input.lock, input.generation)
+      return onFinished(step, input)
     default:
       return input satisfies never
   }

@@ -143,7 +143,12 @@ export type LockEffect =
   /** The answer comes as an input `ledger`; none comes if the ledger does not answer. */
   | { readonly type: 'ask-ledger'; readonly question: LedgerQuestion }
   /** The participant that was lost here has been taken back, or was no member. */
-  | { readonly type: 'tell-ledger'; readonly lock: string; readonly generation: number }
+  | {
+      readonly type: 'tell-ledger'
+      readonly lock: string
+      readonly generation: number
+      readonly incarnation: number
+    }
   /**
    * The last effect of its step: what the core has in memory must not be used any more. The interpreter
    * forgets the state and all timers, recovers from storage, and gives `start`.

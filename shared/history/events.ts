@@ -126,7 +126,13 @@ export type MarkEvent =
   /** Something goes wrong: the calm is over. */
   | { readonly at: number; readonly type: 'fault' }
   /** From here on these participants are up and reach each other: progress is owed to their users. */
-  | { readonly at: number; readonly type: 'healed'; readonly participants: readonly number[] }
+  | {
+      readonly at: number
+      readonly type: 'healed'
+      readonly participants: readonly number[]
+      /** How many members the lock has then. Default: as many as the header says. */
+      readonly of?: number
+    }
   /**
    * From here on the failure detectors make no more mistakes about the healed ones: there are no more
    * ejections for suspicion.

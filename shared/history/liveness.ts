@@ -29,7 +29,7 @@ export function livenessScope({ header, events }: History): LivenessScope | stri
   const end = events.findIndex((event, index) => index > settled && event.type === 'end')
   if (end < 0) return 'the history has no mark `end` after its mark `settled`'
   const healedParticipants = new Set(mark.participants)
-  if (healedParticipants.size < majority(header.participants))
+  if (healedParticipants.size < majority(mark.of ?? header.participants))
     return 'no majority of the participants was healed'
   return { healed, settled, end, healedParticipants }
 }

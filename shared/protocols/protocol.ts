@@ -14,8 +14,14 @@ import type { Json } from '../json.ts'
 import type { Invocation, Replica } from '../resource/replica.ts'
 import type { CellChange, Cells, Resource } from '../resource/resource.ts'
 
-/** Participants of a lock are numbered 1..N. */
+/** Participants of a lock are numbered 1..N at first. A participant that comes later gets a higher number. */
 export type ParticipantId = number
+
+/**
+ * The members of a lock by number, and where each of them is. What an address means is the interpreter's
+ * business; those that the lock was born with have an empty one, because its configuration says it.
+ */
+export type Members = { readonly [participant: string]: string }
 
 /** The protocols with a token that moves through a replicated log. */
 export type WmeName = 'wme-1' | 'wme-2'
@@ -110,6 +116,18 @@ export type UserInput =
   | { readonly type: 'eject'; readonly request: string; readonly fence?: number }
   /** An operator makes this participant leave the group or come back. `request` names the answer. */
   | { readonly type: 'membership'; readonly request: string; readonly wish: 'leave' | 'join' }
+  /**
+   * An operator changes the members of the lock: `members` are to be those, instead of the set that is called
+   * `base`. Numbers of new ones are higher than all that were ever used. Said again with the same `id`, it is
+   * the same change. `request` names the answer.
+   */
+  | {
+      readonly type: 'change-members'
+      readonly request: string
+      readonly id: string
+      readonly base: number
+      readonly members: Members
+    }
 
 // ---------------------------------------------------------------- effects
 
@@ -180,6 +198,14 @@ export type UserOutput =
   | { readonly type: 'eject-done'; readonly request: string; readonly epoch: number }
   | { readonly type: 'membership-done'; readonly request: string; readonly wish: 'leave' | 'join' }
   | { readonly type: 'readable'; readonly request: string; readonly sequence: number }
+  /** These are the members now, and a majority of them has everything: nobody else is needed any more. */
+  | ({ readonly type: 'members-changed'; readonly request: string } & PresentMembers)
+
+/** A set of members, and the name of it. */
+export interface PresentMembers {
+  readonly configuration: number
+  readonly members: Members
+}
 
 export interface PendingOutcome {
   readonly opId: string
@@ -216,6 +242,14 @@ export type Refusal =
   | { readonly code: 'ended' }
   /** This participant is not a member (yet, or again). */
   | { readonly code: 'not-a-member' }
+  /** This participant is not a member any more. These are, as far as it knows: a hint whom to ask. */
+  | ({ readonly code: 'elsewhere'; readonly epoch: number } & PresentMembers)
+  /** Another change of the members came first: these are the members now. */
+  | ({ readonly code: 'other-members' } & PresentMembers)
+  /** These participants could not be brought up to date, so they did not become members. */
+  | { readonly code: 'not-reached'; readonly participants: readonly ParticipantId[] }
+  /** No set of members: it is empty or too large, or a number in it was used before. */
+  | { readonly code: 'no-such-members' }
   /**
    * The protocol cannot do this: operations on a lock that guards no state, or readers where every user is a
    * writer.
@@ -310,6 +344,15 @@ export interface Limits {
   readonly idleRepeats: number
 }
 
+/**
+ * The highest number of a participant: lists are indexed by it. A lock that has used it up keeps its members.
+ */
+export const MAX_PARTICIPANT_NUMBER = 4_095
+
+/** How many members a lock may have, and how long an address, or the name of a change, may be. */
+export const MAX_MEMBERS = 100
+export const MAX_ADDRESS_LENGTH = 256
+
 /** A lock's choice among the variants of its protocol. An option that is absent is off. */
 export interface ProtocolOptions {
   /**
@@ -354,7 +397,9 @@ export interface ProtocolOptions {
 
 export interface ParticipantConfig {
   readonly self: ParticipantId
-  /** Number of participants. */
+  /** Where this participant is, as a change of members says it (`Members`). Default: an empty address. */
+  readonly address?: string
+  /** Number of participants that the lock was born with. */
   readonly participants: number
   readonly configuration: number
   /** Who has the token at first. Default: participant 1. The same at all participants. */
@@ -383,7 +428,12 @@ export interface Context {
  * be changed.
  */
 export interface View {
-  readonly membership: 'blank' | 'joining' | 'member' | 'left'
+  readonly membership: 'blank' | 'joining' | 'member' | 'left' | 'removed'
+  /**
+   * The members of the lock as far as this participant knows. `isHandedOver`: a majority of them has
+   * everything. Absent: the members of this protocol do not change.
+   */
+  readonly members?: PresentMembers & { readonly isHandedOver: boolean }
   /** For status pages: the paper's name for what this participant is doing. */
   readonly phase: string
   /** 0 in protocols without epochs. */

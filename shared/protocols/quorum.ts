@@ -5,14 +5,21 @@ export const majority = (participants: number): number => Math.floor(participant
 
 /** The largest number that a majority has reached. `reached` is indexed by participant; index 0 is unused. */
 export function reachedByMajority(reached: readonly number[]): number {
-  const participants = reached.length - 1
+  return reachedByMajorityOf(
+    reached.slice(1).map((_, index) => index + 1),
+    reached,
+  )
+}
+
+/** The largest number that a majority of these participants has reached. */
+export function reachedByMajorityOf(members: readonly number[], reached: readonly number[]): number {
   let best = 0
-  for (let i = 1; i <= participants; i++) {
-    const candidate = reached[i]!
+  for (const member of members) {
+    const candidate = reached[member]!
     if (candidate <= best) continue
     let holders = 0
-    for (let j = 1; j <= participants; j++) if (reached[j]! >= candidate) holders++
-    if (holders >= majority(participants)) best = candidate
+    for (const other of members) if (reached[other]! >= candidate) holders++
+    if (holders >= majority(members.length)) best = candidate
   }
   return best
 }

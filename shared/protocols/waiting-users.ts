@@ -86,6 +86,14 @@ export function takeFirst<Kind extends Waiter>(step: WaitingStep<Kind>): Kind {
   return waiter
 }
 
+/** Nobody waits here any more. Returns those that did. */
+export function dismissWaiters<Kind extends Waiter>(step: WaitingStep<Kind>): readonly Kind[] {
+  const { waiters } = step.localQueue
+  for (const waiter of waiters) remove(step, waiter)
+  setWaitTimer(step)
+  return waiters
+}
+
 /** `isGone` is told of the user that has given up. */
 export function onWithdraw<Kind extends Waiter>(
   step: WaitingStep<Kind>,

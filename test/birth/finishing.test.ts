@@ -36,7 +36,8 @@ function wait(): number | null {
   return afterMs
 }
 
-const finished = (lock: string) => step({ type: 'finished', lock, generation: 1 })
+const finished = (lock: string, incarnation = 1) =>
+  step({ type: 'finished', lock, generation: 1, incarnation })
 
 beforeEach(() => {
   begun = []
@@ -89,5 +90,14 @@ describe('what was lost is finished', () => {
     expect(timerMs).toBeNull()
     finished(begun[0]!)
     expect(timerMs).toBe(finishMs)
+  })
+
+  it('regression: not by a participant that was taken back in an earlier life of the process', () => {
+    Object.assign(state.record!, { incarnation: 2 })
+    wait()
+    finished(begun[0]!, 1)
+    expect(ledger.health(state).unfinishedLocks).toBe(LOCKS)
+    finished(begun[0]!, 2)
+    expect(ledger.health(state).unfinishedLocks).toBe(LOCKS - 1)
   })
 })

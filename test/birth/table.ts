@@ -284,7 +284,7 @@ export class Table {
         case 'tell-ledger':
           this.calls.push({
             id,
-            input: { type: 'finished', lock: effect.lock, generation: effect.generation },
+            input: { ...effect, type: 'finished' },
           })
           break
         case 'restart':

@@ -250,7 +250,7 @@ export class World {
       case 'ask-ledger':
         return this.callLedger(host, { type: 'ask', question: effect.question })
       case 'tell-ledger':
-        return this.callLedger(host, { type: 'finished', lock: effect.lock, generation: effect.generation })
+        return this.callLedger(host, { ...effect, type: 'finished' })
       case 'restart':
         this.end(host)
         return this.schedule(0, () => this.startParticipant(host))

@@ -5,6 +5,8 @@
 
 export interface Bound {
   readonly participants: number
+  /** How many of them, the last ones, the lock is not born with. */
+  readonly newcomers: number
   /** The participants that have a user each. */
   readonly users: readonly number[]
   /** Those of them whose user is a reader, if the protocol has readers. */
@@ -13,6 +15,8 @@ export interface Bound {
   readonly tries: number
   /** Operations of all users together. */
   readonly operations: number
+  /** How often an operator asks for all participants as members but the last that the lock was born with. */
+  readonly changes: number
   /**
    * `link`: messages from one participant to another arrive in the order in which they were sent. `none`: in
    * any order.
@@ -52,10 +56,12 @@ export interface Bound {
 /** The bound that is searched by default. */
 export const DEFAULT_BOUND: Bound = {
   participants: 3,
+  newcomers: 0,
   users: [1, 2],
   readers: [],
   tries: 2,
   operations: 2,
+  changes: 0,
   order: 'link',
   lag: 0,
   ballots: 3,
@@ -83,9 +89,9 @@ export const FAULTS = [
 ] as const
 
 export type FaultName = (typeof FAULTS)[number]
-export type BudgetName = FaultName | 'operations'
+export type BudgetName = FaultName | 'operations' | 'changes'
 
-const BUDGETS: readonly BudgetName[] = [...FAULTS, 'operations']
+const BUDGETS: readonly BudgetName[] = [...FAULTS, 'operations', 'changes']
 
 /** Budgets by number, so that the search need not look names up. */
 export const budgetOf = (name: BudgetName): number => BUDGETS.indexOf(name)

@@ -34,6 +34,11 @@ export const COVERAGE_GOALS = [
   'recovered in the critical section',
   'recovered in a sealed epoch',
   'an event said again after a crash, and answered',
+  'a newcomer brought up to date',
+  'a newcomer became a member',
+  'a member removed',
+  'a tombstone',
+  'a holder that stayed while the members changed',
   'two tokens in different epochs at once',
   'two users in the critical section at once, in different epochs',
 ] as const
@@ -53,6 +58,7 @@ export function noteStep(
   const reach = (name: CoverageGoal) => findings.reach(name)
   noteEmitted(reach, seat, after, effects)
   noteLog(reach, context, seat.state, input, after)
+  noteMembers(reach, seat.state, after)
   if (input.type === 'start' && !input.genesis) noteRecovery(reach, context, after)
   if (input.type === 'message') noteMessage(reach, seat.state, input.message.body, after)
   const isSaidAgain = seat.user?.mustRepeat === true && input.type === 'user'
@@ -142,4 +148,20 @@ function noteMessage(
   if (body.type !== 'catch-up') return
   if (after.durable.epoch.epoch > before.durable.epoch.epoch) reach('caught up with a later epoch')
   else if (lengthOf(after.durable) > lengthOf(before.durable)) reach('caught up within an epoch')
+}
+
+function noteMembers(
+  reach: (name: CoverageGoal) => void,
+  { durable: before }: WmeState,
+  { durable: after }: WmeState,
+): void {
+  const [was, is] = [before.membership, after.membership]
+  if (is.status === 'joining' && is.isPrimed) reach('a newcomer brought up to date')
+  if (was.status === 'joining' && was.isPrimed && is.status === 'member') reach('a newcomer became a member')
+  if (was.status === 'member' && is.status === 'removed') reach('a member removed')
+  if (is.status === 'removed' && !is.hasData) reach('a tombstone')
+  const isInside =
+    inCriticalSection(before.stub.phase) && before.stub.grant?.fence === after.stub.grant?.fence
+  if (isInside && before.epoch.set !== after.epoch.set)
+    reach('a holder that stayed while the members changed')
 }

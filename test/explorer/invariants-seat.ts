@@ -61,7 +61,7 @@ function checkRequests(findings: Findings, context: Context, { isUp, state }: Se
   const { durable, derived, soft } = state
   const seen = new Set<number>()
   for (const { participant, requestId } of soft.requests) {
-    if (seen.has(participant) || requestId <= derived.granted[participant]!) {
+    if (seen.has(participant) || requestId <= (derived.granted[participant] ?? 0)) {
       findings.violate('at most one queued request each, newer than granted (I13)', textOf(soft.requests))
     }
     seen.add(participant)
@@ -97,7 +97,10 @@ function checkReplica(findings: Findings, context: Context, { isUp, state }: Sea
 
 /** What the user was told about its operations is what its participant has done. */
 function checkUser(findings: Findings, { state, user }: Seat): void {
-  if (user === null) return
+  const { membership } = state.durable
+  // A participant that was removed has dropped its results, once others have them.
+  const hasDropped = membership.status === 'removed' && !membership.hasData
+  if (user === null || hasDropped) return
   for (const { opId, outcome, sequence } of user.operations) {
     const stored = resultOf(state.durable.replica, opId)
     // A crash may come before the application is written: then the log has it, and it is applied again.

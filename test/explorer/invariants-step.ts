@@ -26,8 +26,10 @@ export function checkStep(
   checkNothingFalls(findings, before, after)
   checkSealed(findings, before, after, effects)
   for (const effect of effects) {
-    if (effect.type === 'send') checkSend(findings, context, after.durable, effect.message.body)
-    else if (effect.type === 'emit') checkEmit(findings, after, effect.event)
+    if (effect.type === 'send') {
+      checkSend(findings, context, after.durable, effect.message.body)
+      checkMember(findings, context, after, effect.message.body)
+    } else if (effect.type === 'emit') checkEmit(findings, after, effect.event)
   }
 }
 
@@ -88,6 +90,25 @@ function checkSealed(findings: Findings, before: WmeState, after: WmeState, effe
       findings.violate(property, textOf(body))
     }
   }
+}
+
+/** What only members say: votes, acknowledgements, entries, and that they are in the epoch. */
+const OF_MEMBERS: readonly WmeMessage['type'][] = [
+  ...(['invoke', 'invoke-ack', 'do-invoke', 'pre-vote-reply', 'new-epoch', 'installed'] as const),
+  ...(['prepare', 'promise', 'accept', 'accepted', 'read-index-reply'] as const),
+]
+
+/** M2, M10: nobody speaks in an epoch of which it is no member, or without all that comes before. */
+function checkMember(
+  findings: Findings,
+  context: Context,
+  { durable, derived }: WmeState,
+  body: WmeMessage,
+): void {
+  if (!OF_MEMBERS.includes(body.type) || ('epoch' in body && body.epoch < durable.epoch.epoch)) return
+  const isMember = durable.membership.status === 'member' && derived.members.includes(context.config.self)
+  if (isMember && lengthOf(durable) >= durable.epoch.start) return
+  findings.violate('only members with everything speak in an epoch (M2)', textOf(body))
 }
 
 /** I17: the durable precondition of each message, by the state that the save before it has stored. */

@@ -37,6 +37,15 @@ export const LADDER: readonly Rung[] = [
   rung('suspicion', { ...SMALL, suspicions: 1, lag: 2 }),
 ]
 
+/** Of the protocols whose members can change. */
+export const WME_LADDER: readonly Rung[] = [
+  ...LADDER,
+  rung('members', {
+    ...SMALL,
+    ...{ participants: 4, newcomers: 1, changes: 1, users: [1], operations: 0, lag: 1 },
+  }),
+]
+
 // ---------------------------------------------------------------- locks that guard no state
 
 /** The same bound for a lock without operations, in which nobody is suspected. */

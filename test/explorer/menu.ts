@@ -2,7 +2,7 @@
 import { roundOf } from '../../shared/protocols/ballots.ts'
 import { budgetOf } from './bound.ts'
 import type { Seat } from './seat.ts'
-import { inputOfAction, inputOfTimer } from './seats.ts'
+import { CHANGE, inputOfAction, inputOfTimer } from './seats.ts'
 import { actionsOf } from './user.ts'
 
 export interface Menu {
@@ -33,15 +33,21 @@ const SUSPECT: readonly number[] = [inputOfTimer('suspect')]
 const NOBODY: readonly number[] = []
 const OPERATIONS = budgetOf('operations')
 const WITHDRAWALS = budgetOf('withdrawals')
+/** The participant that operators ask: neither the first owner nor the one that has to go. */
+const OPERATED = 2
+const CHANGES: readonly UserItem[] = [{ input: CHANGE, budget: budgetOf('changes') }]
+const NO_CHANGES: readonly UserItem[] = []
 
-export function menuOf({ isUp, state, user }: Seat): Menu {
+export function menuOf({ isUp, participant, state, user }: Seat): Menu {
   const { timers, voters } = state.soft
+  const mayChange = participant === OPERATED && state.durable.membership.status === 'member'
+  const actions = (user === null ? [] : actionsOf(user)).map(action => ({
+    input: inputOfAction(action),
+    budget: action === 'issue' ? OPERATIONS : action === 'withdraw' ? WITHDRAWALS : -1,
+  }))
   return {
     isUp,
-    user: (user === null ? [] : actionsOf(user)).map(action => ({
-      input: inputOfAction(action),
-      budget: action === 'issue' ? OPERATIONS : action === 'withdraw' ? WITHDRAWALS : -1,
-    })),
+    user: [...actions, ...(mayChange ? CHANGES : NO_CHANGES)],
     flushes: FLUSHES.filter(({ timer }) => timers[timer] === true).map(({ input }) => input),
     suspicions: timers.suspect === true ? SUSPECT : NOBODY,
     isAsked: Object.keys(voters).length > 0,

@@ -14,6 +14,7 @@
  *     the next epoch begins with zeros.
  *   - `roundTrips`, `awaited` and `quick` choose who is asked first, and any choice must do. Here nothing
  *     takes time, so those with the smallest numbers are the quickest.
+ *   - `invitations`: here an operator waits for ever. `installed` is a set.
  * Ballots, rounds, request numbers and acknowledged lengths are compared with those in messages, and stay as
  * they are.
  */
@@ -33,4 +34,6 @@ export function normalise(protocol: ProtocolName, { durable, soft }: WmeState): 
   soft.awaited.fill(null)
   soft.quick = []
   if (durable.epoch.sealed) soft.acknowledged.fill(0)
+  for (const change of soft.changes) change.invitations = 0
+  soft.installed.sort()
 }

@@ -18,7 +18,11 @@ export interface Options {
   readonly help: boolean
 }
 
-const NUMBERS = ['participants', 'tries', 'operations', 'lag', 'ballots', ...FAULTS, 'faults'] as const
+const NUMBERS = [
+  ...(['participants', 'newcomers', 'tries', 'operations', 'changes', 'lag', 'ballots'] as const),
+  ...FAULTS,
+  'faults',
+] as const
 
 const listOf = (lines: readonly string[]): string => lines.map(line => `\n  - ${line}`).join('')
 
@@ -33,6 +37,8 @@ export const USAGE = `npm run explore -- [options]
 the bound:
   --participants 3  --users 1,2  --tries 2 (of each user)  --operations 2 (in all)
   --crashes 1  --suspicions 1  --losses 1  --duplicates 1  --faults 4 (in one run)
+  --newcomers 0            how many of the participants come later (wme-1, wme-2), with
+  --changes 0              how often an operator asks for all but the last of the first members
   --order link|none        whether links keep the order of messages
   --lag 0                  messages that may wait on one link; 0: any number
   --ballots 3              rounds of ballots of one epoch (wme-1, wme-2)
@@ -94,6 +100,7 @@ export function boundOf(changes: Partial<Bound>): Bound {
     throw new UsageError('a reader without user')
   if (bound.users.some(user => user < 1 || user > bound.participants))
     throw new UsageError('a user without participant')
+  if (bound.newcomers >= bound.participants) throw new UsageError('nobody but newcomers')
   return { ...bound, faults: Math.min(changes.faults ?? faults, faults) }
 }
 

@@ -104,10 +104,12 @@ export function reportOf(
 // ---------------------------------------------------------------- text
 
 export function describeBound(bound: Bound): string {
-  const { participants, users, readers, tries, operations, order, lag, ballots } = bound
+  const { participants, newcomers, users, readers, tries, operations, changes, order, lag, ballots } = bound
   const faults = FAULTS.filter(name => bound[name] > 0).map(name => `${name} ${bound[name]}`)
   return [
-    `N = ${participants}`,
+    `N = ${participants - newcomers}`,
+    ...(newcomers > 0 ? [`newcomers ${newcomers}`] : []),
+    ...(changes > 0 ? [`changes ${changes}`] : []),
     `users at ${users.join(' and ')}`,
     ...(readers.length === 0 ? [] : [`readers at ${readers.join(' and ')}`]),
     `tries ${tries}`,

@@ -49,6 +49,7 @@ export interface EnteredEpoch {
   readonly start: number
   /** The log up to the start. */
   readonly log: string
+  readonly members: readonly number[]
 }
 
 export const EMPTY_RECORD: Record = { rolledBack: [], epochs: [], starts: 1, committed: 0 }
@@ -99,7 +100,7 @@ export function recorded(record: Record, before: WmeState, after: WmeState): Rec
   const { epoch, owner, start } = after.durable.epoch
   if (epochs.at(-1)?.epoch !== epoch) {
     const log = hashText(textOf(after.durable.log.filter(({ sequence }) => sequence <= start)))
-    epochs = [...epochs, { epoch, owner, start, log }]
+    epochs = [...epochs, { epoch, owner, start, log, members: after.derived.members }]
   }
   const committed = Math.max(record.committed, after.soft.committed)
   const isSame =

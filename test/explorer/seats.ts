@@ -10,6 +10,7 @@ import {
   type Effect,
   type Input,
   type ProtocolOptions,
+  type UserInput,
 } from '../../shared/protocols/protocol.ts'
 import { keyValue } from '../../shared/resource/key-value.ts'
 import type { Bound } from './bound.ts'
@@ -36,7 +37,9 @@ export const inputOfAction = (action: UserAction): number => TIMERS.length + USE
 export const CRASH = TIMERS.length + USER_ACTIONS.length
 export const RECOVER = CRASH + 1
 export const inputOfUnreachable = (peer: number): number => RECOVER + peer
-export const FIRST_MESSAGE = RECOVER + MAX_PARTICIPANTS + 1
+/** An operator asks for other members. */
+export const CHANGE = RECOVER + MAX_PARTICIPANTS + 1
+export const FIRST_MESSAGE = CHANGE + 1
 
 /** What a seat becomes, and what it sends: receivers and messages in turn. */
 export interface Result {
@@ -113,7 +116,11 @@ export class Seats<State, Message extends AnyMessage> implements SeatTable {
     const mode = readers.includes(participant) ? 'shared' : 'exclusive'
     const user = users.includes(participant) ? newUser(participant, tries, mode) : null
     const seat = { participant, isUp: true, state, storage, user, record: EMPTY_RECORD }
-    return this.finish(this.run(seat, user, { type: 'start', now: 0, genesis: true, incarnation: 1 }))
+    const isNewcomer = participant > bornWith(this.bound)
+    const start = { type: 'start', now: 0, genesis: !isNewcomer, incarnation: 1 } as const
+    const result = this.finish(this.run(seat, user, start))
+    // Nobody hears the first call of a newcomer: that it is there is news only once it is invited.
+    return isNewcomer ? { ...result, sends: NOTHING } : result
   }
 
   /** The number of the result of giving this input to this seat. */
@@ -154,6 +161,8 @@ export class Seats<State, Message extends AnyMessage> implements SeatTable {
       const { from, message } = this.messages.mails[input - FIRST_MESSAGE]!
       return this.run(seat, seat.user, { type: 'message', now: 0, from, message })
     }
+    if (input === CHANGE)
+      return this.run(seat, seat.user, { type: 'user', now: 0, event: changeOf(this.bound) })
     if (input > RECOVER)
       return this.run(seat, seat.user, { type: 'unreachable', now: 0, peer: input - RECOVER })
     if (input < TIMERS.length)
@@ -251,11 +260,22 @@ export class Seats<State, Message extends AnyMessage> implements SeatTable {
   }
 }
 
+const bornWith = ({ participants, newcomers }: Bound): number => participants - newcomers
+
+/** All are to be members but the last one that the lock was born with. */
+function changeOf(bound: Bound): UserInput {
+  const numbers = Array.from({ length: bound.participants }, (_, index) => index + 1)
+  const members = Object.fromEntries(
+    numbers.filter(number => number !== bornWith(bound)).map(number => [number, '']),
+  )
+  return { type: 'change-members', request: 'r', id: 'c', base: 0, members }
+}
+
 function contextOf(self: number, bound: Bound, options: ProtocolOptions | undefined): Context {
   return {
     config: {
       self,
-      participants: bound.participants,
+      participants: bornWith(bound),
       configuration: 1,
       localHandoffs: 1,
       // A re-entry that leaves later is a message that is delivered later, which is explored in any case.

@@ -1,6 +1,6 @@
 /** Steps and runs in words. */
 import type { Mail } from './mail.ts'
-import { CRASH, FIRST_MESSAGE, RECOVER, TIMERS, USER_ACTIONS } from './seats.ts'
+import { CHANGE, CRASH, FIRST_MESSAGE, RECOVER, TIMERS, USER_ACTIONS } from './seats.ts'
 import { textOf } from './values.ts'
 import { KEPT, LOST, STRAYED, WAY_TO_LOSE, type Worlds } from './worlds.ts'
 
@@ -15,6 +15,7 @@ export function describeStep(worlds: Worlds, participant: number, input: number,
     if (how === STRAYED) return `${mail} to ${participant} leaves its order`
     return `${who} receives ${mail}${how === KEPT ? ', which stays in flight' : ''}${crashOf(how)}`
   }
+  if (input === CHANGE) return `${who}: an operator asks for other members${crashOf(how)}`
   if (input > RECOVER) return `${who}: participant ${input - RECOVER} cannot be reached${crashOf(how)}`
   if (input < TIMERS.length) return `${who}: the timer '${TIMERS[input]}' fires${crashOf(how)}`
   return `${who}: its user says '${USER_ACTIONS[input - TIMERS.length]}'${crashOf(how)}`

@@ -171,6 +171,8 @@ function hearEjected(user: User, event: Heard<'ejected'>): User | string {
 }
 
 function hearRefused(user: User, { event, refusal }: Heard<'refused'>): User | string {
+  // Its participant was removed: it goes elsewhere.
+  if (refusal.code === 'elsewhere' && user.phase === 'waiting') return { ...leave(user), triesLeft: 0 }
   // Its participant settles the operation before, which it has been told of, again. Then it says this again.
   if (user.doubt && refusal.code === 'busy') return user
   if (!user.doubt || refusal.code !== 'grant-over') return `${event} refused: ${refusal.code}`

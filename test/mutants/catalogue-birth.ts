@@ -370,6 +370,14 @@ const storage: Mutant[] = [
     replace: 'state.soft.finishing.size < context.limits.locks',
   },
   {
+    id: 'birth-finished-in-an-earlier-life',
+    trap: 'finishing',
+    title: 'a participant that was taken back before its process was wiped again counts as finished',
+    file: BIRTH.finishing,
+    find: ' || incarnation < record.incarnation) return',
+    replace: ') return',
+  },
+  {
     id: 'birth-finishing-waits-for-ever',
     trap: 'finishing',
     title: 'a few locks that cannot be finished hold up all the others',

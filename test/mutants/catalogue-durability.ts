@@ -31,9 +31,9 @@ export const durabilityMutants: Mutant[] = [
     id: 'd2-any-incarnation',
     trap: 'D2',
     title: 'a wiped participant takes a state that does not know of its new incarnation',
-    file: WME.catchUp,
-    find: '  return incarnations[step.context.config.self] === membership.incarnation',
-    replace: '  return membership.incarnation > 0',
+    file: WME.learner,
+    find: "epochOf.incarnations[config.self] === membership.incarnation ? 'member' : null",
+    replace: "membership.incarnation > 0 ? 'member' : null",
   },
   {
     id: 'd3-born-again',

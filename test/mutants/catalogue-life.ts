@@ -115,7 +115,7 @@ const looking: Mutant[] = [
   {
     id: 'router-silence-is-absence',
     trap: 'existence',
-    title: 'a lock of which nobody says anything is shown as one that exists',
+    title: 'a lock of which nobody can tell whether it exists is shown as one that does',
     file: 'worker/router/handlers/locks.ts',
     find: 'isKnown ? undefined : problems[0]',
     replace: 'isKnown ? undefined : undefined',

@@ -78,8 +78,8 @@ export const livenessMutants: Mutant[] = [
     trap: 'B3',
     title: 'a request that counts as granted keeps its number',
     file: WME.normal,
-    find: 'durable.stub.requestId <= derived.granted[self]!',
-    replace: 'durable.stub.requestId < 0',
+    find: 'durable.stub.requestId <= granted)',
+    replace: 'durable.stub.requestId < 0)',
   },
   {
     id: 'b4-new-owner-waits',
@@ -118,8 +118,8 @@ export const livenessMutants: Mutant[] = [
     trap: 'B8',
     title: 'a participant whose NEWEP was not collected may become the owner',
     file: WME.termination,
-    find: 'soft.newEpochs[participant] != null && ',
-    replace: '',
+    find: '(soft.newEpochs[participant] != null &&',
+    replace: '(soft.newEpochs !== null &&',
   },
   {
     id: 'b9-incumbent-replaced',
@@ -142,8 +142,8 @@ export const livenessMutants: Mutant[] = [
     trap: 'B10',
     title: 'one vote less than a majority is enough to seal',
     file: WME.preVote,
-    find: 'preVote.agreed.filter(Boolean).length >= majority(',
-    replace: 'preVote.agreed.filter(Boolean).length + 1 >= majority(',
+    find: 'preVote.agreed.filter(Boolean).length >= majorityOf(',
+    replace: 'preVote.agreed.filter(Boolean).length + 1 >= majorityOf(',
   },
   {
     id: 'b10-request-not-passed-on',

@@ -64,8 +64,8 @@ export const messageMutants: Mutant[] = [
     trap: 'majority first',
     title: 'one participant less than a majority is asked first',
     file: WME.roundTrips,
-    find: 'majority(step.context.config.participants) - 1',
-    replace: 'majority(step.context.config.participants) - 2',
+    find: 'majorityOf(step) - 1',
+    replace: 'majorityOf(step) - 2',
   },
   {
     id: 'majority-first-grant',

@@ -113,7 +113,7 @@ export const participantCallMutants: Mutant[] = [
     trap: 'birth: finished',
     title: 'a ledger never hears that a participant was taken back',
     file: PARTICIPANT.keeper,
-    find: "        this.turns.run(() => this.step({ type: 'finished', lock, generation }))\n",
+    find: "        this.turns.run(() => this.step({ type: 'finished', lock, generation, incarnation }))\n",
     replace: '',
   },
   {

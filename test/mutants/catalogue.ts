@@ -16,6 +16,7 @@ import { livenessMutants } from './catalogue-liveness.ts'
 import { lockOnlyMutants } from './catalogue-lock-only.ts'
 import { lossMutants } from './catalogue-loss.ts'
 import { maekawaMutants } from './catalogue-maekawa.ts'
+import { memberMutants } from './catalogue-members.ts'
 import { messageMutants } from './catalogue-messages.ts'
 import { olderMutants } from './catalogue-older.ts'
 import { participantMutants } from './catalogue-participant.ts'
@@ -48,6 +49,7 @@ export interface Mutant {
 
 export const SUBJECTS = [
   'wme',
+  'members',
   'wme-consensus',
   'ricart-agrawala',
   'maekawa',
@@ -64,8 +66,10 @@ export const SUBJECTS = [
 export type Subject = (typeof SUBJECTS)[number]
 
 /** Code that protocols share is mutated for the sake of the first one, unless a mutant names another. */
-export const subjectOf = ({ file, subject }: Mutant): Subject => {
+export const subjectOf = ({ file, trap, subject }: Mutant): Subject => {
   if (subject !== undefined) return subject
+  // The rules of changing members are kept by many files of a protocol.
+  if (/^M\d/.test(trap) && file.startsWith('shared/protocols/wme/')) return 'members'
   if (file.startsWith('shared/birth/')) return 'birth'
   if (file.startsWith('worker/participant/')) return 'participant'
   if (SERVICE.some(folder => file.startsWith(folder))) return 'service'
@@ -82,6 +86,7 @@ export const mutants: Mutant[] = [
   ...coreMutants,
   ...detectorMutants,
   ...messageMutants,
+  ...memberMutants,
   ...wmeConsensusMutants,
   ...ricartAgrawalaMutants,
   ...ricartAgrawalaGroupMutants,

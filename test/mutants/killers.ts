@@ -28,6 +28,8 @@ interface Judges {
   /** As the simulator names them. */
   readonly protocols: string
   readonly participants: readonly number[]
+  /** More words for the simulator. */
+  readonly simulator?: readonly string[]
   readonly explorer: readonly string[]
   /** Whether the simulator of the whole service is a judge, too. */
   readonly service?: true
@@ -45,6 +47,13 @@ const JUDGES: { readonly [subject in Subject]: Judges } = {
     protocols: 'wme-1,wme-2',
     participants: [3, 5],
     explorer: ['test/explorer'],
+  },
+  members: {
+    suites: ['test/protocols/members'],
+    protocols: 'wme-1,wme-2',
+    participants: [3],
+    simulator: ['--members'],
+    explorer: [],
   },
   'wme-consensus': {
     suites: ['test/protocols/wme-consensus', COMMON],
@@ -102,7 +111,7 @@ const JUDGES: { readonly [subject in Subject]: Judges } = {
 }
 
 export function killersOf(subject: Subject, seeds: number): Killer[] {
-  const { suites, without, protocols, participants, explorer, service } = JUDGES[subject]
+  const { suites, without, protocols, participants, simulator = [], explorer, service } = JUDGES[subject]
   const test = (name: string, paths: readonly string[], options: readonly string[] = []): Killer => ({
     name,
     command: [
@@ -122,7 +131,7 @@ export function killersOf(subject: Subject, seeds: number): Killer[] {
     command: [
       'test/simulator/main.ts',
       ...['--protocol', protocols, '--participants', String(count)],
-      ...['--seeds', String(seeds), '--workers', '1', '--stop-at-first', '--no-shrink'],
+      ...['--seeds', String(seeds), '--workers', '1', '--stop-at-first', '--no-shrink', ...simulator],
     ],
   })
   const simulateBirth: Killer = {

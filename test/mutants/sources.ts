@@ -3,6 +3,8 @@ const folder = 'shared/protocols/wme'
 
 export const WME = {
   catchUp: `${folder}/catch-up.ts`,
+  change: `${folder}/change-of-members.ts`,
+  changeRequests: `${folder}/change-requests.ts`,
   commit: `${folder}/commit.ts`,
   distributed: `${folder}/figure-1-acknowledgement.ts`,
   normal: `${folder}/figure-1-normal-phase.ts`,
@@ -10,8 +12,12 @@ export const WME = {
   centralised: `${folder}/figure-4-acknowledgement.ts`,
   fence: `${folder}/fence.ts`,
   grants: `${folder}/grants.ts`,
+  handover: `${folder}/handover.ts`,
+  learner: `${folder}/learner.ts`,
   log: `${folder}/log.ts`,
+  members: `${folder}/members.ts`,
   membership: `${folder}/membership.ts`,
+  outsiders: `${folder}/outsiders.ts`,
   paxos: `${folder}/paxos.ts`,
   preVote: `${folder}/pre-vote.ts`,
   reads: `${folder}/reads.ts`,

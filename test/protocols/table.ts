@@ -57,6 +57,8 @@ export interface TableSettings {
   /** What differs from the defaults. */
   readonly config?: Partial<Omit<ParticipantConfig, 'self' | 'participants'>>
   readonly resource?: Resource
+  /** A participant that comes later knows with how many the lock was born, not how many there are. */
+  readonly keepsCount?: boolean
   /** How many steps pass between two comparisons of the state with storage; 0: never compared. */
   readonly recoverEvery?: number
 }
@@ -98,7 +100,7 @@ export class Table<State extends { durable: unknown }, Message> {
         limits: DEFAULT_LIMITS,
         ...config,
         self,
-        participants: Math.max(participants, self),
+        participants: this.settings.keepsCount ? participants : Math.max(participants, self),
       },
       resource,
     }

@@ -116,7 +116,8 @@ export function itKeepsEveryPromise(service: JudgedLocks): void {
     for (const lock of histories.names) {
       if (!(await histories.collect(lock))) continue
       expect(histories.judge(lock).safety, lock).toBe('valid')
-      // A participant that ended before it wrote an outcome is woken by this, and settles it again.
+      // A participant that ended before it wrote an outcome is woken by this, and settles the operation
+      // again.
       await eventually(async () => {
         await histories.collect(lock)
         const judgement = histories.judge(lock)

@@ -21,11 +21,11 @@ export class Askers<State, Message> {
   /** Reads now and then, anywhere, until the end when all must fall silent. */
   readUntil(end: number): void {
     const world = this.#world
-    const { readMs, options } = world.scenario
+    const { readMs } = world.scenario
     if (readMs === Number.POSITIVE_INFINITY) return
     const next = () => {
       if (world.now >= end) return
-      const at = this.#random.between(1, options.participants)
+      const at = this.#random.between(1, world.size)
       const request = `r${++this.#requests}`
       world.tell(at, { type: 'read', request })
       if (this.#random.chance(0.2)) {

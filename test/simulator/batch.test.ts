@@ -85,10 +85,14 @@ describe('what must have happened', () => {
   it('is asked for only with enough runs, enough participants and the fault on', () => {
     const counts = zeroCounts()
     const batch = { protocol: 'wme-1', participants: 5, faults: FAULTS } as const
-    const all = EXPECTATIONS.filter(({ protocols }) => protocols.includes('wme-1')).map(({ count }) => count)
+    const ofWme1 = EXPECTATIONS.filter(({ protocols }) => protocols.includes('wme-1'))
+    const all = ofWme1.filter(({ isOfChanges }) => !isOfChanges).map(({ count }) => count)
     expect(missing(counts, RUNS_THAT_COUNT - 1, batch)).toEqual([])
     expect(missing(counts, RUNS_THAT_COUNT, batch)).toEqual(all)
     expect(missing(counts, RUNS_THAT_COUNT, { ...batch, participants: 2 })).not.toContain('epochs')
+    const changing = missing(counts, RUNS_THAT_COUNT, { ...batch, members: true })
+    expect(changing).toContain('tombstones')
+    expect(changing).toHaveLength(ofWme1.length - 1)
     const lossy = { ...batch, faults: ['loss'] } as const
     expect(missing(counts, RUNS_THAT_COUNT, lossy)).not.toContain('duplicates')
     expect(missing(counts, RUNS_THAT_COUNT, lossy)).toContain('losses')

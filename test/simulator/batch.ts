@@ -58,8 +58,8 @@ export async function runBatches(command: CommandLine, onProgress: OnProgress): 
 }
 
 function emptyBatch(command: CommandLine, protocol: RunOptions['protocol'], participants: number): Batch {
-  const { faults, durationMs, users, plain } = command
-  const options = { protocol, participants, faults, durationMs, users, plain }
+  const { faults, durationMs, users, plain, members } = command
+  const options = { protocol, participants, faults, durationMs, users, plain, members }
   return { options, runs: 0, steps: 0, seconds: 0, counts: zeroCounts(), failures: [], missing: [] }
 }
 

@@ -27,7 +27,8 @@ export class Calm<State, Message> {
   constructor(world: World<State, Message>) {
     this.#world = world
     const { network, clients } = world.scenario
-    this.#isPossible = network.loss === 0 && clients.loss === 0
+    // While members come and go, who goes first is not counted.
+    this.#isPossible = network.loss === 0 && clients.loss === 0 && world.sets === null
   }
 
   /** The participants of the lock are born, and nothing has gone wrong yet. */

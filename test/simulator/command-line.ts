@@ -27,6 +27,7 @@ export interface CommandLine {
   readonly durationMs: number | null
   readonly users: number | null
   readonly plain: boolean
+  readonly members: boolean
   readonly workers: number
   readonly json: boolean
   readonly stopAtFirst: boolean
@@ -52,6 +53,7 @@ npm run sim -- --service [options]
   --duration MS          virtual length of the phase with faults (drawn from the seed)
   --users NUMBER         most users for each participant (drawn from the seed)
   --plain                without the protocol's options, which are drawn from the seed otherwise
+  --members              operators change the members of the lock all the time (wme-1, wme-2)
   --workers NUMBER       threads (1)
   --stop-at-first        end with the first violation
   --no-shrink            do not look for a smaller run with the same violation
@@ -78,6 +80,7 @@ const OPTIONS = {
   'stop-at-first': { type: 'boolean' },
   'no-shrink': { type: 'boolean' },
   json: { type: 'boolean' },
+  members: { type: 'boolean' },
   replay: { type: 'string' },
   trace: { type: 'boolean' },
   without: { type: 'string' },
@@ -106,6 +109,7 @@ export function parseCommandLine(words: readonly string[]): CommandLine {
     durationMs: number('duration', 1, 1e7, null),
     users: number('users', 1, 10, null),
     plain: values.plain,
+    members: values.members,
     workers: number('workers', 1, 64, 1),
     json: values.json,
     stopAtFirst: values['stop-at-first'],
@@ -119,7 +123,7 @@ export function parseCommandLine(words: readonly string[]): CommandLine {
 }
 
 /** What a run of the service draws from its seed. */
-const OF_PROTOCOLS = ['protocol', 'participants', 'faults', 'duration', 'users', 'plain'] as const
+const OF_PROTOCOLS = ['protocol', 'participants', 'faults', 'duration', 'users', 'plain', 'members'] as const
 
 function refuseContradictions(command: CommandLine, values: Values): void {
   const { service, replay, trace, protocols, participants } = command
@@ -169,7 +173,7 @@ function integer(value: string, option: string, least: number, most: number): nu
 
 /** The command that runs this seed again. */
 export function replayCommand(options: RunOptions, seed: number): string {
-  const { protocol, participants, faults, durationMs, users, plain } = options
+  const { protocol, participants, faults, durationMs, users, plain, members } = options
   const words = [
     'npm run sim --',
     `--protocol ${protocol}`,
@@ -180,5 +184,6 @@ export function replayCommand(options: RunOptions, seed: number): string {
   if (durationMs !== null) words.push(`--duration ${durationMs}`)
   if (users !== null) words.push(`--users ${users}`)
   if (plain) words.push('--plain')
+  if (members) words.push('--members')
   return `${words.join(' ')} --trace`
 }

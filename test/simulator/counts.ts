@@ -52,6 +52,22 @@ export const COUNT_NAMES = [
   'refusals',
   'mischief',
   'groupChanges',
+  // changes of the members
+  'memberChanges',
+  'setsEntered',
+  'wholeSetsReplaced',
+  'changesLost',
+  'changesAskedElsewhere',
+  'newcomersNotReached',
+  'newcomersPrimed',
+  'newcomersWiped',
+  'removals',
+  'lateRemovals',
+  'tombstones',
+  'machinesSwitchedOff',
+  'holdersKept',
+  'holdersRemoved',
+  'ownersDrained',
   // fairness is judged
   'calmStretches',
   // healing

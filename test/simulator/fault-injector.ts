@@ -61,7 +61,7 @@ export class FaultInjector<State, Message> {
   }
 
   get #size(): number {
-    return this.#world.scenario.options.participants
+    return this.#world.size
   }
 
   /**
@@ -76,6 +76,11 @@ export class FaultInjector<State, Message> {
   #wipe(random: Random): void {
     const world = this.#world
     const victim = world.participant(this.#victim(random, this.#anyone(random)))
+    if (world.sets !== null) {
+      const { isOff, incarnation } = victim
+      if (!isOff && incarnation > 0 && world.sets.mayLose(victim.id)) world.life.wipe(victim)
+      return
+    }
     const keeps = (id: ParticipantId) => id !== victim.id && world.subject.isMember(world.participant(id))
     let members = 0
     for (let id = 1; id <= this.#size; id++) if (keeps(id)) members++

@@ -6,6 +6,7 @@
 import type { ParticipantId } from '../../shared/protocols/protocol.ts'
 import { majority } from '../../shared/protocols/quorum.ts'
 import type { Askers } from './askers.ts'
+import type { MemberSets } from './members/member-sets.ts'
 import { Random } from './random.ts'
 import { STREAM } from './scenario.ts'
 import { Violation } from './violation.ts'
@@ -34,7 +35,7 @@ export class Healing<State, Message> {
   readonly #world: World<State, Message>
   readonly #random: Random
   readonly #askers: Askers<State, Message>
-  readonly healed: readonly ParticipantId[]
+  readonly healed: ParticipantId[]
   readonly #broken: readonly ParticipantId[]
 
   constructor(world: World<State, Message>, askers: Askers<State, Message>) {
@@ -46,7 +47,10 @@ export class Healing<State, Message> {
   }
 
   get #all(): ParticipantId[] {
-    return this.#world.participants.slice(1).map(participant => participant.id)
+    return this.#world.participants
+      .slice(1)
+      .filter(({ isOff, incarnation }) => !isOff && (incarnation > 0 || this.#world.sets === null))
+      .map(({ id }) => id)
   }
 
   /**
@@ -55,6 +59,7 @@ export class Healing<State, Message> {
    */
   #chooseHealed(): ParticipantId[] {
     const world = this.#world
+    if (world.sets !== null) return world.sets.chooseSurvivors(this.#random)
     const isMember = (id: ParticipantId) => world.subject.isMember(world.participant(id))
     const shuffled = this.#random.shuffled(this.#all)
     const needed = majority(shuffled.length)
@@ -75,7 +80,8 @@ export class Healing<State, Message> {
     // By then all have repeated once more what they want.
     world.runUntil(world.now + HEARING_MS)
     if (world.scenario.variant.claims.needsEverybody) this.#awaitTurns()
-    world.record({ at: world.now, type: 'healed', participants: this.healed })
+    if (world.sets === null) world.record({ at: world.now, type: 'healed', participants: this.healed })
+    else this.#awaitMembers(world.sets)
     this.#ask()
     world.runUntil(world.now + SETTLING_MS)
     world.record({ at: world.now, type: 'settled' })
@@ -84,6 +90,41 @@ export class Healing<State, Message> {
     this.#requireProgress()
     world.record({ at: world.now, type: 'end' })
     this.#requireSilence()
+  }
+
+  /**
+   * Operators' changes come to an end, one of which replaces a broken member for good. From then on the
+   * members stay, and progress is owed to the users of those that are well.
+   */
+  #awaitMembers(sets: MemberSets): void {
+    const world = this.#world
+    const broken = sets.members.filter(id => !this.healed.includes(id))
+    const gone = broken.length > 0 ? this.#random.pick(broken) : null
+    const newcomer = world.changes?.insist(gone, this.healed) ?? null
+    if (newcomer !== null) {
+      this.healed.push(newcomer)
+      for (const peer of this.#all) {
+        world.network.heal(newcomer, peer, HEALED_DELAY_MS)
+        world.network.heal(peer, newcomer, HEALED_DELAY_MS)
+      }
+    }
+    const deadline = world.now + PROGRESS_MS
+    const isChanging = (id: ParticipantId) => world.subject.isChanging?.(world.participant(id)) === true
+    const owing = () => {
+      for (const question of world.unanswered) return `the change ${question} has no answer`
+      for (const id of this.healed) if (isChanging(id)) return `p${id} wants to change the members`
+      return sets.isHandedOver ? null : `a majority of ${sets.members} has not entered epoch ${sets.config}`
+    }
+    for (let why = owing(); why !== null; why = owing()) {
+      if (world.now >= deadline) throw new Violation('liveness', 'members', why)
+      world.runUntil(world.now + LOOK_EVERY_MS)
+    }
+    for (const id of this.healed) if (!sets.has(id)) world.life.switchOff(world.participant(id))
+    const well = this.healed.filter(id => sets.has(id))
+    this.healed.splice(0, this.healed.length, ...well)
+    for (const client of world.clients) client.isLeaving ||= !well.includes(client.participant)
+    const of = sets.members.length
+    world.record({ at: world.now, type: 'healed', participants: well, of })
   }
 
   /**

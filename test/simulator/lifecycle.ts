@@ -12,12 +12,14 @@ export class Lifecycle<State, Message> {
 
   /** A process begins with what is in storage, and nothing else. */
   start(participant: Participant<State, Message>): void {
-    if (participant.isUp) return
+    if (participant.isUp || participant.isOff) return
     const world = this.#world
     // Only the first start of a participant that never lost anything is the birth of the lock.
-    const genesis = participant.incarnation === 0 && !participant.wasWiped
+    const isBornWith = participant.id <= world.scenario.options.participants
+    const genesis = isBornWith && participant.incarnation === 0 && !participant.wasWiped
     participant.incarnation = ++this.#incarnation
     participant.process++
+    world.size = Math.max(world.size, participant.id)
     participant.state = world.subject.protocol.recover(participant.context, participant.storage)
     participant.isUp = true
     world.transcript.note(world.now, participant.id, 'start')
@@ -77,6 +79,14 @@ export class Lifecycle<State, Message> {
     world.recorder.wiped(world.now, participant.id)
     world.silence(participant)
     world.checks.wiped(participant)
+  }
+
+  /** The machine is gone for good, with everything on it. */
+  switchOff(participant: Participant<State, Message>): void {
+    this.crash(participant)
+    participant.process++
+    participant.isOff = true
+    this.#world.transcript.note(this.#world.now, participant.id, 'switched off')
   }
 
   /** Like SIGSTOP: nothing is lost, but nothing happens. */

@@ -70,7 +70,7 @@ async function shrinkFirst({ options, seed, rule }: Failure): Promise<ShrinkAnsw
 }
 
 function replay(command: CommandLine, seed: number): number {
-  const { protocols, participants, faults, durationMs, users, plain } = command
+  const { protocols, participants, faults, durationMs, users, plain, members } = command
   const options: RunOptions = {
     protocol: protocols[0]!,
     participants: participants[0]!,
@@ -78,6 +78,7 @@ function replay(command: CommandLine, seed: number): number {
     durationMs,
     users,
     plain,
+    members,
   }
   const print = command.trace && !command.json ? (line: string) => say(`${line}\n`) : null
   if (!command.json) say(`${replayCommand(options, seed)}\n\n`)

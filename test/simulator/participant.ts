@@ -33,6 +33,8 @@ export class Participant<State, Message> {
   incarnation = 0
   /** Its storage was lost at least once. */
   wasWiped = false
+  /** It is switched off for good. */
+  isOff = false
   /** How often a crash has taken something that was saved and not written yet. */
   fallBacks = 0
   /** What was planned for a process must not touch its successor after a crash or restart. */

@@ -20,7 +20,8 @@ export class Recorder {
   #inThisStep = 0
 
   constructor(scenario: Scenario, resource: Resource) {
-    const { protocol, participants } = scenario.options
+    const { protocol } = scenario.options
+    const { machines: participants } = scenario
     const { resultsKept } = scenario.limits
     const { localHandoffs } = scenario
     this.#header = { format: 1, protocol, participants, resource: resource.name, resultsKept, localHandoffs }

@@ -13,6 +13,7 @@ import { type Counts, zeroCounts } from './counts.ts'
 import { FaultInjector } from './fault-injector.ts'
 import { Healing } from './healing.ts'
 import { maekawaSubject, ricartAgrawalaSubject } from './lock-only-subject.ts'
+import { MemberChanges } from './members/member-changes.ts'
 import { Random } from './random.ts'
 import { drawScenario, type RunOptions, STREAM } from './scenario.ts'
 import type { Subject } from './subject.ts'
@@ -103,18 +104,22 @@ function live<State, Message>(world: World<State, Message>): void {
   const { variant } = scenario
   if (variant.options !== null) world.transcript.note(0, 0, `options ${JSON.stringify(variant.options)}`)
   const random = new Random(scenario.seed, STREAM.clients)
-  for (const participant of world.participants.slice(1)) world.life.start(participant)
+  const born = world.participants.slice(1, scenario.options.participants + 1)
+  for (const participant of born) world.life.start(participant)
   world.calm.begin()
   for (const [participant, users] of scenario.users.entries()) {
     for (let seat = 1; seat <= users; seat++) {
       const client = new Client(world.clients.length, participant, seat, world, random, scenario.clients)
       world.clients.push(client)
+      // The users of a machine that comes later come with it.
+      if (participant > born.length) continue
       const arrivesAt = scenario.arrivals[participant]!
       if (arrivesAt === 0) client.sitDown()
       else world.after(arrivesAt, () => client.sitDown())
     }
   }
   new FaultInjector(world)
+  if (world.sets !== null) world.changes = new MemberChanges(world, world.sets)
   const askers = new Askers(world)
   askers.readUntil(scenario.durationMs)
   world.runUntil(scenario.durationMs)

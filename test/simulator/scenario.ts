@@ -18,6 +18,8 @@ export interface RunOptions {
   readonly users: number | null
   /** Without any of the protocol's options, whatever the seed would choose. */
   readonly plain?: boolean
+  /** Operators change the members of the lock (wme-1, wme-2). */
+  readonly members?: boolean
 }
 
 export interface Scenario {
@@ -42,6 +44,10 @@ export interface Scenario {
   readonly clients: ClientScenario
   /** Mean time between two linearizable reads. */
   readonly readMs: number
+  /** Mean time between two changes of the members; Infinity: never. */
+  readonly changeMs: number
+  /** Participants, with those that may come later. */
+  readonly machines: number
   /**
    * Everything saved and sent is copied through JSON and frozen: this finds state that is shared or changed
    * in place.
@@ -137,6 +143,7 @@ export const STREAM = {
   mischief: 9,
   leavers: 10,
   arrivals: 11,
+  members: 12,
 } as const
 
 const STRICT_EVERY = 32
@@ -179,6 +186,10 @@ export function drawScenario(options: RunOptions, seed: number, variant: Variant
   const delayMinMs = random.between(1, 4)
   const ttlMinMs = random.between(100, 600)
   const crowd = drawCrowd(seed, options.participants)
+  const machines = drawMachines(seed, options)
+  users.push(...machines.users)
+  crowd.arrivals.push(...machines.users.map(() => 0))
+  clocks.push(...machines.clocks.map(clock => (skewed ? clock : { rate: 1, offsetMs: 0 })))
   return {
     seed,
     options,
@@ -225,6 +236,8 @@ export function drawScenario(options: RunOptions, seed: number, variant: Variant
       shared: claims.readers ? drawReaders(seed) : 0,
     },
     readMs: drawReads(random, claims.guardsState),
+    changeMs: machines.changeMs,
+    machines: options.participants + machines.spare,
     strict: seed % STRICT_EVERY === 0,
   }
 }
@@ -242,6 +255,24 @@ function drawCrowd(seed: number, participants: number): { arrivals: number[]; pa
   const early = random.between(1, participants)
   for (let id = 1; id <= participants; id++) if (id !== early && random.chance(0.7)) arrivals[id] = lateMs
   return { arrivals, patience: 0.02 }
+}
+
+/** Machines that may become members, their users and their clocks. */
+const SPARE_MACHINES = 10
+
+function drawMachines(
+  seed: number,
+  { members, users: most }: RunOptions,
+): { spare: number; changeMs: number; users: number[]; clocks: Clock[] } {
+  if (members !== true) return { spare: 0, changeMs: Number.POSITIVE_INFINITY, users: [], clocks: [] }
+  const random = new Random(seed, STREAM.members * 100 + 1)
+  const users: number[] = []
+  const clocks: Clock[] = []
+  for (let machine = 0; machine < SPARE_MACHINES; machine++) {
+    users.push(Math.min(random.between(0, 2), most ?? 2))
+    clocks.push({ rate: 0.8 * 1.5625 ** random.fraction(), offsetMs: random.between(0, 10_000) })
+  }
+  return { spare: SPARE_MACHINES, changeMs: random.logUniform(400, 4_000), users, clocks }
 }
 
 function drawReads(random: Random, guardsState: boolean): number {

@@ -34,6 +34,8 @@ export interface Subject<State, Message> {
   ): ParticipantId
   /** No user waits at this participant or is inside, and nothing is pending. */
   isIdle(participant: Participant<State, Message>): boolean
+  /** An operator's change of the members is under way here. */
+  isChanging?(participant: Participant<State, Message>): boolean
   /** Up to which sequence the stored replica has applied the log, if the protocol saves what may wait. */
   appliedBy?(storage: ReadonlyMap<string, Json>): number
   /** The replica of the resource. Not called for a lock that guards none. */

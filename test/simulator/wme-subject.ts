@@ -25,6 +25,7 @@ export function wmeSubject(name: ProtocolName): Subject<WmeState, WmeMessage> {
       durable.stub.phase === 'idle' &&
       durable.waiters.length === 0 &&
       soft.reads.length + soft.ejects.length === 0,
+    isChanging: ({ state, isUp }) => isUp && state.soft.changes.length > 0,
     appliedBy: storage => (storage.get('progress') as Progress | undefined)?.applied ?? 0,
     cellsOf: ({ state }) => state.durable.replica.cells,
     createChecks: world => new WmeInvariants(world),

@@ -14,6 +14,8 @@ import { type Counts, zeroCounts } from './counts.ts'
 import { EventQueue } from './event-queue.ts'
 import { Interpreter } from './interpreter.ts'
 import { Lifecycle } from './lifecycle.ts'
+import type { MemberChanges } from './members/member-changes.ts'
+import { MemberSets } from './members/member-sets.ts'
 import { Network } from './network.ts'
 import { Participant } from './participant.ts'
 import { Random } from './random.ts'
@@ -41,9 +43,14 @@ export class World<State, Message> {
   readonly interpreter: Interpreter<State, Message>
   readonly life: Lifecycle<State, Message>
   readonly calm: Calm<State, Message>
+  /** `null` if the members stay. */
+  readonly sets: MemberSets | null
+  changes: MemberChanges<State, Message> | null = null
   /** For everything that is drawn at a step. */
   readonly random: Random
   now = 0
+  /** The highest number of a machine so far. */
+  size: number
   /** After healing, nothing goes wrong any more by itself. */
   hasFaults = true
   /** What operators and readers insist on knowing. */
@@ -61,11 +68,15 @@ export class World<State, Message> {
     this.resource = resource
     this.transcript = transcript
     this.random = new Random(scenario.seed, STREAM.steps)
-    const { participants } = scenario.options
+    this.size = scenario.options.participants
+    const { machines } = scenario
     const networkRandom = new Random(scenario.seed, STREAM.network)
-    this.network = new Network(participants, scenario.network, networkRandom, this.counts)
-    for (let id = 0; id <= participants; id++) this.participants.push(this.#createParticipant(id))
+    this.network = new Network(machines, scenario.network, networkRandom, this.counts)
+    for (let id = 0; id <= machines; id++) this.participants.push(this.#createParticipant(id))
     this.recorder = new Recorder(scenario, resource)
+    this.sets = scenario.options.members
+      ? new MemberSets(this.participants, scenario.options.participants)
+      : null
     this.checks = subject.createChecks(this)
     this.interpreter = new Interpreter(this)
     this.life = new Lifecycle(this)
@@ -183,6 +194,7 @@ export class World<State, Message> {
   }
 
   toUser(participant: Participant<State, Message>, event: UserOutput): void {
+    this.changes?.answered(event)
     if (!('user' in event)) {
       if (event.type === 'readable') this.counts.reads++
       this.unanswered.delete(questionOf(event.request))

@@ -1,5 +1,6 @@
 /** All scenes, and a scene as a page of text. */
 import { figures } from './figures.ts'
+import { members } from './members.ts'
 import type { Stage } from './stage.ts'
 import { traps } from './traps.ts'
 
@@ -12,7 +13,7 @@ export interface Scene {
   play(): Stage
 }
 
-export const scenes: readonly Scene[] = [...figures, ...traps]
+export const scenes: readonly Scene[] = [...figures, ...traps, ...members]
 
 const WIDTH = 110
 

@@ -3,7 +3,7 @@
  * timer comes first. The cluster of the protocol's tests interprets the effects.
  */
 import type { Json } from '../../shared/json.ts'
-import type { Emitted, Protocol } from '../../shared/protocols/protocol.ts'
+import type { Emitted, Members, Protocol } from '../../shared/protocols/protocol.ts'
 import type { WmeMessage } from '../../shared/protocols/wme/messages.ts'
 import type { WmeState } from '../../shared/protocols/wme/state.ts'
 import { Cluster, type Sent } from '../protocols/wme/cluster.ts'
@@ -84,6 +84,17 @@ export class Stage {
 
   withdraw(participant: number, user: string): void {
     this.cluster.user(participant, { type: 'withdraw', user })
+  }
+
+  // ---- operators
+
+  /** A machine that is no member yet. */
+  add(): void {
+    this.cluster.add()
+  }
+
+  change(participant: number, id: string, members: Members, base = 0): void {
+    this.cluster.user(participant, { type: 'change-members', request: id, id, base, members })
   }
 
   private grantOf(user: string): { participant: number; fence: number } {

@@ -1,6 +1,6 @@
 /** Messages, records, inputs and events of `wme-1` and `wme-2` in words, one short line each. */
 import type { Json } from '../../shared/json.ts'
-import type { DurableRecord, Emitted, Input, UserInput } from '../../shared/protocols/protocol.ts'
+import type { DurableRecord, Emitted, Input, Members, UserInput } from '../../shared/protocols/protocol.ts'
 import type { WmeMessage } from '../../shared/protocols/wme/messages.ts'
 import type {
   EndingRecord,
@@ -72,8 +72,20 @@ function bodyInWords(message: WmeMessage): string {
       return `has #${message.length}, committed #${message.committed}`
     case 'catch-up':
       return `${message.entries.map(entryInWords).join(', ')}; committed #${message.committed}`
-    case 'join':
-      return `incarnation ${message.incarnation}`
+    case 'join': {
+      const { incarnation, position } = message
+      return `incarnation ${incarnation}${position === undefined ? '' : `, has #${position.committed}`}`
+    }
+    case 'invite':
+      return 'become a member'
+    case 'change':
+      return `members ${setInWords(message.change.members)}, please`
+    case 'elsewhere':
+      return message.set === undefined ? 'you are none of us' : `members ${setInWords(message.set.members)}`
+    case 'handover':
+      return 'are you in?'
+    case 'installed':
+      return 'yes, with everything before it'
     default:
       return ''
   }
@@ -81,8 +93,11 @@ function bodyInWords(message: WmeMessage): string {
 
 function decisionInWords(value: Extract<WmeMessage, { type: 'decision' }>['value']): string {
   const back = Object.keys(value.incarnations).map(participant => `; ${name(Number(participant))} is back`)
-  return `owner ${name(value.owner)}, ${logInWords(value.base, value.entries)}${back.join('')}`
+  const others = value.set === undefined ? back.join('') : `; members ${setInWords(value.set.members)}`
+  return `owner ${name(value.owner)}, ${logInWords(value.base, value.entries)}${others}`
 }
+
+const setInWords = (members: Members): string => Object.keys(members).map(Number).map(name).join(', ')
 
 // ---------------------------------------------------------------- records
 
@@ -104,9 +119,12 @@ const WORDS: { readonly [family: string]: (value: Json, rest: string) => string 
     const pending = pendingOperation === null ? '' : `, ${pendingOperation.opId} is pending`
     return `stub ${phase}${request}${holder}${pending}`
   }),
-  epoch: record<EpochRecord>(({ epoch, owner, start, sealed }) =>
-    sealed ? `epoch ${epoch} is sealed` : `epoch ${epoch} begins after #${start}, owner ${name(owner)}`,
-  ),
+  epoch: record<EpochRecord>(({ epoch, owner, start, sealed, set, isHandedOver }) => {
+    if (sealed) return `epoch ${epoch} is sealed`
+    if (isHandedOver) return `a majority is in epoch ${epoch}`
+    const members = set === undefined ? '' : `, members ${setInWords(set.members)}`
+    return `epoch ${epoch} begins after #${start}, owner ${name(owner)}${members}`
+  }),
   paxos: record<PaxosRecord>(({ promised, accepted }) =>
     accepted === null
       ? `promised ballot ${ballotOf(promised)}`
@@ -115,7 +133,7 @@ const WORDS: { readonly [family: string]: (value: Json, rest: string) => string 
   waiter: record<Waiter>(({ user }) => `${user} waits`),
   membership: record<Membership>(membership =>
     membership.status === 'joining'
-      ? `joining with incarnation ${membership.incarnation}`
+      ? `joining with incarnation ${membership.incarnation}${membership.isPrimed ? ', brought up to date' : ''}`
       : membership.status,
   ),
   progress: record<Progress>(({ applied }) => `applied up to #${applied}`),
@@ -165,6 +183,10 @@ export function eventInWords(event: UserInput | Emitted): string {
     case 'confirmed':
     case 'withdrawn':
       return `${event.type} to ${event.user}`
+    case 'change-members':
+      return `an operator: change-members to ${setInWords(event.members)}`
+    case 'members-changed':
+      return `members-changed to the operator: ${setInWords(event.members)}`
     case 'refused':
       return `${event.event} of ${event.user} is refused: ${event.refusal.code}`
     default:

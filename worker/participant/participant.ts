@@ -423,7 +423,7 @@ export class Participant {
         randomId: () => runtime.randomId(),
         post: (to, message) => this.exchange.post(to, message),
         askLedger: question => ledger.ask(question),
-        tellLedger: (name, generation) => ledger.tell(name, generation),
+        tellLedger: (name, generation, incarnation) => ledger.tell(name, generation, incarnation),
         onStep: report => this.onStep(report),
         onBirth: events => this.onBirth(events),
         keptAtEnd: [BOOTS, ...KEPT_AT_END, ...KEPT_OF_INDEX],

@@ -141,6 +141,7 @@ const handlers: Handlers<Step, MaekawaMessage, TimerName> = {
     read: refuseUnsupported,
     'cancel-read': refuseUnsupported,
     membership: refuseUnsupported,
+    'change-members': refuseUnsupported,
   },
   timers: { repeat: onRepeatTimer, ttl: users.onTtlTimer, wait: waiting.onWaitTimer },
   unreachable() {},

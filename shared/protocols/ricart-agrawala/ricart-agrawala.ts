@@ -130,6 +130,7 @@ const handlers: Handlers<Step, RicartAgrawalaMessage, TimerName> = {
     'keep-alive': users.onKeepAlive,
     eject: onOperator,
     membership: removal.onMembershipWish,
+    'change-members': refuseUnsupported,
     issue: refuseUnsupported,
     read: refuseUnsupported,
     'cancel-read': refuseUnsupported,

@@ -163,6 +163,7 @@ const handlers: Handlers<Step, ConsensusMessage, TimerName> = {
     read: reads.onRead,
     'cancel-read': reads.onCancelRead,
     membership: refuseUnsupported,
+    'change-members': refuseUnsupported,
   },
   timers: {
     repeat: repeat.onRepeatTimer,

@@ -13,6 +13,7 @@ import * as snapshots from '../snapshots.ts'
 import { concludeCommitted } from './commit.ts'
 import { acceptEntries } from './figure-1-normal-phase.ts'
 import { enterEpoch } from './figure-2-termination.ts'
+import { roleIn, takeAsLearner } from './learner.ts'
 import {
   assertSameLog,
   derive,
@@ -24,19 +25,22 @@ import {
   ownerAfter,
   saveProgress,
 } from './log.ts'
+import { withSet } from './members.ts'
 import type {
   CatchUpMessage,
   CatchUpRequestMessage,
+  Position,
   SnapshotOfferMessage,
   SnapshotPoint,
 } from './messages.ts'
 import { needsOwner } from './needs-owner.ts'
 import { restartRepeats } from './repeat.ts'
 import { nextRound } from './soft.ts'
-import type { Entry, Incarnations } from './state.ts'
+import type { Entry } from './state.ts'
 import { askForCatchUp, emit, forget, type Step, save, send } from './step.ts'
 
-type Position = Pick<CatchUpRequestMessage, 'epoch' | 'length' | 'committed'>
+/** Where a participant is that has nothing. */
+export const NOWHERE: Position = { epoch: -1, length: 0, committed: 0 }
 
 export function onCatchUpRequest(step: Step, from: ParticipantId, message: CatchUpRequestMessage): void {
   const { epoch } = step.state.durable.epoch
@@ -46,7 +50,7 @@ export function onCatchUpRequest(step: Step, from: ParticipantId, message: Catch
 
 export function sendCatchUp(step: Step, to: ParticipantId, position: Position): void {
   const { durable, soft } = step.state
-  const { epoch, owner: epochOwner, start: epochStart, incarnations } = durable.epoch
+  const { epoch, owner: epochOwner, start: epochStart, incarnations, set } = durable.epoch
   // Within one epoch one log is a prefix of the other. In an older epoch everything above the committed part
   // may be rolled back.
   const isSameEpoch = position.epoch === epoch
@@ -55,7 +59,7 @@ export function sendCatchUp(step: Step, to: ParticipantId, position: Position): 
   const { committed } = soft
   // The receiver changes epochs in one transaction, so these entries must fit one message.
   if (previous < durable.base.sequence || (!isSameEpoch && !fitsOneMessage(step, previous))) {
-    return send(step, to, { type: 'snapshot-offer', epoch, committed, incarnations })
+    return send(step, to, { type: 'snapshot-offer', epoch, committed, incarnations, ...withSet(set) })
   }
   send(step, to, {
     type: 'catch-up',
@@ -63,6 +67,7 @@ export function sendCatchUp(step: Step, to: ParticipantId, position: Position): 
     epochOwner,
     epochStart,
     incarnations,
+    ...withSet(set),
     previous,
     digest: digestThrough(durable, previous),
     entries: entriesForMessage(step, previous),
@@ -77,7 +82,7 @@ function fitsOneMessage(step: Step, after: number): boolean {
 
 export function onCatchUp(step: Step, from: ParticipantId, message: CatchUpMessage): void {
   const { durable, soft } = step.state
-  if (!knowsThisLife(step, message.incarnations)) return
+  if (roleIn(step, message) === null) return
   endAsking(soft)
   if (isOutOfDate(step, message.epoch)) return
   const { previous, entries } = message
@@ -95,20 +100,22 @@ function goOnFrom(
   from: ParticipantId,
   epochOf: Pick<
     CatchUpMessage,
-    'epoch' | 'epochOwner' | 'epochStart' | 'incarnations' | 'committed' | 'length'
+    'epoch' | 'epochOwner' | 'epochStart' | 'incarnations' | 'set' | 'committed' | 'length'
   >,
   entries: readonly Entry[],
 ): void {
   const { durable } = step.state
-  const { epoch, epochOwner, epochStart, incarnations } = epochOf
+  if (roleIn(step, epochOf) === 'learner') return takeAsLearner(step, from, epochOf, entries)
+  const { epoch, epochOwner, epochStart, incarnations, set } = epochOf
   if (epoch > durable.epoch.epoch || !isMember(step)) {
     admitIfJoining(step)
     const next = { epoch, owner: epochOwner, start: epochStart, sealed: false, incarnations }
     enterEpoch(
       step,
-      next,
+      { ...next, ...withSet(set) },
       entries.filter(entry => entry.sequence <= epochStart),
     )
+    if (!isMember(step)) return
   }
   const later = entries.filter(entry => entry.sequence > epochStart)
   const fresh = acceptEntries(step, later, epochOf.committed)
@@ -140,12 +147,13 @@ const heldFor = (step: Step, epoch: number): number =>
 /** Where this participant is. The last page of a snapshot carries this. */
 export function presentPoint(step: Step): SnapshotPoint {
   const { durable, soft } = step.state
-  const { epoch, owner: epochOwner, start: epochStart, incarnations } = durable.epoch
+  const { epoch, owner: epochOwner, start: epochStart, incarnations, set } = durable.epoch
   return {
     epoch,
     epochOwner,
     epochStart,
     incarnations,
+    ...withSet(set),
     sequence: soft.committed,
     owner: ownerAfter(durable, soft.committed),
     granted: grantedAfter(durable, soft.committed),
@@ -158,7 +166,7 @@ export function presentPoint(step: Step): SnapshotPoint {
 /** Only one snapshot comes at a time. An offer that arrives late has nothing new. */
 export function onSnapshotOffer(step: Step, from: ParticipantId, message: SnapshotOfferMessage): void {
   const { soft } = step.state
-  if (!snapshots.isWelcome(soft.incoming, from) || !knowsThisLife(step, message.incarnations)) return
+  if (!snapshots.isWelcome(soft.incoming, from) || roleIn(step, message) === null) return
   endAsking(soft)
   if (isOutOfDate(step, message.epoch)) return
   const isNews = message.epoch > step.state.durable.epoch.epoch || !isMember(step)
@@ -186,7 +194,7 @@ export function onSnapshotPage(step: Step, from: ParticipantId, message: Snapsho
   if (step.state.soft.incoming !== null) restartRepeats(step)
   if (snapshot === null) return
   const { point, replica } = snapshot
-  if (!knowsThisLife(step, point.incarnations) || isOutOfDate(step, point.epoch)) return
+  if (roleIn(step, point) === null || isOutOfDate(step, point.epoch)) return
   const { sequence, digest, droppedThrough } = point
   // This participant has acknowledged what it holds of its epoch, so a late snapshot must not take it away.
   if (sequence > heldFor(step, point.epoch)) restoreSnapshot(step, point, { ...replica, droppedThrough })
@@ -204,16 +212,6 @@ export function repeatSnapshotRequest(step: Step): void {
 }
 
 const isMember = (step: Step): boolean => step.state.durable.membership.status === 'member'
-
-/**
- * A wiped participant takes only a state that knows its new incarnation: in older epochs it had a vote that
- * it has forgotten.
- */
-function knowsThisLife(step: Step, incarnations: Incarnations): boolean {
-  const { membership } = step.state.durable
-  if (membership.status !== 'joining') return true
-  return incarnations[step.context.config.self] === membership.incarnation
-}
 
 function admitIfJoining(step: Step): void {
   const { durable } = step.state
@@ -234,6 +232,6 @@ function restoreSnapshot(step: Step, point: SnapshotPoint, snapshot: ReplicaSnap
   save(step, 'base', durable.base)
   soft.committed = sequence
   saveProgress(step)
-  derive(step.state)
+  derive(step.context.config, step.state)
   emit(step, { type: 'restored', sequence })
 }

@@ -6,7 +6,7 @@
  */
 import { invoke } from '../../resource/replica.ts'
 import { saveResponse } from '../guarded/replica-records.ts'
-import { reachedByMajority } from '../quorum.ts'
+import { reachedByMajorityOf } from '../quorum.ts'
 import { fenceOf } from './fence.ts'
 import { confirmGrant, deliverOutcome } from './grants.ts'
 import { assertSameLog, entryAt, lengthOf, saveProgress, truncate } from './log.ts'
@@ -18,11 +18,11 @@ import { emit, type Step, saveLater } from './step.ts'
  * durable, which is before any send.
  */
 export function concludeCommitted(step: Step): void {
-  const { durable, soft } = step.state
+  const { durable, derived, soft } = step.state
   if (durable.epoch.sealed || !step.variant.concludes(step)) return
   compareClaims(step)
   soft.acknowledged[step.context.config.self] = lengthOf(durable)
-  advanceCommitted(step, reachedByMajority(soft.acknowledged))
+  advanceCommitted(step, reachedByMajorityOf(derived.members, soft.acknowledged))
 }
 
 /** An acknowledgement of something other than what is here must not count: one of the two logs is wrong. */

@@ -9,10 +9,12 @@
 import type { ParticipantId, UserInput } from '../protocol.ts'
 import { refuse, refuseUnsupported } from '../refusals.ts'
 import { joinQueue } from '../waiting-users.ts'
+import { membersToBe } from './change-of-members.ts'
 import { advanceCommitted, concludeCommitted } from './commit.ts'
 import { inCriticalSection } from './figure-3-states.ts'
 import { answerIssue, emitCrit, enter, isGrantOf, refuseOver, release } from './grants.ts'
-import { append, assertSameLog, entryAt, hasRoom, lengthOf, push } from './log.ts'
+import { append, assertSameLog, entryAt, grantedTo, hasRoom, lengthOf, push } from './log.ts'
+import { isMember } from './members.ts'
 import type { DoInvokeMessage, InvokeAckMessage, InvokeMessage, RequestMessage } from './messages.ts'
 import { noteNeedElsewhere } from './needs-owner.ts'
 import { restartRepeats } from './repeat.ts'
@@ -43,15 +45,16 @@ export function onTry(step: Step, event: UserEvent<'try'>): void {
  * asked for it.
  */
 export function proceed(step: Step): void {
-  const { durable, derived } = step.state
+  const { durable } = step.state
   const { self } = step.context.config
   const { stub } = durable
   if (stub.phase === 'idle' && durable.waiters.length > 0) {
     changeStub(step, { phase: 'requesting', requestId: stub.requestId + 1 })
   }
   // A request that counts as granted will never be granted again, so it needs a new number (trap B3).
-  if (durable.stub.phase === 'requesting' && durable.stub.requestId <= derived.granted[self]!) {
-    changeStub(step, { requestId: derived.granted[self]! + 1 })
+  const granted = grantedTo(step.state, self)
+  if (durable.stub.phase === 'requesting' && durable.stub.requestId <= granted) {
+    changeStub(step, { requestId: granted + 1 })
   }
   passToken(step)
   announceRequest(step)
@@ -84,9 +87,10 @@ export function sendRequest(step: Step): void {
 
 /** L8: a queue holds at most one request of each participant, and none that was granted (trap A8). */
 export function onRequest(step: Step, message: RequestMessage): void {
-  const { derived, soft } = step.state
+  const { soft } = step.state
   const { participant, requestId } = message
-  if (participant === step.context.config.self || requestId <= derived.granted[participant]!) return
+  if (participant === step.context.config.self || !isMember(step, participant)) return
+  if (requestId <= grantedTo(step.state, participant)) return
   // A participant that waits asks again and again. One that is not heard any more keeps nobody repeating.
   soft.idleRepeats = 0
   noteNeedElsewhere(step)
@@ -103,8 +107,12 @@ function passToken(step: Step): void {
   const { stub } = durable
   const idle = stub.phase === 'idle' || stub.phase === 'requesting'
   if (derived.owner !== self || durable.epoch.sealed || !idle || !hasRoom(step)) return
-  const remote = soft.requests[0]
-  if (stub.phase === 'requesting' && (remote === undefined || stub.handoffs < localHandoffs)) {
+  const staying = membersToBe(step)
+  const remote = soft.requests.find(
+    ({ participant }) => staying === null || staying[participant] !== undefined,
+  )
+  const isLocal = stub.phase === 'requesting' && staying === null
+  if (isLocal && (remote === undefined || stub.handoffs < localHandoffs)) {
     changeStub(step, { handoffs: remote === undefined ? 0 : stub.handoffs + 1 })
     enter(step, append(step, { kind: 'grant', to: self, requestId: stub.requestId }) as GrantEntry)
   } else if (remote !== undefined) {

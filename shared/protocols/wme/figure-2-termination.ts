@@ -6,11 +6,12 @@
  */
 import { answerMs, isSuspected } from '../../detector.ts'
 import type { ParticipantId } from '../protocol.ts'
-import { majority } from '../quorum.ts'
+import { changeToPropose, composeMembers } from './change-of-members.ts'
 import { advanceCommitted } from './commit.ts'
 import { appendPending } from './figure-1-normal-phase.ts'
 import { inCriticalSection } from './figure-3-states.ts'
 import { admit, eject, settlePendingFromResults } from './grants.ts'
+import { becomeRemoved, concludeHandover, sendHandover } from './handover.ts'
 import {
   assertSameLog,
   derive,
@@ -21,6 +22,7 @@ import {
   push,
   rollBack,
 } from './log.ts'
+import { isIn, isMember, majorityOf, membersIn, type OfSet, withSet } from './members.ts'
 import type {
   AcceptedMessage,
   AcceptMessage,
@@ -68,6 +70,7 @@ export function newEpochOf(step: Step): NewEpochMessage {
     owner: derived.owner,
     requesting: durable.waiters.length > 0 && !inCriticalSection(durable.stub.phase),
     joins: { ...soft.joins },
+    ...changeToPropose(step),
   }
 }
 
@@ -96,6 +99,7 @@ function assertSameEnd(step: Step, base: number, digest: string, entries: readon
  */
 export function noteJoin(step: Step, participant: ParticipantId, incarnation: number): void {
   const { durable, soft } = step.state
+  if (!isMember(step, participant)) return
   if (durable.epoch.incarnations[participant] !== incarnation) soft.joins[participant] = incarnation
 }
 
@@ -110,9 +114,9 @@ const MAX_DOUBLINGS = 5
  */
 function proposeOnceCollected(step: Step): void {
   const { soft } = step.state
-  const { self, participants } = step.context.config
+  const { self } = step.context.config
   const collected = collectedNewEpochs(step)
-  if (collected.length < majority(participants) || soft.proposal !== null || soft.timers.propose) return
+  if (collected.length < majorityOf(step) || soft.proposal !== null || soft.timers.propose) return
   const here = collected.filter(sender => sender === self || !isSuspected(soft.detector, sender))
   const { committed } = longestOf(step)
   const isCoordinator = (here.find(sender => endOf(soft.newEpochs[sender]!) >= committed) ?? here[0]) === self
@@ -162,20 +166,22 @@ function propose(step: Step): void {
 
 export function onProposeTimer(step: Step): void {
   if (!step.state.durable.epoch.sealed) return
-  if (collectedNewEpochs(step).length >= majority(step.context.config.participants)) propose(step)
+  if (collectedNewEpochs(step).length >= majorityOf(step)) propose(step)
 }
 
-/** The longest log, and who has the token next. */
+/** The longest log, who has the token next, and who the members are (rule M1). */
 function composeDecision(step: Step): Decision {
   const { durable, soft } = step.state
   const longest = longestOf(step)
-  const incarnations = { ...durable.epoch.incarnations, ...soft.joins }
+  const taken = { ...durable.epoch.incarnations, ...soft.joins }
+  const { set, incarnations } = composeMembers(step, collectedNewEpochs(step), taken)
   return {
-    owner: nextOwner(step, longest.owner, incarnations),
+    owner: nextOwner(step, longest.owner, incarnations, withSet(set)),
     base: longest.committed,
     digest: longest.digest,
     entries: longest.entries,
     incarnations,
+    ...withSet(set),
   }
 }
 
@@ -189,21 +195,34 @@ const endOf = (message: NewEpochMessage): number => message.committed + message.
 /**
  * The owner stays if it is here and not suspected (trap B9). Otherwise the token goes to the first that asked
  * and is here (trap B8: only a participant that has sent a NEWEP can take it up), and otherwise to the
- * proposer.
+ * proposer. It is always a member of the next epoch: if need be another one that is here, or a newcomer (rule
+ * M8).
  */
-function nextOwner(step: Step, incumbent: ParticipantId, incarnations: Incarnations): ParticipantId {
+function nextOwner(
+  step: Step,
+  incumbent: ParticipantId,
+  incarnations: Incarnations,
+  next: OfSet,
+): ParticipantId {
   const { durable, soft } = step.state
   const { self } = step.context.config
   const isLost = (participant: ParticipantId) =>
     incarnations[participant] !== durable.epoch.incarnations[participant]
+  const stays = (participant: ParticipantId) => isIn(step.context.config, next, participant)
   const isHere = (participant: ParticipantId) =>
-    participant === self ||
-    (soft.newEpochs[participant] != null && !isSuspected(soft.detector, participant) && !isLost(participant))
+    stays(participant) &&
+    (participant === self ||
+      (soft.newEpochs[participant] != null &&
+        !isSuspected(soft.detector, participant) &&
+        !isLost(participant)))
   if (isHere(incumbent)) return incumbent
   const asked = soft.requests.map(request => request.participant)
   const requesting = collectedNewEpochs(step).filter(sender => soft.newEpochs[sender]!.requesting)
+  const candidates = [...asked.filter(participant => requesting.includes(participant)), ...requesting, self]
   return (
-    [...asked.filter(participant => requesting.includes(participant)), ...requesting].find(isHere) ?? self
+    candidates.find(isHere) ??
+    collectedNewEpochs(step).find(sender => stays(sender) && !isLost(sender)) ??
+    Math.min(...membersIn(step.context.config, next).filter(member => !isMember(step, member)))
   )
 }
 
@@ -250,14 +269,15 @@ export function onDecision(step: Step, from: ParticipantId, message: DecisionMes
 
 function learn(step: Step, from: ParticipantId, decision: Decision): void {
   const { durable } = step.state
-  const { owner, base, digest, entries, incarnations } = decision
+  const { owner, base, digest, entries, incarnations, set } = decision
   assertSameEnd(step, base, digest, entries)
   // A stub that lacks what precedes the decided entries gets all of it from one that has made the transition.
   // If the proposer itself lacks them, it hears from such a stub in answer to its next NEWEP.
   if (lengthOf(durable) < base)
     return from === step.context.config.self ? undefined : askForCatchUp(step, from)
   const start = base + entries.length
-  enterEpoch(step, { epoch: durable.epoch.epoch + 1, owner, start, sealed: false, incarnations }, entries)
+  const epoch = durable.epoch.epoch + 1
+  enterEpoch(step, { epoch, owner, start, sealed: false, incarnations, ...withSet(set) }, entries)
 }
 
 /** L20: the whole transition, in one transaction. `entries` reach up to the start of the new epoch. */
@@ -275,14 +295,19 @@ export function enterEpoch(step: Step, next: EpochRecord, entries: readonly Entr
   save(step, 'epoch', next)
   durable.paxos = paxos.INITIAL_PAXOS
   save(step, 'paxos', null)
+  derive(step.context.config, step.state)
   resetForNewEpoch(step, incarnations)
-  derive(step.state)
   soft.sent.fill(next.start)
   cancelTimer(step, 'propose')
 
-  if (durable.stub.grant === null) return
-  if (stays) goOn(step, durable.stub.grant)
-  else eject(step, durable.stub.grant.ending ?? 'suspected')
+  const isRemoved = !isMember(step, step.context.config.self)
+  if (durable.stub.grant !== null) {
+    if (stays) goOn(step, durable.stub.grant)
+    else eject(step, durable.stub.grant.ending ?? (isRemoved ? 'operator' : 'suspected'))
+  }
+  if (isRemoved) becomeRemoved(step)
+  concludeHandover(step)
+  sendHandover(step)
 }
 
 /** L21: the holder stays only as the owner of the very next epoch, and only if its grant was decided. */

@@ -6,7 +6,8 @@
 import type { ParticipantId } from '../protocol.ts'
 import { type Acknowledgement, acknowledgementOf } from './acknowledgement.ts'
 import { digestThrough, entryAt } from './log.ts'
-import { mostSent, peersOf } from './round-trips.ts'
+import { peersOf } from './members.ts'
+import { mostSent } from './round-trips.ts'
 import { type Step, send } from './step.ts'
 
 export const centralisedAcknowledgement: Acknowledgement = {

@@ -5,9 +5,10 @@
  */
 import { canonical } from '../../resource/canonical.ts'
 import { ENTRY_WEIGHT, excess, fittingEntries } from '../log-weight.ts'
-import type { ParticipantId } from '../protocol.ts'
+import type { ParticipantConfig, ParticipantId } from '../protocol.ts'
 import * as running from '../running-digest.ts'
-import type { Durable, Entry, GrantEntry, OperationEntry, WmeState } from './state.ts'
+import { membersIn } from './members.ts'
+import type { Durable, Entry, GrantEntry, OperationEntry, Request, WmeState } from './state.ts'
 import { assert, forget, type Step, save, saveLater, send } from './step.ts'
 
 /** The paper's curSN. */
@@ -107,15 +108,19 @@ export function grantedAfter(durable: Durable, sequence: number): number[] {
 }
 
 function note(granted: number[], entry: Entry): void {
-  if (entry.kind === 'grant') granted[entry.to] = Math.max(granted[entry.to]!, entry.requestId)
+  if (entry.kind !== 'grant') return
+  // A participant that came later has a higher number.
+  while (granted.length <= entry.to) granted.push(0)
+  granted[entry.to] = Math.max(granted[entry.to]!, entry.requestId)
 }
 
 /** Computes everything that the log says anew; needed when entries were taken away or the epoch changed. */
-export function derive(state: WmeState): void {
+export function derive(config: ParticipantConfig, state: WmeState): void {
   const length = lengthOf(state.durable)
   let logWeight = 0
   for (const entry of state.durable.log) logWeight += weightOf(entry)
   state.derived = {
+    members: membersIn(config, state.durable.epoch),
     owner: ownerAfter(state.durable, length),
     granted: grantedAfter(state.durable, length),
     logWeight,
@@ -123,12 +128,14 @@ export function derive(state: WmeState): void {
   dropGrantedRequests(state)
 }
 
+/** The last request of this participant that was granted. */
+export const grantedTo = ({ derived }: WmeState, participant: ParticipantId): number =>
+  derived.granted[participant] ?? 0
+
 function dropGrantedRequests(state: WmeState): void {
-  const { granted } = state.derived
   const { soft } = state
-  if (soft.requests.some(request => request.requestId <= granted[request.participant]!)) {
-    soft.requests = soft.requests.filter(request => request.requestId > granted[request.participant]!)
-  }
+  const isGranted = ({ participant, requestId }: Request) => requestId <= grantedTo(state, participant)
+  if (soft.requests.some(isGranted)) soft.requests = soft.requests.filter(request => !isGranted(request))
 }
 
 export const logKey = (sequence: number): string => `log/${sequence}`

@@ -7,11 +7,14 @@
 import { emptyReplica } from '../../resource/replica.ts'
 import { saveCells } from '../guarded/replica-records.ts'
 import type { ParticipantId } from '../protocol.ts'
-import { sendCatchUp } from './catch-up.ts'
+import { NOWHERE, sendCatchUp } from './catch-up.ts'
+import { onNewcomer } from './change-requests.ts'
 import { noteJoin, seal } from './figure-2-termination.ts'
+import { sendElsewhere } from './learner.ts'
+import { addressesIn } from './members.ts'
 import type { JoinMessage } from './messages.ts'
 import { initialDurable } from './records.ts'
-import { broadcast, type Step, save } from './step.ts'
+import { type Step, save } from './step.ts'
 
 /** "The first owner has the token" is written once (trap D3). */
 export function initializeMember(step: Step): void {
@@ -34,17 +37,26 @@ export function startJoining(step: Step, incarnation: number): void {
   saveCells(step, durable.replica.cells)
 }
 
-export function sendJoin(step: Step): void {
-  const { membership } = step.state.durable
-  if (membership.status === 'joining') broadcast(step, { type: 'join', incarnation: membership.incarnation })
-}
-
 /** A participant that has been admitted already gets its state from any member. */
 export function onJoin(step: Step, from: ParticipantId, message: JoinMessage): void {
-  const { incarnations } = step.state.durable.epoch
-  if (incarnations[from] === message.incarnation)
-    sendCatchUp(step, from, { epoch: -1, length: 0, committed: 0 })
-  else noteJoinAndEndEpoch(step, from, message.incarnation)
+  const { incarnation, address = '', position = NOWHERE } = message
+  const { epoch } = step.state.durable
+  if (addressesIn(step.context.config, epoch)[from] !== address) onNewcomer(step, from, message)
+  else if (epoch.incarnations[from] === incarnation) sendCatchUp(step, from, position)
+  else {
+    // It may have forgotten who the members are.
+    if (epoch.set !== undefined) sendElsewhere(step, from)
+    noteJoinAndEndEpoch(step, from, incarnation)
+  }
+}
+
+/** A participant that was removed takes nobody back, but helps those that were named after it. */
+export function onJoinElsewhere(step: Step, from: ParticipantId, message: JoinMessage): void {
+  const { incarnation, address = '', position = NOWHERE } = message
+  const { epoch } = step.state.durable
+  const isNamed = addressesIn(step.context.config, epoch)[from] === address
+  if (isNamed && epoch.incarnations[from] === incarnation) sendCatchUp(step, from, position)
+  else sendElsewhere(step, from)
 }
 
 /**

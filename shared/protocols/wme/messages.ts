@@ -6,6 +6,8 @@
  */
 import type { ParticipantId } from '../protocol.ts'
 import type { SnapshotMessage } from '../snapshots.ts'
+import type { ReadyChange } from './change-of-members.ts'
+import type { OfSet } from './members.ts'
 import type { Entry, Incarnations, Round } from './state.ts'
 
 export type WmeMessage =
@@ -29,6 +31,11 @@ export type WmeMessage =
   | SnapshotOfferMessage
   | SnapshotMessage<SnapshotPoint>
   | JoinMessage
+  | InviteMessage
+  | ChangeMessage
+  | ElsewhereMessage
+  | HandoverMessage
+  | InstalledMessage
   | EjectMessage
   | EjectDoneMessage
   | ReadIndexMessage
@@ -128,12 +135,14 @@ export interface NewEpochMessage {
   /** Whether somebody waits for the token at the sender. */
   readonly requesting: boolean
   readonly joins: Incarnations
+  /** A change of the members that the sender wants. */
+  readonly change?: ReadyChange
 }
 
 // Single-decree Paxos of one epoch, see paxos.ts.
 
-/** What the participants agree on at the end of an epoch. */
-export interface Decision {
+/** What the participants agree on at the end of an epoch, with the members of the next one. */
+export interface Decision extends OfSet {
   /** The owner that the next epoch begins with. */
   readonly owner: ParticipantId
   /** The log of the epoch ends with `entries`, which follow the sequence `base`. */
@@ -198,7 +207,7 @@ export interface CatchUpRequestMessage {
 }
 
 /** What a participant that is behind needs, from any participant that has it: the rest of the log. */
-export interface CatchUpMessage {
+export interface CatchUpMessage extends OfSet {
   readonly type: 'catch-up'
   readonly epoch: number
   readonly epochOwner: ParticipantId
@@ -214,7 +223,7 @@ export interface CatchUpMessage {
 }
 
 /** The sender's log does not reach back far enough: ask me for a snapshot, page by page (snapshots.ts). */
-export interface SnapshotOfferMessage {
+export interface SnapshotOfferMessage extends OfSet {
   readonly type: 'snapshot-offer'
   readonly epoch: number
   readonly committed: number
@@ -222,7 +231,7 @@ export interface SnapshotOfferMessage {
 }
 
 /** The state after all entries up to `sequence`, and the epoch that the sender was in. */
-export interface SnapshotPoint {
+export interface SnapshotPoint extends OfSet {
   readonly epoch: number
   readonly epochOwner: ParticipantId
   readonly epochStart: number
@@ -236,10 +245,53 @@ export interface SnapshotPoint {
   readonly length: number
 }
 
-/** My storage is gone: take me back as a new incarnation (trap D2). */
+/**
+ * My storage is gone: take me back as a new incarnation (trap D2). A newcomer says the same, and once it has
+ * been brought up to date, what it has (rule M3: it is primed).
+ */
 export interface JoinMessage {
   readonly type: 'join'
   readonly incarnation: number
+  readonly address?: string
+  readonly position?: Position
+}
+
+/** How far a participant is. */
+export interface Position {
+  readonly epoch: number
+  readonly length: number
+  readonly committed: number
+}
+
+/** You are to become a member: come and get what there is. */
+export interface InviteMessage {
+  readonly type: 'invite'
+  readonly epoch: number
+}
+
+/** To the owner: end this epoch, and let the next one have these members (rule M7). */
+export interface ChangeMessage {
+  readonly type: 'change'
+  readonly epoch: number
+  readonly change: ReadyChange
+}
+
+/** You are not among the members that I know, or I am not any more. This is a hint whom to ask (rule M10). */
+export interface ElsewhereMessage extends OfSet {
+  readonly type: 'elsewhere'
+  readonly epoch: number
+}
+
+/** You are a member of this epoch: are you in it? */
+export interface HandoverMessage {
+  readonly type: 'handover'
+  readonly epoch: number
+}
+
+/** I am in this epoch, with everything that came before it. */
+export interface InstalledMessage {
+  readonly type: 'installed'
+  readonly epoch: number
 }
 
 /** An operator forces out whoever holds a grant with at most this fence. */

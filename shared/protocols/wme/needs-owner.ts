@@ -1,13 +1,14 @@
 /**
  * Whether the owner of the token matters to anybody: only then is it watched, suspected and asked about.
  */
+import { wantsChange } from './change-of-members.ts'
 import type { Step } from './step.ts'
 
 /** Somebody here waits for what only the owner, or its successor, can give. */
 export function needsOwner(step: Step): boolean {
   const { durable, soft } = step.state
   if (durable.stub.phase === 'requesting' || soft.ejects.length > 0 || soft.reads.length > 0) return true
-  return Object.keys(soft.joins).length > 0
+  return Object.keys(soft.joins).length > 0 || wantsChange(step)
 }
 
 /**

@@ -13,7 +13,7 @@
  */
 import { ballotAbove } from '../ballots.ts'
 import type { ParticipantId } from '../protocol.ts'
-import { majority } from '../quorum.ts'
+import { majorityOf } from './members.ts'
 import type {
   AcceptedMessage,
   AcceptedValue,
@@ -42,15 +42,15 @@ function changePaxos(step: Step, change: Partial<PaxosRecord>): void {
  */
 export function startBallot(step: Step, compose: () => Decision): Decision | null {
   const { durable, soft } = step.state
-  const { self, participants } = step.context.config
+  const { self } = step.context.config
   const highest = Math.max(durable.paxos.promised, durable.paxos.ballot, soft.highestBallot)
   const ballot = ballotAbove(highest, self)
   changePaxos(step, { ballot, promised: ballot })
   soft.proposal = {
     ballot,
-    promises: new Array(participants + 1).fill(undefined),
+    promises: new Array(soft.newEpochs.length).fill(undefined),
     value: null,
-    accepted: new Array(participants + 1).fill(false),
+    accepted: new Array(soft.newEpochs.length).fill(false),
   }
   soft.proposal.promises[self] = durable.paxos.accepted
   broadcast(step, { type: 'prepare', epoch: durable.epoch.epoch, ballot })
@@ -71,10 +71,10 @@ export function onPromise(
 
 function proposeOnceMajorityPromised(step: Step, compose: () => Decision): Decision | null {
   const { durable, soft } = step.state
-  const { self, participants } = step.context.config
+  const { self } = step.context.config
   const proposal = soft.proposal!
   const promised = proposal.promises.filter(promise => promise !== undefined)
-  if (promised.length < majority(participants)) return null
+  if (promised.length < majorityOf(step)) return null
   // Another proposer may meanwhile have made this very acceptor promise a higher ballot.
   if (durable.paxos.promised > proposal.ballot) return null
   proposal.value = highestAccepted(promised)?.value ?? compose()
@@ -107,7 +107,7 @@ export function onAccepted(step: Step, from: ParticipantId, message: AcceptedMes
 function chosen(step: Step): Decision | null {
   const proposal = step.state.soft.proposal!
   const accepted = proposal.accepted.filter(Boolean).length
-  return accepted >= majority(step.context.config.participants) ? proposal.value : null
+  return accepted >= majorityOf(step) ? proposal.value : null
 }
 
 /** Another proposer has a higher ballot: this one is given up, and a later one will be higher. */

@@ -7,9 +7,9 @@
  */
 import * as detector from '../../detector.ts'
 import type { ParticipantId } from '../protocol.ts'
-import { majority } from '../quorum.ts'
 import { seal } from './figure-2-termination.ts'
 import { lengthOf } from './log.ts'
+import { majorityOf } from './members.ts'
 import { noteJoinAndEndEpoch } from './membership.ts'
 import type { AliveMessage, PingMessage, PreVoteMessage, PreVoteReplyMessage } from './messages.ts'
 import { isNeededElsewhere, needsOwner } from './needs-owner.ts'
@@ -181,8 +181,8 @@ export function onUnreachable(step: Step, peer: ParticipantId): void {
 
 function startPreVote(step: Step): void {
   const { soft } = step.state
-  const { self, participants } = step.context.config
-  soft.preVote = { round: nextRound(soft), agreed: new Array(participants + 1).fill(false) }
+  const { self } = step.context.config
+  soft.preVote = { round: nextRound(soft), agreed: new Array(soft.acknowledged.length).fill(false) }
   soft.preVote.agreed[self] = true
   sendPreVote(step)
   restartRepeats(step)
@@ -222,5 +222,5 @@ export function onPreVoteReply(step: Step, from: ParticipantId, message: PreVote
   const { preVote } = step.state.soft
   if (preVote === null || preVote.round !== message.round) return
   preVote.agreed[from] = true
-  if (preVote.agreed.filter(Boolean).length >= majority(step.context.config.participants)) seal(step)
+  if (preVote.agreed.filter(Boolean).length >= majorityOf(step)) seal(step)
 }

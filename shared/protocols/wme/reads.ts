@@ -5,10 +5,10 @@
  * the read asks again in the next one.
  */
 import type { ParticipantId, UserInput } from '../protocol.ts'
-import { majority } from '../quorum.ts'
 import { refuse } from '../refusals.ts'
 import { advanceCommitted } from './commit.ts'
 import { assertSameLog, digestThrough, entryAt, lengthOf } from './log.ts'
+import { isAlone, majorityOf } from './members.ts'
 import type { ReadIndexMessage, ReadIndexReplyMessage } from './messages.ts'
 import { restartRepeats } from './repeat.ts'
 import { nextRound } from './soft.ts'
@@ -39,8 +39,7 @@ export function proceedReads(step: Step): void {
   if (soft.reads.length === 0 || durable.epoch.sealed) return
   for (const read of soft.reads) if (read.epoch !== durable.epoch.epoch) ask(step, read)
   const isReadable = (read: Read) =>
-    read.answered.filter(Boolean).length >= majority(step.context.config.participants) &&
-    soft.committed >= read.target
+    read.answered.filter(Boolean).length >= majorityOf(step) && soft.committed >= read.target
   for (const read of soft.reads) {
     if (isReadable(read)) emit(step, { type: 'readable', request: read.request, sequence: soft.committed })
   }
@@ -49,14 +48,14 @@ export function proceedReads(step: Step): void {
 
 function ask(step: Step, read: Read): void {
   const { durable, soft } = step.state
-  const { self, participants } = step.context.config
+  const { self } = step.context.config
   read.epoch = durable.epoch.epoch
   read.round = nextRound(soft)
-  read.answered = new Array(participants + 1).fill(false)
+  read.answered = new Array(soft.acknowledged.length).fill(false)
   read.answered[self] = true
   read.target = lastOperation(step)
   broadcast(step, { type: 'read-index', epoch: read.epoch, round: read.round })
-  if (participants > 1) restartRepeats(step)
+  if (!isAlone(step)) restartRepeats(step)
 }
 
 export function repeatReads(step: Step): void {

@@ -66,7 +66,7 @@ export function recover(context: Context, records: Iterable<readonly [string, Js
   durable.endings.sort((a, b) => a.fence - b.fence)
   endRecovery(recovery, hasRecords, durable.progress.droppedThrough)
   const soft = createSoft(context.config, durable, lengthOf(durable))
-  const state: WmeState = { durable, derived: { owner: 0, granted: [], logWeight: 0 }, soft }
-  derive(state)
+  const state: WmeState = { durable, derived: { members: [], owner: 0, granted: [], logWeight: 0 }, soft }
+  derive(context.config, state)
   return state
 }

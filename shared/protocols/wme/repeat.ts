@@ -5,6 +5,8 @@
 import { isAsking, passOver } from '../asking.ts'
 import type { ParticipantId } from '../protocol.ts'
 import { countRepeat, keepRepeating } from '../retransmission.ts'
+import { owesHandover } from './handover.ts'
+import { isCalling } from './learner.ts'
 import { lengthOf, sendEntries } from './log.ts'
 import type { Step } from './step.ts'
 
@@ -14,7 +16,10 @@ export const armRepeatTimer = (step: Step): void => keepRepeating(step, isUnansw
 
 function isUnanswered(step: Step): boolean {
   const { durable, derived, soft } = step.state
-  if (durable.membership.status === 'joining' || durable.epoch.sealed) return true
+  if (soft.changes.length > 0 || soft.proposed !== null || owesHandover(step)) return true
+  if (durable.membership.status === 'removed') return false
+  if (durable.membership.status === 'joining' && isCalling(step)) return true
+  if (durable.epoch.sealed) return true
   if (durable.stub.phase === 'requesting' && derived.owner !== step.context.config.self) return true
   if (soft.preVote !== null || soft.ejects.length > 0 || soft.reads.length > 0) return true
   if (isAsking(soft) || soft.incoming !== null) return true
@@ -35,7 +40,7 @@ export function beginRepeat(step: Step): void {
  */
 function laggards(step: Step): ParticipantId[] {
   const { durable, derived, soft } = step.state
-  const { self, participants } = step.context.config
+  const { self } = step.context.config
   const isBehind = (peer: ParticipantId) => peer !== self && soft.acknowledged[peer]! < soft.sent[peer]!
   if (derived.owner !== self) {
     // The participant that gave the token away makes sure that it arrives; then the new owner takes care of
@@ -45,9 +50,7 @@ function laggards(step: Step): ParticipantId[] {
     return isMine && isBehind(derived.owner) ? [derived.owner] : []
   }
   if (lengthOf(durable) === durable.epoch.start) return []
-  const behind: ParticipantId[] = []
-  for (let peer = 1; peer <= participants; peer++) if (isBehind(peer)) behind.push(peer)
-  return behind
+  return derived.members.filter(isBehind)
 }
 
 function mayRepeatEntries(step: Step): boolean {

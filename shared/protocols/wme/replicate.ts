@@ -13,8 +13,9 @@
 import type { ParticipantId } from '../protocol.ts'
 import { inCriticalSection } from './figure-3-states.ts'
 import { entriesAfter, entriesForMessage, lengthOf, sendEntries } from './log.ts'
+import { isAlone, peersOf } from './members.ts'
 import { restartRepeats } from './repeat.ts'
-import { forgetRoundTrip, mostSent, noteSent, peersOf, quickest } from './round-trips.ts'
+import { forgetRoundTrip, mostSent, noteSent, quickest } from './round-trips.ts'
 import { cancelTimer, type Step, setTimer } from './step.ts'
 
 const mayAppend = ({ state: { durable, derived }, context }: Step): boolean =>
@@ -22,8 +23,8 @@ const mayAppend = ({ state: { durable, derived }, context }: Step): boolean =>
 
 /** Called at the end of a step that has appended something. */
 export function replicateAppended(step: Step): void {
-  const { limits, timing, participants } = step.context.config
-  if (participants === 1) return
+  const { limits, timing } = step.context.config
+  if (isAlone(step)) return
   const { durable } = step.state
   const unsent = entriesAfter(durable, Math.max(mostSent(step), durable.base.sequence))
   const staysHere = unsent.every(entry => entry.kind === 'operation' || entry.to === entry.by)
@@ -81,7 +82,7 @@ export function armConfirmTimer(step: Step): void {
 
 function isHeldUnsent(step: Step): boolean {
   const { grant, phase } = step.state.durable.stub
-  if (grant === null || !inCriticalSection(phase) || step.context.config.participants === 1) return false
+  if (grant === null || !inCriticalSection(phase) || isAlone(step)) return false
   return mayAppend(step) && grant.sequence > mostSent(step)
 }
 

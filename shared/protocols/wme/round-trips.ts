@@ -3,8 +3,8 @@
  * owner. It is soft state, and a hint: whom it names decides who is asked first, never what is committed.
  */
 import type { ParticipantId } from '../protocol.ts'
-import { majority } from '../quorum.ts'
 import { lengthOf } from './log.ts'
+import { majorityOf, peersOf } from './members.ts'
 import type { Step } from './step.ts'
 
 /** A new measurement counts for this part of the mean. */
@@ -16,13 +16,6 @@ const LOST_MS = 5_000
 /** Those who were asked last remain so, unless another one is quicker by this factor. */
 const PREFERENCE = 2
 
-export function peersOf(step: Step): ParticipantId[] {
-  const { self, participants } = step.context.config
-  const peers: ParticipantId[] = []
-  for (let peer = 1; peer <= participants; peer++) if (peer !== self) peers.push(peer)
-  return peers
-}
-
 /** Up to where the log was sent to as many as make a majority, if not to all. */
 export function mostSent(step: Step): number {
   let most = 0
@@ -33,7 +26,7 @@ export function mostSent(step: Step): number {
 /** The peers that make a majority with this participant; all, if not enough are known to be there. */
 export function quickest(step: Step): readonly ParticipantId[] {
   const { soft } = step.state
-  const needed = majority(step.context.config.participants) - 1
+  const needed = majorityOf(step) - 1
   const peers = peersOf(step)
   forgetLate(step)
   const known = peers.filter(peer => soft.roundTrips[peer] !== null)

@@ -15,7 +15,10 @@ import type { Ending, ParticipantId } from '../protocol.ts'
 import type { Claim } from '../running-digest.ts'
 import type { Outgoing } from '../snapshots.ts'
 import type { Waiter as WaitingUser } from '../waiting-users.ts'
+import type { ProposedChange, RequestedChange } from './change-of-members.ts'
 import type { Phase } from './figure-3-states.ts'
+import type { Hint } from './learner.ts'
+import type { OfSet } from './members.ts'
 import type { AcceptedValue, Decision, NewEpochMessage, SnapshotPoint } from './messages.ts'
 
 // ---------------------------------------------------------------- the log
@@ -75,9 +78,19 @@ export type Membership =
   | { readonly status: 'blank' }
   | { readonly status: 'member' }
   /** Its storage was lost: it neither votes nor acknowledges until it is readmitted (trap D2). */
-  | { readonly status: 'joining'; readonly incarnation: number }
+  | {
+      readonly status: 'joining'
+      readonly incarnation: number
+      /** It is no member yet, and has been brought up to date (learner.ts). */
+      readonly isPrimed?: true
+    }
+  /**
+   * A decision has named other members. It keeps what it has until a majority of them has it too
+   * (handover.ts), and is never a member again under its number.
+   */
+  | { readonly status: 'removed'; readonly hasData: boolean }
 
-export interface EpochRecord {
+export interface EpochRecord extends OfSet {
   /** The paper's curEp. */
   readonly epoch: number
   /** The owner that the epoch began with; after that the last grant in the log says who it is. */
@@ -87,6 +100,10 @@ export interface EpochRecord {
   /** The paper's block: once set, nothing is appended or acknowledged in this epoch. */
   readonly sealed: boolean
   readonly incarnations: Incarnations
+  /**
+   * A majority of the members is known to be in this epoch (handover.ts). Said only of the first of a set.
+   */
+  readonly isHandedOver?: true
 }
 
 export interface StubRecord {
@@ -145,6 +162,8 @@ export interface Progress {
 // ---------------------------------------------------------------- derived and soft
 
 export interface Derived {
+  /** The members of the epoch, by number. */
+  members: readonly ParticipantId[]
   /** The paper's curOwner: who has the token according to the log (trap A1: never a state of its own). */
   owner: ParticipantId
   /** The paper's granted: the last request of each participant that was granted. Indexed by participant. */
@@ -202,6 +221,14 @@ export interface Soft extends Asking {
   joins: { [participant: string]: number }
   /** Operators' requests to eject, waiting for the owner's answer. */
   ejects: Eject[]
+  /** Operators' requests to change the members, made here (change-of-members.ts). */
+  changes: RequestedChange[]
+  /** The change that another participant has asked the owner for. */
+  proposed: ProposedChange | null
+  /** The members that are known to be in the first epoch of their set. */
+  installed: ParticipantId[]
+  /** The members of the highest epoch that a participant that is none was told of (learner.ts). */
+  hint: Hint | null
   /**
    * Linearizable reads that wait for the answers of a majority, or for what those answers say to be applied
    * here.

@@ -4,12 +4,12 @@ import type { Context, ParticipantId } from '../protocol.ts'
 import { assert, beginStepOf, type StepOf, save, saveLater, send } from '../step.ts'
 import type { Acknowledgement } from './acknowledgement.ts'
 import { isTransition } from './figure-3-states.ts'
+import { peersOf } from './members.ts'
 import type { WmeMessage } from './messages.ts'
 import type { Durable, StubRecord, TimerName, WmeState } from './state.ts'
 
 export {
   assert,
-  broadcast,
   cancelTimer,
   emit,
   forget,
@@ -54,6 +54,11 @@ function changedStub(step: Step, change: Partial<StubRecord>): StubRecord {
   )
   durable.stub = stub
   return stub
+}
+
+/** To all other members of the epoch. */
+export function broadcast(step: Step, body: WmeMessage): void {
+  for (const peer of peersOf(step)) send(step, peer, body)
 }
 
 /** Asks a peer that has more for what is missing here. */

@@ -7,12 +7,13 @@
  * processes that never come back (records.ts, membership.ts), one user per stub (users.ts, grants.ts).
  */
 import { dispatch, type Handlers } from '../dispatch.ts'
-import type { Context, Effect, Input, ParticipantId, Protocol } from '../protocol.ts'
+import type { Context, Effect, Input, ParticipantId, Protocol, Refusal, UserInput } from '../protocol.ts'
 import { NOT_A_MEMBER, refuseUnsupported } from '../refusals.ts'
 import * as snapshots from '../snapshots.ts'
 import { setWaitTimer } from '../waiting-users.ts'
 import type { Acknowledgement } from './acknowledgement.ts'
 import * as catchUp from './catch-up.ts'
+import * as changes from './change-requests.ts'
 import { concludeCommitted } from './commit.ts'
 import { distributedAcknowledgement } from './figure-1-acknowledgement.ts'
 import * as normal from './figure-1-normal-phase.ts'
@@ -20,8 +21,12 @@ import * as termination from './figure-2-termination.ts'
 import { centralisedAcknowledgement } from './figure-4-acknowledgement.ts'
 import * as grants from './grants.ts'
 import { guarded } from './guarded.ts'
+import * as handover from './handover.ts'
+import * as learner from './learner.ts'
+import { isMember } from './members.ts'
 import * as membership from './membership.ts'
 import type { WmeMessage } from './messages.ts'
+import { type HelpMessage, isHelp, onHelp, onMessageWhenJoining, onMessageWhenRemoved } from './outsiders.ts'
 import { onReject } from './paxos.ts'
 import * as preVote from './pre-vote.ts'
 import * as reads from './reads.ts'
@@ -42,7 +47,10 @@ function createWme(variant: Acknowledgement): Protocol<WmeState, WmeMessage> {
     recover,
     step(context: Context, state: WmeState, input: Input<WmeMessage>): Effect<WmeMessage>[] {
       const step = beginStep(context, variant, state, input.now)
+      // Nothing may be sent that the seal forbids: in answer to a message, the handlers decide (rule M7).
+      if (input.type === 'timer') changes.endEpochForChange(step)
       dispatch(handlers, step, input)
+      if (input.type === 'user') changes.endEpochForChange(step)
       finish(step)
       return takeEffects(step)
     },
@@ -70,6 +78,7 @@ function finish(step: Step): void {
     reads.proceedReads(step)
     preVote.updateWatch(step)
   }
+  changes.settleChanges(step)
   repeat.armRepeatTimer(step)
 }
 
@@ -84,7 +93,9 @@ function onStart(step: Step, genesis: boolean, incarnation: number): void {
     else membership.startJoining(step, incarnation)
   }
   grants.separateEndings(step)
-  if (durable.membership.status === 'joining') return membership.sendJoin(step)
+  if (durable.membership.status === 'joining') return learner.sendJoin(step)
+  handover.sendHandover(step)
+  if (durable.membership.status === 'removed') return
   grants.resumeGrant(step)
   setWaitTimer(step)
   if (durable.epoch.sealed) termination.sendNewEpoch(step)
@@ -94,14 +105,18 @@ function onStart(step: Step, genesis: boolean, incarnation: number): void {
 
 function onMessage(step: Step, from: ParticipantId, message: WmeMessage): void {
   const { durable } = step.state
-  if (durable.membership.status !== 'member') {
-    if (isHelp(message)) onHelp(step, from, message)
-    return
-  }
+  const { status } = durable.membership
+  handover.noteInstalled(step, from, message)
+  if (status === 'removed') return onMessageWhenRemoved(step, from, message)
+  if (status !== 'member') return onMessageWhenJoining(step, from, message)
   if (isHelp(message)) return onHelp(step, from, message)
   switch (message.type) {
     case 'join':
       return membership.onJoin(step, from, message)
+    case 'elsewhere':
+      return learner.onElsewhere(step, message)
+    case 'handover':
+      return handover.onHandover(step, from, message)
     case 'catch-up-request':
       return catchUp.onCatchUpRequest(step, from, message)
     case 'snapshot-request':
@@ -113,48 +128,27 @@ function onMessage(step: Step, from: ParticipantId, message: WmeMessage): void {
   // A participant that is behind is told so, and asks (traps C5, C9).
   if (message.epoch < epoch) return preVote.sendAlive(step, from)
   if (message.epoch > epoch) return askForCatchUp(step, from)
+  // A participant that is no member of this epoch is not counted, whatever it says (rule M10).
+  if (!isMember(step, from)) return
   preVote.onSignOfLife(step, from)
   if (sealed) onMessageWhenSealed(step, from, message)
   else onMessageInNormalPhase(step, from, message)
 }
 
-type HelpMessage = Extract<
-  WmeMessage,
-  { type: 'catch-up' | 'snapshot-offer' | 'snapshot-page' | 'snapshot-gone' }
->
-
-/** Help for a participant that is behind, or not a member yet. */
-const isHelp = (message: WmeMessage): message is HelpMessage =>
-  message.type === 'catch-up' ||
-  message.type === 'snapshot-offer' ||
-  message.type === 'snapshot-page' ||
-  message.type === 'snapshot-gone'
-
-function onHelp(step: Step, from: ParticipantId, message: HelpMessage): void {
-  switch (message.type) {
-    case 'catch-up':
-      return catchUp.onCatchUp(step, from, message)
-    case 'snapshot-offer':
-      return catchUp.onSnapshotOffer(step, from, message)
-    case 'snapshot-page':
-      return catchUp.onSnapshotPage(step, from, message)
-    case 'snapshot-gone':
-      return snapshots.onSnapshotGone(step, from, message)
-    default:
-      return message satisfies never
-  }
-}
-
 type EpochMessage = Exclude<
   WmeMessage,
-  HelpMessage | { type: 'join' | 'catch-up-request' | 'snapshot-request' }
+  HelpMessage | { type: 'join' | 'catch-up-request' | 'snapshot-request' | 'elsewhere' | 'handover' }
 >
 
 /** Figure 1, and what may end it. */
 function onMessageInNormalPhase(step: Step, from: ParticipantId, message: EpochMessage): void {
   switch (message.type) {
     case 'request':
+    case 'invite':
+    case 'installed':
       return
+    case 'change':
+      return changes.onChange(step, message)
     case 'invoke':
       return normal.onInvoke(step, from, message)
     case 'invoke-ack':
@@ -192,6 +186,7 @@ function onMessageWhenSealed(step: Step, from: ParticipantId, message: EpochMess
     case 'ping':
     case 'pre-vote':
     case 'eject':
+    case 'change':
     case 'read-index':
       return send(step, from, termination.newEpochOf(step))
     case 'invoke-ack':
@@ -200,6 +195,8 @@ function onMessageWhenSealed(step: Step, from: ParticipantId, message: EpochMess
     case 'pre-vote-reply':
     case 'eject-done':
     case 'read-index-reply':
+    case 'invite':
+    case 'installed':
       return
     default:
       return onTerminationMessage(step, from, message)
@@ -234,10 +231,18 @@ function onTerminationMessage(step: Step, from: ParticipantId, message: Terminat
 
 // ---------------------------------------------------------------- all inputs
 
+/** Whoever asks about the past is answered by a participant that was removed, too. */
+function refusalOf(step: Step, { type }: UserInput): Refusal | null {
+  const { status } = step.state.durable.membership
+  if (status === 'member') return null
+  if (status !== 'removed') return NOT_A_MEMBER
+  return type === 'try' || type === 'read' || type === 'eject' ? handover.elsewhere(step) : null
+}
+
 const handlers: Handlers<Step, WmeMessage, TimerName> = {
   start: onStart,
   message: onMessage,
-  refusal: step => (step.state.durable.membership.status === 'member' ? null : NOT_A_MEMBER),
+  refusal: refusalOf,
   users: {
     try: normal.onTry,
     issue: normal.onIssue,
@@ -248,6 +253,7 @@ const handlers: Handlers<Step, WmeMessage, TimerName> = {
     read: reads.onRead,
     'cancel-read': reads.onCancelRead,
     membership: refuseUnsupported,
+    'change-members': changes.onChangeMembers,
   },
   timers: {
     repeat: onRepeatTimer,
@@ -262,6 +268,7 @@ const handlers: Handlers<Step, WmeMessage, TimerName> = {
     snapshot: snapshots.onSnapshotTimer,
   },
   unreachable(step, peer) {
+    if (!isMember(step, peer)) return
     replicate.onUnreachable(step, peer)
     preVote.onUnreachable(step, peer)
   },
@@ -273,12 +280,16 @@ function onRepeatTimer(step: Step): void {
   repeat.beginRepeat(step)
   catchUp.repeatSnapshotRequest(step)
   if (snapshots.isComing(soft.incoming) && durable.membership.status === 'joining') return
-  if (durable.membership.status === 'joining') return membership.sendJoin(step)
+  if (durable.membership.status === 'joining')
+    return learner.isCalling(step) ? learner.sendJoin(step) : undefined
+  handover.sendHandover(step)
+  if (durable.membership.status === 'removed') return
   if (durable.epoch.sealed) return termination.sendNewEpoch(step)
   if (durable.stub.phase === 'requesting' && derived.owner !== step.context.config.self)
     normal.sendRequest(step)
   if (soft.preVote !== null) preVote.sendPreVote(step)
   users.sendEjects(step)
+  changes.repeatChanges(step)
   reads.repeatReads(step)
   repeat.repeatEntries(step)
 }

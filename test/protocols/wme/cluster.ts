@@ -40,6 +40,7 @@ export class Cluster extends Table<WmeState, WmeMessage> {
       },
       ...(resource && { resource }),
       recoverEvery: checkRecovery ? 1 : 0,
+      keepsCount: true,
     })
     this.bear()
   }

@@ -27,6 +27,18 @@ import { isEqual } from './equal.ts'
 import type { LogEntries } from './log-entries.ts'
 import { stored, storedBaseSequence, storedEpoch, type WmeParticipant } from './wme-participant.ts'
 
+const HELP: ReadonlySet<WmeMessage['type']> = new Set<WmeMessage['type']>([
+  'catch-up',
+  'snapshot-offer',
+  'snapshot-page',
+  'snapshot-gone',
+  'alive',
+  'elsewhere',
+  'handover',
+  // The proposer tells what was decided before it enters the next epoch itself.
+  'decision',
+])
+
 /** The records that applying the log leaves behind. */
 const DERIVED = new Set(['cell', 'result', 'progress', 'base', 'ending'])
 
@@ -68,8 +80,10 @@ export class Durability {
     const { id } = participant
     const { status } = stored<Membership>(participant, 'membership')
     if (message.type === 'join' || message.type === 'snapshot-request') return
-    // A participant that lost its storage says nothing but that, and asks for it (trap D2).
-    if (status !== 'member') violate('I17', `p${id} sends ${message.type}, and is ${status}`)
+    // A participant that lost its storage says nothing but that, and asks for it (trap D2). One that was
+    // removed helps others.
+    const isAllowed = status === 'member' || (status === 'removed' && HELP.has(message.type))
+    if (!isAllowed) violate('I17', `p${id} sends ${message.type}, and is ${status}`)
     const epoch = storedEpoch(participant)
     if (message.type === 'snapshot-gone') return
     if (message.type === 'snapshot-page') {

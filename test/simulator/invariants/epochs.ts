@@ -9,6 +9,7 @@
 import type { Json } from '../../../shared/json.ts'
 import type { ParticipantId } from '../../../shared/protocols/protocol.ts'
 import { majority } from '../../../shared/protocols/quorum.ts'
+import { membersIn, type OfSet } from '../../../shared/protocols/wme/members.ts'
 import type { Decision } from '../../../shared/protocols/wme/messages.ts'
 import type { EpochRecord, PaxosRecord } from '../../../shared/protocols/wme/state.ts'
 import { violate } from '../violation.ts'
@@ -30,10 +31,30 @@ export class Epochs {
   readonly starts = new Map<number, EpochRecord>()
   readonly chosen = new Map<number, Chosen>()
   readonly #ballots = new Map<number, Map<number, Ballot>>()
-  readonly #participants: number
+  /** With how many participants the lock was born. */
+  readonly bornWith: number
+  readonly #members = new Map<number, readonly ParticipantId[]>()
 
   constructor(participants: number) {
-    this.#participants = participants
+    this.bornWith = participants
+  }
+
+  /** The members of an epoch, as the decision of the one before says. */
+  membersOf(epoch: number): readonly ParticipantId[] {
+    const known = this.#members.get(epoch)
+    if (known !== undefined) return known
+    const record = this.starts.get(epoch) ?? this.chosen.get(epoch - 1)?.value
+    const members = membersIn({ participants: this.bornWith }, record ?? {})
+    if (record !== undefined) this.#members.set(epoch, members)
+    return members
+  }
+
+  /** Whether these participants, one bit for each, are a majority of the epoch's members. */
+  isMajority(epoch: number, participants: number): boolean {
+    const members = this.membersOf(epoch)
+    let count = 0
+    for (const member of members) if ((participants & (1 << member)) !== 0) count++
+    return count >= majority(members.length)
   }
 
   /** A participant has accepted a value in the consensus of this epoch. */
@@ -60,7 +81,7 @@ export class Epochs {
       violate('I18', `p${participant} accepts another value than the one chosen in epoch ${epoch}`)
     }
     ballot.acceptors |= 1 << participant
-    if (chosen === undefined && bits(ballot.acceptors) >= majority(this.#participants)) {
+    if (chosen === undefined && this.isMajority(epoch, ballot.acceptors)) {
       this.#choose(epoch, { ballot: accepted.ballot, value: accepted.value }, ballots)
     }
   }
@@ -82,19 +103,19 @@ export class Epochs {
   entered(participant: ParticipantId, record: EpochRecord): boolean {
     const known = this.starts.get(record.epoch)
     if (known !== undefined) {
-      this.#compare(participant, record, known.owner, known.start, known.incarnations as Json)
+      this.#compare(participant, record, known.owner, known.start, known.incarnations as Json, known)
       return false
     }
     this.starts.set(record.epoch, record)
     // A lock begins with epoch 0, and a participant that is alone decides without storing that it has
     // accepted.
-    if (record.epoch === 0 || this.#participants === 1) return record.epoch !== 0
+    if (record.epoch === 0 || this.membersOf(record.epoch - 1).length === 1) return record.epoch !== 0
     const chosen = this.chosen.get(record.epoch - 1)
     if (chosen === undefined) {
       violate('I18', `p${participant} enters epoch ${record.epoch}, and nothing is chosen in the one before`)
     }
     const { owner, base, entries, incarnations } = chosen.value
-    this.#compare(participant, record, owner, base + entries.length, incarnations as Json)
+    this.#compare(participant, record, owner, base + entries.length, incarnations as Json, chosen.value)
     return true
   }
 
@@ -104,12 +125,14 @@ export class Epochs {
     owner: number,
     start: number,
     incarnations: Json,
+    { set }: OfSet,
   ): void {
     const { epoch } = record
     if (
       record.owner === owner &&
       record.start === start &&
-      isEqual(record.incarnations as Json, incarnations)
+      isEqual(record.incarnations as Json, incarnations) &&
+      isEqual(record.set, set)
     )
       return
     violate(

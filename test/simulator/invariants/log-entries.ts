@@ -7,10 +7,9 @@
  * It sees in the storages what a majority holds, so it knows it before any participant does.
  */
 
-import { majority } from '../../../shared/protocols/quorum.ts'
 import type { Entry, EpochRecord } from '../../../shared/protocols/wme/state.ts'
 import { violate } from '../violation.ts'
-import { bits, type Epochs } from './epochs.ts'
+import type { Epochs } from './epochs.ts'
 import { isEqual } from './equal.ts'
 import type { WmeParticipant } from './wme-participant.ts'
 
@@ -31,11 +30,9 @@ export class LogEntries {
   /** By participant: the entries in its storage. */
   readonly #held: Map<number, Entry>[]
   readonly #epochs: Epochs
-  readonly #majority: number
 
   constructor(participants: number, epochs: Epochs) {
     this.#epochs = epochs
-    this.#majority = majority(participants)
     this.#held = Array.from({ length: participants + 1 }, () => new Map())
   }
 
@@ -59,7 +56,7 @@ export class LogEntries {
     known.holders |= 1 << id
     this.#held[id]!.set(entry.sequence, entry)
     this.#checkCommitted(id, entry)
-    if (bits(known.holders) >= this.#majority) this.#commit(entry)
+    if (this.#epochs.isMajority(entry.epoch, known.holders)) this.#commit(entry)
   }
 
   /**

@@ -3,8 +3,9 @@ import type { Detector } from '../../../shared/detector.ts'
 import type { Emitted } from '../../../shared/protocols/protocol.ts'
 import { majority } from '../../../shared/protocols/quorum.ts'
 import { inCriticalSection } from '../../../shared/protocols/wme/figure-3-states.ts'
+import { configIn } from '../../../shared/protocols/wme/members.ts'
 import type { WmeMessage } from '../../../shared/protocols/wme/messages.ts'
-import type { EpochRecord, StubRecord } from '../../../shared/protocols/wme/state.ts'
+import type { EpochRecord, StubRecord, WmeState } from '../../../shared/protocols/wme/state.ts'
 import type { Counts } from '../counts.ts'
 import type { Network } from '../network.ts'
 import type { WmeParticipant } from './wme-participant.ts'
@@ -20,6 +21,11 @@ interface Before {
   late: readonly number[]
   isLagging: boolean
   known: number
+  config: number
+  fence: number | null
+  isDraining: boolean
+  isSealed: boolean
+  status: string
 }
 
 const nothing = (): Before => ({
@@ -32,6 +38,11 @@ const nothing = (): Before => ({
   late: [],
   isLagging: false,
   known: 0,
+  config: 0,
+  fence: null,
+  isDraining: false,
+  isSealed: false,
+  status: 'blank',
 })
 
 const lateOf = (detector: Detector): number[] =>
@@ -122,10 +133,29 @@ export class WmeCounts {
     const known = soft.roundTrips.filter(roundTrip => roundTrip !== null).length
     if (known < before.known) counts.lateAnswers++
     before.known = known
+    this.#countChanges(state, before)
     if (inCriticalSection(durable.stub.phase)) this.#countCoexisting(id, durable.epoch.epoch)
     const late = lateOf(soft.detector)
     for (const peer of late) if (!before.late.includes(peer) && this.#isWell(peer, id)) counts.wrongTimeouts++
     before.late = late
+  }
+
+  /** What a change of the members did to whoever was inside, and how a member learned that it is none. */
+  #countChanges({ durable, derived, soft }: WmeState, before: Before): void {
+    const counts = this.#counts
+    const config = configIn(durable.epoch)
+    const { status } = durable.membership
+    const fence = inCriticalSection(durable.stub.phase) ? durable.stub.grant!.fence : null
+    if (config !== before.config && before.fence !== null) {
+      if (fence === before.fence) counts.holdersKept++
+      else if (status === 'removed') counts.holdersRemoved++
+    }
+    // It neither voted for its removal nor was told of the decision: it was behind.
+    if (status === 'removed' && before.status === 'member' && !before.isSealed) counts.lateRemovals++
+    const self = soft.proposed?.change.members
+    const isDraining = fence !== null && self !== undefined && self[derived.owner] === undefined
+    if (isDraining && !before.isDraining) counts.ownersDrained++
+    Object.assign(before, { config, fence, isDraining, isSealed: durable.epoch.sealed, status })
   }
 
   /** It is there and can be reached: its answer is only slow, or was lost. */
@@ -147,7 +177,13 @@ export class WmeCounts {
   }
 
   crashed({ id }: WmeParticipant): void {
-    Object.assign(this.#before[id]!, { isPreVoting: false, isLagging: false, known: 0, late: [] })
+    Object.assign(this.#before[id]!, {
+      isPreVoting: false,
+      isLagging: false,
+      known: 0,
+      late: [],
+      isDraining: false,
+    })
   }
 
   wiped({ id }: WmeParticipant): void {

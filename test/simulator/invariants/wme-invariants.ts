@@ -14,10 +14,12 @@ import type { WmeMessage } from '../../../shared/protocols/wme/messages.ts'
 import type {
   Entry,
   EpochRecord,
+  Membership,
   PaxosRecord,
   StubRecord,
   WmeState,
 } from '../../../shared/protocols/wme/state.ts'
+import type { MemberSets } from '../members/member-sets.ts'
 import type { Checks } from '../subject.ts'
 import { violate } from '../violation.ts'
 import type { World } from '../world.ts'
@@ -25,6 +27,7 @@ import { Caps } from './caps.ts'
 import { Durability } from './durability.ts'
 import { Epochs } from './epochs.ts'
 import { LogEntries } from './log-entries.ts'
+import { MemberRules } from './members.ts'
 import { Monotonic } from './monotonic.ts'
 import { Reads } from './reads.ts'
 import { checkRecovery } from './recovery.ts'
@@ -46,15 +49,19 @@ export class WmeInvariants implements Checks<WmeState, WmeMessage> {
   readonly #reads: Reads
   readonly #caps: Caps
   readonly #counts: WmeCounts
+  readonly #members: MemberRules
+  readonly #sets: MemberSets | null
   /** By participant: the epoch record from before the last save. */
   readonly #epochRecords: (EpochRecord | undefined)[] = []
   readonly #participants: readonly WmeParticipant[]
   #steps = 0
 
   constructor(world: World<WmeState, WmeMessage>) {
-    const { participants } = world.scenario.options
+    const { machines: participants } = world.scenario
     this.#participants = world.participants
-    this.#epochs = new Epochs(participants)
+    this.#sets = world.sets
+    this.#epochs = new Epochs(world.scenario.options.participants)
+    this.#members = new MemberRules(world.participants, this.#epochs, world.counts)
     this.#entries = new LogEntries(participants, this.#epochs)
     this.#token = new Token(participants)
     this.#monotonic = new Monotonic(participants)
@@ -88,6 +95,8 @@ export class WmeInvariants implements Checks<WmeState, WmeMessage> {
       } else if (key === 'paxos') {
         const epoch = (participant.storage.get('epoch') as EpochRecord | undefined)?.epoch ?? 0
         if (value !== null) this.#epochs.accepted(id, epoch, value as unknown as PaxosRecord)
+      } else if (key === 'membership') {
+        this.#members.saved(participant, value as unknown as Membership)
       } else if (key === 'stub') {
         this.#counts.stubSaved(participant, value as unknown as StubRecord)
       }
@@ -100,7 +109,11 @@ export class WmeInvariants implements Checks<WmeState, WmeMessage> {
     this.#epochRecords[id] = record
     if (before === undefined || before.epoch !== record.epoch) {
       const isFirst = this.#epochs.entered(id, record)
-      if (isFirst) this.#entries.epochBegun(record)
+      if (isFirst) {
+        this.#entries.epochBegun(record)
+        this.#members.begun(record)
+      }
+      this.#sets?.entered(record)
       this.#counts.entered(record, isFirst)
     }
     if (record.sealed && !(before?.sealed && before.epoch === record.epoch)) {
@@ -111,6 +124,7 @@ export class WmeInvariants implements Checks<WmeState, WmeMessage> {
   sent(participant: WmeParticipant, to: ParticipantId, { body }: Envelope<WmeMessage>): void {
     if (to === participant.id) violate('A11', `p${to} sends ${body.type} to itself`)
     this.#durability.sent(participant, body)
+    this.#members.sent(participant, body)
     this.#counts.sent(body)
   }
 
@@ -155,6 +169,7 @@ export class WmeInvariants implements Checks<WmeState, WmeMessage> {
     this.#monotonic.wiped(participant)
     this.#users.wiped(participant)
     this.#counts.wiped(participant)
+    this.#members.wiped(participant)
   }
 
   finished(): void {

@@ -30,7 +30,7 @@ export interface EngineHost {
   randomId(): string
   post(to: number, message: Message): void
   askLedger(question: LedgerQuestion): void
-  tellLedger(lock: string, generation: number): void
+  tellLedger(lock: string, generation: number, incarnation: number): void
   /**
    * Called with every event of a step; `cause` is the user event that caused the step, if one did. It must
    * not begin another step.
@@ -189,7 +189,7 @@ export class Engine {
       case 'ask-ledger':
         return this.host.askLedger(effect.question)
       case 'tell-ledger':
-        return this.host.tellLedger(effect.lock, effect.generation)
+        return this.host.tellLedger(effect.lock, effect.generation, effect.incarnation)
       case 'restart':
         return
     }

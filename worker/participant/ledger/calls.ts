@@ -24,8 +24,8 @@ export class LedgerCalls {
     this.turns.afterwards(() => this.runtime.background(this.askAndHear(question)))
   }
 
-  tell(lock: string, generation: number): void {
-    const told = () => this.call({ type: 'tell-ledger', lock, generation }).then(() => undefined)
+  tell(lock: string, generation: number, incarnation: number): void {
+    const told = () => this.call({ type: 'tell-ledger', lock, generation, incarnation }).then(() => undefined)
     // A ledger that did not hear it asks for it again.
     this.turns.afterwards(() => this.runtime.background(told().catch(() => undefined)))
   }

@@ -79,8 +79,8 @@ export class LedgerKeeper {
       case 'look-ledger':
         return { type: 'ledger-sight', sight: this.turns.run(() => machine.look(this.state!, request.look)) }
       case 'tell-ledger': {
-        const { lock, generation } = request
-        this.turns.run(() => this.step({ type: 'finished', lock, generation }))
+        const { lock, generation, incarnation } = request
+        this.turns.run(() => this.step({ type: 'finished', lock, generation, incarnation }))
         return { type: 'taken' }
       }
       case 'ledger-health':

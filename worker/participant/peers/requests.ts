@@ -35,7 +35,12 @@ export type LedgerRequest =
   | { readonly type: 'ledger'; readonly from: number; readonly messages: readonly LedgerMessage[] }
   | { readonly type: 'ask-ledger'; readonly question: LedgerQuestion }
   | { readonly type: 'look-ledger'; readonly look: LedgerLook }
-  | { readonly type: 'tell-ledger'; readonly lock: string; readonly generation: number }
+  | {
+      readonly type: 'tell-ledger'
+      readonly lock: string
+      readonly generation: number
+      readonly incarnation: number
+    }
   /** From the router of its own process, for `GET /healthz`. */
   | { readonly type: 'ledger-health' }
 

@@ -344,6 +344,9 @@ function codeOf(refusal: Refusal['code']): ProblemCode {
   switch (refusal) {
     case 'conflict':
     case 'busy':
+    case 'other-members':
+    case 'not-reached':
+    case 'no-such-members':
       return 'conflict'
     case 'too-large':
       return 'too_large'
@@ -356,6 +359,7 @@ function codeOf(refusal: Refusal['code']): ProblemCode {
     case 'ended':
       return 'no_such_lock'
     case 'not-a-member':
+    case 'elsewhere':
     case 'not-waiting':
       return 'no_quorum'
   }
