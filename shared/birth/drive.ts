@@ -142,12 +142,13 @@ function awaitCore(step: Step): void {
 /** What was lost here is over: the lock was deleted, and nothing of the next one was lost. */
 function stopFinishing(step: Step): void {
   const { birth, soft } = step.state
-  if (soft.finishing && birth.generation > soft.finishingThrough) sayFinished(step)
+  const isOver = soft.finishing && birth.generation > soft.finishingThrough
+  if (isOver) sayFinished(step, soft.finishingIncarnation)
 }
 
-function sayFinished({ context, state, effects }: Step): void {
+function sayFinished({ context, state, effects }: Step, incarnation: number): void {
+  const { generation } = state.birth
   state.soft.finishing = false
-  const { generation, incarnation } = state.birth
   effects.push({ type: 'tell-ledger', lock: context.lock, generation, incarnation })
 }
 
@@ -158,7 +159,7 @@ function reportFinished(step: Step): void {
   if (!soft.finishing || birth.chosen === null || !isStandingKnown(step)) return
   const isBack = core !== null && core.protocol.view(core.context, core.state).membership === 'member'
   if (!isBack && isMember(birth.chosen, context.self)) return
-  sayFinished(step)
+  sayFinished(step, birth.incarnation)
 }
 
 // ---------------------------------------------------------------- whoever waits

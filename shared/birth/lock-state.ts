@@ -40,6 +40,8 @@ export interface Soft {
   finishing: boolean
   /** The last generation that anything was lost of. */
   finishingThrough: number
+  /** Of the life of the process in which that was found out. */
+  finishingIncarnation: number
   /** Another participant has refused to accept the value that this one acts under (G7). */
   isStuck: boolean
   /** The first owner has been asked, and may still answer. */
@@ -138,6 +140,7 @@ export function blankSoft(random: string, incarnation: number): Soft {
     askers: new Set(),
     finishing: false,
     finishingThrough: Number.POSITIVE_INFINITY,
+    finishingIncarnation: 0,
     isStuck: false,
     isWaitingForFirst: false,
     held: [],

@@ -186,6 +186,7 @@ function onFinish(step: Step, incarnation: number, generation = Number.POSITIVE_
   else {
     soft.finishing = true
     soft.finishingThrough = generation
+    soft.finishingIncarnation = incarnation
   }
 }
 

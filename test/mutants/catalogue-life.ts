@@ -117,8 +117,8 @@ const looking: Mutant[] = [
     trap: 'existence',
     title: 'a lock of which nobody can tell whether it exists is shown as one that does',
     file: 'worker/router/handlers/locks.ts',
-    find: '  return problems[0] === undefined ? null : pass(c, problems[0])\n',
-    replace: '  return null\n',
+    find: 'isKnown ? undefined : problems[0]',
+    replace: 'isKnown ? undefined : undefined',
   },
 ]
 

@@ -182,6 +182,7 @@ describe('404', () => {
 
   it.each([
     '/v1',
+    '/v1/lock',
     '/v1/locks/',
     '/v1/locks/orders/',
     '/v1/locks/orders/nonsense',

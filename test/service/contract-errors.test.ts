@@ -72,17 +72,13 @@ describe('400 bad_request', () => {
 })
 
 describe('404 no_such_route', () => {
-  it.each([
-    '/v1',
-    '/v1/locks/',
-    '/v2/locks/a',
-    '/v1/locks/a/b',
-    '/v1/locks/a/acquire/x',
-    '/favicon.ico',
-  ])('for %s', async path => {
-    const { status, body } = await service.send('GET', path)
-    expect([status, body.code]).toEqual([404, 'no_such_route'])
-  })
+  it.each(['/v1', '/v1/locks/', '/v2/locks/a', '/v1/locks/a/b', '/v1/locks/a/acquire/x', '/favicon.ico'])(
+    'for %s',
+    async path => {
+      const { status, body } = await service.send('GET', path)
+      expect([status, body.code]).toEqual([404, 'no_such_route'])
+    },
+  )
 })
 
 describe('405 method_not_allowed', () => {

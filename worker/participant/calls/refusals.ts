@@ -29,12 +29,12 @@ export function refusalProblem(refusal: Refusal, opId?: string): ProblemAnswer {
     case 'not-a-member':
     case 'elsewhere':
       return noMember
+    case 'ended':
+      return { ...lockDeleted, ...(opId !== undefined && { outcome: 'not-applied' }) }
     case 'other-members':
     case 'not-reached':
     case 'no-such-members':
       return membersNotChanged
-    case 'ended':
-      return { ...lockDeleted, ...(opId !== undefined && { outcome: 'not-applied' }) }
     case 'not-supported':
       return {
         type: 'problem',
@@ -60,12 +60,6 @@ export const noMember: ProblemAnswer = {
   retryAfterSeconds: 1,
 }
 
-const membersNotChanged: ProblemAnswer = {
-  type: 'problem',
-  code: 'conflict',
-  detail: 'The members of the lock were not changed.',
-}
-
 /** Of whoever waited for the lock. Nothing was begun. */
 export const lockDeleted: ProblemAnswer = {
   type: 'problem',
@@ -86,6 +80,12 @@ export function cannotEnd({ protocol, options }: LockConfiguration): ProblemAnsw
     `A lock with the protocol ${protocol} and the option ${unsafe} cannot be deleted: its participants may go on ` +
     'without hearing of it. Locks with other protocols, or without this option, can.'
   return { type: 'problem', code: 'not_supported', detail }
+}
+
+const membersNotChanged: ProblemAnswer = {
+  type: 'problem',
+  code: 'conflict',
+  detail: 'The members of the lock were not changed.',
 }
 
 /** A protocol without a log: there is no state, and nobody can tell the order of events elsewhere. */

@@ -141,9 +141,9 @@ export function refuseIfAbsent(
   answers: Answers<unknown>,
 ): Response | null {
   const problems = [...answers.problems.values()]
-  if (answers.absence !== null) return pass(c, answers.absence)
-  if (answers.size > 0 || routing.hasHeardOf(lock)) return null
-  return problems[0] === undefined ? null : pass(c, problems[0])
+  const isKnown = answers.size > 0 || routing.hasHeardOf(lock)
+  const problem = answers.absence ?? (isKnown ? undefined : problems[0])
+  return problem === undefined ? null : pass(c, problem)
 }
 
 /**
