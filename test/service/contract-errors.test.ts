@@ -83,7 +83,8 @@ describe('404 no_such_route', () => {
 
 describe('405 method_not_allowed', () => {
   it.each([
-    ['DELETE', '/v1/locks/a', ['GET', 'HEAD', 'PUT']],
+    ['POST', '/v1/locks/a', ['DELETE', 'GET', 'HEAD', 'PUT']],
+    ['POST', '/v1/locks', ['GET', 'HEAD']],
     ['GET', '/v1/locks/a/acquire', ['POST']],
     ['PUT', '/v1/locks/a/transact', ['POST']],
     ['POST', `/v1/locks/a/tickets/1-${STRANGER}`, ['DELETE', 'GET', 'HEAD']],
