@@ -34,6 +34,8 @@ export async function lookAt(client: SimClient, action: Extract<Action, { type: 
   const begunAt = client.world.loop.now
   const answer = await client.request(method, `${lock}${path}`, body).catch(() => null)
   if (answer === null) return
+  // Participants that are all silent never fail the call: it says nothing of the lock.
+  if (answer.status === 200 && isNobodyThere(answer.body)) return
   const { code } = (answer.body ?? {}) as { readonly code?: string }
   client.world.journal.looked({
     lock,
@@ -43,4 +45,9 @@ export async function lookAt(client: SimClient, action: Extract<Action, { type: 
     status: answer.status,
     code: code ?? null,
   })
+}
+
+function isNobodyThere(body: Json): boolean {
+  const { participants } = (body ?? {}) as { readonly participants?: readonly { reachable?: boolean }[] }
+  return participants !== undefined && participants.every(({ reachable }) => reachable === false)
 }
