@@ -4,7 +4,7 @@ import { addCounts, zeroCounts } from './counts.ts'
 import { missing, RUNS_THAT_COUNT } from './expectations.ts'
 import { runService } from './run.ts'
 
-const BATCHES = 5
+const BATCHES = 6
 const SEEDS = 50
 
 describe('no seed breaks a rule', () => {
