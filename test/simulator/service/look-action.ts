@@ -49,5 +49,5 @@ export async function lookAt(client: SimClient, action: Extract<Action, { type: 
 
 function isNobodyThere(body: Json): boolean {
   const { participants } = (body ?? {}) as { readonly participants?: readonly { reachable?: boolean }[] }
-  return participants !== undefined && participants.every(({ reachable }) => reachable === false)
+  return participants?.every(({ reachable }) => reachable === false) === true
 }
