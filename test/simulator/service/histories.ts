@@ -19,8 +19,8 @@ export class Histories {
   readonly #note: Note
   /** By lock and generation. */
   readonly #locks = new Map<string, Recording>()
-  /** How many steps of each object are durable. */
-  readonly #steps = new Map<string, number>()
+  /** By object: how many steps are in the journal, and in no block yet. */
+  readonly #unfolded = new Map<string, number>()
 
   constructor(note: Note) {
     this.#note = note
@@ -45,24 +45,32 @@ export class Histories {
     }
   }
 
-  /** A step is in the journal first, and in a block later; one of a very long turn is in a block at once. */
+  /**
+   * A step is in the journal first, and in a block later; one of a very long turn is in a block at once. The
+   * steps of a lock that is deleted go with its storage, written or not.
+   */
   #newSteps({ name }: SimObject, group: Group): string[] {
     const found: string[] = []
-    let steps = this.#steps.get(name) ?? 0
+    let unfolded = this.#unfolded.get(name) ?? 0
     for (const write of group) {
-      if (write[0] === 'journal') found.push(...linesOf(write[3]).filter(line => line.startsWith('{')))
+      if (write[0] === 'empty') unfolded = 0
+      if (write[0] === 'journal') {
+        const steps = linesOf(write[3]).filter(line => line.startsWith('{'))
+        unfolded += steps.length
+        found.push(...steps)
+      }
       if (write[0] !== 'append') continue
-      const { first, body } = write[1]
-      found.push(...linesOf(body).slice(Math.max(0, steps + found.length + 1 - first)))
+      const lines = linesOf(write[1].body)
+      found.push(...lines.slice(unfolded))
+      unfolded = Math.max(0, unfolded - lines.length)
     }
-    steps += found.length
-    this.#steps.set(name, steps)
+    this.#unfolded.set(name, unfolded)
     return found
   }
 
   /** The replica is empty, and whoever was at this participant is gone with it. */
   wiped({ lock, participant, name }: SimObject, generation: number, at: number): void {
-    this.#steps.delete(name)
+    this.#unfolded.delete(name)
     this.#record(lock, generation, { at, type: 'wipe', participant })
     this.#leave(lock, generation, participant, at)
   }

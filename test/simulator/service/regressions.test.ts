@@ -3,7 +3,7 @@ import { expect, it } from 'vitest'
 import { SMALL_LIMITS } from './plan.ts'
 import { type Action, plainTransact } from './plan-actions.ts'
 import type { Fault } from './plan-faults.ts'
-import { runPlan } from './run.ts'
+import { runPlan, runService } from './run.ts'
 import { planOf, type Scene, transacts } from './scenes.ts'
 import type { Tampering } from './tampering.ts'
 
@@ -100,4 +100,9 @@ it('a lock that is never born is found out, though it would wait for everybody o
   const plan = planOf({ ...UNUSED_AND_BROKEN, protocol: 'maekawa' })
   const { violation } = await runPlan(plan, { entries })
   expect(violation?.rule).toBe('progress')
+})
+
+it('a step that went with the storage of a deleted lock makes none of the next one count twice', async () => {
+  const { violation } = await runService(30000219)
+  expect(violation).toBeNull()
 })
