@@ -35,13 +35,22 @@ export interface DirectoryEnvironment {
 export const PARTICIPANT_PATH = '/participant'
 
 /** The headers of a request to this participant. */
-export const headersFor = (lock: string, id: number): { [name: string]: string } => ({
+export const headersFor = (lock: string, { id, address }: Whereabouts): { [name: string]: string } => ({
   'content-type': 'application/json',
   'x-baton-lock': lock,
   'x-baton-participant': String(id),
+  ...(address !== undefined && { 'x-baton-address': address }),
 })
 
-export const objectName = (lock: string, id: number): string => `${lock}/${id}`
+/** What tells the participants of one lock apart. */
+export type Whereabouts = Pick<ParticipantPlace, 'id' | 'address'>
+
+/**
+ * Two that want to become participants at once may have the same number, in different places: they are
+ * different objects.
+ */
+export const objectName = (lock: string, { id, address }: Whereabouts): string =>
+  address === undefined ? `${lock}/${id}` : `${lock}/${id}/${address}`
 
 export function createDirectory(env: DirectoryEnvironment): ParticipantDirectory {
   return {
@@ -62,6 +71,6 @@ export function createDirectory(env: DirectoryEnvironment): ParticipantDirectory
  * object's first `get`.
  */
 function stubOf(env: DirectoryEnvironment, lock: string, place: ParticipantPlace): ParticipantStub {
-  const id = env.PARTICIPANT.idFromName(objectName(lock, place.id))
+  const id = env.PARTICIPANT.idFromName(objectName(lock, place))
   return env.PARTICIPANT.get(id, place.location === null ? {} : { locationHint: place.location })
 }

@@ -60,9 +60,9 @@ function ask(
 ): Promise<Response> {
   const request = new Request('https://participant/peer', {
     method: 'POST',
-    headers: headersFor(LEDGER_NAME, id),
+    headers: headersFor(LEDGER_NAME, { id }),
     body: JSON.stringify(asked),
     ...(signal && { signal }),
   })
-  return env.PARTICIPANT.get(env.PARTICIPANT.idFromName(objectName(LEDGER_NAME, id))).fetch(request)
+  return env.PARTICIPANT.get(env.PARTICIPANT.idFromName(objectName(LEDGER_NAME, { id }))).fetch(request)
 }

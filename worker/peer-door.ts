@@ -1,5 +1,6 @@
 /** Where the participants of other processes come in: signed requests, for a participant of this process. */
 import { isIndexName } from '../shared/api/lock-index.ts'
+import { readAddress } from '../shared/api/member-address.ts'
 import { lockName, participantId } from '../shared/api/primitives.ts'
 import { objectName, PARTICIPANT_PATH } from './directory.ts'
 import { type BatonEnvironment, defaultPlaces, ownUrls, peerSecrets } from './environment.ts'
@@ -22,7 +23,8 @@ export async function answerPeer(
   if (!pathname.startsWith(`${path}/`)) return null
   const lock = objectNameOf(request.headers.get('x-baton-lock'))
   const id = participantId.safeParse(Number(request.headers.get('x-baton-participant')))
-  if (lock === null || !id.success || !isHere(env, id.data)) return null
+  const address = request.headers.get('x-baton-address')
+  if (lock === null || !id.success || !isHere(env, id.data, address)) return null
   const read = await readSigned(request, {
     path: pathname.slice(basePath.length) + search,
     // Not the address that the request says it came to: an attacker that replays it elsewhere can say
@@ -39,18 +41,22 @@ export async function answerPeer(
     signal: request.signal,
     ...(read.body.length > 0 && { body: read.body }),
   })
-  const object = env.PARTICIPANT.idFromName(objectName(lock, id.data))
+  const object = env.PARTICIPANT.idFromName(
+    objectName(lock, { id: id.data, ...(address !== null && { address }) }),
+  )
   return read.answer(await env.PARTICIPANT.get(object).fetch(inner))
 }
 
 /**
- * Where processes are apart, the number of a participant says in which of them it is. A request to the wrong
- * process, from a caller with an old list of addresses, would make a second participant of that number.
+ * Where processes are apart, the number of a participant says in which of them it is, or its address does. A
+ * request to the wrong process, from a caller with an old list, would make a second participant of that
+ * number.
  */
-function isHere(env: BatonEnvironment, participant: number): boolean {
+function isHere(env: BatonEnvironment, participant: number, address: string | null): boolean {
   const places = defaultPlaces(env)
-  if (places.every(({ url }) => url === null)) return true
-  const url = places.find(({ id }) => id === participant)?.url ?? null
+  const process = address === null ? participant : (readAddress(address)?.process ?? null)
+  if (places.every(({ url }) => url === null)) return address === null || readAddress(address) !== null
+  const url = places.find(({ id }) => id === process)?.url ?? null
   return url !== null && ownUrls(env).some(own => normalUrl(own) === normalUrl(url))
 }
 

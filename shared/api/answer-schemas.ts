@@ -199,8 +199,10 @@ export const ejectAnswer = component('Ejected', z.object({ epoch }))
 export const participantsAnswer = component(
   'Membership',
   z.object({
-    participants: z.array(placeView).describe('The participants from now on.'),
-    configuration: z.int().describe('Counts the changes of the participants.'),
+    participants: z.array(placeView).describe('The participants of the lock at present.'),
+    configuration: z
+      .int()
+      .describe('The number of this set of participants: higher than that of all before.'),
   }),
 )
 const health = {

@@ -2,7 +2,7 @@
 import type { ProtocolName, ProtocolOptions } from '../protocols/protocol.ts'
 
 export interface LockConfiguration {
-  /** Counts the changes of the member set; 1 at birth. Every message between participants carries it. */
+  /** Rises with every change of the participants, and with every lock that follows another of its name. */
   readonly number: number
   readonly protocol: ProtocolName
   readonly participants: readonly ParticipantPlace[]
@@ -29,6 +29,8 @@ export interface ParticipantPlace {
   readonly location: string | null
   /** Set if the participant is in another process or account: where its service answers signed requests. */
   readonly url: string | null
+  /** Of one that came after the birth of its lock (member-address.ts). */
+  readonly address?: string
 }
 
 export interface DetectorOptions {

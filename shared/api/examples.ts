@@ -270,15 +270,15 @@ data: {"sequence":2,"fence":1,"opId":"visit-1","changes":[{"key":"visits","value
   participants: {
     parameters: { lock: LOCK },
     body: { add: { location: 'oc' } },
-    status: 501,
+    status: 200,
     answer: {
-      type: 'urn:baton:problem:not_supported',
-      title: 'The lock cannot do this',
-      status: 501,
-      detail: 'A lock keeps the participants that it was created with.',
-      code: 'not_supported',
-      retryable: false,
-      requestId: 'fdadce7c-4ac2-467e-acda-5a17adc21ba1',
+      participants: [
+        { id: 1, location: 'weur' },
+        { id: 2, location: 'enam' },
+        { id: 3, location: 'apac' },
+        { id: 4, location: 'oc' },
+      ],
+      configuration: 3,
     },
   },
   home: {

@@ -1,5 +1,5 @@
 /** Every limit of the API in one place: schemas, documentation and tests take them from here. */
-import { DEFAULT_LIMITS } from '../protocols/protocol.ts'
+import { DEFAULT_LIMITS, MAX_PARTICIPANT_NUMBER } from '../protocols/protocol.ts'
 import { MAX_DEPTH } from '../resource/canonical.ts'
 import { KEY_VALUE_LIMITS } from '../resource/key-value.ts'
 
@@ -29,6 +29,8 @@ export const API_LIMITS = {
   sessionWaitMs: { least: 0, most: 86_400_000 },
   ttlMs: { least: 1_000, most: 600_000, default: 30_000 },
   participants: { least: 1, most: 13 },
+  /** No number is used twice, so those of participants that came later are higher. */
+  participantNumber: { least: 1, most: MAX_PARTICIPANT_NUMBER },
   heartbeatMs: { least: 50, most: 60_000 },
   timeoutMs: { least: 100, most: 600_000 },
   localHandoffs: { least: 0, most: 1_000 },

@@ -33,8 +33,8 @@ export const lockName = z
     'The name of the lock. Its first acquire, transact or session creates it; looking at it does not.',
   )
 
-export const participantId = between(API_LIMITS.participants).describe(
-  'The number of a participant, from 1 on.',
+export const participantId = between(API_LIMITS.participantNumber).describe(
+  'The number of a participant, from 1 on. No number is used twice.',
 )
 export const at = participantId.describe(
   'The participant that serves the request; by default the nearest one that answers.',

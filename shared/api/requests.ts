@@ -197,16 +197,35 @@ export const ejectBody = component(
   }),
 )
 
+const onlyFor = z
+  .int()
+  .min(0)
+  .optional()
+  .describe(
+    'Only if this is the number of the present configuration. With it, the same change can be asked for twice, and counts twice.',
+  )
+
+const newPlace = z.strictObject({ location: location.optional() })
+
 export const participantsBody = component(
   'ParticipantsChange',
   z.union([
-    z.strictObject({
-      add: z.strictObject({ location: location.optional() }).describe('A participant to add.'),
-    }),
-    z.strictObject({ remove: participantId.describe('The participant to remove.') }),
+    z.strictObject({ add: newPlace.describe('A participant to add.'), configuration: onlyFor }),
+    z.strictObject({ remove: participantId.describe('The participant to remove.'), configuration: onlyFor }),
     z.strictObject({
       replace: participantId.describe('The participant to replace by a new one.'),
       location: location.optional(),
+      configuration: onlyFor,
+    }),
+    z.strictObject({
+      participants: z
+        .array(z.union([z.strictObject({ id: participantId }), newPlace]))
+        .min(API_LIMITS.participants.least)
+        .max(API_LIMITS.participants.most)
+        .describe(
+          'All that the lock is to have: those with these numbers stay, and at each location that is named there is one, an old or a new one.',
+        ),
+      configuration: onlyFor,
     }),
   ]),
 )

@@ -382,13 +382,27 @@ export const ROUTES = {
     method: 'post',
     path: '/v1/locks/{lock}/participants',
     tag: 'operate',
-    summary: 'Add, remove or replace a participant',
+    summary: 'Add, remove or replace participants',
+    description:
+      'The lock stays in use meanwhile. A new participant gets a copy of everything before it counts; a majority of the ' +
+      'present ones decides. Whoever holds the lock at a participant that goes is given time to finish, and whoever waits ' +
+      'there goes on waiting elsewhere. The call says what the lock is to have: said again, it changes nothing more. ' +
+      '`200` says that a majority of the new participants has everything, so those that were removed are no longer needed. ' +
+      '`202` says that it is under way, and that these are the participants so far: ask again, or look at the lock. After a ' +
+      '`409` the lock has other participants than this change was made for, and `participants` says which.',
     verb: 'configure',
     parameters: requests.lockPath,
     query: requests.noQuery,
     body: requests.participantsBody,
-    answers: { 200: { description: 'Changed.', schema: answers.participantsAnswer } },
-    problems: ['conflict', 'not_supported'],
+    answers: {
+      200: { description: 'The lock has these participants.', schema: answers.participantsAnswer },
+      202: {
+        description: 'Under way.',
+        schema: answers.participantsAnswer,
+        headers: { Location: 'Where the lock says what it is doing.' },
+      },
+    },
+    problems: ['no_such_lock', 'conflict', 'not_supported', 'no_quorum'],
   },
   home: {
     method: 'get',

@@ -18,8 +18,9 @@ import {
   tellRegistrars,
 } from './lock-state.ts'
 import type { Unavailable } from './lock-types.ts'
+import { presentHere } from './moving.ts'
 import * as register from './register.ts'
-import { allowsBallotZero, isMember } from './value.ts'
+import { allowsBallotZero, isMember, isNewcomer, type LockValue } from './value.ts'
 
 /**
  * A deployment that begins, or a process that heals, takes a moment: callers that wait are told after this
@@ -133,7 +134,7 @@ export function onProposeTimer(step: Step): void {
 function awaitCore(step: Step): void {
   const { context, state } = step
   const { chosen, core } = state.birth
-  if (chosen === null || !isMember(chosen, context.self)) return
+  if (chosen === null || !takesPart(step, chosen)) return
   if (core !== null) return isStandingKnown(step) ? undefined : askLedger(step)
   if (context.resourceNamed(chosen.configuration.resource) === undefined) giveUp(step, 'no-resource')
   else askLedger(step)
@@ -162,6 +163,10 @@ function reportFinished(step: Step): void {
   sayFinished(step, birth.incarnation)
 }
 
+/** Whether this participant has, or is to have, a core of its own. */
+const takesPart = ({ context }: Step, value: LockValue): boolean =>
+  isMember(value, context.self) || isNewcomer(context, value)
+
 // ---------------------------------------------------------------- whoever waits
 
 function settleWish(step: Step): void {
@@ -169,8 +174,8 @@ function settleWish(step: Step): void {
   if (soft.wish === 'none') return
   const mode = modeOf(birth)
   const { chosen } = birth
-  if (chosen !== null && !isMember(chosen, step.context.self))
-    emit(step, { type: 'elsewhere', configuration: chosen.configuration })
+  if (chosen !== null && !takesPart(step, chosen))
+    emit(step, { type: 'elsewhere', configuration: presentHere(step, chosen) })
   else if (core !== null && (mode === 'active' || (mode === 'tentative' && soft.wish === 'to-try')))
     emit(step, { type: 'ready' })
   else return

@@ -9,7 +9,7 @@
  * What is left is the tombstone: the number of the next generation and the epoch that it begins in. Whoever
  * speaks of the old one is answered with it. A participant that was away is told until it has answered.
  */
-import type { ParticipantId } from '../protocols/protocol.ts'
+import type { Members, ParticipantId } from '../protocols/protocol.ts'
 import { FENCE_GAP } from '../protocols/wme/fence.ts'
 import { adoptGeneration } from './generation.ts'
 import { cancelTimer, change, emit, type Step, send, setTimer, TELL_TIMER } from './lock-state.ts'
@@ -30,10 +30,10 @@ export function endGeneration(step: Step): void {
   const { epoch, length } = step.end
   // Whatever a majority has decided under a value has chosen the value (G4).
   if (chosen === null) learnChosen(step, core)
-  const peers = everybodyElse(step, core.configuration.participants.length)
-  const { generation } = step.state.birth
+  const { generation, members } = step.state.birth
+  const peers = everybodyElse(step, core.configuration.participants.length, members?.members ?? {})
   adoptGeneration(step, generation + 1, nextEpoch(epoch, length))
-  change(step, { untold: peers })
+  change(step, { untold: peers, ...(members && { former: members.members }) })
   step.state.soft.tellings = 0
   tellAll(step)
   reportIfAllTold(step)
@@ -42,9 +42,11 @@ export function endGeneration(step: Step): void {
 /** The epoch whose fences are above all of a lock that has come to this epoch and this length. */
 export const nextEpoch = (epoch: number, length: number): number => epoch + 2 + Math.floor(length / FENCE_GAP)
 
-function everybodyElse({ context }: Step, participants: number): ParticipantId[] {
+function everybodyElse({ context }: Step, participants: number, members: Members): ParticipantId[] {
   const count = Math.max(context.registrars.length, participants)
-  return Array.from({ length: count }, (_, index) => index + 1).filter(id => id !== context.self)
+  const atBirth = Array.from({ length: count }, (_, index) => index + 1)
+  const all = new Set([...atBirth, ...Object.keys(members).map(Number)])
+  return [...all].filter(id => id !== context.self)
 }
 
 /** Also at the start of an instance: the one before may have told nobody. */

@@ -15,10 +15,10 @@ export function adoptGeneration(step: Step, generation: number, startEpoch: numb
  * counts as lost, whatever it has.
  */
 export function forgetLife(step: Step, incarnation: number): void {
-  const { generation, startEpoch, untold } = step.state.birth
+  const { generation, startEpoch, untold, former } = step.state.birth
   dropCore(step, 'unknown')
   beginAnew(step, generation, startEpoch, incarnation)
-  if (untold !== undefined) change(step, { untold })
+  if (untold !== undefined) change(step, { untold, ...(former && { former }) })
   step.restart = true
 }
 

@@ -27,7 +27,8 @@ import {
   send,
 } from './lock-state.ts'
 import type { LockContext } from './lock-types.ts'
-import { digestOf, isMember, type LockValue } from './value.ts'
+import { noteMembers } from './moving.ts'
+import { digestOf, isMember, type LockValue, mayTakePart } from './value.ts'
 
 /** `null` if the resource is not registered here. */
 export function contextOf(context: LockContext, value: LockValue): Context | null {
@@ -38,6 +39,7 @@ export function contextOf(context: LockContext, value: LockValue): Context | nul
   return {
     config: {
       self: context.self,
+      ...(context.address !== undefined && { address: context.address }),
       participants: configuration.participants.length,
       configuration: configuration.number,
       firstOwner: configuration.firstOwner,
@@ -123,7 +125,7 @@ export function giveMessage(
   incarnation: number,
 ): void {
   const { birth, core, soft } = step.state
-  if (core === null || !isMember(birth.core!, from)) return
+  if (core === null || !mayTakePart(birth.core!, from)) return
   soft.counted.set(from, incarnation)
   const envelope: AnyEnvelope = {
     format: MESSAGE_FORMAT,
@@ -169,7 +171,7 @@ function perform(step: Step, effect: Effect<OpaqueMessage>): void {
       for (const { key, value } of effect.records) step.records.set(key, value)
       return
     case 'send':
-      return sendCoreMessage(step, effect.to, effect.message.body)
+      return sendCoreMessage(step, effect.to, effect.message)
     case 'set-timer':
       step.effects.push({ ...effect, timer: CORE_TIMER + effect.timer })
       return
@@ -179,6 +181,7 @@ function perform(step: Step, effect: Effect<OpaqueMessage>): void {
       const { event } = effect
       if (event.type === 'withdrawn' || event.type === 'crit') step.state.soft.tries.delete(event.user)
       if (event.type === 'applied' && isEnd(event.operation)) noteEnd(step, event)
+      if (event.type === 'members') noteMembers(step, event)
       return emit(step, event)
     }
   }
@@ -199,7 +202,7 @@ function noteEnd(step: Step, { epoch, sequence, fence }: Extract<Emitted, { type
  * The value rides along until the receiver is known to have it, so that the very first message needs no round
  * trip.
  */
-function sendCoreMessage(step: Step, to: ParticipantId, message: OpaqueMessage): void {
+function sendCoreMessage(step: Step, to: ParticipantId, { format, body: message }: AnyEnvelope): void {
   const { birth, soft } = step.state
   const value = birth.core!
   const digest = digestOf(value)
@@ -208,7 +211,11 @@ function sendCoreMessage(step: Step, to: ParticipantId, message: OpaqueMessage):
       send(step, to, { type: 'core', digest, tentative: true, value, message })
     return
   }
-  if (birth.chosen !== null) return send(step, to, { type: 'core', digest, chosen: true, message })
   const isInformed = soft.informed.has(to)
-  send(step, to, isInformed ? { type: 'core', digest, message } : { type: 'core', digest, value, message })
+  const ofChosen = { type: 'core', digest, chosen: true, message } as const
+  // Somebody who was not there at the birth cannot know it yet.
+  if (birth.chosen !== null)
+    return send(step, to, isInformed || isMember(value, to) ? ofChosen : { ...ofChosen, value }, format)
+  const ofCore = { type: 'core', digest, message } as const
+  send(step, to, isInformed ? ofCore : { ...ofCore, value }, format)
 }

@@ -5,6 +5,7 @@ import {
   type Context,
   type DurableRecord,
   type Emitted,
+  MEMBERS_FORMAT,
   MESSAGE_FORMAT,
   type ParticipantId,
   type UserInput,
@@ -64,6 +65,8 @@ export interface Soft {
   informed: Set<ParticipantId>
   /** How often the end of the last generation was told (ending.ts). */
   tellings: number
+  /** How often registrars were told of the present members (moving.ts). */
+  movedTellings: number
   /** `try` events of users that wait in a core that may yet be dropped. */
   tries: Map<string, UserInput>
 }
@@ -115,6 +118,7 @@ export const CORE_TIMER = 'core/'
 export const PROPOSE_TIMER = 'birth/propose'
 export const LEDGER_TIMER = 'birth/ledger'
 export const TELL_TIMER = 'birth/tell'
+export const MOVED_TIMER = 'birth/moved'
 
 export function blankBirth(generation: number, startEpoch: number): BirthRecord {
   return {
@@ -155,6 +159,7 @@ export function blankSoft(random: string, incarnation: number): Soft {
     counted: new Map(),
     informed: new Set(),
     tellings: 0,
+    movedTellings: 0,
     tries: new Map(),
   }
 }
@@ -199,10 +204,11 @@ export function learnIncarnations(step: Step, news: Incarnations): void {
   if (known !== step.state.birth.known) change(step, { known })
 }
 
-export function send(step: Step, to: ParticipantId, body: LockMessage): void {
-  const { generation, startEpoch, incarnation, known } = step.state.birth
+/** `format`: that of the core's message. After a change of the members there is no other than the newest. */
+export function send(step: Step, to: ParticipantId, body: LockMessage, format = MESSAGE_FORMAT): void {
+  const { generation, startEpoch, incarnation, known, members } = step.state.birth
   const message: LockEnvelope = {
-    format: MESSAGE_FORMAT,
+    format: members === undefined ? format : MEMBERS_FORMAT,
     generation,
     ...(startEpoch > 0 && { startEpoch }),
     ...(incarnation > 1 && { incarnation }),

@@ -8,7 +8,9 @@ import type {
   DurableRecord,
   Emitted,
   Limits,
+  Members,
   ParticipantId,
+  PresentMembers,
   Timing,
   UserInput,
 } from '../protocols/protocol.ts'
@@ -21,6 +23,8 @@ import type { LockValue } from './value.ts'
 export interface LockContext {
   readonly lock: string
   readonly self: ParticipantId
+  /** Of a participant that comes after the birth: where it is. It never takes part in a birth. */
+  readonly address?: string
   /** The default participants of the deployment, numbered 1..n, for the life of the namespace. */
   readonly registrars: readonly ParticipantPlace[]
   /**
@@ -68,6 +72,12 @@ export interface BirthRecord {
   readonly core: LockValue | null
   /** Participants that have not answered yet that they know of this generation, at whoever began it. */
   readonly untold?: readonly ParticipantId[]
+  /** Where those of them are that are neither registrars nor were there at the birth. */
+  readonly former?: Members
+  /** The members since the last change of them that is known here. */
+  readonly members?: PresentMembers
+  /** Registrars that are no members and have not answered yet that they know of this, at a member. */
+  readonly unmoved?: readonly ParticipantId[]
 }
 
 /** Whether this participant may vote in its generation (G1). */
@@ -164,6 +174,8 @@ export type BirthEvent =
   | {
       readonly type: 'configured'
       readonly request: string
+      /** What the lock was born with, and what it is made of now. */
+      readonly born: LockConfiguration
       readonly configuration: LockConfiguration
       /** The lock was born by this request. */
       readonly created: boolean
@@ -193,6 +205,8 @@ export interface BirthView {
   /** What the lock is, as far as it is known here, and whether it is known to be chosen. */
   readonly value: LockValue | null
   readonly isChosen: boolean
+  /** The members, if they are not those that the lock was born with. */
+  readonly members: PresentMembers | null
 }
 
 export type CoreMode = 'none' | 'tentative' | 'active' | 'parked'

@@ -30,6 +30,7 @@ import {
   firstOwner,
   LEDGER_TIMER,
   type LockState,
+  MOVED_TIMER,
   modeOf,
   PROPOSE_TIMER,
   type Step,
@@ -37,6 +38,7 @@ import {
   takeEffects,
 } from './lock-state.ts'
 import type { BirthRecord, BirthView, LockContext, LockEffect, LockInput } from './lock-types.ts'
+import { configured, tellMoved } from './moving.ts'
 import { onEnvelope } from './receive.ts'
 import { startChosen } from './register.ts'
 import { refusalOf } from './value.ts'
@@ -95,6 +97,7 @@ function birthView({ birth }: LockState): BirthView {
     core: modeOf(birth),
     value: birth.chosen ?? birth.accepted?.value ?? birth.core,
     isChosen: birth.chosen !== null,
+    members: birth.members ?? null,
   }
 }
 
@@ -155,6 +158,7 @@ function dispatch(step: Step, input: LockInput): void {
 function onStart(step: Step, random: string, incarnation: number): void {
   step.state.soft = blankSoft(random, incarnation)
   tellAll(step)
+  tellMoved(step)
   stepCore(step, { type: 'start', now: step.now, genesis: false, incarnation })
 }
 
@@ -163,7 +167,7 @@ function onConfigure(step: Step, { request, configuration }: LockInput & { type:
   const refusal = refusalOf(configuration, step.context.registrars)
   const refuse = (detail: string) => emit(step, { type: 'configuration-refused', request, detail })
   if (birth.chosen !== null)
-    emit(step, { type: 'configured', request, configuration: birth.chosen.configuration, created: false })
+    emit(step, { type: 'configured', request, ...configured(step, birth.chosen), created: false })
   else if (refusal !== null) refuse(refusal)
   else if (soft.configures.length < MAX_CONFIGURES) soft.configures.push({ request, configuration })
   else refuse('Too many configure this lock at once.')
@@ -196,6 +200,7 @@ function onTimer(step: Step, timer: string): void {
     stepCore(step, { type: 'timer', now: step.now, timer: timer.slice(CORE_TIMER.length) })
   } else if (timer === PROPOSE_TIMER) onProposeTimer(step)
   else if (timer === TELL_TIMER) tellAll(step)
+  else if (timer === MOVED_TIMER) tellMoved(step)
   else if (timer === LEDGER_TIMER) {
     soft.isAsking = false
     soft.notReady = null

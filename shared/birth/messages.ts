@@ -3,6 +3,7 @@
  * the birth.
  */
 import type { OpaqueMessage } from '../protocols/all.ts'
+import type { PresentMembers } from '../protocols/protocol.ts'
 import type { LockValue } from './value.ts'
 
 /** Incarnation by process, for those whose storage was lost and that came back. Default: the first. */
@@ -71,3 +72,9 @@ export type BirthMessage =
   /** The envelope says it all: the generation before this one has ended. The answer is `heard`. */
   | { readonly type: 'ended' }
   | { readonly type: 'heard' }
+  /**
+   * To a registrar that is no member: these are the members now. It tells whoever asks it. The answer is
+   * `moved-heard`.
+   */
+  | ({ readonly type: 'moved' } & PresentMembers)
+  | { readonly type: 'moved-heard'; readonly configuration: number }

@@ -3,7 +3,7 @@
  * core.
  */
 import { LARGEST_NUMBER } from '../protocols/ballots.ts'
-import { MESSAGE_FORMAT, type ParticipantId } from '../protocols/protocol.ts'
+import { isKnownFormat, type ParticipantId } from '../protocols/protocol.ts'
 import { noteTold } from './ending.ts'
 import { hold, isStandingKnown } from './entitlement.ts'
 import { adoptGeneration, forgetLife } from './generation.ts'
@@ -11,13 +11,14 @@ import { incarnationIn } from './incarnations.ts'
 import { giveMessage } from './lock-core.ts'
 import { emit, isEntitled, isRegistrar, learnIncarnations, type Step, send, type Vote } from './lock-state.ts'
 import type { BirthMessage, CoreMessage, LockEnvelope } from './messages.ts'
+import { onMoved, onMovedHeard, presentHere, sayMoved } from './moving.ts'
 import * as register from './register.ts'
-import { digestOf, isMember, type LockValue } from './value.ts'
+import { digestOf, type LockValue, mayTakePart } from './value.ts'
 
 export function onEnvelope(step: Step, from: ParticipantId, envelope: LockEnvelope): void {
   const { context, state } = step
   const isPeer = Number.isInteger(from) && from >= 1 && from <= LARGEST_NUMBER && from !== context.self
-  if (envelope.format !== MESSAGE_FORMAT || !isPeer || step.restart) return
+  if (!isKnownFormat(envelope.format) || !isPeer || step.restart) return
   if (envelope.generation < state.birth.generation) return sayOutdated(step, from, envelope)
   if (envelope.generation > state.birth.generation)
     adoptGeneration(step, envelope.generation, envelope.startEpoch ?? 0)
@@ -69,9 +70,13 @@ function onBirthMessage(step: Step, from: ParticipantId, message: BirthMessage, 
     case 'heard':
       return
     case 'chosen':
-      if (isRegistrar(context, from) || isMember(message.value, from))
+      if (isRegistrar(context, from) || mayTakePart(message.value, from))
         register.learnChosen(step, message.value)
       return
+    case 'moved':
+      return onMoved(step, from, message)
+    case 'moved-heard':
+      return onMovedHeard(step, from, message.configuration)
     case 'begun':
       onBallotZero(step, from, message.value, vote)
       return
@@ -79,7 +84,10 @@ function onBirthMessage(step: Step, from: ParticipantId, message: BirthMessage, 
       return onWhat(step, from, message.digest)
   }
   // G5: a participant that knows the choice says it, whatever was asked.
-  if (chosen !== null) return send(step, from, { type: 'chosen', value: chosen })
+  if (chosen !== null) {
+    send(step, from, { type: 'chosen', value: chosen })
+    return sayMoved(step, from)
+  }
   if (message.type === 'wake') {
     state.soft.askers.add(from)
     return
@@ -128,7 +136,7 @@ function onCoreMessage(step: Step, from: ParticipantId, body: CoreMessage, vote:
   const value = findValue(step, body)
   if (value === null) return send(step, from, { type: 'what', digest: body.digest })
   if (body.chosen) {
-    if (!isMember(value, from)) return
+    if (!mayTakePart(value, from)) return
     register.learnChosen(step, value)
     return onMessageOfChosen(step, from, body, vote)
   }
@@ -170,7 +178,7 @@ function onBallotZero(step: Step, from: ParticipantId, value: LockValue, vote: V
   }
   if (!isRegistrar(context, from) || !register.isOfBallotZero(step, value)) return false
   if (!isRegistrar(context, context.self)) {
-    if (state.soft.wish !== 'none') emit(step, { type: 'elsewhere', configuration: value.configuration })
+    if (state.soft.wish !== 'none') emit(step, { type: 'elsewhere', configuration: presentHere(step, value) })
     state.soft.wish = 'none'
     return false
   }

@@ -27,7 +27,16 @@ import {
   type Vote,
 } from './lock-state.ts'
 import type { AcceptedBallot } from './messages.ts'
-import { allowsBallotZero, EPOCHS_OF_A_BALLOT, isMember, isSame, isWeak, type LockValue } from './value.ts'
+import { configured } from './moving.ts'
+import {
+  allowsBallotZero,
+  EPOCHS_OF_A_BALLOT,
+  isMember,
+  isNewcomer,
+  isSame,
+  isWeak,
+  type LockValue,
+} from './value.ts'
 
 // ---------------------------------------------------------------- ballot 0
 
@@ -278,7 +287,10 @@ export function learnChosen(step: Step, value: LockValue): void {
 export function startChosen(step: Step): void {
   const { context, state } = step
   const { chosen, core } = state.birth
-  if (chosen === null || core !== null || !isMember(chosen, context.self)) return
+  if (chosen === null || core !== null) return
+  // One that comes later is invited, and taken in by the members (rule M3).
+  if (isNewcomer(context, chosen)) return beginCore(step, chosen, false)
+  if (!isMember(chosen, context.self)) return
   // The ledger knows nothing of what was lost before there was one.
   const mayBeLost = context.hasLedger && chosen.isOlder === true
   if (isEntitled(step)) beginCore(step, chosen, !mayBeLost)
@@ -287,9 +299,8 @@ export function startChosen(step: Step): void {
 
 function answerConfigures(step: Step, value: LockValue): void {
   const { soft } = step.state
-  const { configuration } = value
   const own = soft.proposal?.value === value ? soft.proposal.request : null
   for (const { request } of soft.configures)
-    emit(step, { type: 'configured', request, configuration, created: request === own })
+    emit(step, { type: 'configured', request, ...configured(step, value), created: request === own })
   soft.configures = []
 }

@@ -6,6 +6,7 @@
  */
 import type { LockConfiguration, ParticipantPlace } from '../api/configuration.ts'
 import type { Json } from '../json.ts'
+import { CHANGING_PROTOCOLS } from '../protocols/all.ts'
 import type { ParticipantId } from '../protocols/protocol.ts'
 import { digest, hashText } from '../resource/canonical.ts'
 
@@ -80,6 +81,20 @@ export const isWeak = ({ protocol }: LockConfiguration): boolean =>
 
 export const isMember = (value: LockValue, participant: ParticipantId): boolean =>
   participant >= 1 && participant <= value.configuration.participants.length
+
+/**
+ * Whether a participant with this number can be a member: one that the lock was born with, or one that came
+ * later. Which of those are members is for the core to say.
+ */
+export const mayTakePart = (value: LockValue, participant: ParticipantId): boolean =>
+  isMember(value, participant) ||
+  (participant > 0 && CHANGING_PROTOCOLS.includes(value.configuration.protocol))
+
+/** Whether a participant is one that came after the birth of a lock whose members can change. */
+export const isNewcomer = (
+  { self, address }: { readonly self: ParticipantId; readonly address?: string },
+  value: LockValue,
+): boolean => address !== undefined && !isMember(value, self) && mayTakePart(value, self)
 
 /**
  * Returns why a lock cannot have this configuration, or `null`. Where processes are apart (a place has a

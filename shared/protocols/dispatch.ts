@@ -3,7 +3,7 @@
  * message is checked, a timer that has fired is no longer set, a participant that is no member refuses its
  * users, and each kind of input has one handler.
  */
-import { type Input, MESSAGE_FORMAT, type ParticipantId, type Refusal, type UserInput } from './protocol.ts'
+import { type Input, isKnownFormat, type ParticipantId, type Refusal, type UserInput } from './protocol.ts'
 import { refuseEvent } from './refusals.ts'
 import type { StepOf } from './step.ts'
 
@@ -32,7 +32,7 @@ export function dispatch<Message, TimerName extends string, Step extends StepOf<
       return handlers.start(step, input.genesis, input.incarnation)
     case 'message': {
       const { format, configuration, body } = input.message
-      const isUnderstood = format === MESSAGE_FORMAT && configuration === step.context.config.configuration
+      const isUnderstood = isKnownFormat(format) && configuration === step.context.config.configuration
       return isUnderstood ? handlers.message(step, input.from, body) : undefined
     }
     case 'timer': {

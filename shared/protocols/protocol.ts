@@ -39,6 +39,15 @@ export type Mode = 'exclusive' | 'shared'
  */
 export const MESSAGE_FORMAT = 1
 
+/**
+ * The format of messages that speak of a change of the members, and of all that participants say after one:
+ * versions that know nothing of such changes refuse them, and hear nothing until they are replaced.
+ */
+export const MEMBERS_FORMAT = 2
+
+export const isKnownFormat = (format: number): boolean =>
+  format === MESSAGE_FORMAT || format === MEMBERS_FORMAT
+
 export interface Envelope<Message> {
   readonly format: number
   /** The number of the lock's configuration (its set of members) that the sender knows. */
@@ -154,7 +163,7 @@ export interface DurableRecord {
   readonly value: Json | null
 }
 
-export type Emitted = UserOutput | ReplicaOutput
+export type Emitted = UserOutput | ReplicaOutput | MembersOutput
 
 /** What a stub says to its users. */
 export type UserOutput =
@@ -285,6 +294,9 @@ export type ReplicaOutput =
       readonly to: ParticipantId
     }
   | { readonly type: 'restored'; readonly sequence: number }
+
+/** These are the members from now on, as far as this participant knows; it may be one of them or not. */
+export type MembersOutput = { readonly type: 'members'; readonly epoch: number } & PresentMembers
 
 // ---------------------------------------------------------------- the protocol
 
@@ -433,7 +445,7 @@ export interface View {
    * The members of the lock as far as this participant knows. `isHandedOver`: a majority of them has
    * everything. Absent: the members of this protocol do not change.
    */
-  readonly members?: PresentMembers & { readonly isHandedOver: boolean }
+  readonly members?: KnownMembers
   /** For status pages: the paper's name for what this participant is doing. */
   readonly phase: string
   /** 0 in protocols without epochs. */
@@ -453,6 +465,14 @@ export interface View {
   readonly endings: readonly Ending[]
   /** The replica of the guarded state; `null` for a lock that guards none. */
   readonly cells: Readonly<Cells> | null
+}
+
+export interface KnownMembers extends PresentMembers {
+  readonly isHandedOver: boolean
+  /** The highest number that a member ever had. */
+  readonly highest: number
+  /** The name of the change that made this set; `null` of the one that the lock was born with. */
+  readonly change: string | null
 }
 
 export interface WaitingUser {

@@ -216,8 +216,8 @@ export const lossMutants: Mutant[] = [
     trap: 'configuration',
     title: 'messages of another configuration are taken for messages of this one',
     file: SHARED.dispatch,
-    find: 'format === MESSAGE_FORMAT && configuration === step.context.config.configuration',
-    replace: 'format === MESSAGE_FORMAT',
+    find: 'isKnownFormat(format) && configuration === step.context.config.configuration',
+    replace: 'isKnownFormat(format)',
   },
   {
     id: 'timer-of-another-protocol',

@@ -123,6 +123,8 @@ export function usualAnswer(call: ParticipantCall, participant: number): Partici
       return done(200, [{ at: 1, participant, type: 'try', user: 'u' }])
     case 'eject':
       return done(200, { epoch: 2 })
+    case 'members':
+      return done(200, { configuration: DEFAULTS as unknown as Json })
     case 'export':
     case 'import':
       return done(200, {})

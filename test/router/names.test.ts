@@ -41,7 +41,7 @@ describe('the name of a lock', () => {
 
   it('gives each participant an object of its own, whatever it is made of', () => {
     const names = ['orders', 'orders:1', 'orders:1:1', 'orders:11', 'orders.1']
-    const objects = names.flatMap(name => [1, 2, 11].map(id => objectName(name, id)))
+    const objects = names.flatMap(name => [1, 2, 11].map(id => objectName(name, { id })))
     expect(new Set(objects).size).toBe(objects.length)
   })
 

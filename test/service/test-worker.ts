@@ -46,7 +46,7 @@ export default {
 } satisfies ExportedHandler<BatonEnvironment>
 
 async function crash(env: BatonEnvironment, lock: string, participant: number): Promise<Response> {
-  const object = env.PARTICIPANT.get(env.PARTICIPANT.idFromName(objectName(lock, participant)))
+  const object = env.PARTICIPANT.get(env.PARTICIPANT.idFromName(objectName(lock, { id: participant })))
   await object.fetch('https://participant/crash').catch(() => {})
   return new Response(null, { status: 204 })
 }

@@ -123,6 +123,7 @@ export class Interpreter<State, Message> {
       }
       case 'emit': {
         const { event } = effect
+        if (event.type === 'members') return
         world.checks.emitted(participant, event, isLost)
         // The replica changes with the save: what happened to it happened, whatever the process could still
         // say.

@@ -11,6 +11,7 @@
  * All of them carry `lock` and `participant` in the headers `x-baton-lock` and `x-baton-participant`.
  */
 import type { LockConfiguration } from '../../shared/api/configuration.ts'
+import type { MembersChange } from '../../shared/api/members-change.ts'
 import type { ProblemCode } from '../../shared/api/problems.ts'
 import type { Json } from '../../shared/json.ts'
 import type { Mode } from '../../shared/protocols/protocol.ts'
@@ -111,6 +112,8 @@ export type ParticipantCall =
       readonly force: boolean
       readonly generation: number | null
     }
+  /** An operator wants other participants. */
+  | { readonly type: 'members'; readonly change: MembersChange }
   /** Everything that counts, as an `ExportBody`. */
   | { readonly type: 'export' }
   /** Of the holder of a lock that is being made from an export: a part of it, or that there are no more. */

@@ -166,7 +166,8 @@ function addressOf(request: Request): Address {
   const id = Number(request.headers.get('x-baton-participant'))
   if (lock === null || !Number.isInteger(id))
     throw new Error('a request to a participant must say which it means')
-  return { lock, id }
+  const address = request.headers.get('x-baton-address')
+  return address === null ? { lock, id } : { lock, id, address }
 }
 
 /** Without the host, which is of no importance, and without the query. */
@@ -219,7 +220,7 @@ const peersOf = (directory: ParticipantDirectory): Peers => ({
   async ask(lock, place, request, limitMs) {
     const outgoing = new Request('https://participant/peer', {
       method: 'POST',
-      headers: headersFor(lock, place.id),
+      headers: headersFor(lock, place),
       body: JSON.stringify(request),
       signal: AbortSignal.timeout(limitMs),
     })

@@ -10,7 +10,7 @@
  *   streams/   sessions and watchers
  *   observe/   what is counted, measured and logged; nothing depends on it
  */
-import type { LockConfiguration, ParticipantPlace } from '../../shared/api/configuration.ts'
+import type { LockConfiguration } from '../../shared/api/configuration.ts'
 import { API_LIMITS } from '../../shared/api/limits.ts'
 import { isBornIn } from '../../shared/birth/existence.ts'
 import type { BirthEvent } from '../../shared/birth/lock-types.ts'
@@ -21,7 +21,7 @@ import { answer } from './calls/answer.ts'
 import { type CallContext, done } from './calls/context.ts'
 import { Conversations, type Talk } from './calls/conversations.ts'
 import { CallsInFlight, tooManyCalls } from './calls/in-flight.ts'
-import { existenceUnknown, noMember, noSuchLock } from './calls/refusals.ts'
+import { existenceUnknown, hasLeft, noMember, noSuchLock } from './calls/refusals.ts'
 import { holderHere } from './calls/status.ts'
 import type { HolderStatus, ParticipantAnswer, ParticipantCall } from './calls.ts'
 import { boundToConnection, Connections, isBoundToConnection } from './core/connections.ts'
@@ -36,7 +36,8 @@ import { Withdrawals } from './core/withdrawals.ts'
 import { IndexTeller, KEPT_OF_INDEX } from './index/teller.ts'
 import { LedgerCalls } from './ledger/calls.ts'
 import { Looking } from './lock/existence.ts'
-import { type Address, type Birth, contextOf, KEPT_AT_END, Lock, placeOf } from './lock/lock.ts'
+import { type Address, type Birth, contextOf, KEPT_AT_END, Lock } from './lock/lock.ts'
+import { Whereabouts } from './lock/whereabouts.ts'
 import { type Caller, Callers } from './observe/callers.ts'
 import { LogLines } from './observe/log-lines.ts'
 import { Exchange } from './peers/exchange.ts'
@@ -64,6 +65,17 @@ type Intent = 'try' | 'use' | 'look'
 
 const TRYING: ReadonlySet<ParticipantCall['type']> = new Set(['acquire', 'transact'])
 
+/** What a participant that was removed still answers: how the grants of its users ended, and its history. */
+const OF_THE_PAST: ReadonlySet<ParticipantCall['type']> = new Set([
+  'ticket',
+  'withdraw',
+  'confirm',
+  'ops',
+  'keepalive',
+  'release',
+  'history',
+])
+
 const BOOTS = '.boots'
 
 /** How long a call to delete the lock waits for the participants that are there to hear of it. */
@@ -80,6 +92,7 @@ export class Participant {
   private readonly timers: Timers
   private readonly lock: Lock
   private readonly looking: Looking
+  private readonly whereabouts: Whereabouts
   private readonly exchange: Exchange<Message>
   private readonly conversations: Conversations
   private readonly connections: Connections
@@ -121,14 +134,19 @@ export class Participant {
       birth: () => this.knownMember?.engine.birthRecord ?? null,
       registrars: address => deployment.defaults(address).participants,
     })
+    this.whereabouts = new Whereabouts({
+      birth: () => this.member.engine.birthRecord,
+      configuration: () => this.member.engine.birth.value?.configuration,
+      registrars: () => deployment.defaults(lock.address).participants,
+    })
     this.exchange = new Exchange<Message>({
       runtime,
       turns,
       get lockName() {
         return lock.address.lock
       },
-      placeOf: peer => this.placeOf(peer),
-      request: messages => ({ type: 'messages', from: lock.address.id, messages }),
+      placeOf: peer => this.whereabouts.placeOf(peer),
+      request: messages => ({ type: 'messages', ...senderOf(lock.address), messages }),
       messagesOf: answer => (answer.type === 'messages' ? answer.messages : null),
       receive: (from, message) => this.member.engine.message(from, message),
       unreachable: peer => this.member.engine.unreachable(peer),
@@ -180,7 +198,7 @@ export class Participant {
       get isWatched() {
         return watchers.size > 0
       },
-      placeOf: peer => this.placeOf(peer),
+      placeOf: peer => this.whereabouts.placeOf(peer),
       tell: data => watchers.remark(data),
     })
     this.teller = new IndexTeller({
@@ -245,6 +263,7 @@ export class Participant {
     if (call.type === 'configure')
       return answerToConfigure(await this.lock.configure(address, call.configuration))
     const answered = await this.asMember(address, TRYING.has(call.type) ? 'try' : 'look', () => {
+      if (this.isRemoved && !OF_THE_PAST.has(call.type)) return this.elsewhere
       const taken = this.inFlight.take(call)
       if (taken === null) return tooManyCalls(call)
       const user = userOf(call)
@@ -253,6 +272,7 @@ export class Participant {
       return held
         .then(async given => {
           this.onAnswered(call, given, caller)
+          if (given === hasLeft) return this.elsewhere
           if (call.type === 'delete' && given.type === 'done') await this.untilTold()
           return given
         })
@@ -314,6 +334,7 @@ export class Participant {
     if (!this.lock.isKnown) this.turns.run(() => this.lock.meet(address))
     switch (request.type) {
       case 'messages':
+        if (request.address !== undefined) this.whereabouts.note(request.from, request.address)
         return { type: 'messages', messages: this.exchange.receive(request.from, request.messages) }
       case 'finish':
         this.turns.run(() => this.member.engine.finish(request.incarnation, request.generation))
@@ -333,7 +354,9 @@ export class Participant {
 
   /** `null`: the sink gets the events. */
   watch(address: Address, since: number | null, sink: Sink): Promise<ParticipantAnswer | null> {
-    return this.asMember(address, 'look', () => this.turns.run(() => this.watchers.open(since, sink)))
+    return this.asMember(address, 'look', () =>
+      this.isRemoved ? this.elsewhere : this.turns.run(() => this.watchers.open(since, sink)),
+    )
   }
 
   /** The watcher has gone. */
@@ -356,7 +379,9 @@ export class Participant {
     mayRead = true,
   ): Promise<ParticipantAnswer | null> {
     return this.asMember(address, 'use', () =>
-      this.turns.run(() => this.sessions.open(user, accept, client, caller, mayRead)),
+      this.isRemoved
+        ? this.elsewhere
+        : this.turns.run(() => this.sessions.open(user, accept, client, caller, mayRead)),
     )
   }
 
@@ -381,6 +406,15 @@ export class Participant {
 
   private get isBornHere(): boolean {
     return this.knownMember !== null && isBornIn(this.knownMember.engine.birthRecord)
+  }
+
+  /** Whether it was a member once, and others are now (rule M5). */
+  private get isRemoved(): boolean {
+    return this.member.view.membership === 'removed'
+  }
+
+  private get elsewhere(): ParticipantAnswer {
+    return { type: 'elsewhere', configuration: this.member.configuration }
   }
 
   /** Only the participants of a lock answer what it is asked, once it is born. */
@@ -434,13 +468,8 @@ export class Participant {
       },
       context,
     )
+    if (address.address !== undefined) storage.noteMembers()
     this.knownMember.engine.start()
-  }
-
-  private placeOf(peer: number): ParticipantPlace {
-    const { address } = this.lock
-    const { value } = this.member.engine.birth
-    return placeOf(peer, value?.configuration, this.deployment.defaults(address).participants)
   }
 
   private onBirth(events: readonly BirthEvent[]): void {
@@ -474,6 +503,13 @@ export class Participant {
     this.connections.onStep(report.emitted)
     this.places.onStep(report.emitted)
     this.owners.onStep(report.emitted)
+    if (report.emitted.some(({ type }) => type === 'members') && this.isRemoved) this.leaveLock()
+  }
+
+  /** Others are the members now: whoever is connected here goes on there. */
+  private leaveLock(): void {
+    this.watchers.failAll('this participant has left the lock')
+    this.sessions.leaveAll()
   }
 
   private get callContext(): CallContext {
@@ -487,6 +523,8 @@ export class Participant {
       withdrawals,
       owners,
       events: this.storage.events,
+      processes: this.deployment.defaults(this.lock.address).participants,
+      expectMembers: members => this.whereabouts.expect(members),
       flush: () => this.storage.flush(),
       now: () => runtime.now(),
       newRequest: () => `request/${++this.requests}`,
@@ -502,6 +540,8 @@ export class Participant {
 
 const NOBODY: Talk = { leave() {} }
 
+const senderOf = ({ id, address }: Address) => ({ from: id, ...(address !== undefined && { address }) })
+
 /** The user that the call brings, under the name that the protocol knows it by; `null` if it brings none. */
 function userOf(call: ParticipantCall): string | null {
   if (call.type === 'acquire' || call.type === 'ticket') return call.user
@@ -513,8 +553,12 @@ function answerToConfigure(birth: Birth): ParticipantAnswer {
     return { type: 'problem', code: 'bad_request', detail: birth.detail }
   }
   if (birth.type !== 'configured') return unavailable(birth)
-  const { created, configuration } = birth
-  return done(created ? 201 : 200, { created, configuration: configuration as unknown as Json })
+  const { created, configuration, born } = birth
+  return done(created ? 201 : 200, {
+    created,
+    configuration: configuration as unknown as Json,
+    born: born as unknown as Json,
+  })
 }
 
 /** Nothing was begun: the lock is not there for whoever asked. */

@@ -2,10 +2,11 @@
  * What one isolate's router remembers between requests. All of it may be lost at any time, and none of it
  * grows.
  */
-import type { LockConfiguration } from '../../shared/api/configuration.ts'
+import type { LockConfiguration, ParticipantPlace } from '../../shared/api/configuration.ts'
 
 const MAX_LOCKS = 1_000
 const MAX_SILENCES = 1_000
+const MAX_FORMER = 26
 
 /** A map that forgets what was used least recently. */
 export class BoundedMap<Value> {
@@ -43,6 +44,8 @@ export class BoundedMap<Value> {
  */
 export class KnownConfigurations {
   private readonly known = new BoundedMap<LockConfiguration>(MAX_LOCKS)
+  /** Participants that locks had before. */
+  private readonly former = new BoundedMap<readonly ParticipantPlace[]>(MAX_LOCKS)
   private readonly defaults: (lock: string) => LockConfiguration
 
   constructor(defaults: (lock: string) => LockConfiguration) {
@@ -59,6 +62,7 @@ export class KnownConfigurations {
 
   forget(lock: string): void {
     this.known.delete(lock)
+    this.former.delete(lock)
   }
 
   /**
@@ -66,7 +70,26 @@ export class KnownConfigurations {
    */
   learn(lock: string, configuration: LockConfiguration): void {
     const before = this.known.get(lock)
-    if (before === undefined || configuration.number >= before.number) this.known.set(lock, configuration)
+    if (before !== undefined && configuration.number < before.number) return
+    this.known.set(lock, configuration)
+    if (before === undefined || configuration.number === before.number) return
+    const isFormer = ({ id }: ParticipantPlace) => configuration.participants.every(place => place.id !== id)
+    const former = [...before.participants, ...(this.former.get(lock) ?? [])].filter(isFormer)
+    if (former.length > 0) this.former.set(lock, former.slice(0, MAX_FORMER))
+  }
+
+  /**
+   * Where a participant is, or was: one that was removed still knows how its grants ended. The default
+   * participants are always there to be asked.
+   */
+  placeOf(lock: string, participant: number): ParticipantPlace | undefined {
+    const isIt = ({ id }: ParticipantPlace) => id === participant
+    const { participants } = this.of(lock)
+    return participants.find(isIt) ?? this.former.get(lock)?.find(isIt) ?? this.ofDefaults(lock, isIt)
+  }
+
+  private ofDefaults(lock: string, isIt: (place: ParticipantPlace) => boolean): ParticipantPlace | undefined {
+    return this.knows(lock) ? this.defaults(lock).participants.find(isIt) : undefined
   }
 }
 

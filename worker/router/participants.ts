@@ -80,7 +80,7 @@ export class ParticipantCaller {
     isOpen: (response: Response) => boolean,
     options: AskOptions,
   ): Promise<Asked> {
-    for (const [name, value] of Object.entries(headersFor(lock, place.id))) headers.set(name, value)
+    for (const [name, value] of Object.entries(headersFor(lock, place))) headers.set(name, value)
     const request: MakeRequest = signal => new Request(addressOf(path), { headers, signal })
     return this.ask(lock, place, request, options, async response =>
       isOpen(response) ? { type: 'opened', response } : parseAnswer(response),
@@ -153,7 +153,7 @@ function requestFor(
 ): MakeRequest {
   const request: ParticipantRequest = { call, ...(caller && { caller }), ...(asItIs && { asItIs }) }
   const body = JSON.stringify(request)
-  const init = { method: 'POST', headers: headersFor(lock, place.id), body }
+  const init = { method: 'POST', headers: headersFor(lock, place), body }
   return signal => new Request(addressOf('/call'), gone === undefined ? init : { ...init, signal })
 }
 

@@ -21,6 +21,7 @@ import { grantHandlers } from './handlers/grants.ts'
 import { historyHandlers } from './handlers/history.ts'
 import { listingHandlers } from './handlers/listing.ts'
 import { lockHandlers } from './handlers/locks.ts'
+import { memberHandlers } from './handlers/members.ts'
 import { movingHandlers } from './handlers/moving.ts'
 import { serviceHandlers } from './handlers/service.ts'
 import { stateHandlers } from './handlers/state.ts'
@@ -33,6 +34,7 @@ const HANDLERS: Handlers = {
   ...historyHandlers,
   ...listingHandlers,
   ...lockHandlers,
+  ...memberHandlers,
   ...movingHandlers,
   ...serviceHandlers,
   ...stateHandlers,

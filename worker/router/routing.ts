@@ -197,8 +197,8 @@ export class Routing {
     participant: number,
     from: () => Coordinates | null,
   ): Promise<ParticipantPlace | null | 'unknown' | 'no-lock'> {
-    const known = placeIn(this.configurationOf(lock), participant)
-    if (known !== null) return known
+    const known = this.services.configurations.placeOf(lock, participant)
+    if (known !== undefined) return known
     const told = await this.anyone({
       lock,
       from,
@@ -208,7 +208,7 @@ export class Routing {
     if (told.type === 'problem' && told.code === 'no_such_lock') return 'no-lock'
     if (told.type !== 'done') return 'unknown'
     this.learn(lock, (told.body as unknown as ParticipantStatus).configuration)
-    return placeIn(this.configurationOf(lock), participant)
+    return this.services.configurations.placeOf(lock, participant) ?? null
   }
 }
 
@@ -216,9 +216,9 @@ export function placeIn(configuration: LockConfiguration, participant: number): 
   return configuration.participants.find(({ id }) => id === participant) ?? null
 }
 
-/** The same number behind another URL is another participant. */
-function addressOf(place: ParticipantPlace): string {
-  return `${place.id} ${place.url ?? ''}`
+/** The same number behind another URL is another participant, and so is one with another address. */
+function addressOf({ id, url, address }: ParticipantPlace): string {
+  return `${id} ${url ?? ''} ${address ?? ''}`
 }
 
 /** Another participant may do better: this one was silent, or is on the wrong side of a broken network. */

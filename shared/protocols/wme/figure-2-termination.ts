@@ -22,7 +22,16 @@ import {
   push,
   rollBack,
 } from './log.ts'
-import { isIn, isMember, majorityOf, membersIn, type OfSet, withSet } from './members.ts'
+import {
+  configIn,
+  isIn,
+  isMember,
+  majorityOf,
+  membersIn,
+  type OfSet,
+  sayMembers,
+  withSet,
+} from './members.ts'
 import type {
   AcceptedMessage,
   AcceptMessage,
@@ -290,9 +299,10 @@ export function enterEpoch(step: Step, next: EpochRecord, entries: readonly Entr
   advanceCommitted(step, next.start)
   settlePendingFromResults(step)
 
-  const { incarnations } = durable.epoch
+  const { incarnations, set } = durable.epoch
   durable.epoch = next
   save(step, 'epoch', next)
+  if (configIn(next) !== configIn(withSet(set))) sayMembers(step)
   durable.paxos = paxos.INITIAL_PAXOS
   save(step, 'paxos', null)
   derive(step.context.config, step.state)

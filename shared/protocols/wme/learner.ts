@@ -11,7 +11,7 @@
 import type { ParticipantId } from '../protocol.ts'
 import { advanceCommitted } from './commit.ts'
 import { assertSameLog, derive, lengthOf, push } from './log.ts'
-import { isIn, membersIn, type OfSet, withSet } from './members.ts'
+import { isIn, membersIn, type OfSet, sayMembers, withSet } from './members.ts'
 import type { CatchUpMessage, ElsewhereMessage } from './messages.ts'
 import type { Entry, Incarnations } from './state.ts'
 import { askForCatchUp, type Step, save, send } from './step.ts'
@@ -134,6 +134,7 @@ export function takeAsLearner(
     ...withSet(set),
   }
   save(step, 'epoch', durable.epoch)
+  sayMembers(step)
   derive(step.context.config, step.state)
   advanceCommitted(step, committed)
   if (durable.membership.status === 'joining' && !durable.membership.isPrimed) {

@@ -58,6 +58,13 @@ export function areSame(one: Members, other: Members): boolean {
 
 // ---------------------------------------------------------------- in a step
 
+/** The interpreter must know where the members are. */
+export function sayMembers({ state, context, effects }: Step): void {
+  const { epoch } = state.durable
+  const present = { configuration: configIn(epoch), members: addressesIn(context.config, epoch) }
+  effects.push({ type: 'emit', event: { type: 'members', epoch: epoch.epoch, ...present } })
+}
+
 /** Whether this participant is a member of the present epoch: nobody else is counted (rule M10). */
 export const isMember = (step: Step, participant: ParticipantId): boolean =>
   step.state.derived.members.includes(participant)

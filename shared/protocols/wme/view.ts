@@ -5,7 +5,7 @@ import type { Context, View } from '../protocol.ts'
 import { inCriticalSection } from './figure-3-states.ts'
 import { isHandedOverIn } from './handover.ts'
 import { lengthOf } from './log.ts'
-import { addressesIn, configIn } from './members.ts'
+import { addressesIn, configIn, highestIn } from './members.ts'
 import type { WmeState } from './state.ts'
 
 export function view(context: Context, state: WmeState): View {
@@ -16,6 +16,8 @@ export function view(context: Context, state: WmeState): View {
       configuration: configIn(durable.epoch),
       members: addressesIn(context.config, durable.epoch),
       isHandedOver: isHandedOverIn(durable.epoch),
+      highest: highestIn(context.config, durable.epoch),
+      change: durable.epoch.set?.change ?? null,
     },
     phase: isOutside(state) ? durable.membership.status : reportedPhase(context, state),
     epoch: durable.epoch.epoch,

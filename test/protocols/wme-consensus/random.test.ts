@@ -45,7 +45,7 @@ class Run {
       // Nothing is applied after it within the same step.
       const hash = keyValue.hash(this.table.view(participant).cells!)
       this.events.push({ at: this.time, participant, type: 'restore', sequence: event.sequence, hash })
-    } else if (event.type !== 'granted') {
+    } else if (event.type !== 'granted' && event.type !== 'members') {
       for (const client of this.clients) if (client.participant === participant) client.hear(event)
     }
   }

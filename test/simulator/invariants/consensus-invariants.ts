@@ -81,6 +81,7 @@ export class ConsensusInvariants<State extends StateInParts, Message> implements
   emitted(participant: Participant<State, Message>, event: Emitted, isLost: boolean): void {
     if (event.type === 'restored') this.#world.counts.snapshots++
     if (event.type === 'applied' || event.type === 'restored' || event.type === 'granted') return
+    if (event.type === 'members') return
     this.#counts.told(event)
     this.#reads.told(participant, event, isLost)
     this.#operations.told(participant.id, event)

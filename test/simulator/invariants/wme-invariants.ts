@@ -131,6 +131,7 @@ export class WmeInvariants implements Checks<WmeState, WmeMessage> {
   emitted(participant: WmeParticipant, event: Emitted, isLost: boolean): void {
     this.#counts.emitted(participant, event)
     if (event.type === 'applied' || event.type === 'restored' || event.type === 'granted') return
+    if (event.type === 'members') return
     this.#reads.told(participant, event, isLost)
     this.#users.told(participant, event)
     this.#durability.told(participant, event)

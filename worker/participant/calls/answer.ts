@@ -9,6 +9,7 @@ import { eject } from './eject.ts'
 import { exportLock } from './export.ts'
 import { keepAlive, operate, release } from './grant.ts'
 import { importPart } from './import.ts'
+import { changeMembers } from './members.ts'
 import { get, list } from './read.ts'
 import { guardsNothing } from './refusals.ts'
 import { history, status } from './status.ts'
@@ -60,6 +61,8 @@ export function* answer(
       return yield* eject(context, call)
     case 'delete':
       return yield* end(context, call)
+    case 'members':
+      return yield* changeMembers(context, call)
     case 'export':
       return yield* exportLock(context)
     case 'import':

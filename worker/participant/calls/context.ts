@@ -1,6 +1,7 @@
 /** What the calls of one participant are answered from. */
-import type { LockConfiguration } from '../../../shared/api/configuration.ts'
+import type { LockConfiguration, ParticipantPlace } from '../../../shared/api/configuration.ts'
 import type { Json } from '../../../shared/json.ts'
+import type { Members } from '../../../shared/protocols/protocol.ts'
 import type { ParticipantAnswer, ParticipantCall, ParticipantStatus } from '../calls.ts'
 import type { Connections } from '../core/connections.ts'
 import type { EventLog } from '../core/event-log.ts'
@@ -19,6 +20,10 @@ export interface CallContext {
   readonly withdrawals: Withdrawals
   readonly owners: Owners
   readonly events: EventLog
+  /** The default participants. */
+  readonly processes: readonly ParticipantPlace[]
+  /** These may become members: they are to be found at these addresses. */
+  expectMembers(members: Members): void
   /** What waits to be written is written with this turn. */
   flush(): void
   now(): number

@@ -5,7 +5,7 @@ import { GUARDING_PROTOCOLS, SHARING_PROTOCOLS } from '../../../shared/protocols
 import type { Ending, PendingOutcome, Refusal } from '../../../shared/protocols/protocol.ts'
 import type { ParticipantAnswer } from '../calls.ts'
 
-type ProblemAnswer = Extract<ParticipantAnswer, { readonly type: 'problem' }>
+export type ProblemAnswer = Extract<ParticipantAnswer, { readonly type: 'problem' }>
 
 /** What the protocol refused. `opId` is that of the operation at stake, if one is. */
 export function refusalProblem(refusal: Refusal, opId?: string): ProblemAnswer {
@@ -27,8 +27,9 @@ export function refusalProblem(refusal: Refusal, opId?: string): ProblemAnswer {
         ...(opId !== undefined && { outcome: 'not-applied' }),
       }
     case 'not-a-member':
-    case 'elsewhere':
       return noMember
+    case 'elsewhere':
+      return hasLeft
     case 'ended':
       return { ...lockDeleted, ...(opId !== undefined && { outcome: 'not-applied' }) }
     case 'other-members':
@@ -57,6 +58,14 @@ export const noMember: ProblemAnswer = {
   code: 'no_quorum',
   detail: 'The others are taking this participant back into the lock. Ask again, or ask another participant.',
   outcome: 'not-applied',
+  retryAfterSeconds: 1,
+}
+
+/** Said to whoever is connected to a participant that is no member any more. */
+export const hasLeft: ProblemAnswer = {
+  type: 'problem',
+  code: 'no_quorum',
+  detail: 'This participant has left the lock, which goes on elsewhere. Connect again.',
   retryAfterSeconds: 1,
 }
 

@@ -15,6 +15,7 @@ import type {
   LockEffect,
   LockInput,
 } from '../../../shared/birth/lock-types.ts'
+import { presentConfiguration } from '../../../shared/birth/moving.ts'
 import type { Emitted, GuardedState, UserInput, View } from '../../../shared/protocols/protocol.ts'
 import type { Resource } from '../../../shared/resource/resource.ts'
 import type { Message } from '../peers/requests.ts'
@@ -64,6 +65,12 @@ export class Engine {
   private state: LockState
   private knownView: View | null = null
   private isStepping = false
+  /** The configuration that was last asked for, and what it was made of. */
+  private known: {
+    readonly value: object
+    readonly members: object | null
+    readonly configuration: LockConfiguration
+  } | null = null
 
   constructor(host: EngineHost, context: LockContext) {
     this.host = host
@@ -130,6 +137,17 @@ export class Engine {
     return machine.birthView(this.state)
   }
 
+  /** What the lock is made of at present, as far as it is known here. */
+  get configuration(): LockConfiguration {
+    const { value, members } = this.birth
+    if (value === null) throw new Error('this participant does not know its lock yet')
+    if (this.known?.value !== value || this.known.members !== members) {
+      const configuration = presentConfiguration(value, members, this.context.registrars)
+      this.known = { value, members, configuration }
+    }
+    return this.known.configuration
+  }
+
   /** What is stored of the birth. */
   get birthRecord(): BirthRecord {
     return this.state.birth
@@ -167,6 +185,7 @@ export class Engine {
       if (effect.type !== 'emit') this.perform(effect, input.now)
       else if (isBirthEvent(effect.event)) births.push(effect.event)
       else emitted.push(effect.event)
+      if (effect.type === 'emit' && effect.event.type === 'members') this.host.storage.noteMembers()
     }
     this.host.onStep(emitted, input.type === 'user' ? input.event : null)
     if (births.length > 0) this.host.onBirth(births)

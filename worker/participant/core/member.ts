@@ -77,11 +77,9 @@ export class Member {
     this.measureCore()
   }
 
-  /** The lock's configuration, as far as this participant knows. */
+  /** What the lock is made of at present, as far as this participant knows. */
   get configuration(): LockConfiguration {
-    const { value } = this.engine.birth
-    if (value === null) throw new Error('this participant does not know its lock yet')
-    return value.configuration
+    return this.engine.configuration
   }
 
   /** A core that begins, or begins anew, is measured from the start. */

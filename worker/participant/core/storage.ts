@@ -58,12 +58,14 @@ export class Storage {
   private found: Map<string, string> | null = new Map()
   /** Nothing of what is on disk counts any more: this turn empties it. */
   private isEmptied = false
+  private hasChanged: boolean
 
   constructor(rows: Rows, { eventsKept, journalRows }: StorageLimits) {
     this.rows = rows
     const checkpoint = readCheckpoint(rows)
     this.isBegun = checkpoint !== null
     this.checkpoint = checkpoint ?? FIRST_CHECKPOINT
+    this.hasChanged = this.checkpoint.hasChanged
     this.journal = new Journal(rows.journal, this.checkpoint.through, journalRows)
     const steps = readJournal(this.journal, this.changed)
     for (const [key, text] of this.committed()) {
@@ -104,6 +106,15 @@ export class Storage {
   /** What has waited so far is written with this turn. */
   flush(): void {
     if (this.isBehind) this.isUrgent = true
+  }
+
+  /**
+   * From this turn on, the storage is of a lock whose members have changed: versions that know nothing of
+   * that refuse it.
+   */
+  noteMembers(): void {
+    this.hasChanged = true
+    if (!this.checkpoint.hasChanged) this.isUrgent = true
   }
 
   /** The participant's own keys that begin with this, as committed. */
@@ -163,7 +174,8 @@ export class Storage {
       if (!this.isBegun) this.begin()
       if (this.isEmptied) return this.beginAnew()
       const isWritten = this.journal.append(lines)
-      if (!isWritten || this.journal.isFull || this.events.isFull) this.fold()
+      const isNew = this.hasChanged && !this.checkpoint.hasChanged
+      if (!isWritten || isNew || this.journal.isFull || this.events.isFull) this.fold()
     })
   }
 
@@ -208,7 +220,8 @@ export class Storage {
     const steps = this.events.writeBlocks()
     if (this.events.missedThrough > this.missedThrough) this.note(MISSED, this.events.missedThrough)
     const list = addSegment(this.rows.segments, this.checkpoint, this.changed)
-    this.checkpoint = { ...list, through: this.journal.takeIn(), steps }
+    const { hasChanged } = this
+    this.checkpoint = { ...list, through: this.journal.takeIn(), steps, hasChanged }
     writeCheckpoint(this.rows, this.checkpoint)
     this.changed = new Map()
   }

@@ -14,6 +14,8 @@ import type { Turns } from '../core/turns.ts'
 export interface Address {
   readonly lock: string
   readonly id: number
+  /** Of a participant that came after the birth of its lock: where it is (shared/api/member-address.ts). */
+  readonly address?: string
 }
 
 export interface LockHost {
@@ -151,23 +153,14 @@ export function contextOf(
   return {
     lock: address.lock,
     self: address.id,
+    ...(address.address !== undefined && { address: address.address }),
     registrars: defaults.participants,
     defaults,
-    hasLedger: hasLedger(defaults.participants),
+    // One that came later has no vote in any birth: whether it is new or was lost, it is taken in.
+    hasLedger: address.address === undefined && hasLedger(defaults.participants),
     resourceNamed,
     timing: DEFAULT_TIMING,
     limits,
     birth: DEFAULT_BIRTH_TIMING,
   }
-}
-
-/** Where a participant is: its number says in which process, and where its object should live. */
-export function placeOf(
-  peer: number,
-  configuration: LockConfiguration | undefined,
-  registrars: readonly ParticipantPlace[],
-): ParticipantPlace {
-  const isPeer = ({ id }: ParticipantPlace) => id === peer
-  const listed = configuration?.participants.find(isPeer) ?? registrars.find(isPeer)
-  return listed ?? { id: peer, location: null, url: null }
 }

@@ -19,7 +19,13 @@ export type Message = LockEnvelope
 
 export type PeerRequest =
   /** Everything that one turn sends to one peer. */
-  | { readonly type: 'messages'; readonly from: number; readonly messages: readonly Message[] }
+  | {
+      readonly type: 'messages'
+      readonly from: number
+      /** Of a participant that came after the birth of its lock: where it is. */
+      readonly address?: string
+      readonly messages: readonly Message[]
+    }
   /** What do you know of this lock? Answering changes nothing. */
   | { readonly type: 'look' }
   /** Who holds the lock at your place with this fence? Answering changes nothing. */

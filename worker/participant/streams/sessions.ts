@@ -17,8 +17,10 @@ import type { Json } from '../../../shared/json.ts'
 import type { Emitted, Refusal, UserOutput } from '../../../shared/protocols/protocol.ts'
 import { outcomeBody } from '../calls/outcome.ts'
 import {
+  hasLeft,
   lockDeleted,
   opIdConflict,
+  type ProblemAnswer,
   refusalProblem,
   shareTaken,
   stateTooLarge,
@@ -305,13 +307,21 @@ export class Sessions {
 
   /** The lock was deleted: whoever wants a new one opens a new session. */
   endAll(): void {
+    this.closeAll(lockDeleted, CLOSE_NO_SUCH_LOCK, 'The lock was deleted.')
+  }
+
+  /** This participant is no member any more: a new session is opened where the members are. */
+  leaveAll(): void {
+    this.closeAll(hasLeft, CLOSE_TRY_LATER, 'This participant has left the lock.')
+  }
+
+  private closeAll({ code, detail }: ProblemAnswer, closeCode: number, reason: string): void {
     for (const socket of this.runtime.sockets.all()) {
       this.unread.delete(socket.tag)
       this.calls.leave(socket.tag)
-      const { code, detail } = lockDeleted
       this.turns.afterwards(() => {
         socket.send(JSON.stringify({ type: 'error', code, detail }))
-        socket.close(CLOSE_NO_SUCH_LOCK, 'The lock was deleted.')
+        socket.close(closeCode, reason)
       })
     }
   }

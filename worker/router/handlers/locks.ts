@@ -35,13 +35,15 @@ export const lockHandlers = {
       },
     })
     if (answer.type !== 'done') return pass(c, answer as Exclude<typeof answer, { type: 'gone' }>)
-    const { created, configuration } =
+    const { created, configuration, born } =
       told === null
-        ? bodyOf<{ created: boolean; configuration: LockConfiguration }>(answer)
+        ? bodyOf<Configured>(answer)
         : { created: false, configuration: told as LockConfiguration }
     routing.learn(lock, configuration)
     const different = differences(wanted, configuration)
-    if (different.length > 0) {
+    // Whoever says again what the lock was created with is right, whatever has become of it since.
+    const wasBorn = born !== undefined && differences(wanted, born).length === 0
+    if (different.length > 0 && !wasBorn) {
       const more = { configuration: describeConfiguration(lock, configuration) as unknown as Json }
       return problemResponse(c, 'conflict', `The lock is configured otherwise: ${different.join('; ')}.`, {
         more,
@@ -69,10 +71,14 @@ export const lockHandlers = {
     })
     return pass(c, answer as Exclude<typeof answer, { type: 'gone' }>)
   },
-
-  participants: async ({ c }) =>
-    problemResponse(c, 'not_supported', 'A lock keeps the participants that it was created with.'),
 } satisfies Partial<Handlers>
+
+interface Configured {
+  readonly created: boolean
+  readonly configuration: LockConfiguration
+  /** What the lock was created with. Absent from a participant of an earlier version. */
+  readonly born?: LockConfiguration
+}
 
 /** `400` if no lock of this service can be made of this; `null` if one can. */
 export function checkConfiguration(

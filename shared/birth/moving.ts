@@ -1,0 +1,101 @@
+/**
+ * What the birth knows of the members of its lock (rules M5, M10). The core decides who they are; but whoever
+ * looks for the lock asks the registrars first, which may have no part in it any more. So each member tells
+ * those of them that are no members, until they have answered. What a registrar says is a hint: the members
+ * themselves know better.
+ */
+import type { LockConfiguration, ParticipantPlace } from '../api/configuration.ts'
+import { placeAt } from '../api/member-address.ts'
+import type { ParticipantId, PresentMembers } from '../protocols/protocol.ts'
+import { cancelTimer, change, isRegistrar, MOVED_TIMER, type Step, send, setTimer } from './lock-state.ts'
+import type { LockValue } from './value.ts'
+
+/** A registrar that does not answer is told again, in intervals that double up to an hour. */
+const TELL_MS = 500
+const TELL_MAX_MS = 3_600_000
+const MAX_DOUBLINGS = 13
+
+/** The core of this participant has entered an epoch with other members. */
+export function noteMembers(step: Step, { configuration, members }: PresentMembers): void {
+  if (configuration === 0) return
+  const isOne = members[step.context.self] !== undefined
+  const unmoved = isOne ? registrarsBut(step, members) : []
+  change(step, { members: { configuration, members }, unmoved })
+  step.state.soft.movedTellings = 0
+  tellMoved(step)
+}
+
+function registrarsBut({ context }: Step, members: PresentMembers['members']): ParticipantId[] {
+  const numbers = context.registrars.map(({ id }) => id)
+  return numbers.filter(id => id !== context.self && members[id] === undefined)
+}
+
+/** Also at the start of an instance: the one before may have told nobody. */
+export function tellMoved(step: Step): void {
+  const { members, unmoved = [] } = step.state.birth
+  if (members === undefined || unmoved.length === 0) return cancelTimer(step, MOVED_TIMER)
+  for (const registrar of unmoved) send(step, registrar, { type: 'moved', ...members })
+  const { soft } = step.state
+  const afterMs = Math.min(TELL_MS * 2 ** Math.min(soft.movedTellings, MAX_DOUBLINGS), TELL_MAX_MS)
+  setTimer(step, MOVED_TIMER, afterMs)
+  soft.movedTellings++
+}
+
+export function onMoved(step: Step, from: ParticipantId, { configuration, members }: PresentMembers): void {
+  if (configuration > (step.state.birth.members?.configuration ?? 0))
+    change(step, { members: { configuration, members }, unmoved: [] })
+  send(step, from, { type: 'moved-heard', configuration })
+  wakeNeighbour(step)
+}
+
+export function onMovedHeard(step: Step, from: ParticipantId, configuration: number): void {
+  const { members, unmoved } = step.state.birth
+  if (members?.configuration !== configuration || !unmoved?.includes(from)) return
+  change(step, { unmoved: unmoved.filter(id => id !== from) })
+  if (step.state.birth.unmoved!.length === 0) cancelTimer(step, MOVED_TIMER)
+}
+
+/** Whoever asks what the lock is also wants to know where it is. */
+export function sayMoved(step: Step, to: ParticipantId): void {
+  const { members } = step.state.birth
+  if (members !== undefined && isRegistrar(step.context, to)) send(step, to, { type: 'moved', ...members })
+}
+
+/**
+ * A process that has lost its storage hears of its locks from its ledger, which knows the registrar in it and
+ * not the member that came later. That one has lost its storage, too: it hears what the lock is, and asks to
+ * be taken back.
+ */
+function wakeNeighbour(step: Step): void {
+  const { context, state } = step
+  const { members, chosen } = state.birth
+  if (members === undefined || chosen === null || !context.hasLedger) return
+  const isHere = (address: string) => address.endsWith(`@${context.self}`)
+  const neighbour = Object.keys(members.members).find(id => isHere(members.members[id]!))
+  if (neighbour !== undefined) send(step, Number(neighbour), { type: 'chosen', value: chosen })
+}
+
+/** What a lock with this value is made of at present, as far as this participant knows. */
+export const presentHere = ({ context, state }: Step, value: LockValue): LockConfiguration =>
+  presentConfiguration(value, state.birth.members ?? null, context.registrars)
+
+/** What a lock was born with, and what it is made of at present. */
+export const configured = (step: Step, value: LockValue) => ({
+  born: value.configuration,
+  configuration: presentHere(step, value),
+})
+
+/** What a lock is made of at present. */
+export function presentConfiguration(
+  { configuration, startEpoch }: LockValue,
+  present: PresentMembers | null,
+  registrars: readonly ParticipantPlace[],
+): LockConfiguration {
+  if (present === null) return { ...configuration, number: 1 + startEpoch }
+  const born = (id: number) => configuration.participants.find(place => place.id === id)
+  const participants = Object.entries(present.members).map(([number, address]) => {
+    const id = Number(number)
+    return born(id) ?? placeAt(id, address, registrars)
+  })
+  return { ...configuration, number: 1 + present.configuration, participants }
+}
