@@ -164,8 +164,8 @@ function reportFinished(step: Step): void {
 }
 
 /** Whether this participant has, or is to have, a core of its own. */
-const takesPart = ({ context }: Step, value: LockValue): boolean =>
-  isMember(value, context.self) || isNewcomer(context, value)
+const takesPart = ({ context, state }: Step, value: LockValue): boolean =>
+  isMember(value, context.self) || (state.birth.core !== null && isNewcomer(context, value))
 
 // ---------------------------------------------------------------- whoever waits
 

@@ -59,7 +59,8 @@ export type BirthMessage =
    * proposes a higher one (G7).
    */
   | { readonly type: 'promised'; readonly promised: number }
-  | { readonly type: 'chosen'; readonly value: LockValue }
+  /** `isForMember`: to one that came later and has lost its storage, that it is a member. */
+  | { readonly type: 'chosen'; readonly value: LockValue; readonly isForMember?: true }
   /** The sender does not know the value with this digest. */
   | { readonly type: 'what'; readonly digest: string }
   /** The sender has no vote. */

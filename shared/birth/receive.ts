@@ -11,7 +11,7 @@ import { incarnationIn } from './incarnations.ts'
 import { giveMessage } from './lock-core.ts'
 import { emit, isEntitled, isRegistrar, learnIncarnations, type Step, send, type Vote } from './lock-state.ts'
 import type { BirthMessage, CoreMessage, LockEnvelope } from './messages.ts'
-import { onMoved, onMovedHeard, presentHere, sayMoved } from './moving.ts'
+import { beInvited, onMoved, onMovedHeard, presentHere, sayMoved } from './moving.ts'
 import * as register from './register.ts'
 import { digestOf, type LockValue, mayTakePart } from './value.ts'
 
@@ -72,6 +72,7 @@ function onBirthMessage(step: Step, from: ParticipantId, message: BirthMessage, 
     case 'chosen':
       if (isRegistrar(context, from) || mayTakePart(message.value, from))
         register.learnChosen(step, message.value)
+      if (message.isForMember) beInvited(step, message.value)
       return
     case 'moved':
       return onMoved(step, from, message)
@@ -152,6 +153,7 @@ function onMessageOfChosen(step: Step, from: ParticipantId, body: CoreMessage, v
   if (isForeign || !body.chosen) send(step, from, { type: 'chosen', value })
   if (isForeign) return
   soft.informed.add(from)
+  beInvited(step, value)
   giveMessage(step, from, body.message, vote.incarnation)
 }
 

@@ -28,15 +28,7 @@ import {
 } from './lock-state.ts'
 import type { AcceptedBallot } from './messages.ts'
 import { configured } from './moving.ts'
-import {
-  allowsBallotZero,
-  EPOCHS_OF_A_BALLOT,
-  isMember,
-  isNewcomer,
-  isSame,
-  isWeak,
-  type LockValue,
-} from './value.ts'
+import { allowsBallotZero, EPOCHS_OF_A_BALLOT, isMember, isSame, isWeak, type LockValue } from './value.ts'
 
 // ---------------------------------------------------------------- ballot 0
 
@@ -287,10 +279,7 @@ export function learnChosen(step: Step, value: LockValue): void {
 export function startChosen(step: Step): void {
   const { context, state } = step
   const { chosen, core } = state.birth
-  if (chosen === null || core !== null) return
-  // One that comes later is invited, and taken in by the members (rule M3).
-  if (isNewcomer(context, chosen)) return beginCore(step, chosen, false)
-  if (!isMember(chosen, context.self)) return
+  if (chosen === null || core !== null || !isMember(chosen, context.self)) return
   // The ledger knows nothing of what was lost before there was one.
   const mayBeLost = context.hasLedger && chosen.isOlder === true
   if (isEntitled(step)) beginCore(step, chosen, !mayBeLost)

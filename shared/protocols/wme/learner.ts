@@ -11,7 +11,7 @@
 import type { ParticipantId } from '../protocol.ts'
 import { advanceCommitted } from './commit.ts'
 import { assertSameLog, derive, lengthOf, push } from './log.ts'
-import { isIn, membersIn, type OfSet, sayMembers, withSet } from './members.ts'
+import { isIn, isSelfIn, membersIn, type OfSet, sayMembers, withSet } from './members.ts'
 import type { CatchUpMessage, ElsewhereMessage } from './messages.ts'
 import type { Entry, Incarnations } from './state.ts'
 import { askForCatchUp, type Step, save, send } from './step.ts'
@@ -37,7 +37,7 @@ function known(step: Step): Hint | null {
 export function isCalling(step: Step): boolean {
   const hint = known(step)
   const { config } = step.context
-  return hint === null || isIn(config, hint, config.self) || step.state.soft.repeatAttempts < MAX_CALLS
+  return hint === null || isSelfIn(config, hint) || step.state.soft.repeatAttempts < MAX_CALLS
 }
 
 export function sendJoin(step: Step): void {

@@ -43,6 +43,10 @@ export function addressesIn(born: Born, { set }: OfSet): Members {
 export const isIn = ({ participants }: Born, { set }: OfSet, participant: ParticipantId): boolean =>
   set === undefined ? participant >= 1 && participant <= participants : set.members[participant] !== undefined
 
+/** Whether it is this participant that is meant, and not one of the same number in another place. */
+export const isSelfIn = (config: ParticipantConfig, ofSet: OfSet): boolean =>
+  addressesIn(config, ofSet)[config.self] === (config.address ?? '')
+
 export const highestIn = ({ participants }: Born, { set }: OfSet): number => set?.highest ?? participants
 
 /** Names the set; 0 is the one that the lock was born with. */

@@ -62,6 +62,8 @@ function dispatch(client: SimClient, action: Action): Promise<void> {
       return configure(client, action.lock, action.wish)
     case 'delete':
       return remove(client, action)
+    case 'members':
+      return changeMembers(client, action)
     case 'look':
       return lookAt(client, action)
   }
@@ -304,6 +306,26 @@ async function eject(client: SimClient, { lock: name, byFence }: ActionOf<'eject
   if (byFence && fence === undefined) return
   await lock.eject(fence === undefined ? {} : { fence })
   client.world.counts.ejections++
+}
+
+async function changeMembers(client: SimClient, action: ActionOf<'members'>): Promise<void> {
+  const { counts } = client.world
+  for (let time = 0; time < (action.again ? 2 : 1); time++) {
+    try {
+      const answer = await client.request(
+        'POST',
+        `${action.lock}/participants`,
+        action.change as unknown as Json,
+      )
+      client.note(`members: ${answer.status} ${JSON.stringify(answer.body)}`)
+      if (answer.status === 200) counts.membersChanged++
+      if (answer.status === 202) counts.membersPending++
+      if (answer.status === 409) counts.membersConflicts++
+      if (answer.status === 400) counts.membersImpossible++
+    } catch {
+      client.note('members: no answer')
+    }
+  }
 }
 
 export async function configure(client: SimClient, name: string, wish: Wish): Promise<void> {

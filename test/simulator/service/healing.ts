@@ -13,6 +13,7 @@ import { Violation } from '../violation.ts'
 import { LOG, operationFor, settle } from './client-actions.ts'
 import { hasWaiters, judgeMemory, judgeStorage, statusOf } from './judge-sizes.ts'
 import { birthOf } from './losses.ts'
+import { MOVING } from './plan-moves.ts'
 import { SimClient } from './sim-client.ts'
 import type { SimObject } from './sim-object.ts'
 import { Site } from './site.ts'
@@ -311,6 +312,7 @@ function participantsOf(world: World, lock: string): readonly ParticipantPlace[]
 }
 
 function hasBroken(world: World, lock: string): boolean {
+  if (lock === MOVING) return world.plan.broken.length > 0
   const participants = participantsOf(world, lock)
   return world.plan.broken.some(({ site }) => participants.some(({ id }) => id === site))
 }
@@ -331,6 +333,7 @@ function isOwed(world: World, lock: string): boolean {
   const isCluster = plan.deployment.kind === 'cluster'
   if (isCluster && plan.broken.length > 0 && !losses.areFounded) return false
   if (!hasBroken(world, lock)) return true
+  if (lock === MOVING) return false
   if (waitsForBroken(world, lock)) return false
   const isBroken = (id: number) => plan.broken.some(({ site }) => site === id)
   const isWell = (id: number) =>

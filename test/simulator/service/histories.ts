@@ -13,6 +13,9 @@ interface Recording {
   readonly users: ActiveUsers
 }
 
+/** Above all numbers of participants. */
+const ALIKE = 10_000
+
 type Note = (who: string, text: string) => void
 
 export class Histories {
@@ -21,6 +24,8 @@ export class Histories {
   readonly #locks = new Map<string, Recording>()
   /** By object: how many steps are in the journal, and in no block yet. */
   readonly #unfolded = new Map<string, number>()
+  /** The names of the objects of a lock that have the same number. */
+  readonly #alike = new Map<string, string[]>()
 
   constructor(note: Note) {
     this.#note = note
@@ -31,8 +36,20 @@ export class Histories {
   }
 
   /** Whoever was at this participant is gone with the lock. */
-  ended({ lock, participant }: SimObject, generation: number, at: number): void {
-    this.#leave(lock, generation, participant, at)
+  ended(object: SimObject, generation: number, at: number): void {
+    this.#leave(object.lock, generation, this.#numberOf(object), at)
+  }
+
+  #asOf(object: SimObject, event: HistoryEvent): HistoryEvent {
+    return 'participant' in event ? { ...event, participant: this.#numberOf(object) } : event
+  }
+
+  /** Two that were to become participants at once may have the same number: they are different replicas. */
+  #numberOf({ lock, participant, name }: SimObject): number {
+    const alike = this.#alike.get(`${lock} ${participant}`) ?? []
+    this.#alike.set(`${lock} ${participant}`, alike)
+    if (!alike.includes(name)) alike.push(name)
+    return participant + ALIKE * alike.indexOf(name)
   }
 
   committed(object: SimObject, generation: number, group: Group, now: number): void {
@@ -40,7 +57,7 @@ export class Histories {
       const { history } = JSON.parse(text) as { readonly history: readonly HistoryEvent[] }
       for (const event of history) {
         this.#note(object.name, describe(event))
-        this.#record(object.lock, generation, { ...event, at: now })
+        this.#record(object.lock, generation, this.#asOf(object, { ...event, at: now }))
       }
     }
   }
@@ -69,7 +86,9 @@ export class Histories {
   }
 
   /** The replica is empty, and whoever was at this participant is gone with it. */
-  wiped({ lock, participant, name }: SimObject, generation: number, at: number): void {
+  wiped(object: SimObject, generation: number, at: number): void {
+    const { lock, name } = object
+    const participant = this.#numberOf(object)
     this.#unfolded.delete(name)
     this.#record(lock, generation, { at, type: 'wipe', participant })
     this.#leave(lock, generation, participant, at)

@@ -1,12 +1,15 @@
 /** A lock is born once and with one configuration: every client is told the same one. */
 import { violate } from '../violation.ts'
 import { birthOf } from './losses.ts'
+import { MOVING } from './plan-moves.ts'
 import type { World } from './world.ts'
 
 export function judgeConfigurations(world: World, lock: string): void {
   // A client cannot tell which generation it was told about.
   const isFirst = world.latestGeneration(lock) === 1
-  const told = world.journal.configurations.filter(seen => isFirst && seen.lock === lock)
+  // Nor which of its participants a lock had by then.
+  const isFixed = isFirst && lock !== MOVING
+  const told = world.journal.configurations.filter(seen => isFixed && seen.lock === lock)
   const [first] = told
   for (const other of told) {
     if (other.configuration === first!.configuration) continue

@@ -10,6 +10,7 @@ import type { BirthRecord } from '../../../shared/birth/lock-types.ts'
 import { majority } from '../../../shared/protocols/quorum.ts'
 import { LEDGER_NAME } from '../../../worker/participant/ledger/name.ts'
 import { recordsWritten } from './disk.ts'
+import { MOVING } from './plan-moves.ts'
 import type { Group, SimObject } from './sim-object.ts'
 import type { World } from './world.ts'
 
@@ -27,12 +28,15 @@ export class Losses {
   readonly #lost = new Map<string, Map<number, Cause>>()
   readonly #owed = new Map<string, Owed>()
   readonly #born = new Set<string>()
+  #wasLost = false
 
   constructor(world: World) {
     this.#world = world
   }
 
   owed(lock: string): Owed {
+    // Which of its participants may be lost depends on which it has by then: only that nothing is lost is sure.
+    if (lock === MOVING && this.#wasLost) return 'safety'
     const owed = this.#owed.get(lock) ?? 'progress'
     const configuration = this.configurationOf(lock)
     if (owed !== 'progress' || configuration === null) return owed
@@ -84,6 +88,7 @@ export class Losses {
   }
 
   #lose({ lock, participant }: SimObject, cause: Cause): void {
+    this.#wasLost = true
     const lost = this.#lost.get(lock) ?? new Map<number, Cause>()
     this.#lost.set(lock, lost.set(participant, cause))
     if (lock === LEDGER_NAME) this.#loseLedger(lost.size)

@@ -34,7 +34,8 @@ export function participantEntries(
   runtime: Instance,
   seen: Runtime,
 ): Entries {
-  const address = { lock: object.lock, id: object.participant }
+  const later = object.address === null ? {} : { address: object.address }
+  const address: Address = { lock: object.lock, id: object.participant, ...later }
   const defaults = ({ id }: { readonly id: number }) => world.defaultsOf(object.site, id)
   const storage = new Storage(seen.rows, { eventsKept: EVENTS_KEPT, journalRows: JOURNAL_ROWS })
   if (object.lock === LEDGER_NAME) return ledgerEntries(new LedgerKeeper(seen, storage, defaults), address)

@@ -1,4 +1,5 @@
 /** What clients do. Each action stands for itself: any of them can be left out. */
+import type { MembersChange } from '../../../shared/api/members-change.ts'
 import type { Random } from '../random.ts'
 import type { LockPlan, Wish } from './plan.ts'
 import type { Look } from './plan-looks.ts'
@@ -75,6 +76,8 @@ export type Action =
   | (Base & { readonly type: 'configure'; readonly wish: Wish })
   /** `again`: it is said again later, as after a lost answer. */
   | (Base & { readonly type: 'delete'; readonly force: boolean; readonly again: boolean })
+  /** `again`: it is said again at once, as after a lost answer. */
+  | (Base & { readonly type: 'members'; readonly change: MembersChange; readonly again: boolean })
   | (Base & { readonly type: 'look'; readonly look: Look; readonly participant: number })
 
 interface Surroundings {
@@ -183,7 +186,7 @@ function drawAction(random: Random, id: number, at: number, lock: string, { site
   }
 }
 
-type Drawn = Exclude<Action['type'], 'configure' | 'delete' | 'look'>
+type Drawn = Exclude<Action['type'], 'configure' | 'delete' | 'members' | 'look'>
 
 const WEIGHTS: { readonly [type in Drawn]: number } = {
   transact: 10,

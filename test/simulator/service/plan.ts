@@ -9,6 +9,7 @@ import { Random } from '../random.ts'
 import { type Action, configureAction, drawActions, FIRST_BIRTH_ID, plainTransact } from './plan-actions.ts'
 import { drawFaults, type Fault } from './plan-faults.ts'
 import { drawLooks } from './plan-looks.ts'
+import { drawMoves, drawMovingLock } from './plan-moves.ts'
 
 /** Streams of randomness, so that no concern disturbs another. */
 export const STREAM = {
@@ -19,6 +20,7 @@ export const STREAM = {
   platform: 105,
   globals: 106,
   looks: 107,
+  moves: 108,
 } as const
 
 /** What one version of the deployment says that another may not. */
@@ -51,6 +53,8 @@ export type LockKind =
   | 'configured'
   /** Deleted again and again. */
   | 'mortal'
+  /** Its participants change again and again. */
+  | 'moving'
 
 export interface LockPlan {
   readonly name: string
@@ -151,21 +155,37 @@ export function drawPlan(seed: number, options: PlanOptions = {}): Plan {
   const slowMs = random.chance(0.2) ? random.between(20, 200) : random.between(1, 5)
   const commitMaxMs = without.has('slow-disk') ? 1 : slowMs
   const faults = drawFaults(new Random(seed, STREAM.faults), { deployment, locks, durationMs })
+  const moving = drawMovingLock(new Random(seed, STREAM.moves))
   const clients = drawClients(seed, random, deployment, locks, durationMs)
   const plan: Plan = {
-    ...{ seed, deployment, locks, durationMs, commitMaxMs, calmMs: 0 },
+    ...{ seed, deployment, durationMs, commitMaxMs, calmMs: 0 },
+    locks: moving === null ? locks : [...locks, moving],
     limits: random.chance(0.7) ? SMALL_LIMITS : DEFAULT_LIMITS,
     broken: hasFaults && !without.has('broken') ? drawBroken(random, deployment) : [],
     clockOffsetsMs: hasFaults && !without.has('skew') ? clockOffsetsMs : clockOffsetsMs.map(() => 0),
     network: hasFaults ? networkWithout(network, without) : calmed(network),
     faults: hasFaults ? faults.filter(isLeft) : [],
-    clients: clients.map(client => ({
+    clients: clients.map((client, index) => ({
       ...client,
       clockOffsetMs: hasFaults && !without.has('skew') ? client.clockOffsetMs : 0,
-      actions: client.actions.filter(isLeft),
+      actions: withMoves(client.actions, seed, index, moving, durationMs, deployment).filter(isLeft),
     })),
   }
   return calmBirths ? withCalmBirths(plan) : plan
+}
+
+function withMoves(
+  actions: readonly Action[],
+  seed: number,
+  index: number,
+  lock: LockPlan | null,
+  durationMs: number,
+  deployment: Deployment,
+): readonly Action[] {
+  if (lock === null) return actions
+  const random = new Random(seed, STREAM.moves * 100 + index)
+  const moves = drawMoves(random, index, lock, durationMs, deployment)
+  return [...actions, ...moves].sort((left, right) => left.at - right.at)
 }
 
 export const calmed = (network: NetworkPlan): NetworkPlan => ({

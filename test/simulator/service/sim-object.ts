@@ -2,6 +2,7 @@
  * A Durable Object: its storage, its sockets and its alarm, which outlive its instances, and the present
  * instance.
  */
+import type { Whereabouts } from '../../../worker/directory.ts'
 import type { Socket, Sockets } from '../../../worker/participant/runtime.ts'
 import { Random } from '../random.ts'
 import { Disk, type Group } from './disk.ts'
@@ -26,6 +27,8 @@ export class SimObject {
   readonly site: Site
   readonly lock: string
   readonly participant: number
+  /** Of one that came after the birth of its lock. */
+  readonly address: string | null
   readonly name: string
   readonly disk = new Disk()
   readonly sockets = new Set<ServerSocket>()
@@ -38,12 +41,13 @@ export class SimObject {
   #failAfterWrites: number | null = null
   readonly #random: Random
 
-  constructor(world: World, site: Site, name: string, lock: string, participant: number) {
+  constructor(world: World, site: Site, name: string, lock: string, { id, address }: Whereabouts) {
     this.world = world
     this.site = site
     this.name = name
     this.lock = lock
-    this.participant = participant
+    this.participant = id
+    this.address = address ?? null
     this.#random = new Random(world.plan.seed, STREAM.platform * 1_000 + hashOf(name))
     this.alarm = new SimAlarm(this, this.#random)
     this.disk.isLying = world.tampering.lyingDisk === true

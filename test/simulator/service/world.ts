@@ -5,6 +5,7 @@
 import type { LockConfiguration, ParticipantPlace } from '../../../shared/api/configuration.ts'
 import { DEFAULT_TIMING } from '../../../shared/protocols/protocol.ts'
 import { keyValue } from '../../../shared/resource/key-value.ts'
+import { objectName } from '../../../worker/directory.ts'
 import { Random } from '../random.ts'
 import type { Print } from '../transcript.ts'
 import { type Counts, zeroCounts } from './counts.ts'
@@ -201,18 +202,19 @@ export class World {
   /** The object that `place` means to a caller at this site. */
   objectAt(asking: Site, lock: string, place: ParticipantPlace): SimObject {
     if (this.plan.deployment.kind === 'single') {
-      return this.#object('', this.sites[place.id] ?? asking, lock, place.id)
+      const home = place.address === undefined ? place.id : 1 + (place.id % MAX_REGIONS)
+      return this.#object('', this.sites[home] ?? asking, lock, place)
     }
     // Without a URL it is an object of the process that asks.
     const site = place.url === null ? asking : this.sites[siteOf(place.url)]!
-    return this.#object(site.name, site, lock, place.id)
+    return this.#object(site.name, site, lock, place)
   }
 
-  #object(namespace: string, site: Site, lock: string, participant: number): SimObject {
-    const name = `${namespace === '' ? '' : `${namespace}:`}${lock}/${participant}`
+  #object(namespace: string, site: Site, lock: string, place: ParticipantPlace): SimObject {
+    const name = `${namespace === '' ? '' : `${namespace}:`}${objectName(lock, place)}`
     const known = this.objects.get(name)
     if (known !== undefined) return known
-    const object = new SimObject(this, site, name, lock, participant)
+    const object = new SimObject(this, site, name, lock, place)
     this.objects.set(name, object)
     return object
   }

@@ -39,7 +39,8 @@ export class Whereabouts {
     if (this.heard.size > MOST) this.heard.delete(this.heard.keys().next().value!)
   }
 
-  placeOf(peer: number): ParticipantPlace {
+  /** `null`: nobody has said. To guess would make a participant that nobody knows. */
+  placeOf(peer: number): ParticipantPlace | null {
     const { members, former } = this.host.birth()
     const registrars = this.host.registrars()
     const address = members?.members[peer] || former?.[peer] || undefined
@@ -48,6 +49,6 @@ export class Whereabouts {
     const listed = this.host.configuration()?.participants.find(isPeer) ?? registrars.find(isPeer)
     if (listed !== undefined) return listed
     const heard = this.heard.get(peer)
-    return heard === undefined ? { id: peer, location: null, url: null } : placeAt(peer, heard, registrars)
+    return heard === undefined ? null : placeAt(peer, heard, registrars)
   }
 }

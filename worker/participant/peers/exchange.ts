@@ -31,7 +31,8 @@ export interface ExchangeHost<Message> {
   readonly turns: Turns
   /** The name under which the receiver is found. */
   readonly lockName: string
-  placeOf(peer: number): ParticipantPlace
+  /** `null` if it is not known where it is: then it cannot be reached. */
+  placeOf(peer: number): ParticipantPlace | null
   request(messages: readonly Message[]): PeerRequest
   /** The messages of an answer, or `null` if it is none. */
   messagesOf(answer: PeerAnswer): readonly Message[] | null
@@ -109,13 +110,12 @@ export class Exchange<Message> {
 
   private async exchange(peer: number, { messages, weight }: Parcel<Message>): Promise<void> {
     const { runtime, turns, lockName } = this.host
-    this.requests++
-    const asked = runtime.peers.ask(
-      lockName,
-      this.host.placeOf(peer),
-      this.host.request(messages),
-      PEER_TIME_LIMIT_MS,
-    )
+    const place = this.host.placeOf(peer)
+    if (place !== null) this.requests++
+    const asked =
+      place === null
+        ? Promise.resolve(null)
+        : runtime.peers.ask(lockName, place, this.host.request(messages), PEER_TIME_LIMIT_MS)
     const answer = await asked.catch(() => null)
     this.unanswered.set(peer, this.unanswered.get(peer)! - weight)
     turns.run(() => {

@@ -17,7 +17,8 @@ export interface HolderNewsHost {
   /** The name of the lock, and which participant this is. */
   readonly address: { readonly lock: string; readonly id: number }
   readonly isWatched: boolean
-  placeOf(peer: number): ParticipantPlace
+  /** `null` if it is not known. */
+  placeOf(peer: number): ParticipantPlace | null
   /** Tells watchers that have heard of the holder who it is. */
   tell(data: Json): void
 }
@@ -56,7 +57,8 @@ export class HolderNews {
     const { runtime, turns, address, placeOf } = this.host
     const request = { type: 'who', fence: asked.fence } as const
     const place = placeOf(asked.participant)
-    const answer = await runtime.peers.ask(address.lock, place, request, PEER_TIME_LIMIT_MS).catch(() => null)
+    const ask = () => runtime.peers.ask(address.lock, place!, request, PEER_TIME_LIMIT_MS).catch(() => null)
+    const answer = place === null ? null : await ask()
     turns.run(() => {
       this.isAsking = false
       if (this.latest?.fence !== asked.fence) return this.ask()
