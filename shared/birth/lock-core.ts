@@ -181,7 +181,7 @@ function perform(step: Step, effect: Effect<OpaqueMessage>): void {
       const { event } = effect
       if (event.type === 'withdrawn' || event.type === 'crit') step.state.soft.tries.delete(event.user)
       if (event.type === 'applied' && isEnd(event.operation)) noteEnd(step, event)
-      if (event.type === 'members') noteMembers(step, event)
+      if (event.type === 'members' && !event.isHint) noteMembers(step, event)
       return emit(step, event)
     }
   }

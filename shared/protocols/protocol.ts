@@ -295,8 +295,15 @@ export type ReplicaOutput =
     }
   | { readonly type: 'restored'; readonly sequence: number }
 
-/** These are the members from now on, as far as this participant knows; it may be one of them or not. */
-export type MembersOutput = { readonly type: 'members'; readonly epoch: number } & PresentMembers
+/**
+ * These are the members from now on, as far as this participant knows; it may be one of them or not. A hint
+ * is what another one has said, and is for finding them.
+ */
+export type MembersOutput = {
+  readonly type: 'members'
+  readonly epoch: number
+  readonly isHint?: true
+} & PresentMembers
 
 // ---------------------------------------------------------------- the protocol
 

@@ -15,7 +15,7 @@ import { API_LIMITS } from '../../shared/api/limits.ts'
 import { isBornIn } from '../../shared/birth/existence.ts'
 import type { BirthEvent } from '../../shared/birth/lock-types.ts'
 import type { Json } from '../../shared/json.ts'
-import type { Limits } from '../../shared/protocols/protocol.ts'
+import type { Limits, MembersOutput } from '../../shared/protocols/protocol.ts'
 import type { Resource } from '../../shared/resource/resource.ts'
 import { answer } from './calls/answer.ts'
 import { type CallContext, done } from './calls/context.ts'
@@ -503,7 +503,12 @@ export class Participant {
     this.connections.onStep(report.emitted)
     this.places.onStep(report.emitted)
     this.owners.onStep(report.emitted)
-    if (report.emitted.some(({ type }) => type === 'members') && this.isRemoved) this.leaveLock()
+    for (const event of report.emitted) if (event.type === 'members') this.onMembers(event)
+  }
+
+  private onMembers({ members, isHint }: MembersOutput): void {
+    this.whereabouts.expect(members)
+    if (!isHint && this.isRemoved) this.leaveLock()
   }
 
   /** Others are the members now: whoever is connected here goes on there. */

@@ -11,10 +11,19 @@
 import type { ParticipantId } from '../protocol.ts'
 import { advanceCommitted } from './commit.ts'
 import { assertSameLog, derive, lengthOf, push } from './log.ts'
-import { isIn, isSelfIn, membersIn, type OfSet, sayMembers, withSet } from './members.ts'
+import {
+  addressesIn,
+  configIn,
+  isIn,
+  isSelfIn,
+  membersIn,
+  type OfSet,
+  sayMembers,
+  withSet,
+} from './members.ts'
 import type { CatchUpMessage, ElsewhereMessage } from './messages.ts'
 import type { Entry, Incarnations } from './state.ts'
-import { askForCatchUp, type Step, save, send } from './step.ts'
+import { askForCatchUp, emit, type Step, save, send } from './step.ts'
 
 /** The members of an epoch, as somebody said. */
 export interface Hint extends OfSet {
@@ -77,10 +86,17 @@ export function sendElsewhere(step: Step, to: ParticipantId): void {
   send(step, to, { type: 'elsewhere', epoch, ...withSet(set) })
 }
 
+/** The interpreter must be able to find those that this participant asks now. */
+function sayHint(step: Step, hint: Hint): void {
+  const members = addressesIn(step.context.config, hint)
+  emit(step, { type: 'members', epoch: hint.epoch, configuration: configIn(hint), members, isHint: true })
+}
+
 /** Only a hint whom to ask: the state itself says who is a member. */
 export function onElsewhere(step: Step, message: ElsewhereMessage): void {
   const { durable, soft } = step.state
   const { epoch, set } = message
+  sayHint(step, message)
   if (durable.membership.status === 'joining') {
     if (soft.hint === null || epoch >= soft.hint.epoch) soft.hint = { epoch, ...withSet(set) }
     return

@@ -24,6 +24,8 @@ export class Histories {
   readonly #locks = new Map<string, Recording>()
   /** By object: how many steps are in the journal, and in no block yet. */
   readonly #unfolded = new Map<string, number>()
+  /** By object: how often it has lost its storage. */
+  readonly #lives = new Map<string, number>()
   /** The names of the objects of a lock that have the same number. */
   readonly #alike = new Map<string, string[]>()
 
@@ -40,8 +42,15 @@ export class Histories {
     this.#leave(object.lock, generation, this.#numberOf(object), at)
   }
 
+  /**
+   * A participant that has lost its storage has forgotten its users. A request that was sent again brings one
+   * of the same name, which is another user to it.
+   */
   #asOf(object: SimObject, event: HistoryEvent): HistoryEvent {
-    return 'participant' in event ? { ...event, participant: this.#numberOf(object) } : event
+    if (!('participant' in event)) return event
+    const named = { ...event, participant: this.#numberOf(object) }
+    const life = this.#lives.get(object.name) ?? 0
+    return 'user' in named && life > 0 ? { ...named, user: `${named.user} (life ${life})` } : named
   }
 
   /** Two that were to become participants at once may have the same number: they are different replicas. */
@@ -90,6 +99,7 @@ export class Histories {
     const { lock, name } = object
     const participant = this.#numberOf(object)
     this.#unfolded.delete(name)
+    this.#lives.set(name, (this.#lives.get(name) ?? 0) + 1)
     this.#record(lock, generation, { at, type: 'wipe', participant })
     this.#leave(lock, generation, participant, at)
   }

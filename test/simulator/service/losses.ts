@@ -7,6 +7,7 @@
 import type { LockConfiguration } from '../../../shared/api/configuration.ts'
 import type { LedgerEntry, LedgerRecord } from '../../../shared/birth/ledger-types.ts'
 import type { BirthRecord } from '../../../shared/birth/lock-types.ts'
+import type { PresentMembers } from '../../../shared/protocols/protocol.ts'
 import { majority } from '../../../shared/protocols/quorum.ts'
 import { LEDGER_NAME } from '../../../worker/participant/ledger/name.ts'
 import { recordsWritten } from './disk.ts'
@@ -35,8 +36,8 @@ export class Losses {
   }
 
   owed(lock: string): Owed {
-    // Which of its participants may be lost depends on which it has by then: only that nothing is lost is sure.
-    if (lock === MOVING && this.#wasLost) return 'safety'
+    // Which of its participants may be lost depends on which it has by then: only safety is owed.
+    if (lock === MOVING && this.#wasLost) return this.#owed.get(lock) === 'nothing' ? 'nothing' : 'safety'
     const owed = this.#owed.get(lock) ?? 'progress'
     const configuration = this.configurationOf(lock)
     if (owed !== 'progress' || configuration === null) return owed
@@ -92,6 +93,7 @@ export class Losses {
     const lost = this.#lost.get(lock) ?? new Map<number, Cause>()
     this.#lost.set(lock, lost.set(participant, cause))
     if (lock === LEDGER_NAME) this.#loseLedger(lost.size)
+    else if (lock === MOVING) this.#loseOfMoving(lost)
     else this.#loseParticipant(lock, lost)
   }
 
@@ -110,6 +112,19 @@ export class Losses {
     if (!isTolerated) this.#lower(lock, 'safety')
     const isGone = Array.from({ length: size }, (_, index) => index + 1).every(id => lost.has(id))
     if (isGone) this.#lower(lock, 'nothing')
+  }
+
+  /** With a majority of its present members, a lock is gone. */
+  #loseOfMoving(lost: ReadonlyMap<number, Cause>): void {
+    const ofLock = [...this.#world.objects.values()].filter(({ lock }) => lock === MOVING).map(birthOf)
+    const latest = ofLock.reduce<PresentMembers | null>((found, birth) => {
+      const members = birth?.members ?? null
+      return members !== null && members.configuration > (found?.configuration ?? 0) ? members : found
+    }, null)
+    const born = this.configurationOf(MOVING)?.participants.map(({ id }) => id) ?? []
+    const members = latest === null ? born : Object.keys(latest.members).map(Number)
+    const left = members.filter(id => !lost.has(id)).length
+    if (left < majority(members.length)) this.#owed.set(MOVING, 'nothing')
   }
 
   #lower(lock: string, owed: Owed): void {

@@ -185,7 +185,8 @@ export class Engine {
       if (effect.type !== 'emit') this.perform(effect, input.now)
       else if (isBirthEvent(effect.event)) births.push(effect.event)
       else emitted.push(effect.event)
-      if (effect.type === 'emit' && effect.event.type === 'members') this.host.storage.noteMembers()
+      if (effect.type === 'emit' && effect.event.type === 'members' && !effect.event.isHint)
+        this.host.storage.noteMembers()
     }
     this.host.onStep(emitted, input.type === 'user' ? input.event : null)
     if (births.length > 0) this.host.onBirth(births)

@@ -41,13 +41,15 @@ export class Whereabouts {
 
   /** `null`: nobody has said. To guess would make a participant that nobody knows. */
   placeOf(peer: number): ParticipantPlace | null {
-    const { members, former } = this.host.birth()
+    const { members, former, untold } = this.host.birth()
     const registrars = this.host.registrars()
     const address = members?.members[peer] || former?.[peer] || undefined
     if (address !== undefined) return placeAt(peer, address, registrars)
     const isPeer = ({ id }: ParticipantPlace) => id === peer
     const listed = this.host.configuration()?.participants.find(isPeer) ?? registrars.find(isPeer)
     if (listed !== undefined) return listed
+    // It was a participant of the lock that was deleted: its number says it all.
+    if (untold?.includes(peer)) return { id: peer, location: null, url: null }
     const heard = this.heard.get(peer)
     return heard === undefined ? null : placeAt(peer, heard, registrars)
   }
