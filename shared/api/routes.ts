@@ -56,7 +56,7 @@ const ONCE =
   `for the lock. The lock remembers at least its last ${API_LIMITS.resultsKept} operations. After that a new ` +
   'grant or a transact applies the operation anew, and under the old grant its outcome is unknown.'
 const HANDED_OVER =
-  'A client that has gone while it waited holds nothing afterwards. Before it hands over a grant that was waited for, the service ' +
+  'A client that has gone while it waited for half a second or longer holds nothing afterwards. Before it hands over such a grant, the service ' +
   'writes the first bytes of the answer and sees whether the connection breaks; if so, the grant is withdrawn at once, and if the answer ' +
   `cannot be handed over at all, the grant ends after ${API_LIMITS.untakenMs / 1000} s. Whoever has the answer need not do anything: ` +
   'the grant lasts until `expiresAt`. A client that names its `waiter` does not rely on this: it can withdraw an acquire by that ' +

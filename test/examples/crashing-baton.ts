@@ -17,7 +17,9 @@ export default {
   async fetch(request, env, ctx) {
     const crash = /^\/crash\/([\w-]+)\/(\d+)$/.exec(new URL(request.url).pathname)
     if (crash === null) return baton.fetch(request, env, ctx)
-    const stub = env.PARTICIPANT.get(env.PARTICIPANT.idFromName(objectName(crash[1]!, { id: Number(crash[2]) })))
+    const stub = env.PARTICIPANT.get(
+      env.PARTICIPANT.idFromName(objectName(crash[1]!, { id: Number(crash[2]) })),
+    )
     const isGone = await stub.fetch('https://participant/crash').then(
       () => false,
       () => true,

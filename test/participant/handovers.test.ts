@@ -5,6 +5,7 @@ import { beforeEach, describe, expect, it } from 'vitest'
 import { userOfWaiter } from '../../shared/api/ids.ts'
 import { API_LIMITS } from '../../shared/api/limits.ts'
 import type { ParticipantAnswer, ParticipantCall } from '../../worker/participant/calls.ts'
+import { BRIEF_MS } from '../../worker/participant/core/handovers.ts'
 import { Storage } from '../../worker/participant/core/storage.ts'
 import { type MemoryNode, MemoryPlatform } from './memory-platform.ts'
 
@@ -32,10 +33,14 @@ async function holder(): Promise<{ fence: number; expiresAt: string } | null> {
 }
 
 /** The user waits until the first holder leaves. */
-async function grantAfterWaiting(user: string, more: Partial<Acquire> = {}): Promise<ParticipantAnswer> {
+async function grantAfterWaiting(
+  user: string,
+  more: Partial<Acquire> = {},
+  forMs = BRIEF_MS + 1,
+): Promise<ParticipantAnswer> {
   const fence = fenceIn(await acquire('first'))
   const waiting = acquire(user, more)
-  await platform.settle()
+  await platform.advance(forMs)
   await node.call({ type: 'release', user: 'first', fence })
   return waiting
 }
@@ -60,7 +65,7 @@ describe('a grant that was waited for, but for nobody', () => {
     await platform.advance(5_000)
     const [owner] = [platform.node(1), platform.node(3)].map(other => Object.assign(other, { isAway: true }))
     const waiting = acquire(user)
-    await platform.settle()
+    await platform.advance(BRIEF_MS)
     owner!.isAway = false
     platform.node(3).isAway = false
     await platform.advance(afterMs)
@@ -83,6 +88,12 @@ describe('a grant that was waited for, but for nobody', () => {
 })
 
 describe('a grant that was given after waiting', () => {
+  it('briefly is answered like one that was given at once, whoever had the lock', async () => {
+    const answer = await grantAfterWaiting(ROUTERS, {}, BRIEF_MS - 1)
+    expect(answer).toMatchObject({ type: 'done', status: 200 })
+    expect(answer).not.toHaveProperty('isUntaken')
+  })
+
   const forRouter = { type: 'done', status: 200, isUntaken: true }
   const forClient = { type: 'done', status: 200, body: { grant: { confirmMs: API_LIMITS.untakenMs } } }
 

@@ -348,10 +348,28 @@ describe('layouts', () => {
     storage.put('a', 1)
     storage.commit()
     const { layout, ...rest } = JSON.parse(rows.tables.segments.get(0)!) as { layout: number }
-    rows.tables.segments.set(0, JSON.stringify({ layout: layout + 1, ...rest }))
+    rows.tables.segments.set(0, JSON.stringify({ layout: layout + 2, ...rest }))
     const before = structuredClone(rows.tables)
-    expect(() => new Storage(rows, { eventsKept: 100 })).toThrow(`layout ${layout + 1}`)
+    expect(() => new Storage(rows, { eventsKept: 100 })).toThrow(`layout ${layout + 2}`)
     expect(structuredClone(rows.tables)).toEqual(before)
+  })
+
+  it('that of a lock whose members have changed is refused by versions that know nothing of that', () => {
+    const layoutOf = (rows: MemoryRows) =>
+      (JSON.parse(rows.tables.segments.get(0)!) as { layout: number }).layout
+    const rows = new MemoryRows()
+    const storage = new Storage(rows, { eventsKept: 100 })
+    storage.put('a', 1)
+    storage.commit()
+    const before = layoutOf(rows)
+    storage.noteMembers()
+    storage.commit()
+    expect(layoutOf(rows)).toBe(before + 1)
+    const again = new Storage(rows, { eventsKept: 100, journalRows: 1 })
+    expect(again.get('a')).toBe(1)
+    again.put('a', 2)
+    again.commit()
+    expect(layoutOf(rows)).toBe(before + 1)
   })
 })
 

@@ -2,10 +2,12 @@
  * A client that goes while it waits holds nothing afterwards, on a runtime that does not notice that it went:
  * a connection that is closed politely (FIN) looks open to workerd until something is written to it.
  */
+
 import { connect } from 'node:net'
 import { describe, expect, it } from 'vitest'
 import { createBaton } from '../../client/index.ts'
 import { API_LIMITS } from '../../shared/api/limits.ts'
+import { BRIEF_MS } from '../../worker/participant/core/handovers.ts'
 import { itKeepsEveryPromise, TEST_LIMIT_MS, useService } from './harness.ts'
 import { expectStatus, granted, type TestLock } from './lock.ts'
 
@@ -37,6 +39,7 @@ describe('a waiting acquire whose client goes without a word', () => {
     const lock = service.lock()
     const holder = await lock.granted()
     await askAndGo(lock, '/acquire', { waitMs: 25_000, ttlMs: TTL_MS }, () => lock.untilQueueIs(1))
+    await new Promise(resolve => setTimeout(resolve, 2 * BRIEF_MS))
     await lock.released(holder)
     await lock.released(granted(await lock.acquire({ waitMs: 25_000 })))
   })

@@ -18,7 +18,7 @@ type Done = Extract<ParticipantAnswer, { readonly type: 'done' }>
  * For the other machine's word that nobody is there. On the same machine it takes microseconds, unless that
  * has too much to do. A program that cannot spare two of these names its waiter, and confirms by itself.
  */
-const MOMENT_MS = 10
+const MOMENT_MS = 5
 /** The participant gives up after five seconds. */
 const REPEATS = 3
 const ANSWER_MS = 1_500

@@ -88,6 +88,16 @@ export class KnownConfigurations {
     return participants.find(isIt) ?? this.former.get(lock)?.find(isIt) ?? this.ofDefaults(lock, isIt)
   }
 
+  /** Participants that the lock may have had before: only one whose participants have changed had others. */
+  formerOf(lock: string): readonly ParticipantPlace[] {
+    const { participants } = this.of(lock)
+    if (participants.every(({ address }) => address === undefined) && !this.former.get(lock)) return []
+    const all = [...this.defaults(lock).participants, ...(this.former.get(lock) ?? [])]
+    const isOne = (places: readonly ParticipantPlace[], { id }: ParticipantPlace) =>
+      places.some(place => place.id === id)
+    return all.filter((place, index) => !isOne(participants, place) && !isOne(all.slice(0, index), place))
+  }
+
   private ofDefaults(lock: string, isIt: (place: ParticipantPlace) => boolean): ParticipantPlace | undefined {
     return this.knows(lock) ? this.defaults(lock).participants.find(isIt) : undefined
   }

@@ -88,6 +88,11 @@ export class Routing {
     return this.services.configurations.knows(lock)
   }
 
+  /** Those that may have been participants before, as far as this router can know. */
+  formerOf(lock: string): readonly ParticipantPlace[] {
+    return this.services.configurations.formerOf(lock)
+  }
+
   /** For how long a participant has been silent, if it has. */
   silentMs(lock: string, participant: number): number | undefined {
     return this.services.silences.silentMs(lock, participant, this.services.now())

@@ -6,9 +6,9 @@
  * grant is used. A client that has named its waiter has promised to use it in time, if only by a keep-alive:
  * its router need not find out whether it is there.
  *
- * A user that came when nobody was here, and got the lock sooner than a grant can be handed over, has waited
- * for nobody: only for the birth of the lock, or for a token that nobody used. It is answered like one that
- * gets the lock at once.
+ * Who waited only briefly is answered like one that gets the lock at once: a client that goes in that moment
+ * is no likelier than one that goes right after it has the lock, and a lock that goes from hand to hand must
+ * not wait for each hand to be felt.
  *
  * A ticket says that its client comes back when it likes, so its grant waits for it; unless the client has
  * named its waiter, because then it asks for the ticket all the time.
@@ -21,8 +21,8 @@ import type { Timer, Timers } from './timers.ts'
 
 const UNTAKEN = '.untaken/'
 
-/** As long as the router takes to hand a grant over (router/handover.ts). */
-const BRIEF_MS = 20
+/** Much longer than the router takes to hand a grant over (router/handover.ts). */
+export const BRIEF_MS = 500
 
 export interface HandoversHost {
   readonly storage: Storage
@@ -33,7 +33,7 @@ export interface HandoversHost {
 
 export class Handovers {
   private readonly host: HandoversHost
-  /** The users whose router will say whether their answer was taken; and until when they wait for nobody. */
+  /** The users whose router will say whether their answer was taken; and until when they wait but briefly. */
   private readonly expected = new Map<string, number>()
   private readonly untaken = new Map<string, Timer>()
 
@@ -48,9 +48,7 @@ export class Handovers {
 
   /** A call waits for this user, and its router knows how to hand a grant over. */
   expect(user: string): void {
-    const { holders, waiters } = this.host.member.view
-    const isAlone = holders.length === 0 && waiters.length === 0
-    this.expected.set(user, isAlone ? this.host.now() + BRIEF_MS : Number.NEGATIVE_INFINITY)
+    this.expected.set(user, this.host.now() + BRIEF_MS)
   }
 
   isUntaken(user: string): boolean {

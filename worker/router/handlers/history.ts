@@ -3,6 +3,7 @@
  * each that has more where it goes on; one that does not answer is asked again with the next page.
  */
 import * as z from 'zod'
+import type { ParticipantPlace } from '../../../shared/api/configuration.ts'
 import { formatCursor, parseCursor } from '../../../shared/api/ids.ts'
 import { readJson } from '../../../shared/api/read-json.ts'
 import type { HistoryAnswer } from '../../../shared/api/types.ts'
@@ -16,7 +17,7 @@ type Events = HistoryAnswer['participants'][number]['events']
 type Page = { readonly events: Events; readonly cursor: string | null } | Events
 
 /** Where each participant goes on. */
-const cursors = z.record(z.string().regex(/^[1-9][0-9]?$/), z.string().nullable())
+const cursors = z.record(z.string().regex(/^[1-9][0-9]{0,3}$/), z.string().nullable())
 type Cursors = Readonly<z.output<typeof cursors>>
 
 export const historyHandlers = {
@@ -29,11 +30,14 @@ export const historyHandlers = {
     const views = await askAll<ParticipantStatus>(services, lock, () => ({ type: 'status' }))
     const refusal = refuseIfAbsent(c, services, lock, views)
     if (refusal !== null) return refusal
-    const pages = await askAll<Page>(services, lock, ({ id }) =>
-      isAsked(from, id) ? { type: 'history', limit, cursor: from?.[id] ?? null } : null,
-    )
-    const { protocol, resource, participants } = services.routing.configurationOf(lock)
-    const asked = participants.filter(({ id }) => isAsked(from, id))
+    const { routing, times } = services
+    const callFor = ({ id }: ParticipantPlace) =>
+      isAsked(from, id) ? ({ type: 'history', limit, cursor: from?.[id] ?? null } as const) : null
+    // Those that were participants have recorded what happened while they were.
+    const pages = await askAll<Page>(services, lock, callFor, times.statusMs, routing.formerOf(lock))
+    const { protocol, resource, participants } = routing.configurationOf(lock)
+    const former = routing.formerOf(lock).filter(({ id }) => pages.has(id))
+    const asked = [...participants, ...former].filter(({ id }) => isAsked(from, id))
     const answer: HistoryAnswer = {
       lock,
       protocol,

@@ -154,20 +154,22 @@ export function refuseIfAbsent(
 
 /**
  * The answers of the participants that gave one. It asks those of the known configuration and, if their
- * answers name another one, those of that. A participant for which there is nothing to ask (`null`) is left
- * out.
+ * answers name another one, those of that, and `others` as well. A participant for which there is nothing to
+ * ask (`null`) is left out.
  */
 export async function askAll<Body>(
   services: Services,
   lock: string,
   callFor: (place: ParticipantPlace) => ParticipantCall | null,
   limitMs: number = services.times.statusMs,
+  others: readonly ParticipantPlace[] = [],
 ): Promise<Answers<Body>> {
   const { routing, caller } = services
   const bodies = new Answers<Body>()
   const asked = new Set<number>()
   for (;;) {
-    const places = routing.configurationOf(lock).participants.filter(({ id }) => !asked.has(id))
+    const all = [...routing.configurationOf(lock).participants, ...others]
+    const places = all.filter(({ id }) => !asked.has(id))
     if (places.length === 0) return bodies
     await mapLimited(places, MAX_AT_ONCE, async place => {
       asked.add(place.id)
