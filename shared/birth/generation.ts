@@ -1,6 +1,6 @@
 /** Generations of a lock (G9), and what remains of a participant whose process has begun a new life. */
 import { dropCore } from './lock-core.ts'
-import { blankBirth, cancelTimer, change, emit, PROPOSE_TIMER, type Step } from './lock-state.ts'
+import { blankBirth, cancelTimer, change, emit, MOVED_TIMER, PROPOSE_TIMER, type Step } from './lock-state.ts'
 
 /** All that is left of the earlier generations is their tombstone, which is never dropped. */
 export function adoptGeneration(step: Step, generation: number, startEpoch: number): void {
@@ -24,7 +24,11 @@ export function forgetLife(step: Step, incarnation: number): void {
 
 function beginAnew(step: Step, generation: number, startEpoch: number, incarnation: number): void {
   const { soft } = step.state
-  const { known } = step.state.birth
+  // Who the members were is of no importance any more; who must hear of the end still is.
+  const { members: _, unmoved: __, ...birth } = step.state.birth
+  const { known } = birth
+  step.state.birth = birth
+  cancelTimer(step, MOVED_TIMER)
   change(step, { ...blankBirth(generation, startEpoch), known, incarnation })
   soft.proposal = null
   soft.isStuck = false

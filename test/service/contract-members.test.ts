@@ -205,7 +205,7 @@ describe('a lock whose participants have changed', () => {
     expectStatus(await lock.configure(wish), 201)
     await changed(lock, { replace: 2, location: 'oc' })
     const { body } = expectStatus(await lock.configure(wish), 200)
-    expect(body).toMatchObject({ participants: [{ id: 1 }, { id: 3, location: 'oc' }] })
+    expect(body).toMatchObject({ participants: [{ id: 1 }, { id: 4, location: 'oc' }] })
     const other = await lock.configure({ participants: [{ location: 'sam' }] } as never)
     expect([other.status, other.body.code]).toEqual([409, 'conflict'])
   })

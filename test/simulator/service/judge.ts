@@ -10,6 +10,7 @@ import { serialOrder } from '../../../shared/history/serial-order.ts'
 import type { ProtocolName } from '../../../shared/protocols/protocol.ts'
 import { keyValue } from '../../../shared/resource/key-value.ts'
 import { Violation } from '../violation.ts'
+import type { OperationCall } from './journal.ts'
 import { judgeConfigurations } from './judge-configurations.ts'
 import { type Attribution, judgeDeletes } from './judge-deletes.ts'
 import { judgeExistence, judgeUnused } from './judge-existence.ts'
@@ -52,13 +53,23 @@ function judgeLock(world: World, lock: string): void {
     const generation = index + 1
     judgeOperations(world, lock, truth, call => {
       const applied = call.word === 'applied' ? attribute(call.opId, call.sequence!) : null
-      return applied === null ? generation === latest || call.word !== 'applied' : applied === generation
+      if (applied !== null) return applied === generation
+      if (call.word === 'applied' && isTakenAlong(world, call)) return false
+      return generation === latest || call.word !== 'applied'
     })
     // Neither a read nor an event says which generation it is of.
     if (latest > 1) continue
     judgeReads(world, lock, truth)
     judgeWatches(world, lock, truth)
   }
+}
+
+/**
+ * What a participant had in memory only, because a majority had it, goes with the lock that is deleted; and so
+ * does the record that it was applied.
+ */
+function isTakenAlong({ journal }: World, { lock, endedAt }: OperationCall): boolean {
+  return journal.deletes.some(seen => seen.lock === lock && seen.endedAt >= endedAt!)
 }
 
 /** `null` for a lock that guards no state. */

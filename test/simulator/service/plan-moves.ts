@@ -35,7 +35,8 @@ export function drawMoves(
   for (let at = random.exponential(pauseMs); at < durationMs; at += random.exponential(pauseMs)) {
     const base = { id: id++, at, lock: lock.name }
     const chance = random.fraction()
-    if (chance < 0.3) {
+    if (chance < 0.02) actions.push({ ...base, type: 'delete', force: true, again: random.chance(0.3) })
+    else if (chance < 0.3) {
       const again = random.chance(0.3)
       actions.push({ ...base, type: 'members', change: drawChange(random, kind, sites), again })
     } else if (chance < 0.65) {
