@@ -76,12 +76,14 @@ export class Healing<State, Message> {
     this.#heal()
     const world = this.#world
     const { leavers } = world.scenario.meanMs
-    if (leavers !== Number.POSITIVE_INFINITY) for (const id of this.healed) this.#askers.insist('join', id)
+    if (leavers !== Number.POSITIVE_INFINITY)
+      for (const id of this.healed) if (world.sets?.has(id) ?? true) this.#askers.insist('join', id)
     // By then all have repeated once more what they want.
     world.runUntil(world.now + HEARING_MS)
+    if (world.sets !== null) this.#awaitMembers(world.sets)
     if (world.scenario.variant.claims.needsEverybody) this.#awaitTurns()
-    if (world.sets === null) world.record({ at: world.now, type: 'healed', participants: this.healed })
-    else this.#awaitMembers(world.sets)
+    const of = world.sets === null ? {} : { of: world.sets.members.length }
+    world.record({ at: world.now, type: 'healed', participants: this.healed, ...of })
     this.#ask()
     world.runUntil(world.now + SETTLING_MS)
     world.record({ at: world.now, type: 'settled' })
@@ -123,8 +125,6 @@ export class Healing<State, Message> {
     const well = this.healed.filter(id => sets.has(id))
     this.healed.splice(0, this.healed.length, ...well)
     for (const client of world.clients) client.isLeaving ||= !well.includes(client.participant)
-    const of = sets.members.length
-    world.record({ at: world.now, type: 'healed', participants: well, of })
   }
 
   /**

@@ -7,12 +7,13 @@
  * have begun, and is removed for good. It helps those that are behind as long as it has to, and then keeps
  * only a tombstone: which epoch it saw last, and who was a member then.
  */
+
+import { addressesIn, configIn } from '../members/sets.ts'
 import type { ParticipantId, Refusal } from '../protocol.ts'
 import { majority } from '../quorum.ts'
 import { refuse } from '../refusals.ts'
 import { dismissWaiters } from '../waiting-users.ts'
 import { derive, digestThrough, grantedAfter, logKey, ownerAfter, saveProgress } from './log.ts'
-import { addressesIn, configIn } from './members.ts'
 import type { HandoverMessage, WmeMessage } from './messages.ts'
 import type { EpochRecord, TimerName } from './state.ts'
 import { askForCatchUp, cancelTimer, changeStub, forget, type Step, save, send } from './step.ts'

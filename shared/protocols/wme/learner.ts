@@ -8,12 +8,14 @@
  * A newcomer calls those that it knows of. If it is told that it is no member, it falls silent after a while,
  * and answers whoever speaks to it: those that need it do.
  */
+
+import type { Incarnations } from '../members/changes.ts'
+import { isIn, membersIn, type OfSet, withSet } from '../members/sets.ts'
 import type { ParticipantId } from '../protocol.ts'
 import { advanceCommitted } from './commit.ts'
 import { assertSameLog, derive, lengthOf, push } from './log.ts'
-import { isIn, membersIn, type OfSet, withSet } from './members.ts'
 import type { CatchUpMessage, ElsewhereMessage } from './messages.ts'
-import type { Entry, Incarnations } from './state.ts'
+import type { Entry } from './state.ts'
 import { askForCatchUp, type Step, save, send } from './step.ts'
 
 /** The members of an epoch, as somebody said. */

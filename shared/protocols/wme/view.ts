@@ -1,11 +1,11 @@
 /** What an interpreter may know about a stub between two steps. */
 import { suspectsOf } from '../../detector.ts'
 import { holdersOf } from '../guarded/grants.ts'
+import { addressesIn, configIn } from '../members/sets.ts'
 import type { Context, View } from '../protocol.ts'
 import { inCriticalSection } from './figure-3-states.ts'
 import { isHandedOverIn } from './handover.ts'
 import { lengthOf } from './log.ts'
-import { addressesIn, configIn } from './members.ts'
 import type { WmeState } from './state.ts'
 
 export function view(context: Context, state: WmeState): View {

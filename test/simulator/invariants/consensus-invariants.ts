@@ -19,6 +19,7 @@ import { violate } from '../violation.ts'
 import type { World } from '../world.ts'
 import { Conversations, type Grant } from './conversations.ts'
 import { LockCounts } from './lock-counts.ts'
+import { MemberWatch } from './member-watch.ts'
 import { Reads } from './reads.ts'
 import type { SerialCopy } from './serial-copy.ts'
 import type { StateInParts } from './state-parts.ts'
@@ -33,6 +34,8 @@ export class ConsensusInvariants<State extends StateInParts, Message> implements
   readonly #reads: Reads
   readonly #operations: Operations
   readonly #counts: LockCounts
+  /** `null` if the members stay. */
+  readonly #sets: MemberWatch<State, Message> | null
   readonly #world: World<State, Message>
   readonly #fences = new Set<number>()
 
@@ -42,11 +45,13 @@ export class ConsensusInvariants<State extends StateInParts, Message> implements
     this.#reads = new Reads(this.#serial)
     this.#operations = new Operations(this.#serial)
     this.#counts = new LockCounts(world.counts)
-    this.#conversations = new Conversations(world.scenario.options.participants, {
+    const { machines } = world.scenario
+    this.#conversations = new Conversations(machines, {
       entered: grant => this.#entered(grant),
       left: grant => this.#counts.left(grant),
     })
-    this.#view = new ViewChecks(world.subject.protocol, this.#conversations, RECOVER_EVERY)
+    this.#view = new ViewChecks(world.subject.protocol, this.#conversations, RECOVER_EVERY, machines)
+    this.#sets = world.sets === null ? null : new MemberWatch(world, world.sets)
   }
 
   /**
@@ -72,7 +77,9 @@ export class ConsensusInvariants<State extends StateInParts, Message> implements
     this.#operations.said(event)
   }
 
-  saved(_participant: Participant<State, Message>, _records: readonly DurableRecord[]): void {}
+  saved(participant: Participant<State, Message>, records: readonly DurableRecord[]): void {
+    this.#sets?.saved(participant, records)
+  }
 
   sent(participant: Participant<State, Message>, to: ParticipantId, message: Envelope<Message>): void {
     this.#view.sent(participant, to, message)
