@@ -14,8 +14,9 @@
 import { eject } from '../lock-only/users.ts'
 import { createChangeRequests, MAX_INVITATIONS } from '../members/requests.ts'
 import { addressesIn, configIn, isIn, membersIn, presentIn } from '../members/sets.ts'
+import { refuseToChange } from '../members/which.ts'
 import type { ParticipantId, Refusal, UserInput } from '../protocol.ts'
-import { NOT_A_MEMBER, refuse, refuseEvent, refuseUnsupported } from '../refusals.ts'
+import { NOT_A_MEMBER, refuse, refuseEvent } from '../refusals.ts'
 import { dismissWaiters } from '../waiting-users.ts'
 import { mayGroupChange } from './group.ts'
 import type { Group } from './messages.ts'
@@ -52,7 +53,7 @@ export const { settleChanges, wanted, unready, noteNewcomer, repeatInvitations, 
 
 /** With a modulus the group never changes (6.4). */
 export function onChange(step: Step, event: Extract<UserInput, { type: 'change-members' }>): void {
-  if (!mayGroupChange(step)) refuseUnsupported(step, event)
+  if (!mayGroupChange(step)) refuseToChange(step, event)
   else onChangeMembers(step, event)
 }
 

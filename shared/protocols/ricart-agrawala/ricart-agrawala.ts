@@ -48,6 +48,7 @@ export const ricartAgrawala: Protocol<RicartAgrawalaState, RicartAgrawalaMessage
   },
   view,
   guarded: () => null,
+  changesMembers: ({ modulus }) => modulus === undefined,
 }
 
 /**

@@ -48,6 +48,7 @@ export const wmeConsensus: Protocol<ConsensusState, ConsensusMessage> = {
   },
   view,
   guarded,
+  changesMembers: () => true,
 }
 
 const isMember = (step: Step): boolean => step.state.durable.membership.status === 'member'
