@@ -3,6 +3,7 @@ import type { Protocol } from '../../shared/protocols/protocol.ts'
 import { ConsensusInvariants } from './invariants/consensus-invariants.ts'
 import type { StateInParts } from './invariants/state-parts.ts'
 import type { Subject } from './subject.ts'
+import { CONSENSUS_RECORDS } from './members/member-records.ts'
 import { CONSENSUS_CLAIMS } from './variant.ts'
 
 export function consensusSubject<State extends StateInParts, Message>(
@@ -15,6 +16,8 @@ export function consensusSubject<State extends StateInParts, Message>(
       claims: CONSENSUS_CLAIMS,
       plain: CONSENSUS_CLAIMS,
     }),
+    members: CONSENSUS_RECORDS,
+    isChanging: ({ state, isUp }) => isUp && (state.soft as { changes?: unknown[] }).changes!.length > 0,
     isMember: ({ context, storage }) =>
       protocol.view(context, protocol.recover(context, storage)).membership === 'member',
     ownerBy: ({ id, context, state }) => protocol.view(context, state).owner ?? id,

@@ -3,6 +3,7 @@ import type { Json } from '../../../shared/json.ts'
 import type { OfSet } from '../../../shared/protocols/members/sets.ts'
 import type { Group } from '../../../shared/protocols/ricart-agrawala/messages.ts'
 import type * as RicartAgrawala from '../../../shared/protocols/ricart-agrawala/state.ts'
+import type * as Consensus from '../../../shared/protocols/wme-consensus/state.ts'
 import type { EpochRecord, Membership } from '../../../shared/protocols/wme/state.ts'
 
 type Storage = ReadonlyMap<string, Json>
@@ -58,4 +59,22 @@ export const RICART_AGRAWALA_RECORDS: MemberRecords = {
   isRemoved: storage => stored<RicartAgrawala.Membership>(storage, 'membership')?.status === 'removed',
   keeps: storage => storage.size > 0,
   needsAll: true,
+}
+
+export const CONSENSUS_RECORDS: MemberRecords = {
+  key: 'machine',
+  read(value) {
+    const { set, applied } = value as unknown as Consensus.Machine
+    return set === undefined ? { epoch: applied } : { epoch: applied, set }
+  },
+  isInstalled: (storage, config) =>
+    stored<Consensus.Membership>(storage, 'membership')?.status === 'member' &&
+    (stored<Consensus.Machine>(storage, 'machine')?.applied ?? -1) >= config,
+  isRemoved: storage => stored<Consensus.Membership>(storage, 'membership')?.status === 'removed',
+  keeps(storage, wasWiped) {
+    const membership = stored<Consensus.Membership>(storage, 'membership')
+    if (membership?.status === 'removed') return membership.hasData
+    return membership?.status === 'member' || (membership?.status === 'joining' && !wasWiped)
+  },
+  needsAll: false,
 }
