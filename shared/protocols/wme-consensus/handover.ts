@@ -82,11 +82,17 @@ export function elsewhere({ state, context }: Step): Refusal {
   return { code: 'elsewhere', epoch: machine.applied, ...presentIn(context.config, machine) }
 }
 
-/** Called at the end of each step of a participant that was removed: what nobody needs any more is dropped. */
+/** Whether nobody needs any more what this participant has. */
+export function mayDrop(step: Step): boolean {
+  const { membership } = step.state.durable
+  return membership.status === 'removed' && membership.hasData && isHandedOver(step)
+}
+
+/** Called at the end of each step. What a step has applied can be looked at after it. */
 export function dropData(step: Step): void {
   const { durable, soft } = step.state
-  const { membership, machine } = durable
-  if (membership.status !== 'removed' || !membership.hasData || !isHandedOver(step)) return
+  const { machine } = durable
+  if (step.hasNewSet || !mayDrop(step)) return
   // What was accepted and not decided is for members.
   dropThrough(step, lengthOf(durable))
   dropReplica(step, machine.applied)

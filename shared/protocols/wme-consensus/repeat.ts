@@ -10,7 +10,7 @@ import { isComing } from '../snapshots.ts'
 import { repeatPrepare } from './candidacy.ts'
 import { repeatSnapshotRequest, sendCatchUp } from './catch-up.ts'
 import { isSpeaking, repeatChanges } from './change-of-members.ts'
-import { owesHandover, sendHandover } from './handover.ts'
+import { mayDrop, owesHandover, sendHandover } from './handover.ts'
 import { ownCommands, sendProposalsTo } from './instances.ts'
 import { isCalling, sendJoin } from './learner.ts'
 import { baseOf, isCoordinator, lengthOf } from './log.ts'
@@ -29,7 +29,7 @@ export function armRepeatTimer(step: Step): void {
 function isUnanswered(step: Step): boolean {
   const { durable, soft } = step.state
   const { status } = durable.membership
-  if (isSpeaking(step) || owesHandover(step)) return true
+  if (isSpeaking(step) || owesHandover(step) || mayDrop(step)) return true
   if (status !== 'member') return isCalling(step) || soft.incoming !== null
   if (isAlone(step)) return false
   if (ownCommands(step).length > 0 || isQueued(step) || soft.incoming !== null) return true
