@@ -109,8 +109,12 @@ export class ConsensusInvariants<State extends StateInParts, Message> implements
     violate('I17', `p${id} has saved something that may wait`)
   }
 
+  /** It is not taken back, but an operator may replace it. */
   wiped({ id }: Participant<State, Message>): void {
-    violate('claims', `p${id} has lost its storage, which this protocol does not claim to survive`)
+    if (this.#sets === null)
+      violate('claims', `p${id} has lost its storage, which this protocol does not claim to survive`)
+    for (const user of this.#conversations.wiped(id)) this.#operations.wiped(user)
+    this.#sets.wiped(id)
   }
 
   finished(): void {}
@@ -157,6 +161,11 @@ class Operations {
         if (this.#pending.get(event.user)?.fence === event.fence)
           violate('I10', `${event.user} has left, but ${this.#pending.get(event.user)!.opId} is pending`)
     }
+  }
+
+  /** Nobody knows of this user any more. */
+  wiped(user: string): void {
+    this.#pending.delete(user)
   }
 
   followed({ holders }: View): void {

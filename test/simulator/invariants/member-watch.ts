@@ -27,6 +27,7 @@ export class MemberWatch<State, Message> {
   /** By name, in the order in which they were first stored. */
   readonly #known = new Map<number, SetRecord>()
   readonly #removed = new Set<ParticipantId>()
+  readonly #emptied = new Set<ParticipantId>()
 
   constructor(world: World<State, Message>, sets: MemberSets) {
     this.#world = world
@@ -43,8 +44,18 @@ export class MemberWatch<State, Message> {
       this.#removed.add(id)
       this.#world.counts.removals++
     }
+    if (isRemoved && !this.#emptied.has(id) && !this.#records.keeps(storage, false)) {
+      this.#emptied.add(id)
+      this.#world.counts.tombstones++
+    }
     for (const { key, value } of records)
       if (key === this.#records.key && value !== null) this.#entered(this.#records.read(value))
+  }
+
+  /** What it knew is gone, also that it was removed. */
+  wiped(id: ParticipantId): void {
+    this.#removed.delete(id)
+    if (id > this.#born.participants) this.#world.counts.newcomersWiped++
   }
 
   #entered(record: SetRecord): void {
@@ -68,6 +79,7 @@ export class MemberWatch<State, Message> {
     const reused = members.find(member => !old.includes(member) && member <= highest)
     // A change that came to nothing leaves newcomers in that were part of it.
     const isCancelled = record.set?.change === ''
+    if (isCancelled) this.#world.counts.changesCancelled++
     if (reused !== undefined && !isCancelled)
       violate('numbers', `${reused} was used before, and is in ${this.#text(record)}`)
     this.#known.set(configIn(record), record)

@@ -3,8 +3,8 @@ import type { Json } from '../../../shared/json.ts'
 import type { OfSet } from '../../../shared/protocols/members/sets.ts'
 import type { Group } from '../../../shared/protocols/ricart-agrawala/messages.ts'
 import type * as RicartAgrawala from '../../../shared/protocols/ricart-agrawala/state.ts'
-import type * as Consensus from '../../../shared/protocols/wme-consensus/state.ts'
 import type { EpochRecord, Membership } from '../../../shared/protocols/wme/state.ts'
+import type * as Consensus from '../../../shared/protocols/wme-consensus/state.ts'
 
 type Storage = ReadonlyMap<string, Json>
 
@@ -25,6 +25,8 @@ export interface MemberRecords {
   keeps(storage: Storage, wasWiped: boolean): boolean
   /** All members are needed for anything; otherwise a majority is. */
   readonly needsAll: boolean
+  /** One that has lost its storage is taken back. Otherwise it stays lost until it is replaced. */
+  readonly readmits: boolean
 }
 
 const stored = <Value>(storage: Storage, key: string): Value | undefined =>
@@ -43,6 +45,7 @@ export const WME_RECORDS: MemberRecords = {
     return membership?.status === 'member' || (membership?.status === 'joining' && !wasWiped)
   },
   needsAll: false,
+  readmits: true,
 }
 
 export const RICART_AGRAWALA_RECORDS: MemberRecords = {
@@ -59,6 +62,7 @@ export const RICART_AGRAWALA_RECORDS: MemberRecords = {
   isRemoved: storage => stored<RicartAgrawala.Membership>(storage, 'membership')?.status === 'removed',
   keeps: storage => storage.size > 0,
   needsAll: true,
+  readmits: true,
 }
 
 export const CONSENSUS_RECORDS: MemberRecords = {
@@ -77,4 +81,5 @@ export const CONSENSUS_RECORDS: MemberRecords = {
     return membership?.status === 'member' || (membership?.status === 'joining' && !wasWiped)
   },
   needsAll: false,
+  readmits: false,
 }

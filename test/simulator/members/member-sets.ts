@@ -103,8 +103,9 @@ export class MemberSets {
       for (const id of keepers.slice(0, this.#enough(set))) survivors.add(id)
     }
     const more = random.chance(0.3) || this.#records.needsAll ? 1 : random.fraction()
+    const isOfUse = (id: ParticipantId) => this.#records.readmits || this.keeps(id)
     for (const { id, isOff, incarnation } of this.#participants.slice(1))
-      if (!isOff && incarnation > 0 && random.chance(more)) survivors.add(id)
+      if (!isOff && incarnation > 0 && random.chance(more) && isOfUse(id)) survivors.add(id)
     return [...survivors].sort((one, other) => one - other)
   }
 }
