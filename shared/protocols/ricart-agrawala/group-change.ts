@@ -15,13 +15,13 @@
  * not survive the case that all nodes that a node knows lose their storage at once: then nobody is left to
  * tell it that the group has gone on without it.
  */
-import { highestAfter } from '../members/changes.ts'
+import { highestAfter, newcomersOf } from '../members/changes.ts'
 import { MAX_INVITATIONS } from '../members/requests.ts'
 import { addressesIn, highestIn, isIn } from '../members/sets.ts'
 import type { Members as Addresses, ParticipantId } from '../protocol.ts'
 import { fenceOf, GRANTS_PER_REQUEST, NAMES } from './fence.ts'
 import { addWish, endSponsoring, isOutOfDate, setGroup } from './group.ts'
-import { repeatCalls } from './members.ts'
+import { repeatCalls, settleChanges } from './members.ts'
 import type {
   ChangeAckMessage,
   ChangeMessage,
@@ -92,7 +92,7 @@ function changed(step: Step, change: Change): Group {
   const number = drawFence(step)
   if ('participant' in change) return { ...group, number, ...withNode(group, change) }
   const set = nextSet(step, number, change)
-  if (change.type === 'plan') return { ...group, number, set }
+  if (change.type === 'plan' || change.type === 'arrived') return { ...group, number, set }
   // What comes late from a node that the set does not name is out of date, whatever its incarnation.
   return { number, members: only(set.members, group.members), gone: only(set.members, group.gone), set }
 }
@@ -120,11 +120,20 @@ function nextSet(step: Step, number: number, change: SetChange): GroupSet {
   const before = addressesIn(config, group)
   if (change.type === 'plan') {
     const { id, members } = change.change
-    const highest = highestAfter(config, group, change.change)
-    return { members, config: number, highest, change: id, carrier: step.self, before, isReached: false }
+    return {
+      members,
+      config: number,
+      highest: highestAfter(config, group, change.change),
+      change: id,
+      carrier: step.self,
+      before,
+      hasArrived: newcomersOf(config, group, change.change).length === 0,
+      isReached: false,
+    }
   }
   assert(group.set !== undefined, 'a set that an operator wanted is reached, or cancelled')
-  if (change.type === 'reached') return { ...group.set, before: {}, isReached: true }
+  if (change.type === 'arrived') return { ...group.set, hasArrived: true }
+  if (change.type === 'reached') return { ...group.set, before: {}, hasArrived: true, isReached: true }
   const isIn = (member: string) =>
     group.members[member] !== undefined && !change.unreached.includes(Number(member))
   const staying = Object.entries(group.set.members).filter(([member]) => isIn(member))
@@ -135,6 +144,7 @@ function nextSet(step: Step, number: number, change: SetChange): GroupSet {
     change: '',
     carrier: step.self,
     before: {},
+    hasArrived: true,
     isReached: true,
     cancelled: { change: group.set.change, unreached: change.unreached },
   }
@@ -199,6 +209,8 @@ export function concludeChange(step: Step): boolean {
   if (!('participant' in change)) {
     endSponsoring(step)
     if (change.type === 'plan') repeatCalls(step)
+    // The next change may begin in this very step.
+    if (change.type === 'reached') settleChanges(step)
     return true
   }
   const { type, participant, incarnation } = change

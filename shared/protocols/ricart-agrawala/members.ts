@@ -5,7 +5,8 @@
  *   2. As a sponsor, inside, it makes the new set a part of the group. Of two nodes that were asked for
  *      different changes the first one inside wins; the change of the other was made for another set.
  *   3. It calls the newcomers again. Each of them comes in as in 7.2, one after the other.
- *   4. When all are in, the nodes that the set does not name take themselves out as in 7.3.
+ *   4. When all are in, it says so to all, inside, and the nodes that the set does not name take themselves
+ *      out as in 7.3.
  *   5. When the group is the set, a member says so to all, inside. Until then a node that has left may be the
  *      only one that could tell another member; afterwards nobody else is needed.
  * Whoever carries a change through, its carrier, is written down with the set. If that node is no longer in
@@ -20,7 +21,7 @@ import { NOT_A_MEMBER, refuse, refuseEvent } from '../refusals.ts'
 import { dismissWaiters } from '../waiting-users.ts'
 import { mayGroupChange } from './group.ts'
 import type { Group } from './messages.ts'
-import type { Change } from './state.ts'
+import type { Change, Durable } from './state.ts'
 import {
   cancelTimer,
   isActive,
@@ -41,7 +42,7 @@ export const { settleChanges, wanted, unready, noteNewcomer, repeatInvitations, 
     isMember: isActive,
     invite: (step, newcomer) => send(step, newcomer, { type: 'invite', members: numbersOf(step) }),
     restartRepeats,
-    isHandedOver: ({ state }) => isReached(state.durable.group) && state.durable.sponsoring === null,
+    isHandedOver: ({ state }) => isHandedOverIn(state.durable),
     refusal(step, { id }) {
       const { group, membership } = step.state.durable
       if (membership.status === 'removed') return elsewhere(step)
@@ -60,6 +61,10 @@ export function onChange(step: Step, event: Extract<UserInput, { type: 'change-m
 const numbersOf = ({ state }: Step): ParticipantId[] => Object.keys(state.durable.group.members).map(Number)
 
 export const isReached = ({ set }: Group): boolean => set === undefined || set.isReached
+
+/** Nobody else is needed any more, as far as this node knows. */
+export const isHandedOverIn = ({ group, sponsoring }: Durable): boolean =>
+  isReached(group) && sponsoring === null
 
 /** What users of a node that is no member any more are told. */
 export function elsewhere({ state, context }: Step): Refusal {
@@ -105,7 +110,10 @@ export function setChangeNeeded(step: Step): Change | null {
   }
   if (!isCarrier(step)) return null
   const absent = missing(step)
-  if (absent.length === 0) return going(step).length === 0 ? { type: 'reached' } : null
+  if (absent.length === 0) {
+    if (going(step).length === 0) return { type: 'reached' }
+    return group.set!.hasArrived ? null : { type: 'arrived' }
+  }
   return step.state.soft.calls < MAX_INVITATIONS
     ? null
     : { type: 'cancel', unreached: absent, incarnation: null }
@@ -132,12 +140,12 @@ export const isToGo = ({ state, context }: Step): boolean =>
   !isIn(context.config, state.durable.group, context.config.self)
 
 /**
- * All newcomers are in: this node begins to leave (R11). Those that wait here are sent elsewhere; those that
+ * All newcomers are in, and welcome: this node begins to leave (R11). Those that wait here are sent elsewhere; those that
  * are inside may finish, within limits (R13). Returns whether it has just begun.
  */
 export function beginRemoval(step: Step): boolean {
   const { membership, group } = step.state.durable
-  if (membership.status !== 'member' || !isToGo(step) || missing(step).length > 0) return false
+  if (membership.status !== 'member' || !isToGo(step) || !group.set!.hasArrived) return false
   if (!others(step).some(member => isIn(step.context.config, group, member))) return false
   setMembership(step, { status: 'leaving', incarnation: membership.incarnation, request: null })
   dismiss(step)

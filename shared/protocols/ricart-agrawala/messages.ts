@@ -143,6 +143,8 @@ export interface GroupSet extends MemberSet {
   readonly carrier: ParticipantId
   /** The members before; they are needed as long as the change may come to nothing. */
   readonly before: Addresses
+  /** R11: all newcomers are in, so that the others may go. */
+  readonly hasArrived: boolean
   /** R14: the group was this set, and a member that stays has told all of them. */
   readonly isReached: boolean
   /** R12: the change that came to nothing, and the newcomers that could not be reached. */

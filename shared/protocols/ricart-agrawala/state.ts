@@ -88,6 +88,8 @@ export type NodeChange =
 export type SetChange =
   /** R9: an operator's change begins. */
   | { readonly type: 'plan'; readonly change: MemberChange }
+  /** R11: all newcomers are in. */
+  | { readonly type: 'arrived' }
   /** R14: the group is the set. */
   | { readonly type: 'reached' }
   /** R12: these newcomers cannot be reached. `incarnation` of the one that was on its way in is over. */

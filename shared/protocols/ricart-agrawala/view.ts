@@ -2,7 +2,7 @@
 import { viewOfLocalQueue } from '../lock-only/local-queue.ts'
 import { presentIn } from '../members/sets.ts'
 import type { Context, View } from '../protocol.ts'
-import { isReached } from './members.ts'
+import { isHandedOverIn } from './members.ts'
 import type { RicartAgrawalaState } from './state.ts'
 
 export function view(context: Context, { durable, soft }: RicartAgrawalaState): View {
@@ -14,7 +14,7 @@ export function view(context: Context, { durable, soft }: RicartAgrawalaState): 
     membership: status === 'leaving' ? 'member' : status,
     // With a modulus the members stay (6.4).
     ...(context.config.options?.modulus === undefined && {
-      members: { ...presentIn(context.config, group), isHandedOver: isReached(group) },
+      members: { ...presentIn(context.config, group), isHandedOver: isHandedOverIn(durable) },
     }),
     phase: status === 'member' || (status === 'leaving' && own.phase !== 'idle') ? own.phase : status,
     sequence: Math.max(0, ...fences),
