@@ -108,13 +108,21 @@ export function createChangeRequests<Step extends ChangingStep>(rules: ChangeRul
     return 'primed'
   }
 
+  const isReady = (step: Step, change: RequestedChange): boolean =>
+    isOpen(step, change) && absent(step, change).length === 0
+
   /** The change that this participant wants: the first one whose newcomers are ready. */
   function wanted(step: Step): ReadyChange | null {
-    const { changes } = step.state.soft
-    const first = changes.find(change => isOpen(step, change) && absent(step, change).length === 0)
-    if (first === undefined) return null
-    const { id, base, members, primed } = first
-    return { id, base, members, primed: { ...primed } }
+    const first = step.state.soft.changes.find(change => isReady(step, change))
+    return first === undefined ? null : readyOf(first)
+  }
+
+  /** All of them, each once, and no more than this many. */
+  function allWanted(step: Step, most: number): ReadyChange[] {
+    const ready = step.state.soft.changes.filter(change => isReady(step, change))
+    const isFirst = ({ id }: RequestedChange, index: number) =>
+      ready.findIndex(change => change.id === id) === index
+    return ready.filter(isFirst).slice(0, most).map(readyOf)
   }
 
   /**
@@ -143,5 +151,20 @@ export function createChangeRequests<Step extends ChangingStep>(rules: ChangeRul
     soft.changes = soft.changes.filter(change => !isSettled(change))
   }
 
-  return { onChangeMembers, repeatInvitations, unready, noteNewcomer, wanted, settleChanges }
+  return {
+    onChangeMembers,
+    repeatInvitations,
+    unready,
+    noteNewcomer,
+    wanted,
+    allWanted,
+    settleChanges,
+  }
 }
+
+const readyOf = ({ id, base, members, primed }: RequestedChange): ReadyChange => ({
+  id,
+  base,
+  members,
+  primed: { ...primed },
+})

@@ -16,50 +16,90 @@ import { slots } from '../members/sets.ts'
 import type { ParticipantId } from '../protocol.ts'
 import { majority } from '../quorum.ts'
 import { isOver, type MembersCommand } from './commands.ts'
-import { becomeRemoved, concludeHandover, elsewhere, isHandedOver, sendHandover } from './handover.ts'
+import {
+  becomeRemoved,
+  concludeHandover,
+  elsewhere,
+  isHandedOver,
+  mayDrop,
+  owesHandover,
+  sendHandover,
+} from './handover.ts'
+import { isCalling, MAX_CALLS, sendJoin } from './learner.ts'
 import { isCoordinator } from './log.ts'
 import { isMember, peersOf } from './members.ts'
 import type { AskedChange } from './state.ts'
-import { restartRepeats, type Step, save, send } from './step.ts'
+import { cancelTimer, type Step, save, send, setTimer } from './step.ts'
 import { sendPing } from './suspicion.ts'
 
 // ---------------------------------------------------------------- the participant that was asked
 
-export const { onChangeMembers, settleChanges, wanted, noteNewcomer, ...requests } =
-  createChangeRequests<Step>({
-    ofSet: ({ state }) => state.durable.machine,
-    isMember: ({ state }) => state.durable.membership.status === 'member',
-    invite(step, newcomer) {
-      send(step, newcomer, { type: 'invite', decided: step.state.durable.machine.applied })
-    },
-    restartRepeats: step => restartRepeats(step),
-    isHandedOver: step => isHandedOver(step),
-    refusal(step, change) {
-      const { machine, membership } = step.state.durable
-      const isOver = membership.status === 'removed' && !isInForce(step.context.config, machine, change)
-      return isOver ? elsewhere(step) : null
-    },
-  })
+/** A change may be impossible as long as somebody is away, so that the next ones are not kept waiting. */
+const MAX_WANTED = 4
 
-/** The command that an operator waits for here. It is soft state. */
-export function ownChange(step: Step): MembersCommand | null {
-  const change = step.state.soft.changes.length > 0 ? wanted(step) : null
-  return change === null ? null : { kind: 'members', participant: step.context.config.self, ...change }
+export const { onChangeMembers, settleChanges, noteNewcomer, ...requests } = createChangeRequests<Step>({
+  ofSet: ({ state }) => state.durable.machine,
+  isMember: ({ state }) => state.durable.membership.status === 'member',
+  invite(step, newcomer) {
+    send(step, newcomer, { type: 'invite', decided: step.state.durable.machine.applied })
+  },
+  restartRepeats: step => restartCalls(step),
+  isHandedOver: step => isHandedOver(step),
+  refusal(step, change) {
+    const { machine, membership } = step.state.durable
+    const isOver = membership.status === 'removed' && !isInForce(step.context.config, machine, change)
+    return isOver ? elsewhere(step) : null
+  },
+})
+
+/** The commands that operators wait for here. They are soft state. */
+export function ownChanges(step: Step): MembersCommand[] {
+  if (step.state.soft.changes.length === 0) return []
+  const participant = step.context.config.self
+  return requests
+    .allWanted(step, MAX_WANTED)
+    .map(change => ({ kind: 'members', participant, ...change }) as const)
 }
 
 /** A newcomer is ready: if it was the last one, all hear of the change. */
-export function announceChange(step: Step): void {
-  if (ownChange(step) !== null) step.hasCommand = true
+export function announceChanges(step: Step): void {
+  if (ownChanges(step).length > 0) step.hasCommand = true
 }
 
-/** Whether there is something to repeat for the sake of a change. */
-export const isSpeaking = (step: Step): boolean =>
-  step.state.soft.changes.length > 0 || (isCoordinator(step) && step.state.soft.asked.length > 0)
+// ---------------------------------------------------------------- what is said again
 
-/** Called with the repeats: newcomers are invited again, and the coordinator asks who is there. */
-export function repeatChanges(step: Step): void {
-  if (step.state.soft.changes.length > 0) requests.repeatInvitations(step)
-  if (isCoordinator(step)) for (const asked of step.state.soft.asked) askWhoIsThere(step, asked)
+/** There is something new to make known: repeats begin again with the shortest interval. */
+export function restartCalls(step: Step): void {
+  step.state.soft.calls = 0
+  setTimer(step, 'members', step.context.config.timing.repeatMs)
+}
+
+/**
+ * Called at the end of each step. These repeats have a timer of their own: that of the log begins anew with
+ * each proposal, and may never fire while there is much to propose.
+ */
+export function armMembersTimer(step: Step): void {
+  const { timers, calls } = step.state.soft
+  const { repeatMs, repeatMaxMs } = step.context.config.timing
+  if (!isSpeaking(step)) cancelTimer(step, 'members')
+  else if (!timers.members) setTimer(step, 'members', Math.min(repeatMs * 2 ** calls, repeatMaxMs))
+}
+
+function isSpeaking(step: Step): boolean {
+  const { changes, asked } = step.state.soft
+  if (changes.length > 0 || (isCoordinator(step) && asked.length > 0)) return true
+  return owesHandover(step) || mayDrop(step) || isCalling(step)
+}
+
+/** Newcomers are invited again, the coordinator asks who is there, and new members hear that they are some. */
+export function onMembersTimer(step: Step): void {
+  const { soft } = step.state
+  soft.calls = Math.min(soft.calls + 1, MAX_CALLS)
+  sendHandover(step)
+  sendJoin(step)
+  if (step.state.durable.membership.status !== 'member') return
+  if (soft.changes.length > 0) requests.repeatInvitations(step)
+  if (isCoordinator(step)) for (const asked of soft.asked) askWhoIsThere(step, asked)
 }
 
 // ---------------------------------------------------------------- the coordinator
@@ -76,10 +116,9 @@ export function noteAsked(step: Step, command: MembersCommand): void {
     drainUntil: known?.drainUntil ?? step.now + timing.timeoutMaxMs,
     heard: known?.heard ?? [],
   }
-  soft.asked = [
-    ...soft.asked.filter(({ command: { participant } }) => participant !== command.participant),
-    asked,
-  ]
+  const ofOther = ({ command: { participant } }: AskedChange) => participant !== command.participant
+  const ofSame = soft.asked.filter(other => !ofOther(other) && other !== known)
+  soft.asked = [...soft.asked.filter(ofOther), ...ofSame.slice(1 - MAX_WANTED), asked]
   if (known === undefined && isCoordinator(step)) askWhoIsThere(step, asked)
 }
 
@@ -101,8 +140,7 @@ export function noteHeard(step: Step, from: ParticipantId): void {
 /** Called at the end of each step, before anything is proposed. */
 export function followChanges(step: Step): void {
   const { durable, soft } = step.state
-  const own = ownChange(step)
-  if (own !== null) noteAsked(step, own)
+  for (const own of ownChanges(step)) noteAsked(step, own)
   if (soft.asked.length === 0) return
   const isOpen = ({ command, until }: AskedChange) =>
     step.now < until && !isOver(durable.machine, command) && isMember(step, command.participant)
@@ -150,7 +188,7 @@ export function enterSet(step: Step): void {
     durable.membership = { status: 'member' }
     save(step, 'membership', durable.membership)
   }
-  restartRepeats(step)
+  restartCalls(step)
   concludeHandover(step)
   sendHandover(step)
 }

@@ -11,7 +11,7 @@
 import { configIn } from '../members/sets.ts'
 import type { ParticipantId } from '../protocol.ts'
 import { reachedByMajorityOf } from '../quorum.ts'
-import { changeToPropose, ownChange } from './change-of-members.ts'
+import { changeToPropose, ownChanges } from './change-of-members.ts'
 import { type Command, isOver, isSameCommand, LANES } from './commands.ts'
 import {
   accept,
@@ -44,8 +44,7 @@ export function ownCommands(step: Step): Command[] {
   const { durable, soft } = step.state
   const own: Command[] = LANES.flatMap(lane => durable.lanes[lane].command ?? [])
   if (soft.ejection !== null) own.push(soft.ejection)
-  const change = ownChange(step)
-  return change === null ? own : [...own, change]
+  return [...own, ...ownChanges(step)]
 }
 
 /**

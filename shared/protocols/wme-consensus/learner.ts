@@ -10,12 +10,13 @@ import { addressesIn, configIn, isIn, membersIn, type OfSet, withSet } from '../
 import type { ParticipantId } from '../protocol.ts'
 import * as snapshots from '../snapshots.ts'
 import * as catchUp from './catch-up.ts'
-import { announceChange, noteNewcomer } from './change-of-members.ts'
+import { announceChanges, noteNewcomer } from './change-of-members.ts'
 import { isMember } from './members.ts'
 import type { ConsensusMessage, ElsewhereMessage, JoinMessage } from './messages.ts'
-import { askForCatchUp, restartRepeats, type Step, save, send } from './step.ts'
+import { askForCatchUp, type Step, save, send } from './step.ts'
 
-const MAX_CALLS = 6
+/** After so many calls a newcomer waits until it is called. Intervals double as often. */
+export const MAX_CALLS = 6
 
 // ---------------------------------------------------------------- calling
 
@@ -28,10 +29,11 @@ function known({ state }: Step): OfSet {
 
 /** Whether a newcomer goes on calling. */
 export const isCalling = (step: Step): boolean =>
-  step.state.durable.membership.status === 'joining' && step.state.soft.repeatAttempts < MAX_CALLS
+  step.state.durable.membership.status === 'joining' && step.state.soft.calls < MAX_CALLS
 
 export function sendJoin(step: Step): void {
   const { config } = step.context
+  if (!isCalling(step) || snapshots.isComing(step.state.soft.incoming)) return
   for (const peer of membersIn(config, known(step))) if (peer !== config.self) sendJoinTo(step, peer)
 }
 
@@ -63,10 +65,13 @@ export function onMessageWhenJoining(step: Step, from: ParticipantId, message: C
     case 'handover':
       return sendJoinTo(step, from)
     default:
-      // All that it knows of may be gone by now, so it answers a stranger.
-      if (!isIn(step.context.config, known(step), from)) sendJoinTo(step, from)
+      // All that it knows of may be gone by now, so it answers a stranger, and whoever has something new.
+      if (!isIn(step.context.config, known(step), from) || isNews(step, message)) sendJoinTo(step, from)
   }
 }
+
+const isNews = ({ state }: Step, message: ConsensusMessage): boolean =>
+  'decided' in message && (message.decided ?? 0) > state.durable.machine.applied
 
 /** A newcomer that has everything that the sender had is primed. */
 function becomePrimed(step: Step, from: ParticipantId, message: ConsensusMessage, before: number): void {
@@ -143,8 +148,7 @@ export function onJoin(step: Step, from: ParticipantId, message: JoinMessage): v
   if (answer === 'stranger') return sendElsewhere(step, from)
   if (!isPrimed) return catchUp.sendCatchUp(step, from, decided)
   if (answer !== 'primed') return
-  restartRepeats(step)
-  announceChange(step)
+  announceChanges(step)
 }
 
 function sendElsewhere(step: Step, to: ParticipantId): void {

@@ -85,6 +85,7 @@ function createSoft(config: ParticipantConfig, durable: Durable): Soft {
     asked: [],
     installed: [],
     hint: null,
+    calls: 0,
     ejection: null,
     ejects: [],
     reads: [],

@@ -6,13 +6,9 @@
 import { endAsking, isAsking, passOver } from '../asking.ts'
 import type { ParticipantId } from '../protocol.ts'
 import { countRepeat, keepRepeating } from '../retransmission.ts'
-import { isComing } from '../snapshots.ts'
 import { repeatPrepare } from './candidacy.ts'
 import { repeatSnapshotRequest, sendCatchUp } from './catch-up.ts'
-import { isSpeaking, repeatChanges } from './change-of-members.ts'
-import { mayDrop, owesHandover, sendHandover } from './handover.ts'
 import { ownCommands, sendProposalsTo } from './instances.ts'
-import { isCalling, sendJoin } from './learner.ts'
 import { baseOf, isCoordinator, lengthOf } from './log.ts'
 import { coordinatorOf, isAlone, membersOf, peersOf } from './members.ts'
 import { sayStillWaiting, sendRequest } from './requests.ts'
@@ -29,8 +25,7 @@ export function armRepeatTimer(step: Step): void {
 function isUnanswered(step: Step): boolean {
   const { durable, soft } = step.state
   const { status } = durable.membership
-  if (isSpeaking(step) || owesHandover(step) || mayDrop(step)) return true
-  if (status !== 'member') return isCalling(step) || soft.incoming !== null
+  if (status !== 'member') return soft.incoming !== null
   if (isAlone(step)) return false
   if (ownCommands(step).length > 0 || isQueued(step) || soft.incoming !== null) return true
   if (!isWaitedFor(step) && soft.idleRepeats >= step.context.config.limits.idleRepeats) return false
@@ -63,14 +58,10 @@ export function onRepeatTimer(step: Step): void {
   soft.idleRepeats = Math.min(soft.idleRepeats + 1, idleRepeats)
   passOver(soft)
   repeatSnapshotRequest(step)
-  sendHandover(step)
-  const { status } = step.state.durable.membership
-  if (status === 'joining' && isCalling(step) && !isComing(soft.incoming)) sendJoin(step)
-  if (status !== 'member') return
+  if (step.state.durable.membership.status !== 'member') return
   sendRequest(step)
   sayStillWaiting(step)
   repeatPrepare(step)
-  repeatChanges(step)
   for (const peer of laggards(step)) repeatProposals(step, peer)
   if (isUncertain(step)) askAnyPeer(step)
 }

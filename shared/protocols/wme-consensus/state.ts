@@ -179,6 +179,8 @@ export interface Soft extends Asking {
   installed: ParticipantId[]
   /** Who the members are, as somebody said, while this participant is none. */
   hint: (OfSet & { readonly decided: number }) | null
+  /** How often what concerns the members was said again since there was something new. */
+  calls: number
   /** This participant's own wish to force the holder out. */
   ejection: EjectCommand | null
   /** Operators' requests that wait until the holder with this fence is out. */
@@ -223,4 +225,4 @@ export interface AskedChange {
   readonly heard: readonly ParticipantId[]
 }
 
-export type TimerName = 'repeat' | 'heartbeat' | 'ttl' | 'wait' | 'snapshot'
+export type TimerName = 'repeat' | 'heartbeat' | 'ttl' | 'wait' | 'snapshot' | 'members'

@@ -51,6 +51,7 @@ export const wmeConsensus: Protocol<ConsensusState, ConsensusMessage> = {
     handover.dropData(step)
     changes.settleChanges(step)
     repeat.armRepeatTimer(step)
+    changes.armMembersTimer(step)
     return takeEffects(step)
   },
   view,
@@ -207,6 +208,7 @@ const handlers: Handlers<Step, ConsensusMessage, TimerName> = {
     ttl: grants.onTtlTimer,
     wait: waiting.onWaitTimer,
     snapshot: snapshots.onSnapshotTimer,
+    members: changes.onMembersTimer,
   },
   unreachable(step, peer) {
     if (isMember(step) && members.isMember(step, peer)) suspicion.onUnreachable(step, peer)
