@@ -22,17 +22,9 @@ import { dismissWaiters } from '../waiting-users.ts'
 import { mayGroupChange } from './group.ts'
 import type { Group } from './messages.ts'
 import type { Change, Durable } from './state.ts'
-import {
-  cancelTimer,
-  isActive,
-  others,
-  restartRepeats,
-  type Step,
-  save,
-  send,
-  setMembership,
-  setTimer,
-} from './step.ts'
+import { cancelTimer, isActive, others, type Step, save, send, setMembership, setTimer } from './step.ts'
+
+const MAX_DOUBLINGS = 6
 
 // ---------------------------------------------------------------- the node that was asked
 
@@ -41,7 +33,7 @@ export const { settleChanges, wanted, unready, noteNewcomer, repeatInvitations, 
     ofSet: ({ state }) => state.durable.group,
     isMember: isActive,
     invite: (step, newcomer) => send(step, newcomer, { type: 'invite', members: numbersOf(step) }),
-    restartRepeats,
+    restartRepeats: step => restartCalls(step),
     isHandedOver: ({ state }) => isHandedOverIn(state.durable),
     refusal(step, { id }) {
       const { group, membership } = step.state.durable
@@ -119,11 +111,30 @@ export function setChangeNeeded(step: Step): Change | null {
     : { type: 'cancel', unreached: absent, incarnation: null }
 }
 
-/** Whether newcomers are called. */
-export const isCalling = (step: Step): boolean =>
-  unready(step).length > 0 || (isCarrier(step) && missing(step).length > 0)
+/** There is somebody new to call: repeats begin again with the shortest interval. */
+function restartCalls(step: Step): void {
+  step.state.soft.callRepeats = 0
+  cancelTimer(step, 'members')
+}
 
-/** Called with the repeats. */
+/**
+ * Called at the end of each step. These repeats have a timer of their own: that of the requests begins anew
+ * with each request, and may never fire while users come all the time.
+ */
+export function armMembersTimer(step: Step): void {
+  const { timers, callRepeats } = step.state.soft
+  const { repeatMs, repeatMaxMs } = step.context.config.timing
+  const isCalling = unready(step).length > 0 || (isCarrier(step) && missing(step).length > 0)
+  if (!isCalling) cancelTimer(step, 'members')
+  else if (!timers.members) setTimer(step, 'members', Math.min(repeatMs * 2 ** callRepeats, repeatMaxMs))
+}
+
+export function onMembersTimer(step: Step): void {
+  step.state.soft.callRepeats = Math.min(step.state.soft.callRepeats + 1, MAX_DOUBLINGS)
+  repeatCalls(step)
+}
+
+/** Also called after a restart, and when a new set is known to all. */
 export function repeatCalls(step: Step): void {
   const { soft } = step.state
   if (soft.changes.length > 0) repeatInvitations(step)

@@ -6,7 +6,6 @@ import { hasEjections, repeatEjections } from '../lock-only/operators.ts'
 import type { ParticipantId } from '../protocol.ts'
 import { countRepeat, keepRepeating } from '../retransmission.ts'
 import { awaitedBySponsor, loseNewcomer, sendChange } from './group-change.ts'
-import { isCalling, repeatCalls } from './members.ts'
 import { awaitedToSpeak } from './section-6-1-implicit-reply.ts'
 import { isAsking, sendJoin } from './section-7-2-insertion.ts'
 import { askWhetherThere, noteAsked, watchSilent } from './section-7-4-failures.ts'
@@ -22,7 +21,7 @@ export function armRepeatTimer(step: Step): void {
 const awaitedPeers = (step: Step): ParticipantId[] => [...awaitedToSpeak(step), ...awaitedBySponsor(step)]
 
 function isUnanswered(step: Step): boolean {
-  if (isAsking(step) || isCalling(step)) return true
+  if (isAsking(step)) return true
   return awaitedPeers(step).length > 0 || hasEjections(step)
 }
 
@@ -35,7 +34,6 @@ export function onRepeatTimer(step: Step): void {
 /** Also called after a restart, when the node does not know what was sent. */
 export function repeatAll(step: Step): void {
   sendJoin(step)
-  repeatCalls(step)
   askWhetherThere(step, awaitedToSpeak(step))
   sendChange(step)
   noteAsked(step, awaitedPeers(step))

@@ -44,6 +44,7 @@ export const ricartAgrawala: Protocol<RicartAgrawalaState, RicartAgrawalaMessage
     members.settleChanges(step)
     implicitReply.endSilence(step)
     repeat.armRepeatTimer(step)
+    members.armMembersTimer(step)
     return takeEffects(step) as Effect<RicartAgrawalaMessage>[]
   },
   view,
@@ -65,6 +66,7 @@ function onStart(step: Step, genesis: boolean, incarnation: number): void {
   users.startLocalQueue(step)
   members.setDrainTimer(step)
   failures.assumeDeclaredDead(step)
+  members.repeatCalls(step)
   repeat.repeatAll(step)
 }
 
@@ -149,6 +151,7 @@ const handlers: Handlers<Step, RicartAgrawalaMessage, TimerName> = {
     silence: implicitReply.onSilenceTimer,
     dead: failures.onDeadTimer,
     drain: members.onDrainTimer,
+    members: members.onMembersTimer,
     ttl: users.onTtlTimer,
     wait: waiting.onWaitTimer,
   },

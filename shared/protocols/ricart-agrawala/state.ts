@@ -143,12 +143,14 @@ export interface Soft {
   changes: RequestedChange[]
   /** How often newcomers of the present set, or the one on its way in, were called without an answer. */
   calls: number
+  /** How often newcomers were called since there was a new one. */
+  callRepeats: number
   operators: Operators
   repeatAttempts: number
   timers: SetTimers<TimerName>
 }
 
-export type TimerName = LocalQueueTimer | 'repeat' | 'silence' | 'dead' | 'drain'
+export type TimerName = LocalQueueTimer | 'repeat' | 'silence' | 'dead' | 'drain' | 'members'
 
 export interface RicartAgrawalaState {
   durable: Durable
