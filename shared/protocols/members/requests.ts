@@ -61,7 +61,7 @@ export function createChangeRequests<Step extends ChangingStep>(rules: ChangeRul
     if (isOpen(step, change) && !isSet(step.context.config, rules.ofSet(step), change))
       return refuseChange(step, event, { code: 'no-such-members' })
     soft.changes.push(change)
-    if (!rules.isMember(step)) return
+    if (!rules.isMember(step) || !isOpen(step, change)) return
     rules.restartRepeats(step)
     invite(step, change)
   }

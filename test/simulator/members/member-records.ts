@@ -21,6 +21,8 @@ export interface MemberRecords {
   /** Whether this participant is a member, and has everything from before the set of this name. */
   isInstalled(storage: Storage, config: number): boolean
   isRemoved(storage: Storage): boolean
+  /** Whether this participant is a member, or has been one. */
+  wasMember(storage: Storage): boolean
   /** Whether what this participant has still counts: it has not lost or dropped anything. */
   keeps(storage: Storage, wasWiped: boolean): boolean
   /** All members are needed for anything; otherwise a majority is. */
@@ -29,8 +31,14 @@ export interface MemberRecords {
   readonly readmits: boolean
 }
 
+/** The statuses of one that may never have been a member. */
+const OUTSIDE: readonly string[] = ['blank', 'joining']
+
 const stored = <Value>(storage: Storage, key: string): Value | undefined =>
   storage.get(key) as Value | undefined
+
+const wasMember = (storage: Storage): boolean =>
+  !OUTSIDE.includes(stored<{ status: string }>(storage, 'membership')?.status ?? 'blank')
 
 export const WME_RECORDS: MemberRecords = {
   key: 'epoch',
@@ -39,6 +47,7 @@ export const WME_RECORDS: MemberRecords = {
     stored<Membership>(storage, 'membership')?.status === 'member' &&
     (stored<EpochRecord>(storage, 'epoch')?.epoch ?? -1) >= config,
   isRemoved: storage => stored<Membership>(storage, 'membership')?.status === 'removed',
+  wasMember,
   keeps(storage, wasWiped) {
     const membership = stored<Membership>(storage, 'membership')
     if (membership?.status === 'removed') return membership.hasData
@@ -60,6 +69,7 @@ export const RICART_AGRAWALA_RECORDS: MemberRecords = {
     return status === 'member' && (set?.config ?? 0) === config && (set === undefined || set.isReached)
   },
   isRemoved: storage => stored<RicartAgrawala.Membership>(storage, 'membership')?.status === 'removed',
+  wasMember,
   keeps: storage => storage.size > 0,
   needsAll: true,
   readmits: true,
@@ -75,6 +85,7 @@ export const CONSENSUS_RECORDS: MemberRecords = {
     stored<Consensus.Membership>(storage, 'membership')?.status === 'member' &&
     (stored<Consensus.Machine>(storage, 'machine')?.applied ?? -1) >= config,
   isRemoved: storage => stored<Consensus.Membership>(storage, 'membership')?.status === 'removed',
+  wasMember,
   keeps(storage, wasWiped) {
     const membership = stored<Consensus.Membership>(storage, 'membership')
     if (membership?.status === 'removed') return membership.hasData

@@ -60,6 +60,16 @@ export class MemberSets {
     return this.members.includes(id)
   }
 
+  /** All members are needed for anything. */
+  get needsAll(): boolean {
+    return this.#records.needsAll
+  }
+
+  /** It has stored that it is a member, or was one. */
+  isMember(id: ParticipantId): boolean {
+    return this.#records.wasMember(this.#participants[id]!.storage)
+  }
+
   /** As many of the latest set as are needed have it, with everything before it, in storage. */
   get isHandedOver(): boolean {
     const isInstalled = (id: ParticipantId) =>
