@@ -72,7 +72,7 @@ export interface BirthRecord {
   readonly core: LockValue | null
   /** Participants that have not answered yet that they know of this generation, at whoever began it. */
   readonly untold?: readonly ParticipantId[]
-  /** Where those of them are that are neither registrars nor were there at the birth. */
+  /** Where participants are, or were, that came later and are no members any more. */
   readonly former?: Members
   /** The members since the last change of them that is known here. */
   readonly members?: PresentMembers

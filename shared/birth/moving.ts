@@ -15,13 +15,18 @@ import { isNewcomer, type LockValue } from './value.ts'
 const TELL_MS = 500
 const TELL_MAX_MS = 3_600_000
 const MAX_DOUBLINGS = 13
+const MAX_FORMER = 32
 
 /** The core of this participant has entered an epoch with other members. */
 export function noteMembers(step: Step, { configuration, members }: PresentMembers): void {
-  if (configuration === 0) return
+  const { members: before, former = {} } = step.state.birth
+  if (configuration <= (before?.configuration ?? 0)) return
   const isOne = members[step.context.self] !== undefined
   const unmoved = isOne ? registrarsBut(step, members) : []
-  change(step, { members: { configuration, members }, unmoved })
+  // Those that go may still have to be spoken to.
+  const known = Object.entries({ ...former, ...before?.members }).filter(([, address]) => address !== '')
+  const places = Object.fromEntries(known.slice(-MAX_FORMER))
+  change(step, { members: { configuration, members }, unmoved, former: places })
   step.state.soft.movedTellings = 0
   tellMoved(step)
 }

@@ -6,7 +6,7 @@
  */
 import type { LockConfiguration, ParticipantPlace } from '../api/configuration.ts'
 import type { Json } from '../json.ts'
-import { CHANGING_PROTOCOLS } from '../protocols/all.ts'
+import { protocolNamed } from '../protocols/all.ts'
 import type { ParticipantId } from '../protocols/protocol.ts'
 import { digest, hashText } from '../resource/canonical.ts'
 
@@ -82,13 +82,16 @@ export const isWeak = ({ protocol }: LockConfiguration): boolean =>
 export const isMember = (value: LockValue, participant: ParticipantId): boolean =>
   participant >= 1 && participant <= value.configuration.participants.length
 
+/** Whether a lock with this configuration can get other members. */
+export const changesMembers = ({ protocol, options }: LockConfiguration): boolean =>
+  protocolNamed(protocol).changesMembers(options ?? {})
+
 /**
  * Whether a participant with this number can be a member: one that the lock was born with, or one that came
  * later. Which of those are members is for the core to say.
  */
 export const mayTakePart = (value: LockValue, participant: ParticipantId): boolean =>
-  isMember(value, participant) ||
-  (participant > 0 && CHANGING_PROTOCOLS.includes(value.configuration.protocol))
+  isMember(value, participant) || (participant > 0 && changesMembers(value.configuration))
 
 /** Whether a participant is one that came after the birth of a lock whose members can change. */
 export const isNewcomer = (

@@ -28,9 +28,6 @@ export const SHARING_PROTOCOLS: readonly ProtocolName[] = ['ricart-agrawala']
 /** The protocols whose locks guard state. */
 export const GUARDING_PROTOCOLS: readonly ProtocolName[] = ['wme-1', 'wme-2', 'wme-consensus']
 
-/** The protocols whose locks can get other members. */
-export const CHANGING_PROTOCOLS: readonly ProtocolName[] = ['wme-1', 'wme-2']
-
 /**
  * The cast is safe: a participant only ever gets back what it wrote itself, because its storage and its peers
  * belong to the same lock and therefore to the same protocol.

@@ -260,10 +260,10 @@ export type Refusal =
   /** No set of members: it is empty or too large, or a number in it was used before. */
   | { readonly code: 'no-such-members' }
   /**
-   * The protocol cannot do this: operations on a lock that guards no state, or readers where every user is a
-   * writer.
+   * The protocol cannot do this: operations on a lock that guards no state, readers where every user is a
+   * writer, or other members where they stay. `protocols`: these can.
    */
-  | { readonly code: 'not-supported' }
+  | { readonly code: 'not-supported'; readonly protocols?: readonly ProtocolName[] }
 
 export interface Ending {
   readonly user: string
@@ -301,7 +301,6 @@ export type ReplicaOutput =
  */
 export type MembersOutput = {
   readonly type: 'members'
-  readonly epoch: number
   readonly isHint?: true
 } & PresentMembers
 
@@ -528,6 +527,8 @@ export interface Protocol<State, Message> {
   view(context: Context, state: State): View
   /** `null` for a lock that guards no state. */
   guarded(state: State): GuardedState | null
+  /** Whether operators can change the members of a lock with these options (`change-members`). */
+  changesMembers(options: ProtocolOptions): boolean
 }
 
 export const DEFAULT_TIMING: Timing = {

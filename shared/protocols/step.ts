@@ -3,8 +3,8 @@
  * `takeEffects` puts the save first, so that everything written precedes everything sent.
  */
 import type { Json } from '../json.ts'
+import { type AnyMessage, formatOf } from './message-format.ts'
 import type { Context, DurableRecord, Effect, Emitted, ParticipantId } from './protocol.ts'
-import { MEMBERS_FORMAT, MESSAGE_FORMAT } from './protocol.ts'
 
 /** The timers that are set. They are soft state: timers are lost with the process. */
 export type SetTimers<TimerName extends string = string> = { [timer in TimerName]?: true }
@@ -79,25 +79,9 @@ interface Sending<Message> {
 
 export function send<Message>(step: Sending<Message>, to: ParticipantId, body: Message): void {
   const { configuration } = step.context.config
-  const format = isAboutMembers(body as AboutMembers) ? MEMBERS_FORMAT : MESSAGE_FORMAT
+  const format = formatOf(body as AnyMessage)
   step.effects.push({ type: 'send', to, message: { format, configuration, body } })
 }
-
-/** What a message says of the members, or of a change of them, whichever protocol it is of. */
-interface AboutMembers {
-  readonly set?: unknown
-  readonly change?: unknown
-  readonly value?: { readonly set?: unknown }
-  readonly accepted?: { readonly value?: { readonly set?: unknown } } | null
-  readonly point?: { readonly set?: unknown } | null
-}
-
-const isAboutMembers = ({ set, change, value, accepted, point }: AboutMembers): boolean =>
-  set !== undefined ||
-  change !== undefined ||
-  value?.set !== undefined ||
-  accepted?.value?.set !== undefined ||
-  point?.set !== undefined
 
 export function broadcast<Message>(step: Sending<Message>, body: Message): void {
   const { participants, self } = step.context.config

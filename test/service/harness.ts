@@ -115,7 +115,9 @@ export function itKeepsEveryPromise(service: JudgedLocks): void {
     const { histories } = service
     for (const lock of histories.names) {
       if (!(await histories.collect(lock))) continue
-      expect(histories.judge(lock).safety, lock).toBe('valid')
+      const { safety } = histories.judge(lock)
+      expect(safety === 'invalid' ? violationsOf(histories.judge(lock)) : [], lock).toEqual([])
+      expect(safety, lock).toBe('valid')
       // A participant that ended before it wrote an outcome is woken by this, and settles the operation
       // again.
       await eventually(async () => {

@@ -1,5 +1,6 @@
 /** The options of `npm run sim`. A bad option is refused with a sentence, not guessed at. */
 import { type OptionValues, parseOptions, UsageError } from '../../cli/arguments.ts'
+import { CHANGING_PROTOCOLS } from '../../shared/protocols/members/which.ts'
 import type { ProtocolName } from '../../shared/protocols/protocol.ts'
 import { describeFaults, FAULT_GROUPS, FAULTS, type Fault, faultsNamed } from './faults.ts'
 import type { RunOptions } from './scenario.ts'
@@ -53,7 +54,8 @@ npm run sim -- --service [options]
   --duration MS          virtual length of the phase with faults (drawn from the seed)
   --users NUMBER         most users for each participant (drawn from the seed)
   --plain                without the protocol's options, which are drawn from the seed otherwise
-  --members              operators change the members of the lock all the time (wme-1, wme-2)
+  --members              operators change the members of the lock all the time
+                         (${CHANGING_PROTOCOLS.join(', ')})
   --workers NUMBER       threads (1)
   --stop-at-first        end with the first violation
   --no-shrink            do not look for a smaller run with the same violation
@@ -99,7 +101,7 @@ export function parseCommandLine(words: readonly string[]): CommandLine {
   const command: CommandLine = {
     service: values.service,
     without: listOf(values.without ?? ''),
-    protocols: protocolsIn(values.protocol ?? 'all'),
+    protocols: protocolsIn(values.protocol ?? 'all', values.members),
     participants: listOf(values.participants ?? '3').map(text =>
       integer(text, '--participants', 1, MAX_PARTICIPANTS),
     ),
@@ -141,8 +143,12 @@ function refuseContradictions(command: CommandLine, values: Values): void {
 
 const listOf = (value: string): string[] => value.split(',').filter(word => word !== '')
 
-function protocolsIn(value: string): readonly ProtocolName[] {
-  return value === 'all' ? PROTOCOLS : listOf(value).map(protocolNamed)
+function protocolsIn(value: string, isChanging: boolean): readonly ProtocolName[] {
+  if (value === 'all') return isChanging ? CHANGING_PROTOCOLS : PROTOCOLS
+  const named = listOf(value).map(protocolNamed)
+  const fixed = isChanging ? named.find(name => !CHANGING_PROTOCOLS.includes(name)) : undefined
+  if (fixed !== undefined) throw new UsageError(`the members of '${fixed}' stay: it cannot do '--members'`)
+  return named
 }
 
 function protocolNamed(name: string): ProtocolName {

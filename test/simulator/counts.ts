@@ -57,6 +57,7 @@ export const COUNT_NAMES = [
   'setsEntered',
   'wholeSetsReplaced',
   'changesLost',
+  'changesCancelled',
   'changesAskedElsewhere',
   'newcomersNotReached',
   'newcomersPrimed',

@@ -2,6 +2,7 @@
  * What must have happened at least once in a batch for it to prove anything; by protocol, fault and number of
  * participants.
  */
+import { CHANGING_PROTOCOLS } from '../../shared/protocols/members/which.ts'
 import type { ProtocolName } from '../../shared/protocols/protocol.ts'
 import type { CountName, Counts } from './counts.ts'
 import type { Fault } from './faults.ts'
@@ -53,8 +54,8 @@ const ofReplicated = expectOf(REPLICATED)
 const ofWme = expectOf(WME)
 const ofWme2 = expectOf(['wme-2'])
 
-const ofChanges = (...counts: CountName[]): Expectation[] =>
-  counts.map(count => ({ ...ofWme(count, 3), isOfChanges: true }))
+const ofChanges = (protocols: readonly ProtocolName[], ...counts: CountName[]): Expectation[] =>
+  counts.map(count => ({ ...expectOf(protocols)(count, 3), isOfChanges: true }))
 
 export const EXPECTATIONS: readonly Expectation[] = [
   ofAll('grants', 1),
@@ -109,22 +110,23 @@ export const EXPECTATIONS: readonly Expectation[] = [
   // The seeds of wme-1 and wme-2 do not include it (variant.ts).
   expectOf(['wme-consensus', ...LOCK_ONLY])('mischief', 1, 'mischief'),
   ...ofChanges(
+    CHANGING_PROTOCOLS,
     'memberChanges',
     'setsEntered',
     'wholeSetsReplaced',
     'changesLost',
     'changesAskedElsewhere',
     'newcomersNotReached',
-    'newcomersPrimed',
     'removals',
-    'lateRemovals',
-    'tombstones',
     'machinesSwitchedOff',
-    'holdersKept',
-    'holdersRemoved',
-    'ownersDrained',
   ),
-  ...ofChanges('newcomersWiped').map(expectation => ({ ...expectation, faults: ['wipes'] as const })),
+  ...ofChanges(REPLICATED, 'tombstones'),
+  ...ofChanges(WME, 'newcomersPrimed', 'lateRemovals', 'holdersKept', 'holdersRemoved', 'ownersDrained'),
+  ...ofChanges(['ricart-agrawala'], 'changesCancelled'),
+  ...ofChanges(REPLICATED, 'newcomersWiped').map(expectation => ({
+    ...expectation,
+    faults: ['wipes'] as const,
+  })),
 ]
 
 /** Fewer runs than this prove nothing either way. */

@@ -170,7 +170,7 @@ export class FaultInjector<State, Message> {
     const participant = this.#anyone(random)
     const wish = random.chance(0.5) ? 'leave' : 'join'
     if (participant.isUp && (wish === 'join' || this.#world.mayLeave(participant.id)))
-      this.#world.tell(participant.id, { type: 'membership', request: `m${++this.#operators}`, wish })
+      this.#world.tell(participant.id, { type: 'membership', request: `g${++this.#operators}`, wish })
   }
 
   #eject(random: Random): void {

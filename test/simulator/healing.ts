@@ -37,6 +37,7 @@ export class Healing<State, Message> {
   readonly #askers: Askers<State, Message>
   readonly healed: ParticipantId[]
   readonly #broken: readonly ParticipantId[]
+  readonly #calledBack = new Set<ParticipantId>()
 
   constructor(world: World<State, Message>, askers: Askers<State, Message>) {
     this.#world = world
@@ -75,13 +76,13 @@ export class Healing<State, Message> {
   run(): void {
     this.#heal()
     const world = this.#world
-    const { leavers } = world.scenario.meanMs
-    if (leavers !== Number.POSITIVE_INFINITY) for (const id of this.healed) this.#askers.insist('join', id)
+    this.#callBack()
     // By then all have repeated once more what they want.
     world.runUntil(world.now + HEARING_MS)
+    if (world.sets !== null) this.#awaitMembers(world.sets)
     if (world.scenario.variant.claims.needsEverybody) this.#awaitTurns()
-    if (world.sets === null) world.record({ at: world.now, type: 'healed', participants: this.healed })
-    else this.#awaitMembers(world.sets)
+    const of = world.sets === null ? {} : { of: world.sets.members.length }
+    world.record({ at: world.now, type: 'healed', participants: this.healed, ...of })
     this.#ask()
     world.runUntil(world.now + SETTLING_MS)
     world.record({ at: world.now, type: 'settled' })
@@ -90,6 +91,17 @@ export class Healing<State, Message> {
     this.#requireProgress()
     world.record({ at: world.now, type: 'end' })
     this.#requireSilence()
+  }
+
+  /** Those that have left by their own wish, and are members, are asked to come back. */
+  #callBack(): void {
+    const { scenario, sets } = this.#world
+    if (scenario.meanMs.leavers === Number.POSITIVE_INFINITY) return
+    for (const id of this.healed) {
+      if (this.#calledBack.has(id) || !(sets?.has(id) ?? true)) continue
+      this.#calledBack.add(id)
+      this.#askers.insist('join', id)
+    }
   }
 
   /**
@@ -117,14 +129,14 @@ export class Healing<State, Message> {
     }
     for (let why = owing(); why !== null; why = owing()) {
       if (world.now >= deadline) throw new Violation('liveness', 'members', why)
+      // A change that came to nothing makes members again of some that should have gone.
+      this.#callBack()
       world.runUntil(world.now + LOOK_EVERY_MS)
     }
     for (const id of this.healed) if (!sets.has(id)) world.life.switchOff(world.participant(id))
     const well = this.healed.filter(id => sets.has(id))
     this.healed.splice(0, this.healed.length, ...well)
     for (const client of world.clients) client.isLeaving ||= !well.includes(client.participant)
-    const of = sets.members.length
-    world.record({ at: world.now, type: 'healed', participants: well, of })
   }
 
   /**

@@ -7,6 +7,7 @@ import { addCounts, zeroCounts } from './counts.ts'
 import { expectViolation, newborn, OPTIONS } from './fixtures.ts'
 import { Epochs } from './invariants/epochs.ts'
 import { MemberRules } from './invariants/members.ts'
+import { WME_RECORDS } from './members/member-records.ts'
 import { MemberSets } from './members/member-sets.ts'
 import { runSeed, runSubject } from './run.ts'
 import { wmeSubject } from './wme-subject.ts'
@@ -135,7 +136,7 @@ describe('the rules of sets', () => {
 describe('whom a lock cannot do without', () => {
   it('is a majority of each set that may be needed', () => {
     const participants = [1, 1, 2, 3, 4].map(newborn)
-    const sets = new MemberSets(participants as never, 3)
+    const sets = new MemberSets(participants as never, 3, WME_RECORDS)
     expect(sets.mayLose(2)).toBe(true)
     participants[3]!.storage.clear()
     expect(sets.mayLose(2)).toBe(false)

@@ -22,15 +22,17 @@ const IN_TIME = without(PLAIN, 'loss', 'delays', 'partitions', 'one-way', 'pause
  */
 const ROUND_TRIP_MS = 60
 
-export function drawRicartAgrawala(random: Random, participants: number): Variant {
-  const options = random.chance(0.25) ? {} : drawOptions(random, participants)
+export function drawRicartAgrawala(random: Random, participants: number, isChanging: boolean): Variant {
+  const options = random.chance(0.25) ? {} : drawOptions(random, participants, isChanging)
   if (Object.keys(options).length === 0) return { options: null, claims: PLAIN, plain: PLAIN }
-  return { options, claims: claimsOf(options), plain: PLAIN }
+  return { options, claims: claimsOf(options, isChanging), plain: PLAIN }
 }
 
-function drawOptions(random: Random, participants: number): ProtocolOptions {
+function drawOptions(random: Random, participants: number, isChanging: boolean): ProtocolOptions {
   const ring = random.pick([undefined, undefined, 'waiting', 'marking'] as const)
-  const numbers = drawNumbers(random, participants)
+  const drawn = drawNumbers(random, participants)
+  // With bounded numbers the members stay (6.4).
+  const numbers = isChanging && drawn.modulus !== undefined ? {} : drawn
   const names = random.chance(0.3) ? drawNames(random, participants) : undefined
   const silence = ring === undefined ? random.below(4) : 3
   return {
@@ -66,11 +68,15 @@ const drawNames = (random: Random, participants: number): number[] =>
  * With bounded numbers all are writers (6.4). A silent participant that only crashed holds what it holds
  * (6.1). A participant that was declared dead (7.4) learns it from those that know the group, or knew it when
  * they left. If all that it knows were down when it comes back, it would declare them dead in turn; so those
- * that crash are never a group of their own.
+ * that crash are never a group of their own. Where members come and go, any of them may be, so none crashes.
  */
-function claimsOf({ implicitReply, declareDeadAfterMs, modulus }: ProtocolOptions): Claims {
+function claimsOf(
+  { implicitReply, declareDeadAfterMs, modulus }: ProtocolOptions,
+  isChanging: boolean,
+): Claims {
   if (implicitReply !== undefined) return readersIf(modulus === undefined, without(IN_TIME, 'crashes'))
-  if (declareDeadAfterMs !== undefined) return { ...IN_TIME, mostNeverCrash: true }
+  if (declareDeadAfterMs !== undefined)
+    return isChanging ? without(IN_TIME, 'crashes') : { ...IN_TIME, mostNeverCrash: true }
   return readersIf(modulus === undefined, PLAIN)
 }
 

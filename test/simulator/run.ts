@@ -92,7 +92,11 @@ export function variantOf<State, Message>(
   options: RunOptions,
   seed: number,
 ): Variant {
-  const variant = subject.drawVariant(new Random(seed, STREAM.variant), options.participants)
+  const variant = subject.drawVariant(
+    new Random(seed, STREAM.variant),
+    options.participants,
+    options.members === true,
+  )
   return options.plain === true ? plainOf(variant) : variant
 }
 

@@ -18,7 +18,7 @@ export interface RunOptions {
   readonly users: number | null
   /** Without any of the protocol's options, whatever the seed would choose. */
   readonly plain?: boolean
-  /** Operators change the members of the lock (wme-1, wme-2). */
+  /** Operators change the members of the lock, in the protocols that can. */
   readonly members?: boolean
 }
 

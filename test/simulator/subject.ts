@@ -13,6 +13,7 @@ import type {
   UserInput,
 } from '../../shared/protocols/protocol.ts'
 import type { Cells } from '../../shared/resource/resource.ts'
+import type { MemberRecords } from './members/member-records.ts'
 import type { Participant } from './participant.ts'
 import type { Random } from './random.ts'
 import type { Variant } from './variant.ts'
@@ -20,8 +21,13 @@ import type { World } from './world.ts'
 
 export interface Subject<State, Message> {
   readonly protocol: Protocol<State, Message>
-  /** Which variant of the protocol a run is about, and which faults it claims to survive. */
-  drawVariant(random: Random, participants: number): Variant
+  /**
+   * Which variant of the protocol a run is about, and which faults it claims to survive. `isChanging`:
+   * operators change the members.
+   */
+  drawVariant(random: Random, participants: number, isChanging: boolean): Variant
+  /** How its storage tells who the members are. Absent: the members of this protocol stay. */
+  readonly members?: MemberRecords
   /** Whether what is in storage makes it a member: it may vote, and its storage counts. */
   isMember(participant: Participant<State, Message>): boolean
   /**

@@ -55,6 +55,8 @@ export const CONSENSUS_CLAIMS: Claims = {
   readers: false,
 }
 
+export const CHANGING_CONSENSUS_CLAIMS: Claims = { ...CONSENSUS_CLAIMS, faults: allBut('leavers') }
+
 /**
  * A lock and nothing else: all participants are asked, so all must come back, with everything that they had
  * stored.

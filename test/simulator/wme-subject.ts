@@ -4,6 +4,7 @@ import type { WmeMessage } from '../../shared/protocols/wme/messages.ts'
 import type { Membership, Progress, WmeState } from '../../shared/protocols/wme/state.ts'
 import { wme1, wme2 } from '../../shared/protocols/wme/wme.ts'
 import { WmeInvariants } from './invariants/wme-invariants.ts'
+import { WME_RECORDS } from './members/member-records.ts'
 import type { Random } from './random.ts'
 import type { Subject } from './subject.ts'
 import { type Variant, WME_VARIANT } from './variant.ts'
@@ -18,6 +19,7 @@ export function wmeSubject(name: ProtocolName): Subject<WmeState, WmeMessage> {
   return {
     protocol: name === 'wme-1' ? wme1 : wme2,
     drawVariant: random => wmeVariant(name, random),
+    members: WME_RECORDS,
     isMember: ({ storage }) => (storage.get('membership') as Membership | undefined)?.status === 'member',
     ownerBy: ({ state }) => state.derived.owner,
     isIdle: ({ state: { durable, soft } }) =>

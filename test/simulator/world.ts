@@ -74,9 +74,10 @@ export class World<State, Message> {
     this.network = new Network(machines, scenario.network, networkRandom, this.counts)
     for (let id = 0; id <= machines; id++) this.participants.push(this.#createParticipant(id))
     this.recorder = new Recorder(scenario, resource)
-    this.sets = scenario.options.members
-      ? new MemberSets(this.participants, scenario.options.participants)
-      : null
+    const { members, participants } = scenario.options
+    if (members === true && subject.members === undefined)
+      throw new Error(`the members of ${subject.protocol.name} stay`)
+    this.sets = members === true ? new MemberSets(this.participants, participants, subject.members!) : null
     this.checks = subject.createChecks(this)
     this.interpreter = new Interpreter(this)
     this.life = new Lifecycle(this)
@@ -195,6 +196,9 @@ export class World<State, Message> {
 
   toUser(participant: Participant<State, Message>, event: UserOutput): void {
     this.changes?.answered(event)
+    // Whoever asks to come back, and is no member any more, has its answer.
+    const isElsewhere = event.type === 'refused' && event.refusal.code === 'elsewhere'
+    if (isElsewhere && event.event === 'membership') this.unanswered.delete(questionOf(event.user))
     if (!('user' in event)) {
       if (event.type === 'readable') this.counts.reads++
       this.unanswered.delete(questionOf(event.request))

@@ -54,6 +54,15 @@ export function replaceReplica(step: ReplacingStep, snapshot: ReplicaSnapshot): 
   for (const stored of Object.values(results)) save(step, `${RESULT}${stored.opId}`, stored)
 }
 
+/** Nothing of it is needed here any more. Whatever was done up to `droppedThrough` is forgotten. */
+export function dropReplica(step: ReplacingStep, droppedThrough: number): void {
+  const { durable } = step.state
+  const { replica } = durable
+  for (const cell of Object.keys(replica.cells)) save(step, `${CELL}${cell}`, null)
+  for (const opId of replica.order) save(step, `${RESULT}${opId}`, null)
+  durable.replica = { ...replica, cells: {}, results: {}, order: [], droppedThrough }
+}
+
 // ---------------------------------------------------------------- reading
 
 /** A replica that is being put together from its records, which come in no particular order. */

@@ -13,6 +13,7 @@
 import { dispatch, type Handlers } from '../dispatch.ts'
 import { onEject, onOperatorMessage } from '../lock-only/operators.ts'
 import * as users from '../lock-only/users.ts'
+import { refuseToChange } from '../members/which.ts'
 import type { Context, Effect, Input, ParticipantId, Protocol, UserInput } from '../protocol.ts'
 import { NOT_A_MEMBER, refuseUnsupported } from '../refusals.ts'
 import { save, takeEffects } from '../step.ts'
@@ -46,6 +47,7 @@ export const maekawa: Protocol<MaekawaState, MaekawaMessage> = {
   },
   view,
   guarded: () => null,
+  changesMembers: () => false,
 }
 
 const isMember = (step: Step): boolean => step.state.durable.membership.status === 'member'
@@ -141,7 +143,7 @@ const handlers: Handlers<Step, MaekawaMessage, TimerName> = {
     read: refuseUnsupported,
     'cancel-read': refuseUnsupported,
     membership: refuseUnsupported,
-    'change-members': refuseUnsupported,
+    'change-members': refuseToChange,
   },
   timers: { repeat: onRepeatTimer, ttl: users.onTtlTimer, wait: waiting.onWaitTimer },
   unreachable() {},

@@ -15,13 +15,24 @@
  * not survive the case that all nodes that a node knows lose their storage at once: then nobody is left to
  * tell it that the group has gone on without it.
  */
-import type { ParticipantId } from '../protocol.ts'
-import { fenceOf, GRANTS_PER_REQUEST } from './fence.ts'
+import { highestAfter, newcomersOf } from '../members/changes.ts'
+import { MAX_INVITATIONS } from '../members/requests.ts'
+import { addressesIn, highestIn, isIn } from '../members/sets.ts'
+import type { Members as Addresses, ParticipantId } from '../protocol.ts'
+import { fenceOf, GRANTS_PER_REQUEST, NAMES } from './fence.ts'
 import { addWish, endSponsoring, isOutOfDate, setGroup } from './group.ts'
-import type { ChangeAckMessage, ChangeMessage, Group, WelcomeAckMessage } from './messages.ts'
+import { repeatCalls, settleChanges } from './members.ts'
+import type {
+  ChangeAckMessage,
+  ChangeMessage,
+  Group,
+  GroupSet,
+  Members,
+  WelcomeAckMessage,
+} from './messages.ts'
 import { joiningOf } from './section-7-2-insertion.ts'
 import { departOrStay } from './section-7-3-removal.ts'
-import type { Change } from './state.ts'
+import type { Change, NodeChange, SetChange } from './state.ts'
 import {
   assert,
   changeOwn,
@@ -41,17 +52,32 @@ export function beginChange(step: Step, change: Change): void {
   const { durable, soft } = step.state
   const { own } = durable
   assert(own.phase === 'inside' && own.mode === 'exclusive', 'a group changes under mutual exclusion')
-  if (isOutOfDate(durable.group, change)) return
-  const group = changed(durable.group, change, drawFence(step))
-  durable.sponsoring = { change, group }
+  if ('participant' in change && !isDue(step, change)) return
+  const group = changed(step, change)
+  const isNewcomer = change.type === 'add' && !isKnown(durable.group, change.participant)
+  durable.sponsoring = { change, group, ...(isNewcomer && { isNewcomer }) }
   save(step, 'sponsoring', durable.sponsoring)
   // A node that takes itself out is in its own group until the others have acknowledged.
-  if (change.participant !== step.self) setGroup(step, group)
+  if (subjectOf(change) !== step.self) setGroup(step, group)
   soft.acknowledged = {}
   soft.joiners = []
   restartRepeats(step)
   if (!concludeChange(step)) sendChange(step)
 }
+
+/** The node that comes or goes. */
+const subjectOf = (change: Change): ParticipantId | null =>
+  'participant' in change ? change.participant : null
+
+/** Whether this node can still come or go: it may have, since it wanted to, or be wanted no longer (R10). */
+function isDue(step: Step, change: NodeChange): boolean {
+  const { group } = step.state.durable
+  if (isOutOfDate(group, change)) return false
+  return change.type === 'remove' || isIn(step.context.config, group, change.participant)
+}
+
+const isKnown = ({ members, gone }: Group, participant: ParticipantId): boolean =>
+  members[participant] !== undefined || gone[participant] !== undefined
 
 /** The next number under this request, for a user or for a group. */
 export function drawFence(step: Step): number {
@@ -61,18 +87,80 @@ export function drawFence(step: Step): number {
   return fenceOf(own.request, group.members[step.self]!.name, own.grants)
 }
 
-function changed(group: Group, change: Change, number: number): Group {
+function changed(step: Step, change: Change): Group {
+  const { group } = step.state.durable
+  const number = drawFence(step)
+  if ('participant' in change) return { ...group, number, ...withNode(group, change) }
+  const set = nextSet(step, number, change)
+  if (change.type === 'plan' || change.type === 'arrived') return { ...group, number, set }
+  // What comes late from a node that the set does not name is out of date, whatever its incarnation.
+  return { number, members: only(set.members, group.members), gone: only(set.members, group.gone), set }
+}
+
+function withNode(group: Group, change: NodeChange): Pick<Group, 'members' | 'gone'> {
   const { participant, incarnation } = change
-  const { [participant]: _, ...members } = group.members
-  const { [participant]: __, ...gone } = group.gone
-  if (change.type === 'remove') return { number, members, gone: { ...gone, [participant]: incarnation } }
-  return { number, members: { ...members, [participant]: { name: change.name, incarnation } }, gone }
+  const { [participant]: known, ...members } = group.members
+  const { [participant]: _, ...gone } = group.gone
+  if (change.type === 'remove') return { members, gone: { ...gone, [participant]: incarnation } }
+  const name = known?.name ?? freeName(members, change.name)
+  return { members: { ...members, [participant]: { name, incarnation } }, gone }
+}
+
+/** "They must be assigned unique node numbers": two nodes with the same name would both go first (R15). */
+function freeName(members: Members, wanted: number): number {
+  const taken = Object.values(members).map(({ name }) => name)
+  let name = wanted < NAMES && !taken.includes(wanted) ? wanted : 1
+  while (taken.includes(name)) name++
+  return name
+}
+
+function nextSet(step: Step, number: number, change: SetChange): GroupSet {
+  const { group } = step.state.durable
+  const { config } = step.context
+  const before = addressesIn(config, group)
+  if (change.type === 'plan') {
+    const { id, members } = change.change
+    return {
+      members,
+      config: number,
+      highest: highestAfter(config, group, change.change),
+      change: id,
+      carrier: step.self,
+      before,
+      hasArrived: newcomersOf(config, group, change.change).length === 0,
+      isReached: false,
+    }
+  }
+  assert(group.set !== undefined, 'a set that an operator wanted is reached, or cancelled')
+  if (change.type === 'arrived') return { ...group.set, hasArrived: true }
+  if (change.type === 'reached') return { ...group.set, before: {}, hasArrived: true, isReached: true }
+  const isIn = (member: string) =>
+    group.members[member] !== undefined && !change.unreached.includes(Number(member))
+  const staying = Object.entries(group.set.members).filter(([member]) => isIn(member))
+  return {
+    members: { ...group.set.before, ...(Object.fromEntries(staying) as Addresses) },
+    config: number,
+    highest: highestIn(config, group),
+    change: '',
+    carrier: step.self,
+    before: {},
+    hasArrived: true,
+    isReached: true,
+    cancelled: { change: group.set.change, unreached: change.unreached },
+  }
+}
+
+function only<Value>(
+  addresses: Addresses,
+  table: { readonly [participant: string]: Value },
+): { readonly [participant: string]: Value } {
+  return Object.fromEntries(Object.entries(table).filter(([member]) => addresses[member] !== undefined))
 }
 
 /** The members that have not acknowledged, without the subject, which is told last. */
 function unacknowledged(step: Step): ParticipantId[] {
   const { durable, soft } = step.state
-  const subject = durable.sponsoring?.change.participant
+  const subject = durable.sponsoring === null ? null : subjectOf(durable.sponsoring.change)
   return others(step).filter(peer => peer !== subject && !soft.acknowledged[peer] && !soft.dead[peer])
 }
 
@@ -81,7 +169,8 @@ export function awaitedBySponsor(step: Step): ParticipantId[] {
   const { sponsoring } = step.state.durable
   if (sponsoring === null) return []
   const open = unacknowledged(step)
-  return open.length > 0 ? open : [sponsoring.change.participant]
+  const subject = subjectOf(sponsoring.change)
+  return open.length > 0 || subject === null ? open : [subject]
 }
 
 /** Sends what is due now: the change to those that have not acknowledged it, or the welcome. */
@@ -92,6 +181,7 @@ export function sendChange(step: Step): void {
   const open = unacknowledged(step)
   for (const peer of open) send(step, peer, { type: 'change', group })
   if (open.length > 0) return
+  if (change.type !== 'add') return
   const { participant, incarnation } = change
   send(step, participant, { type: 'welcome', group, highest: highest.request, incarnation })
 }
@@ -115,10 +205,18 @@ export function onChangeAck(step: Step, from: ParticipantId, message: ChangeAckM
 export function concludeChange(step: Step): boolean {
   const { sponsoring } = step.state.durable
   if (sponsoring === null || unacknowledged(step).length > 0) return false
-  const { type, participant, incarnation } = sponsoring.change
+  const { change } = sponsoring
+  if (!('participant' in change)) {
+    endSponsoring(step)
+    if (change.type === 'plan') repeatCalls(step)
+    // The next change may begin in this very step.
+    if (change.type === 'reached') settleChanges(step)
+    return true
+  }
+  const { type, participant, incarnation } = change
   if (type === 'add' && hasDeadBesides(step, participant)) {
     endSponsoring(step)
-    addWish(step, sponsoring.change)
+    addWish(step, change)
     return true
   }
   if (type === 'add' && !step.state.soft.dead[participant]) return false
@@ -140,8 +238,24 @@ const hasDeadBesides = (step: Step, participant: ParticipantId): boolean =>
 
 export function onWelcomeAck(step: Step, from: ParticipantId, message: WelcomeAckMessage): void {
   const { sponsoring } = step.state.durable
-  if (sponsoring?.group.number === message.number && sponsoring.change.participant === from)
+  if (sponsoring?.group.number === message.number && subjectOf(sponsoring.change) === from)
     endSponsoring(step)
+}
+
+/**
+ * Called with the repeats. A newcomer that does not answer its welcome is taken out again, in the same
+ * critical section, and with it all that the operator wanted (R12). It cannot have been inside: it needs the
+ * REPLY of this node, and never gets it.
+ */
+export function loseNewcomer(step: Step): void {
+  const { durable, soft } = step.state
+  const { sponsoring } = durable
+  if (sponsoring?.isNewcomer !== true || sponsoring.change.type !== 'add') return
+  if (unacknowledged(step).length > 0 || ++soft.calls < MAX_INVITATIONS) return
+  const { participant, incarnation } = sponsoring.change
+  endSponsoring(step)
+  beginChange(step, { type: 'cancel', unreached: [participant], incarnation })
+  send(step, participant, { type: 'not-a-member', incarnation, known: incarnation })
 }
 
 // ---------------------------------------------------------------- the members

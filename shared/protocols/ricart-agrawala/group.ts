@@ -3,7 +3,7 @@ import { forgetMember } from '../lock-only/operators.ts'
 import type { ParticipantId } from '../protocol.ts'
 import type { Group } from './messages.ts'
 import { deferredKey } from './records.ts'
-import type { Change } from './state.ts'
+import type { NodeChange } from './state.ts'
 import { forget, isMember, type Step, save } from './step.ts'
 
 /** Whatever an earlier incarnation, or a node that has left, wanted or was asked is over. */
@@ -12,6 +12,7 @@ export function setGroup(step: Step, group: Group): void {
   const before = durable.group.members
   durable.group = group
   save(step, 'group', group)
+  soft.calls = 0
   for (const peer of Object.keys(before)) {
     if (group.members[peer]?.incarnation === before[peer]!.incarnation) continue
     if (durable.deferred[peer] !== undefined) {
@@ -30,7 +31,7 @@ export function setGroup(step: Step, group: Group): void {
  * A dead node is taken out before another one comes in: a new node is welcomed by all members
  * (group-change.ts).
  */
-export function addWish(step: Step, change: Change): void {
+export function addWish(step: Step, change: NodeChange): void {
   dropWish(step, change.participant)
   const { soft } = step.state
   soft.wishes = change.type === 'remove' ? [change, ...soft.wishes] : [...soft.wishes, change]
@@ -48,7 +49,10 @@ export function dropWish(step: Step, participant: ParticipantId): void {
 }
 
 /** The participant has come back, or left, since it wanted this. */
-export function isOutOfDate({ members, gone }: Group, { type, participant, incarnation }: Change): boolean {
+export function isOutOfDate(
+  { members, gone }: Group,
+  { type, participant, incarnation }: NodeChange,
+): boolean {
   if ((members[participant]?.incarnation ?? -1) > incarnation) return true
   const last = gone[participant] ?? -1
   return type === 'add' ? last >= incarnation : last > incarnation

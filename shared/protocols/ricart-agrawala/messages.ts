@@ -8,7 +8,8 @@
  * it. An answer to any other request is ignored.
  */
 import type { OperatorMessage } from '../lock-only/operators.ts'
-import type { Mode, ParticipantId } from '../protocol.ts'
+import type { MemberSet, OfSet } from '../members/sets.ts'
+import type { Members as Addresses, Mode, ParticipantId } from '../protocol.ts'
 
 export interface RequestName {
   /**
@@ -74,6 +75,19 @@ export interface NotAMemberMessage {
 /** 7.2: a new, wiped or returning node asks a sponsor. */
 export interface JoinMessage extends Joining {
   readonly type: 'join'
+  /** Where it is, as the set of members says it. Absent: an empty address. */
+  readonly address?: string
+}
+
+/** R10: an operator wants the receiver to be a member, together with these: it should say that it is there. */
+export interface InviteMessage {
+  readonly type: 'invite'
+  readonly members: readonly ParticipantId[]
+}
+
+/** R10: the receiver is not among the members. A hint who is. */
+export interface ElsewhereMessage extends OfSet<GroupSet> {
+  readonly type: 'elsewhere'
 }
 
 /** The sponsor, inside its critical section, announces the new group. */
@@ -120,6 +134,21 @@ export interface Group {
    * out of date.
    */
   readonly gone: { readonly [participant: string]: number }
+  /** Who is to take part, once operators have changed it. The group follows, node by node (members.ts). */
+  readonly set?: GroupSet
+}
+
+export interface GroupSet extends MemberSet {
+  /** Who sees to it that the group becomes this set. */
+  readonly carrier: ParticipantId
+  /** The members before; they are needed as long as the change may come to nothing. */
+  readonly before: Addresses
+  /** R11: all newcomers are in, so that the others may go. */
+  readonly hasArrived: boolean
+  /** R14: the group was this set, and a member that stays has told all of them. */
+  readonly isReached: boolean
+  /** R12: the change that came to nothing, and the newcomers that could not be reached. */
+  readonly cancelled?: { readonly change: string; readonly unreached: readonly ParticipantId[] }
 }
 
 /** The paper's NAMES (7.1), each with the participant's present incarnation. */
@@ -136,6 +165,8 @@ export type RicartAgrawalaMessage =
   | YesIAmHereMessage
   | NotAMemberMessage
   | JoinMessage
+  | InviteMessage
+  | ElsewhereMessage
   | ChangeMessage
   | ChangeAckMessage
   | WelcomeMessage

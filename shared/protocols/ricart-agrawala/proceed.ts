@@ -8,6 +8,7 @@ import type { Mode } from '../protocol.ts'
 import { GRANTS_PER_REQUEST } from './fence.ts'
 import { dropWish } from './group.ts'
 import { beginChange, concludeChange, drawFence } from './group-change.ts'
+import { beginRemoval, setChangeNeeded } from './members.ts'
 import { invoke, isPermitted, leave } from './section-2-algorithm.ts'
 import { mayGiveUp } from './section-6-4-numbers.ts'
 import { ownRemoval } from './section-7-3-removal.ts'
@@ -21,6 +22,7 @@ export function proceed(step: Step): void {
 /** Makes one transition, if one is due. */
 function advance(step: Step): boolean {
   const { own } = step.state.durable
+  if (beginRemoval(step)) return true
   switch (own.phase) {
     case 'idle': {
       const mode = modeNeeded(step)
@@ -43,7 +45,9 @@ function advance(step: Step): boolean {
 const modeNeeded = (step: Step): Mode | null => (changeNeeded(step) === null ? wantedMode(step) : 'exclusive')
 
 /** What the group wants of this node, or this node of the group. */
-const changeNeeded = (step: Step): Change | null => step.state.soft.wishes[0] ?? ownRemoval(step)
+const changeNeeded = (step: Step): Change | null => changeWanted(step) ?? ownRemoval(step)
+
+const changeWanted = (step: Step): Change | null => step.state.soft.wishes[0] ?? setChangeNeeded(step)
 
 /**
  * Whether the request is still needed, and what it asks for is enough: a writer may now stand where a reader
@@ -61,8 +65,9 @@ function serve(step: Step): boolean {
   const isEmpty = step.localQueue.holders.length === 0
   const { mode, grants } = durable.own
   const change = changeNeeded(step)
-  if (isEmpty && change !== null && mode === 'exclusive' && grants < GRANTS_PER_REQUEST) {
-    dropWish(step, change.participant)
+  // One is left for the case that a newcomer falls silent on its way in (R12).
+  if (isEmpty && change !== null && mode === 'exclusive' && grants < GRANTS_PER_REQUEST - 1) {
+    if ('participant' in change) dropWish(step, change.participant)
     beginChange(step, change)
     return true
   }
@@ -95,7 +100,7 @@ function mayAdmit(step: Step): boolean {
   if (waiter === undefined || own.grants >= GRANTS_PER_REQUEST) return false
   if (own.mode === 'shared' && waiter.mode === 'exclusive') return false
   if (own.grants === 0) return true
-  if (step.state.soft.wishes.length > 0) return false
+  if (changeWanted(step) !== null) return false
   const { holders } = step.localQueue
   const areReaders = waiter.mode === 'shared' && holders.every(({ mode }) => mode === 'shared')
   if (holders.length > 0) return areReaders && !isWaitedFor(step)

@@ -5,9 +5,9 @@
 import { hasEjections, repeatEjections } from '../lock-only/operators.ts'
 import type { ParticipantId } from '../protocol.ts'
 import { countRepeat, keepRepeating } from '../retransmission.ts'
-import { awaitedBySponsor, sendChange } from './group-change.ts'
+import { awaitedBySponsor, loseNewcomer, sendChange } from './group-change.ts'
 import { awaitedToSpeak } from './section-6-1-implicit-reply.ts'
-import { sendJoin } from './section-7-2-insertion.ts'
+import { isAsking, sendJoin } from './section-7-2-insertion.ts'
 import { askWhetherThere, noteAsked, watchSilent } from './section-7-4-failures.ts'
 import type { Step } from './step.ts'
 
@@ -21,12 +21,13 @@ export function armRepeatTimer(step: Step): void {
 const awaitedPeers = (step: Step): ParticipantId[] => [...awaitedToSpeak(step), ...awaitedBySponsor(step)]
 
 function isUnanswered(step: Step): boolean {
-  if (step.state.durable.membership.status === 'joining') return true
+  if (isAsking(step)) return true
   return awaitedPeers(step).length > 0 || hasEjections(step)
 }
 
 export function onRepeatTimer(step: Step): void {
   countRepeat(step)
+  loseNewcomer(step)
   repeatAll(step)
 }
 

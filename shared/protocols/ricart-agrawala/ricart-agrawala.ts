@@ -5,16 +5,18 @@
  * Where to look: the algorithm of section 2 and the modifications of sections 6 and 7 are in the files of
  * that name. What the paper takes for granted is beside them: channels that lose nothing (repeat.ts), nodes
  * that do not stop (records.ts), one process per node (proceed.ts, ../lock-only/), agreement about who takes
- * part (group-change.ts). Fences are ours (fence.ts).
+ * part (group-change.ts). Fences are ours (fence.ts), and so is what operators may want of the members
+ * (members.ts).
  */
 
 import { dispatch, type Handlers } from '../dispatch.ts'
 import { onEject, onOperatorMessage } from '../lock-only/operators.ts'
 import * as users from '../lock-only/users.ts'
 import type { Context, Effect, Input, ParticipantId, Protocol, UserInput } from '../protocol.ts'
-import { NOT_A_MEMBER, refuseEvent, refuseUnsupported } from '../refusals.ts'
+import { refuseUnsupported } from '../refusals.ts'
 import * as waiting from '../waiting-users.ts'
 import * as groupChange from './group-change.ts'
+import * as members from './members.ts'
 import type { RicartAgrawalaMessage } from './messages.ts'
 import { proceed } from './proceed.ts'
 import { recover } from './records.ts'
@@ -39,12 +41,15 @@ export const ricartAgrawala: Protocol<RicartAgrawalaState, RicartAgrawalaMessage
     dispatch(handlers, step, input)
     proceed(step)
     removal.stayIfAlone(step)
+    members.settleChanges(step)
     implicitReply.endSilence(step)
     repeat.armRepeatTimer(step)
+    members.armMembersTimer(step)
     return takeEffects(step) as Effect<RicartAgrawalaMessage>[]
   },
   view,
   guarded: () => null,
+  changesMembers: ({ modulus }) => modulus === undefined,
 }
 
 /**
@@ -59,7 +64,9 @@ function onStart(step: Step, genesis: boolean, incarnation: number): void {
     return
   }
   users.startLocalQueue(step)
+  members.setDrainTimer(step)
   failures.assumeDeclaredDead(step)
+  members.repeatCalls(step)
   repeat.repeatAll(step)
 }
 
@@ -67,6 +74,7 @@ function onStart(step: Step, genesis: boolean, incarnation: number): void {
 
 function onMessage(step: Step, from: ParticipantId, message: RicartAgrawalaMessage): void {
   failures.onSignOfLife(step, from)
+  if (message.type === 'are-you-there' || message.type === 'change') insertion.onContact(step, from)
   switch (message.type) {
     case 'request':
       return algorithm.onRequest(step, from, message)
@@ -84,6 +92,10 @@ function onMessage(step: Step, from: ParticipantId, message: RicartAgrawalaMessa
       return insertion.onNotAMember(step, message)
     case 'join':
       return insertion.onJoin(step, from, message)
+    case 'invite':
+      return insertion.onInvite(step, from, message)
+    case 'elsewhere':
+      return insertion.onElsewhere(step, message)
     case 'change':
       return groupChange.onChange(step, from, message)
     case 'change-ack':
@@ -106,8 +118,7 @@ function onTry(step: Step, event: Extract<UserInput, { type: 'try' }>): void {
   const isKnown = [...step.localQueue.holders, ...step.localQueue.waiters].some(
     ({ user }) => user === event.user,
   )
-  if (step.state.durable.membership.status !== 'member' && !isKnown)
-    return refuseEvent(step, event, NOT_A_MEMBER)
+  if (step.state.durable.membership.status !== 'member' && !isKnown) return members.refuseOutside(step, event)
   if (event.mode === 'shared' && step.options.modulus !== undefined) return refuseUnsupported(step, event)
   users.onTry(step, event)
 }
@@ -115,7 +126,7 @@ function onTry(step: Step, event: Extract<UserInput, { type: 'try' }>): void {
 /** A node that is leaving still knows whom to ask. */
 function onOperator(step: Step, event: Extract<UserInput, { type: 'eject' }>): void {
   if (isActive(step)) onEject(step, event, others(step))
-  else refuseEvent(step, event, NOT_A_MEMBER)
+  else members.refuseOutside(step, event)
 }
 
 const handlers: Handlers<Step, RicartAgrawalaMessage, TimerName> = {
@@ -130,7 +141,7 @@ const handlers: Handlers<Step, RicartAgrawalaMessage, TimerName> = {
     'keep-alive': users.onKeepAlive,
     eject: onOperator,
     membership: removal.onMembershipWish,
-    'change-members': refuseUnsupported,
+    'change-members': members.onChange,
     issue: refuseUnsupported,
     read: refuseUnsupported,
     'cancel-read': refuseUnsupported,
@@ -139,6 +150,8 @@ const handlers: Handlers<Step, RicartAgrawalaMessage, TimerName> = {
     repeat: repeat.onRepeatTimer,
     silence: implicitReply.onSilenceTimer,
     dead: failures.onDeadTimer,
+    drain: members.onDrainTimer,
+    members: members.onMembersTimer,
     ttl: users.onTtlTimer,
     wait: waiting.onWaitTimer,
   },

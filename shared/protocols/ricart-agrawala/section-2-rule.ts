@@ -2,6 +2,7 @@
  * Section 2: what all forms of the algorithm have in common: who goes first, what is noted when a REPLY is
  * deferred, and which answers count.
  */
+import { isIn } from '../members/sets.ts'
 import type { Mode, ParticipantId } from '../protocol.ts'
 import type { RequestName } from './messages.ts'
 import { deferredKey } from './records.ts'
@@ -59,7 +60,9 @@ export function isValid(step: Step, maker: ParticipantId, { request, incarnation
     if (known < incarnation) send(step, maker, { type: 'not-a-member', incarnation, known })
     return known === incarnation
   }
-  const last = group.gone[maker] ?? -1
+  // A node that the last set does not name is over in every life, unless it is newer than that set.
+  const isOut = group.set !== undefined && !isIn(step.context.config, group, maker)
+  const last = isOut && maker <= group.set.highest ? incarnation : (group.gone[maker] ?? -1)
   if (last >= incarnation) send(step, maker, { type: 'not-a-member', incarnation, known: last })
   return last < incarnation && membership.status === 'joining'
 }

@@ -11,23 +11,27 @@
  * ejected by that loss; the fences of those who follow are larger (fence.ts).
  */
 import { eject } from '../lock-only/users.ts'
+import { configIn, highestIn, isIn, membersIn, type OfSet, sayMembers, withSet } from '../members/sets.ts'
 import type { Context, ParticipantId } from '../protocol.ts'
 import { refuse } from '../refusals.ts'
-import { NAMES } from './fence.ts'
 import { addWish, dropWishes, endSponsoring, isOutOfDate, mayGroupChange, setGroup } from './group.ts'
-import type { Joining, JoinMessage, Members, NotAMemberMessage, WelcomeMessage } from './messages.ts'
+import { becomeRemoved, isNamed, learnSet, noteNewcomer } from './members.ts'
+import type {
+  ElsewhereMessage,
+  InviteMessage,
+  Joining,
+  JoinMessage,
+  Members,
+  NotAMemberMessage,
+  WelcomeMessage,
+} from './messages.ts'
 import { leave } from './section-2-algorithm.ts'
-import type { Change, Membership } from './state.ts'
-import { emit, isActive, noteHighest, restartRepeats, type Step, save, send } from './step.ts'
+import type { NodeChange } from './state.ts'
+import { emit, isActive, noteHighest, restartRepeats, type Step, send, setMembership } from './step.ts'
 
 /** 7.1: the name that is compared instead of the number. */
 const nameOf = ({ config }: Context, participant: ParticipantId): number =>
   config.options?.names?.[participant - 1] ?? participant
-
-export function setMembership(step: Step, membership: Membership): void {
-  step.state.durable.membership = membership
-  save(step, 'membership', membership)
-}
 
 /** The lock is born: its participants are in the group from the start. Written once (trap D3). */
 export function initializeMember(step: Step): void {
@@ -46,11 +50,50 @@ export function startJoining(step: Step, incarnation: number, request: string | 
   restartRepeats(step)
 }
 
+/** After so many calls a node that is no member, as far as it knows, waits until it is called. */
+const MAX_CALLS = 6
+
+/** Who the members are, as far as a node knows that is not in the group. */
+function known({ state }: Step): OfSet {
+  const { group } = state.durable
+  const { hint } = state.soft
+  return hint !== null && configIn(hint) > configIn(group) ? hint : group
+}
+
+/** Whether a node that is on its way in goes on asking. */
+export function isAsking(step: Step): boolean {
+  const { config } = step.context
+  if (step.state.durable.membership.status !== 'joining') return false
+  return isIn(config, known(step), config.self) || step.state.soft.sponsorsTried < MAX_CALLS
+}
+
 /** Asks one sponsor at a time. */
 export function sendJoin(step: Step): void {
+  if (!isAsking(step)) return
+  const sponsor = nextSponsor(step)
+  if (sponsor !== null) sendJoinTo(step, sponsor)
+}
+
+function sendJoinTo(step: Step, sponsor: ParticipantId): void {
   const joining = joiningOf(step)
-  const sponsor = joining === null ? null : nextSponsor(step)
-  if (joining !== null && sponsor !== null) send(step, sponsor, { type: 'join', ...joining })
+  const { address } = step.context.config
+  if (joining !== null)
+    send(step, sponsor, { type: 'join', ...joining, ...(address !== undefined && { address }) })
+}
+
+/** An operator wants this node to be a member. */
+export function onInvite(step: Step, from: ParticipantId, message: InviteMessage): void {
+  if (step.state.durable.membership.status === 'joining' && message.members.includes(from))
+    sendJoinTo(step, from)
+}
+
+/**
+ * A member speaks to a node that is not in the group, and that does not know it: it may be the only one that
+ * can help.
+ */
+export function onContact(step: Step, from: ParticipantId): void {
+  if (step.state.durable.membership.status !== 'joining') return
+  if (!isIn(step.context.config, known(step), from)) sendJoinTo(step, from)
 }
 
 export function joiningOf(step: Step): Joining | null {
@@ -61,10 +104,9 @@ export function joiningOf(step: Step): Joining | null {
 
 /** Tries one participant after the other; one that is no member does not answer. */
 function nextSponsor(step: Step): ParticipantId | null {
-  const { participants } = step.context.config
-  if (participants === 1) return null
-  const turn = step.state.soft.sponsorsTried++ % (participants - 1)
-  return turn + 1 < step.self ? turn + 1 : turn + 2
+  const sponsors = membersIn(step.context.config, known(step)).filter(member => member !== step.self)
+  if (sponsors.length === 0) return null
+  return sponsors[step.state.soft.sponsorsTried++ % sponsors.length]!
 }
 
 export function onWelcome(step: Step, from: ParticipantId, message: WelcomeMessage): void {
@@ -83,15 +125,20 @@ export function onWelcome(step: Step, from: ParticipantId, message: WelcomeMessa
 
 // ---------------------------------------------------------------- who sponsors
 
-export function onJoin(step: Step, from: ParticipantId, { incarnation, name }: JoinMessage): void {
-  const { group, sponsoring } = step.state.durable
-  if (!isActive(step) || !mayGroupChange(step) || !isFree(step, from, name)) return
-  const wish: Change = { type: 'add', participant: from, incarnation, name }
+export function onJoin(step: Step, from: ParticipantId, message: JoinMessage): void {
+  const { group, sponsoring, membership } = step.state.durable
+  const { incarnation, name, address = '' } = message
+  if (membership.status === 'removed') return sendElsewhere(step, from)
+  if (!isActive(step) || !mayGroupChange(step)) return
+  // Nobody comes in whom no operator wants (R10).
+  if (!isNamed(step, from, address)) return onStranger(step, from, address, incarnation)
+  const wish: NodeChange = { type: 'add', participant: from, incarnation, name }
   if (isOutOfDate(group, wish)) {
     const known = group.members[from]?.incarnation ?? group.gone[from]!
     return send(step, from, { type: 'not-a-member', incarnation, known })
   }
-  if (sponsoring?.change.participant === from) {
+  step.state.soft.calls = 0
+  if (sponsoring !== null && 'participant' in sponsoring.change && sponsoring.change.participant === from) {
     if (sponsoring.change.incarnation === incarnation) return
     // The life that was to be welcomed is over: it will not answer.
     endSponsoring(step)
@@ -99,10 +146,31 @@ export function onJoin(step: Step, from: ParticipantId, { incarnation, name }: J
   addWish(step, wish)
 }
 
-/** "They must be assigned unique node numbers": two nodes with the same name would both go first. */
-function isFree(step: Step, participant: ParticipantId, name: number): boolean {
-  const { [participant]: _, ...rest } = step.state.durable.group.members
-  return name < NAMES && Object.values(rest).every(member => member.name !== name)
+/** It was invited, or it is told who the members are. */
+function onStranger(step: Step, from: ParticipantId, address: string, incarnation: number): void {
+  const answer = noteNewcomer(step, from, address, incarnation, true)
+  if (answer === 'stranger') sendElsewhere(step, from)
+}
+
+export function sendElsewhere(step: Step, to: ParticipantId): void {
+  send(step, to, { type: 'elsewhere', ...withSet(step.state.durable.group.set) })
+}
+
+/** A node whose number was used, and that the set does not name, is never a member again (R10). */
+export function onElsewhere(step: Step, message: ElsewhereMessage): void {
+  const { durable, soft } = step.state
+  const { config } = step.context
+  if (durable.membership.status !== 'joining') return
+  if (configIn(message) < configIn(known(step))) return
+  soft.hint = withSet(message.set)
+  sayMembers(step, message, true)
+  if (isIn(config, message, config.self)) return
+  if (config.self > highestIn(config, message)) {
+    soft.sponsorsTried = MAX_CALLS
+    return
+  }
+  learnSet(step, message)
+  becomeRemoved(step)
 }
 
 // ---------------------------------------------------------------- who is not in the group, and did not know
@@ -112,7 +180,8 @@ export function onNotAMember(step: Step, message: NotAMemberMessage): void {
   const { membership, sponsoring } = step.state.durable
   if (membership.status === 'blank' || membership.incarnation !== message.incarnation) return
   // A node that takes itself out knows that it is no longer a member for those that have heard of it.
-  if (isActive(step) && sponsoring?.change.participant !== step.self) becomeExpelled(step)
+  const isLeaving = sponsoring?.change.type === 'remove' && sponsoring.change.participant === step.self
+  if (isActive(step) && !isLeaving) becomeExpelled(step)
   if (membership.status === 'joining')
     startJoining(step, Math.max(membership.incarnation, message.known) + 1, membership.request)
 }
@@ -122,7 +191,7 @@ function becomeExpelled(step: Step): void {
   const { membership } = step.state.durable
   giveUpAll(step)
   dropWishes(step)
-  if (membership.status === 'leaving')
+  if (membership.status === 'leaving' && membership.request !== null)
     refuse(step, membership.request, 'membership', { code: 'not-a-member' })
   startJoining(step, nextIncarnation(step), null)
 }

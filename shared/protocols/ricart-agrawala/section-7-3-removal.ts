@@ -7,13 +7,15 @@
  * needs it any more.
  */
 
+import { isIn } from '../members/sets.ts'
 import type { UserInput } from '../protocol.ts'
 import { refuse } from '../refusals.ts'
 import { addWish, dropWishes, endSponsoring, mayGroupChange } from './group.ts'
+import { becomeRemoved, isToGo, refuseOutside } from './members.ts'
 import { leave } from './section-2-algorithm.ts'
-import { nextIncarnation, setMembership, startJoining } from './section-7-2-insertion.ts'
-import type { Change } from './state.ts'
-import { assert, emit, others, type Step } from './step.ts'
+import { nextIncarnation, startJoining } from './section-7-2-insertion.ts'
+import type { NodeChange } from './state.ts'
+import { assert, emit, others, type Step, setMembership } from './step.ts'
 
 export function onMembershipWish(step: Step, event: Extract<UserInput, { type: 'membership' }>): void {
   const { membership } = step.state.durable
@@ -29,6 +31,8 @@ export function onMembershipWish(step: Step, event: Extract<UserInput, { type: '
       return wish === 'join' ? startJoining(step, membership.incarnation, request) : refuseBusy(step, request)
     case 'left':
       return startJoining(step, nextIncarnation(step), request)
+    case 'removed':
+      return refuseOutside(step, event)
     default:
       return refuseBusy(step, request)
   }
@@ -47,16 +51,23 @@ function startLeaving(step: Step, request: string): void {
   setMembership(step, { status: 'leaving', incarnation: membership.incarnation, request })
 }
 
-/** Called at the end of each step: of the nodes that leave at the same time, the last one stays. */
+/**
+ * Called at the end of each step: of the nodes that leave at the same time, the last one stays; so does one
+ * that has to go, as long as all that should stay have left.
+ */
 export function stayIfAlone(step: Step): void {
-  const { membership } = step.state.durable
-  if (membership.status !== 'leaving' || others(step).length > 0) return
+  const { membership, group } = step.state.durable
+  if (membership.status !== 'leaving') return
+  const isOneThere = isToGo(step)
+    ? others(step).some(member => isIn(step.context.config, group, member))
+    : others(step).length > 0
+  if (isOneThere) return
   setMembership(step, { status: 'member', incarnation: membership.incarnation })
-  refuse(step, membership.request, 'membership', { code: 'not-supported' })
+  if (membership.request !== null) refuse(step, membership.request, 'membership', { code: 'not-supported' })
 }
 
 /** What a node that has served its last user wants. */
-export function ownRemoval(step: Step): Change | null {
+export function ownRemoval(step: Step): NodeChange | null {
   const { membership } = step.state.durable
   const { waiters, holders } = step.localQueue
   if (membership.status !== 'leaving' || waiters.length + holders.length > 0) return null
@@ -79,6 +90,8 @@ export function departOrStay(step: Step): void {
   }
   dropWishes(step)
   leave(step)
-  setMembership(step, { status: 'left', incarnation: membership.incarnation })
-  emit(step, { type: 'membership-done', request: membership.request, wish: 'leave' })
+  if (isToGo(step)) becomeRemoved(step)
+  else setMembership(step, { status: 'left', incarnation: membership.incarnation })
+  const { request } = membership
+  if (request !== null) emit(step, { type: 'membership-done', request, wish: 'leave' })
 }

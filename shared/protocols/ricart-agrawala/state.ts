@@ -6,9 +6,11 @@
  */
 import type { LocalQueue, LocalQueueTimer } from '../lock-only/local-queue.ts'
 import type { Operators } from '../lock-only/operators.ts'
+import type { MemberChange, RequestedChange } from '../members/changes.ts'
+import type { OfSet } from '../members/sets.ts'
 import type { Mode, ParticipantId } from '../protocol.ts'
 import type { SetTimers } from '../step.ts'
-import type { Group } from './messages.ts'
+import type { Group, GroupSet } from './messages.ts'
 
 // ---------------------------------------------------------------- durable
 
@@ -28,9 +30,14 @@ export type Membership =
   /** This node has never started. */
   | { readonly status: 'blank' }
   | { readonly status: 'member'; readonly incarnation: number }
-  /** A member that serves the users it has, takes no others, and then takes itself out (7.3). */
-  | { readonly status: 'leaving'; readonly incarnation: number; readonly request: string }
+  /**
+   * A member that serves the users it has, takes no others, and then takes itself out (7.3). Without a
+   * request: because operators have changed the members.
+   */
+  | { readonly status: 'leaving'; readonly incarnation: number; readonly request: string | null }
   | { readonly status: 'left'; readonly incarnation: number }
+  /** Operators have changed the members: it is none any more, for good (R13). */
+  | { readonly status: 'removed'; readonly incarnation: number }
   /** New, wiped, declared dead, or on its way back: it answers, but may not ask (7.2.3, trap D2). */
   | { readonly status: 'joining'; readonly incarnation: number; readonly request: string | null }
 
@@ -61,7 +68,10 @@ export interface Deferred {
   readonly passed: readonly ParticipantId[] | null
 }
 
-export type Change =
+export type Change = NodeChange | SetChange
+
+/** One node comes or goes. */
+export type NodeChange =
   | {
       readonly type: 'add'
       readonly participant: ParticipantId
@@ -74,8 +84,25 @@ export type Change =
       readonly incarnation: number
     }
 
+/** The set of members changes, or what is known about it; the nodes in the group stay as they are. */
+export type SetChange =
+  /** R9: an operator's change begins. */
+  | { readonly type: 'plan'; readonly change: MemberChange }
+  /** R11: all newcomers are in. */
+  | { readonly type: 'arrived' }
+  /** R14: the group is the set. */
+  | { readonly type: 'reached' }
+  /** R12: these newcomers cannot be reached. `incarnation` of the one that was on its way in is over. */
+  | {
+      readonly type: 'cancel'
+      readonly unreached: readonly ParticipantId[]
+      readonly incarnation: number | null
+    }
+
 export interface Sponsoring {
   readonly change: Change
+  /** An operator wants this node to be a member, and it has never been one. */
+  readonly isNewcomer?: true
   /** The group that this change makes. */
   readonly group: Group
 }
@@ -103,19 +130,27 @@ export interface Soft {
   /** 7.4: declared dead here; the group does not know it yet. */
   dead: Participants
   /** What others asked this node to sponsor, in order; at most one wish each. */
-  wishes: Change[]
+  wishes: NodeChange[]
   /** The nodes that have acknowledged the change that this node sponsors. */
   acknowledged: Participants
   /** Those of them that are not in the group, but on their way in. */
-  joiners: Change[]
+  joiners: NodeChange[]
   /** How many sponsors were tried. */
   sponsorsTried: number
+  /** The members, as somebody said, while this node is not in the group. */
+  hint: OfSet<GroupSet> | null
+  /** Operators' changes of the members that this node was asked for. */
+  changes: RequestedChange[]
+  /** How often newcomers of the present set, or the one on its way in, were called without an answer. */
+  calls: number
+  /** How often newcomers were called since there was a new one. */
+  callRepeats: number
   operators: Operators
   repeatAttempts: number
   timers: SetTimers<TimerName>
 }
 
-export type TimerName = LocalQueueTimer | 'repeat' | 'silence' | 'dead'
+export type TimerName = LocalQueueTimer | 'repeat' | 'silence' | 'dead' | 'drain' | 'members'
 
 export interface RicartAgrawalaState {
   durable: Durable

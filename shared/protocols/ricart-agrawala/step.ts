@@ -4,7 +4,7 @@ import type { Operators } from '../lock-only/operators.ts'
 import type { Context, ParticipantId, ProtocolOptions } from '../protocol.ts'
 import { beginStepOf, cancelTimer, type StepOf, save } from '../step.ts'
 import type { RicartAgrawalaMessage } from './messages.ts'
-import type { OwnRequest, RicartAgrawalaState, TimerName } from './state.ts'
+import type { Membership, OwnRequest, RicartAgrawalaState, TimerName } from './state.ts'
 
 export { assert, cancelTimer, emit, forget, save, send, setTimer, takeEffects } from '../step.ts'
 
@@ -32,6 +32,11 @@ export function changeOwn(step: Step, change: Partial<OwnRequest>): void {
   const { durable } = step.state
   durable.own = { ...durable.own, ...change }
   save(step, 'own', durable.own)
+}
+
+export function setMembership(step: Step, membership: Membership): void {
+  step.state.durable.membership = membership
+  save(step, 'membership', membership)
 }
 
 /** Highest_Sequence_Number never falls. */

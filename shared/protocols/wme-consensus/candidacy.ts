@@ -4,41 +4,42 @@
  * accepted and do not know to be decided (PROMISE). For each such instance the command of the highest ballot
  * may have been decided, so it is proposed again.
  */
-import { ballotAbove, proposerOf as coordinatorOf } from '../ballots.ts'
+import { ballotAbove } from '../ballots.ts'
+import { configIn, slots } from '../members/sets.ts'
 import type { ParticipantId } from '../protocol.ts'
-import { majority } from '../quorum.ts'
 import { concludeDecided } from './instances.ts'
-import { accept, assertSameLog, isCoordinator, lengthOf, promise, undecided } from './log.ts'
+import { accept, assertSameLog, isCoordinator, lengthOf, ofConfig, promise, undecided } from './log.ts'
+import { coordinatorOf, majorityOf, membersOf, peersOf } from './members.ts'
 import type { PrepareMessage, PromiseMessage, RejectMessage } from './messages.ts'
 import type { Entry } from './state.ts'
 import { askForCatchUp, broadcast, restartRepeats, type Step, save, send } from './step.ts'
 
 export function startBallot(step: Step): void {
   const { durable, soft } = step.state
-  const { self, participants } = step.context.config
-  const ballot = ballotAbove(durable.acceptor.promised, self)
+  const { config } = step.context
+  const ballot = ballotAbove(durable.acceptor.promised, config.self)
   promise(step, ballot)
-  soft.candidacy = { ballot, promises: new Array(participants + 1).fill(null) }
-  soft.candidacy.promises[self] = promiseOf(step)
-  broadcast(step, { type: 'prepare', ballot })
+  soft.candidacy = { ballot, promises: new Array(slots(config, durable.machine)).fill(null) }
+  broadcast(step, prepareOf(step, ballot))
   restartRepeats(step)
+}
+
+function prepareOf({ state }: Step, ballot: number): PrepareMessage {
+  return { type: 'prepare', ballot, decided: state.durable.machine.applied }
 }
 
 /** Others wait for this participant, which was stopped in its prepare phase: it begins a new one. */
 export function resumeCandidacy(step: Step): void {
-  const { durable, soft } = step.state
-  const isExpected = coordinatorOf(durable.acceptor.promised) === step.context.config.self
+  const { soft } = step.state
+  const isExpected = coordinatorOf(step) === step.context.config.self
   if (isExpected && !isCoordinator(step) && soft.candidacy === null) startBallot(step)
 }
 
 export function repeatPrepare(step: Step): void {
   const { candidacy } = step.state.soft
   if (candidacy === null) return
-  const { self } = step.context.config
-  candidacy.promises.forEach((promised, peer) => {
-    if (peer > 0 && peer !== self && promised === null)
-      send(step, peer, { type: 'prepare', ballot: candidacy.ballot })
-  })
+  for (const peer of peersOf(step))
+    if ((candidacy.promises[peer] ?? null) === null) send(step, peer, prepareOf(step, candidacy.ballot))
 }
 
 export function onPrepare(step: Step, from: ParticipantId, message: PrepareMessage): void {
@@ -52,7 +53,7 @@ function promiseOf(step: Step): PromiseMessage {
   const { durable } = step.state
   const { promised: ballot } = durable.acceptor
   const { applied: decided, digest } = durable.machine
-  return { type: 'promise', ballot, decided, digest, entries: undecided(durable) }
+  return { type: 'promise', ballot, decided, digest, entries: undecided(durable), ...ofConfig(durable) }
 }
 
 export function onPromise(step: Step, from: ParticipantId, message: PromiseMessage): void {
@@ -74,34 +75,43 @@ export function onReject(step: Step, message: RejectMessage): void {
 export function concludeCandidacy(step: Step): void {
   const { durable, soft } = step.state
   if (soft.candidacy === null) return
-  const promises = soft.candidacy.promises.filter(promised => promised !== null)
-  if (promises.length < majority(step.context.config.participants)) return
-  const furthest = Math.max(...promises.map(({ decided }) => decided))
-  if (furthest > durable.machine.applied) {
-    const knows = soft.candidacy.promises.findIndex(promised => promised?.decided === furthest)
-    return askForCatchUp(step, knows)
-  }
-  becomeCoordinator(step, soft.candidacy.ballot, promises)
+  const { ballot, promises } = soft.candidacy
+  promises[step.context.config.self] = promiseOf(step)
+  const here = membersOf(step).filter(member => (promises[member] ?? null) !== null)
+  if (here.length < majorityOf(step)) return
+  const furthest = Math.max(...here.map(member => promises[member]!.decided))
+  if (furthest > durable.machine.applied)
+    return askForCatchUp(step, here.find(member => promises[member]!.decided === furthest)!)
+  becomeCoordinator(
+    step,
+    ballot,
+    here.map(member => promises[member]!),
+  )
 }
 
 function becomeCoordinator(step: Step, ballot: number, promises: readonly PromiseMessage[]): void {
   const { durable, soft } = step.state
   soft.candidacy = null
-  durable.acceptor = { promised: ballot, prepared: ballot }
+  const preparedFor = configIn(durable.machine)
+  durable.acceptor = { promised: ballot, prepared: ballot, ...(preparedFor > 0 && { preparedFor }) }
   save(step, 'acceptor', durable.acceptor)
   soft.acknowledged.ballot = ballot
   soft.acknowledged.through.fill(0)
   soft.acknowledged.claims.fill(null)
   soft.sent.fill(durable.machine.applied)
   soft.told = durable.machine.applied
-  // Each log has no gaps, so neither has their union.
+  // Each log has no gaps, so neither has their union. What was accepted for other members is not decided
+  // (rule P7).
   const accepted = new Map<number, Entry>()
-  for (const entry of promises.flatMap(({ entries }) => entries)) {
+  const ofSet = promises.filter(({ config = 0 }) => config === preparedFor)
+  for (const entry of ofSet.flatMap(({ entries }) => entries)) {
     const other = accepted.get(entry.position)
     if (other === undefined || other.ballot < entry.ballot) accepted.set(entry.position, entry)
   }
   for (let position = durable.machine.applied + 1; accepted.has(position); position++) {
-    accept(step, position, ballot, accepted.get(position)!.command)
+    const { command } = accepted.get(position)!
+    accept(step, position, ballot, command)
+    if (command.kind === 'members') break
   }
   if (lengthOf(durable) > durable.machine.applied) step.hasProposals = true
   concludeDecided(step)

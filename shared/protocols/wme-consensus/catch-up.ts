@@ -6,12 +6,14 @@
 
 import type { ReplicaSnapshot } from '../../resource/replica.ts'
 import { endAsking } from '../asking.ts'
-import { proposerOf as coordinatorOf } from '../ballots.ts'
+import { proposerOf } from '../ballots.ts'
 import { replaceReplica } from '../guarded/replica-records.ts'
+import { configIn } from '../members/sets.ts'
 import type { ParticipantId } from '../protocol.ts'
 import type { SnapshotRequestMessage } from '../snapshots.ts'
 import * as snapshots from '../snapshots.ts'
-import { type Command, LANES } from './commands.ts'
+import { enterSet, isEmptied } from './change-of-members.ts'
+import { type Command, LANES, lastNumber } from './commands.ts'
 import { loseGrant, settlePendingFromResults } from './grants.ts'
 import { acknowledgementOf } from './instances.ts'
 import {
@@ -20,6 +22,7 @@ import {
   baseOf,
   commandsForMessage,
   digestThrough,
+  dropAfter,
   dropThrough,
   followAfter,
   promise,
@@ -42,7 +45,7 @@ export function onCatchUpRequest(step: Step, from: ParticipantId, message: Catch
 export function sendCatchUp(step: Step, to: ParticipantId, previous: number): void {
   const { durable } = step.state
   const { applied: decided } = durable.machine
-  if (previous >= decided) return
+  if (previous >= decided || isEmptied(step)) return
   if (previous < baseOf(durable))
     return send(step, to, { type: 'snapshot-offer', ballot: durable.acceptor.promised, decided })
   const commands = commandsForMessage(step, previous, decided)
@@ -86,7 +89,8 @@ function applyDecided(step: Step, ballot: number, previous: number, commands: re
 function acknowledgeTo(step: Step, from: ParticipantId): void {
   const { durable } = step.state
   const ballot = durable.acceptor.promised
-  if (coordinatorOf(ballot) === from) send(step, from, acknowledgementOf(durable, ballot))
+  if (durable.membership.status === 'member' && proposerOf(ballot) === from)
+    send(step, from, acknowledgementOf(durable, ballot))
 }
 
 // ---------------------------------------------------------------- snapshots
@@ -148,13 +152,16 @@ export function repeatSnapshotRequest(step: Step): void {
 /** What this participant has accepted after the snapshot stays, because it has said so. */
 function restoreSnapshot(step: Step, machine: Machine, snapshot: ReplicaSnapshot): void {
   const { durable } = step.state
+  const isOtherSet = configIn(durable.machine) !== configIn(machine)
   replaceReplica(step, snapshot)
   dropThrough(step, machine.applied)
   durable.machine = machine
   save(step, 'machine', durable.machine)
-  followAfter(step, durable.machine.applied)
+  if (isOtherSet) dropAfter(step, machine.applied)
+  else followAfter(step, durable.machine.applied)
   emit(step, { type: 'restored', sequence: durable.machine.applied })
   settleAfterJump(step)
+  if (isOtherSet) enterSet(step)
 }
 
 /** What happened to this participant's commands and users in the instances that were jumped over. */
@@ -162,7 +169,7 @@ function settleAfterJump(step: Step): void {
   const { durable } = step.state
   const { self } = step.context.config
   for (const lane of LANES) {
-    if (durable.machine.numbers[lane][self]! >= durable.lanes[lane].number) clearLane(step, lane)
+    if (lastNumber(durable.machine, lane, self) >= durable.lanes[lane].number) clearLane(step, lane)
   }
   settlePendingFromResults(step)
   const { grant } = durable.stub

@@ -9,6 +9,8 @@
  */
 import type { EjectionReason } from '../../history/events.ts'
 import type { Json } from '../../json.ts'
+import type { ReadyChange } from '../members/changes.ts'
+import { configIn } from '../members/sets.ts'
 import type { ParticipantId } from '../protocol.ts'
 import type { Machine } from './state.ts'
 
@@ -65,6 +67,15 @@ export interface EjectCommand {
   readonly reason: EjectionReason
 }
 
+/**
+ * Other members, from the next instance on (change-of-members.ts). `participant` is the one that an operator
+ * has asked. Because of the name of the set that it replaces it is harmless to decide this twice, or late.
+ */
+export interface MembersCommand extends ReadyChange {
+  readonly kind: 'members'
+  readonly participant: ParticipantId
+}
+
 export type NumberedCommand =
   | EnterCommand
   | WithdrawCommand
@@ -72,7 +83,9 @@ export type NumberedCommand =
   | LeaveCommand
   | BarrierCommand
 
-export type Command = NumberedCommand | EjectCommand
+export type Command = NumberedCommand | EjectCommand | MembersCommand
+
+export const isNumbered = (command: Command): command is NumberedCommand => 'number' in command
 
 const LANE_OF: { readonly [Kind in NumberedCommand['kind']]: Lane } = {
   enter: 'asking',
@@ -86,12 +99,20 @@ export const laneOf = (command: NumberedCommand): Lane => LANE_OF[command.kind]
 
 export function isSameCommand(a: Command, b: Command): boolean {
   if (a.kind === 'eject') return b.kind === 'eject' && a.fence === b.fence
-  if (b.kind === 'eject') return false
+  if (a.kind === 'members') return b.kind === 'members' && a.id === b.id && a.base === b.base
+  if (!isNumbered(b)) return false
   return a.participant === b.participant && a.number === b.number && laneOf(a) === laneOf(b)
 }
 
-/** Whether deciding this command (again) would change nothing. */
+/** Whether deciding this command (again) would change nothing. What is no member any more wants nothing. */
 export function isOver(machine: Machine, command: Command): boolean {
   if (command.kind === 'eject') return machine.holder?.fence !== command.fence
-  return machine.numbers[laneOf(command)][command.participant]! >= command.number
+  if (command.kind === 'members') return command.base !== configIn(machine)
+  const { participant, number } = command
+  if (machine.set !== undefined && machine.set.members[participant] === undefined) return true
+  return lastNumber(machine, laneOf(command), participant) >= number
 }
+
+/** The last command of this participant that was decided in this lane. */
+export const lastNumber = ({ numbers }: Machine, lane: Lane, participant: ParticipantId): number =>
+  numbers[lane][participant] ?? 0

@@ -7,8 +7,11 @@
  *   latency-optimal   all, and each concludes for itself: 3 steps with the broadcast, (N-1)(N+1) messages;
  *   message-optimal   the coordinator, which tells the others what is decided: 4 steps, 4(N-1) messages.
  */
+
+import { configIn } from '../members/sets.ts'
 import type { ParticipantId } from '../protocol.ts'
-import { reachedByMajority } from '../quorum.ts'
+import { reachedByMajorityOf } from '../quorum.ts'
+import { changeToPropose, ownChanges } from './change-of-members.ts'
 import { type Command, isOver, isSameCommand, LANES } from './commands.ts'
 import {
   accept,
@@ -17,13 +20,16 @@ import {
   baseOf,
   commandsForMessage,
   digestThrough,
+  hasOpenChange,
   isCoordinator,
   knownDigest,
   lengthOf,
+  ofConfig,
   promise,
   undecided,
   weightOf,
 } from './log.ts'
+import { membersOf, peersOf } from './members.ts'
 import type { AckMessage, DecisionMessage, ProposeMessage } from './messages.ts'
 import type { Durable } from './state.ts'
 import { applyThrough } from './state-machine.ts'
@@ -37,7 +43,8 @@ const isMessageOptimal = (step: Step): boolean => step.context.config.options?.c
 export function ownCommands(step: Step): Command[] {
   const { durable, soft } = step.state
   const own: Command[] = LANES.flatMap(lane => durable.lanes[lane].command ?? [])
-  return soft.ejection === null ? own : [...own, soft.ejection]
+  if (soft.ejection !== null) own.push(soft.ejection)
+  return [...own, ...ownChanges(step)]
 }
 
 /**
@@ -47,12 +54,18 @@ export function ownCommands(step: Step): Command[] {
 export function proposeAwaited(step: Step): boolean {
   const { durable } = step.state
   if (!isCoordinator(step)) return false
+  // Who decides what follows a change of the members is not known before the change is decided (rule P7).
+  if (hasOpenChange(durable)) return false
   const open = undecided(durable).map(entry => entry.command)
   const before = open.length
-  for (const command of [...ownCommands(step), ...step.state.soft.requested]) {
-    const isKnown = open.some(other => isSameCommand(other, command)) || isOver(durable.machine, command)
-    if (!isKnown && hasRoom(step, open, command)) open.push(command)
-  }
+  const change = changeToPropose(step)
+  if (change !== null && hasRoom(step, open, change)) open.push(change)
+  else
+    for (const command of [...ownCommands(step), ...step.state.soft.requested]) {
+      const isKnown = open.some(other => isSameCommand(other, command)) || isOver(durable.machine, command)
+      if (isKnown || command.kind === 'members') continue
+      if (hasRoom(step, open, command)) open.push(command)
+    }
   const ballot = durable.acceptor.promised
   for (const command of open.slice(before)) accept(step, lengthOf(durable) + 1, ballot, command)
   if (open.length === before) return false
@@ -75,9 +88,7 @@ function hasRoom(step: Step, open: readonly Command[], command: Command): boolea
 /** Sends what was proposed in this step to all, together with what is decided. */
 export function sendProposals(step: Step): void {
   const { durable, soft } = step.state
-  const { self, participants } = step.context.config
-  for (let peer = 1; peer <= participants; peer++) {
-    if (peer === self) continue
+  for (const peer of peersOf(step)) {
     sendProposalsTo(step, peer, soft.sent[peer]!)
     soft.sent[peer] = lengthOf(durable)
   }
@@ -95,6 +106,7 @@ export function sendProposalsTo(step: Step, peer: ParticipantId, after: number):
     digest: digestThrough(durable, previous),
     commands: commandsForMessage(step, previous, lengthOf(durable)),
     decided: durable.machine.applied,
+    ...ofConfig(durable),
   })
 }
 
@@ -108,7 +120,7 @@ export function onPropose(step: Step, from: ParticipantId, message: ProposeMessa
   }
   promise(step, ballot)
   if (previous <= acceptedThrough(durable, ballot)) assertSameLog(durable, previous, digest)
-  const isNew = acceptAll(step, ballot, previous, commands)
+  const isNew = acceptAll(step, message)
   const through = acceptedThrough(durable, ballot)
   noteAcknowledged(step, from, ballot, previous + commands.length)
   const ack = acknowledgementOf(durable, ballot)
@@ -126,25 +138,34 @@ export function acknowledgementOf(durable: Durable, ballot: number): AckMessage 
 }
 
 /** Takes what follows without a gap. Returns whether any of it was new. */
-function acceptAll(step: Step, ballot: number, previous: number, commands: readonly Command[]): boolean {
+function acceptAll(step: Step, message: ProposeMessage): boolean {
   const { durable } = step.state
+  const { ballot, previous, commands, decided, config = 0 } = message
   const { uncommitted } = step.context.config.limits
   if (previous > lengthOf(durable)) return false
   const before = acceptedThrough(durable, ballot)
   let position = previous
   for (const command of commands) {
     position++
-    if (position > before && position <= durable.machine.applied + uncommitted)
-      accept(step, position, ballot, command)
+    if (position <= before || position > durable.machine.applied + uncommitted) continue
+    // Before this, a change of the members was decided: it is applied first (rules M2, P7).
+    applyThrough(step, Math.min(decided, position - 1, acceptedThrough(durable, ballot)))
+    if (position > decided && config !== configIn(durable.machine)) break
+    if (position > lengthOf(durable) + 1 || hasOpenChangeBefore(durable, position)) break
+    if (position > durable.machine.applied) accept(step, position, ballot, command)
   }
   return acceptedThrough(durable, ballot) > before
 }
+
+/** Nothing is accepted behind a change of the members that is not decided here. */
+const hasOpenChangeBefore = (durable: Durable, position: number): boolean =>
+  hasOpenChange(durable) && position > lengthOf(durable)
 
 export function onAck(step: Step, from: ParticipantId, message: AckMessage): void {
   const { ballot, through, digest } = message
   noteAcknowledged(step, from, ballot, through)
   const { acknowledged } = step.state.soft
-  if (ballot === acknowledged.ballot && through >= acknowledged.through[from]!)
+  if (ballot === acknowledged.ballot && through >= (acknowledged.through[from] ?? 0))
     acknowledged.claims[from] = { length: through, digest }
   concludeDecided(step)
 }
@@ -158,7 +179,7 @@ function noteAcknowledged(step: Step, from: ParticipantId, ballot: number, throu
     acknowledged.through.fill(0)
     acknowledged.claims.fill(null)
   }
-  acknowledged.through[from] = Math.max(acknowledged.through[from]!, through)
+  acknowledged.through[from] = Math.max(acknowledged.through[from] ?? 0, through)
 }
 
 /**
@@ -172,7 +193,7 @@ export function concludeDecided(step: Step): void {
   const own = acceptedThrough(durable, ballot)
   compareClaims(step, own)
   through[step.context.config.self] = own
-  applyThrough(step, Math.min(own, reachedByMajority(through)))
+  applyThrough(step, Math.min(own, reachedByMajorityOf(membersOf(step), through)))
 }
 
 /**
@@ -184,7 +205,7 @@ function compareClaims(step: Step, own: number): void {
   const { ballot, claims } = soft.acknowledged
   if (durable.acceptor.promised > ballot) return
   for (let peer = 1; peer < claims.length; peer++) {
-    const claim = claims[peer]!
+    const claim = claims[peer] ?? null
     if (claim === null || claim.length > own) continue
     assertSameLog(durable, claim.length, claim.digest)
     claims[peer] = null

@@ -6,6 +6,7 @@
 import type { Json } from '../../json.ts'
 import { canonical } from '../../resource/canonical.ts'
 import { ENTRY_WEIGHT, excess, fittingEntries } from '../log-weight.ts'
+import { configIn } from '../members/sets.ts'
 import * as running from '../running-digest.ts'
 import type { Command } from './commands.ts'
 import type { Durable, Entry } from './state.ts'
@@ -26,11 +27,19 @@ export function promise(step: Step, ballot: number): void {
 }
 
 /**
- * Whether this participant may propose: a majority has promised this ballot, and no higher one is known here.
+ * Whether this participant may propose: a majority of the present members has promised this ballot (rule P6),
+ * and no higher one is known here.
  */
 export function isCoordinator(step: Step): boolean {
-  const { promised, prepared } = step.state.durable.acceptor
-  return promised === prepared
+  const { acceptor, machine } = step.state.durable
+  const { promised, prepared, preparedFor = 0 } = acceptor
+  return promised === prepared && preparedFor === configIn(machine)
+}
+
+/** A record or a message names the set only if it is not the first one. */
+export function ofConfig({ machine }: Durable): { readonly config?: number } {
+  const config = configIn(machine)
+  return config === 0 ? {} : { config }
 }
 
 // ---------------------------------------------------------------- instances
@@ -48,9 +57,17 @@ export function undecided(durable: Durable): Entry[] {
   return durable.log.slice(durable.machine.applied - baseOf(durable))
 }
 
-/** What an entry weighs; it was weighed when it was issued. */
-export const weightOf = ({ command }: Pick<Entry, 'command'>): number =>
-  ENTRY_WEIGHT + (command.kind === 'operation' ? command.opId.length + command.weight : 0)
+/** What an entry weighs; an operation was weighed when it was issued. */
+export function weightOf({ command }: Pick<Entry, 'command'>): number {
+  if (command.kind === 'operation') return ENTRY_WEIGHT + command.opId.length + command.weight
+  if (command.kind !== 'members') return ENTRY_WEIGHT
+  const places = Object.values(command.members)
+  return ENTRY_WEIGHT + places.reduce((total, address) => total + ENTRY_WEIGHT + address.length, 0)
+}
+
+/** The change of members that is accepted and not decided, if there is one: it is the last entry (rule P7). */
+export const hasOpenChange = (durable: Durable): boolean =>
+  undecided(durable).at(-1)?.command.kind === 'members'
 
 /** The commands after `position` and up to `last` that fit one message. */
 export function commandsForMessage(step: Step, position: number, last: number): Command[] {
@@ -98,7 +115,20 @@ export function accept(step: Step, position: number, ballot: number, command: Co
   assert(position > durable.machine.applied, 'what is decided stays as it is')
   assert(position <= lengthOf(durable) + 1, 'instances are accepted in order')
   put(step, { position, ballot, command, digest: digestOf(durable, position, command) })
-  followAfter(step, position)
+  if (command.kind === 'members') dropAfter(step, position)
+  else followAfter(step, position)
+}
+
+/**
+ * What was accepted after a change of members, in whatever ballot, was accepted for other members, and is not
+ * decided (rule P7).
+ */
+export function dropAfter(step: Step, position: number): void {
+  const { durable, soft } = step.state
+  for (const entry of durable.log.splice(position - baseOf(durable))) {
+    soft.logWeight -= weightOf(entry)
+    forget(step, logKey(entry.position))
+  }
 }
 
 /** What was accepted after this place in an older ballot follows other commands now. */

@@ -1,4 +1,5 @@
 /** All messages of this protocol. `decided` always says how far the sender has applied the log. */
+import type { OfSet } from '../members/sets.ts'
 import type { ParticipantId } from '../protocol.ts'
 import type { SnapshotMessage } from '../snapshots.ts'
 import type { Command } from './commands.ts'
@@ -22,6 +23,8 @@ export interface ProposeMessage {
   readonly digest: string | null
   readonly commands: readonly Command[]
   readonly decided: number
+  /** The set of members of which a majority has promised this ballot. Absent: the first one. */
+  readonly config?: number
 }
 
 /** Everything up to `through` is decided, or accepted by the sender in this ballot. */
@@ -45,6 +48,8 @@ export interface DecisionMessage {
 export interface PrepareMessage {
   readonly type: 'prepare'
   readonly ballot: number
+  /** Earlier versions do not say it. */
+  readonly decided?: number
 }
 
 export interface PromiseMessage {
@@ -54,6 +59,8 @@ export interface PromiseMessage {
   readonly digest: string
   /** What the sender has accepted after `decided`. */
   readonly entries: readonly Entry[]
+  /** The set of members at that place. Absent: the first one. */
+  readonly config?: number
 }
 
 export interface RejectMessage {
@@ -119,6 +126,43 @@ export interface SnapshotOfferMessage {
   readonly decided: number
 }
 
+// ---------------------------------------------------------------- other members
+
+/** An operator wants the receiver to be a member: it should say that it is there (learner.ts). */
+export interface InviteMessage {
+  readonly type: 'invite'
+  readonly decided: number
+}
+
+/** The sender is no member, and has applied the log up to `decided`. */
+export interface JoinMessage {
+  readonly type: 'join'
+  readonly incarnation: number
+  /** Where it is, as the set of members says it. Absent: an empty address. */
+  readonly address?: string
+  readonly decided: number
+  /** It has been brought up to date before. */
+  readonly isPrimed: boolean
+}
+
+/** The receiver is not among the members. A hint who is. */
+export interface ElsewhereMessage extends OfSet {
+  readonly type: 'elsewhere'
+  readonly decided: number
+}
+
+/** The receiver is a member, and may not have everything from before the set. */
+export interface HandoverMessage {
+  readonly type: 'handover'
+  readonly decided: number
+}
+
+/** The answer of one that has. */
+export interface InstalledMessage {
+  readonly type: 'installed'
+  readonly decided: number
+}
+
 /** The state after all that is decided in `machine`. */
 export interface SnapshotPoint {
   readonly ballot: number
@@ -140,4 +184,9 @@ export type ConsensusMessage =
   | CatchUpRequestMessage
   | CatchUpMessage
   | SnapshotOfferMessage
+  | InviteMessage
+  | JoinMessage
+  | ElsewhereMessage
+  | HandoverMessage
+  | InstalledMessage
   | SnapshotMessage<SnapshotPoint>

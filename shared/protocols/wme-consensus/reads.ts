@@ -5,6 +5,7 @@
  */
 import type { UserInput } from '../protocol.ts'
 import { refuse } from '../refusals.ts'
+import { lastNumber } from './commands.ts'
 import { emit, isFree, type Step, submit } from './step.ts'
 
 export function onRead(step: Step, event: Extract<UserInput, { type: 'read' }>): void {
@@ -29,8 +30,8 @@ export function onCancelRead(step: Step, event: Extract<UserInput, { type: 'canc
 export function proceedReads(step: Step): void {
   const { durable, soft } = step.state
   if (soft.reads.length === 0) return
-  const { applied: sequence, numbers } = durable.machine
-  const passed = numbers.reading[step.context.config.self]!
+  const { applied: sequence } = durable.machine
+  const passed = lastNumber(durable.machine, 'reading', step.context.config.self)
   const isReadable = (read: { barrier: number | null }) => read.barrier !== null && read.barrier <= passed
   for (const read of soft.reads) {
     if (isReadable(read)) emit(step, { type: 'readable', request: read.request, sequence })

@@ -13,6 +13,7 @@ import type { Replica } from '../../resource/replica.ts'
 import { NOBODY_ASKED } from '../asking.ts'
 import { firstBallot } from '../ballots.ts'
 import { beginRecovery, endRecovery, replicaRestorers } from '../guarded/replica-records.ts'
+import { slots } from '../members/sets.ts'
 import type { Context, ParticipantConfig } from '../protocol.ts'
 import { parts, restoreAll } from '../records.ts'
 import { EMPTY_LOG } from '../running-digest.ts'
@@ -44,6 +45,7 @@ export function initialDurable(config: ParticipantConfig, replica: Replica): Dur
     },
     stub: { phase: 'outside', usedFence: 0, grant: null, pendingOperation: null, endings: [] },
     lanes: { asking: idle, inside: idle, reading: idle },
+    handover: { config: 0 },
     waiters: [],
     replica,
   }
@@ -53,7 +55,7 @@ export function recover(context: Context, records: Iterable<readonly [string, Js
   const recovery = beginRecovery(context.resource)
   const durable = initialDurable(context.config, recovery.replica)
   const hasRecords = restoreAll(records, {
-    ...parts(durable, 'membership', 'acceptor', 'machine', 'stub'),
+    ...parts(durable, 'membership', 'acceptor', 'machine', 'stub', 'handover'),
     lane: (value, name) => Object.assign(durable.lanes, { [name]: value }),
     log: value => durable.log.push(value as unknown as Entry),
     waiter: value => durable.waiters.push(value as unknown as Waiter),
@@ -65,23 +67,29 @@ export function recover(context: Context, records: Iterable<readonly [string, Js
   return { durable, soft: createSoft(context.config, durable) }
 }
 
-function createSoft({ participants }: ParticipantConfig, durable: Durable): Soft {
+function createSoft(config: ParticipantConfig, durable: Durable): Soft {
+  const size = slots(config, durable.machine)
   return {
     acknowledged: {
       ballot: durable.acceptor.promised,
-      through: new Array(participants + 1).fill(0),
-      claims: new Array(participants + 1).fill(null),
+      through: new Array(size).fill(0),
+      claims: new Array(size).fill(null),
     },
     logWeight: durable.log.reduce((total, entry) => total + weightOf(entry), 0),
     // What was proposed before a restart counts as sent; the repeats take care of what was not.
-    sent: new Array(participants + 1).fill(lengthOf(durable)),
+    sent: new Array(size).fill(lengthOf(durable)),
     told: durable.machine.applied,
     candidacy: null,
     requested: [],
+    changes: [],
+    asked: [],
+    installed: [],
+    hint: null,
+    calls: 0,
     ejection: null,
     ejects: [],
     reads: [],
-    detector: createDetector(participants),
+    detector: createDetector(size - 1),
     watched: [],
     silent: [],
     beat: { dueAt: 0, isExcused: false, repeatedAt: null },

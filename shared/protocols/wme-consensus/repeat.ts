@@ -4,13 +4,13 @@
  */
 
 import { endAsking, isAsking, passOver } from '../asking.ts'
-import { proposerOf as coordinatorOf } from '../ballots.ts'
 import type { ParticipantId } from '../protocol.ts'
 import { countRepeat, keepRepeating } from '../retransmission.ts'
 import { repeatPrepare } from './candidacy.ts'
 import { repeatSnapshotRequest, sendCatchUp } from './catch-up.ts'
 import { ownCommands, sendProposalsTo } from './instances.ts'
 import { baseOf, isCoordinator, lengthOf } from './log.ts'
+import { coordinatorOf, isAlone, membersOf, peersOf } from './members.ts'
 import { sayStillWaiting, sendRequest } from './requests.ts'
 import { type Step, send } from './step.ts'
 import { isQueued, isWaiting } from './waiting.ts'
@@ -23,8 +23,10 @@ export function armRepeatTimer(step: Step): void {
 }
 
 function isUnanswered(step: Step): boolean {
-  const { soft } = step.state
-  if (step.context.config.participants === 1) return false
+  const { durable, soft } = step.state
+  const { status } = durable.membership
+  if (status !== 'member') return soft.incoming !== null
+  if (isAlone(step)) return false
   if (ownCommands(step).length > 0 || isQueued(step) || soft.incoming !== null) return true
   if (!isWaitedFor(step) && soft.idleRepeats >= step.context.config.limits.idleRepeats) return false
   if (soft.candidacy !== null || isAsking(soft)) return true
@@ -39,13 +41,8 @@ function isWaitedFor(step: Step): boolean {
 /** The coordinator makes sure that all accept what it has proposed. */
 function laggards(step: Step): ParticipantId[] {
   const { durable, soft } = step.state
-  const { self, participants } = step.context.config
-  const behind: ParticipantId[] = []
-  if (!isCoordinator(step)) return behind
-  for (let peer = 1; peer <= participants; peer++) {
-    if (peer !== self && soft.acknowledged.through[peer]! < lengthOf(durable)) behind.push(peer)
-  }
-  return behind
+  if (!isCoordinator(step)) return []
+  return peersOf(step).filter(peer => (soft.acknowledged.through[peer] ?? 0) < lengthOf(durable))
 }
 
 /** Whether something was accepted here whose decision has not come. */
@@ -61,6 +58,7 @@ export function onRepeatTimer(step: Step): void {
   soft.idleRepeats = Math.min(soft.idleRepeats + 1, idleRepeats)
   passOver(soft)
   repeatSnapshotRequest(step)
+  if (step.state.durable.membership.status !== 'member') return
   sendRequest(step)
   sayStillWaiting(step)
   repeatPrepare(step)
@@ -72,7 +70,7 @@ function repeatProposals(step: Step, peer: ParticipantId): void {
   const { durable, soft } = step.state
   // After a restart it is not known how far the others are. A participant that is further behind than this
   // says so.
-  const after = soft.acknowledged.through[peer]! || durable.machine.applied
+  const after = (soft.acknowledged.through[peer] ?? 0) || durable.machine.applied
   if (after < baseOf(durable)) sendCatchUp(step, peer, after)
   else sendProposalsTo(step, peer, after)
 }
@@ -82,10 +80,11 @@ function repeatProposals(step: Step, peer: ParticipantId): void {
  */
 function askAnyPeer(step: Step): void {
   const { durable, soft } = step.state
-  const { self, participants } = step.context.config
-  const first = coordinatorOf(durable.acceptor.promised)
-  soft.guesses = (soft.guesses + 1) % participants
-  let peer = ((first - 1 + soft.guesses) % participants) + 1
+  const { self } = step.context.config
+  const members = membersOf(step)
+  const first = coordinatorOf(step)
+  soft.guesses = (soft.guesses + 1) % members.length
+  let peer = members[(members.indexOf(first) + soft.guesses) % members.length]!
   if (peer === self) peer = first
   if (peer !== self) send(step, peer, { type: 'catch-up-request', decided: durable.machine.applied })
 }

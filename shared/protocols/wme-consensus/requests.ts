@@ -8,9 +8,11 @@
 import { fittingEntries } from '../log-weight.ts'
 import type { ParticipantId } from '../protocol.ts'
 import { sendCatchUp } from './catch-up.ts'
-import { type Command, isOver, isSameCommand, laneOf } from './commands.ts'
+import { noteAsked } from './change-of-members.ts'
+import { type Command, isNumbered, isOver, isSameCommand, laneOf } from './commands.ts'
 import { ownCommands } from './instances.ts'
 import { isCoordinator, weightOf } from './log.ts'
+import { isAlone } from './members.ts'
 import type { RequestMessage } from './messages.ts'
 import { broadcast, restartRepeats, type Step, send } from './step.ts'
 import { isQueued, noteWaitingElsewhere } from './waiting.ts'
@@ -40,7 +42,7 @@ export function sayStillWaiting(step: Step): void {
 export function announceCommands(step: Step): void {
   if (!step.hasCommand) return
   sendRequest(step)
-  if (step.context.config.participants > 1) restartRepeats(step)
+  if (!isAlone(step)) restartRepeats(step)
 }
 
 export function onRequest(step: Step, from: ParticipantId, message: RequestMessage): void {
@@ -48,7 +50,9 @@ export function onRequest(step: Step, from: ParticipantId, message: RequestMessa
   const { self } = step.context.config
   for (const command of message.commands) {
     const isOwn = command.kind !== 'eject' && command.participant === self
-    if (!isOwn && !isOver(machine, command)) remember(step, command)
+    if (isOwn || isOver(machine, command)) continue
+    if (command.kind === 'members') noteAsked(step, command)
+    else remember(step, command)
   }
   noteWaitingElsewhere(step)
   // A participant that asks for what is decided missed the decision, and may not reach the coordinator.
@@ -69,7 +73,7 @@ function remember(step: Step, command: Command): void {
 
 /** Its requester has taken it back and wants something else. */
 function isOutdated(command: Command, by: Command): boolean {
-  if (command.kind === 'eject' || by.kind === 'eject') return false
+  if (!isNumbered(command) || !isNumbered(by)) return false
   return (
     command.participant === by.participant && laneOf(command) === laneOf(by) && command.number < by.number
   )
@@ -85,7 +89,9 @@ export function forgetDecided(step: Step): void {
 
 /** A participant that cannot reach the coordinator itself is helped by one that can. */
 export function passOn(step: Step, requester: ParticipantId, coordinator: ParticipantId): void {
-  const commands = step.state.soft.requested.filter(command => isFor(requester, command))
+  const { requested, asked } = step.state.soft
+  const all: Command[] = [...requested, ...asked.map(({ command }) => command)]
+  const commands = all.filter(command => isFor(requester, command))
   const { applied: decided } = step.state.durable.machine
   if (commands.length > 0) send(step, coordinator, { type: 'request', commands, decided })
 }

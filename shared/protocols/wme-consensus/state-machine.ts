@@ -6,12 +6,22 @@
  */
 import { invoke } from '../../resource/replica.ts'
 import { saveResponse } from '../guarded/replica-records.ts'
+import { highestAfter, isSet } from '../members/changes.ts'
 import type { ParticipantId } from '../protocol.ts'
 import { startFence } from '../start-fence.ts'
-import { type Command, isOver, laneOf, type NumberedCommand, type OperationCommand } from './commands.ts'
+import { enterSet } from './change-of-members.ts'
+import {
+  type Command,
+  isNumbered,
+  isOver,
+  laneOf,
+  type MembersCommand,
+  type NumberedCommand,
+  type OperationCommand,
+} from './commands.ts'
 import { deliverOutcome, loseGrant, release } from './grants.ts'
 import { entryAt, truncate } from './log.ts'
-import type { Machine } from './state.ts'
+import type { Machine, Request } from './state.ts'
 import { assert, clearLane, emit, type Step, save } from './step.ts'
 
 /** Everything up to `position` is decided: applies what is not applied yet, all in one transaction. */
@@ -29,7 +39,7 @@ export function applyThrough(step: Step, position: number): void {
 
 function apply(step: Step, position: number, command: Command): void {
   if (isOver(step.state.durable.machine, command)) return
-  if (command.kind !== 'eject') note(step, command)
+  if (isNumbered(command)) note(step, command)
   switch (command.kind) {
     case 'enter':
       return enqueue(step, position, command.participant, command.number)
@@ -43,6 +53,8 @@ function apply(step: Step, position: number, command: Command): void {
       return
     case 'eject':
       return eject(step, position, command)
+    case 'members':
+      return changeMembers(step, position, command)
     default:
       return command satisfies never
   }
@@ -59,7 +71,9 @@ function note(step: Step, command: NumberedCommand): void {
   const { machine, lanes } = step.state.durable
   const { participant, number } = command
   const lane = laneOf(command)
-  const ofLane = machine.numbers[lane].with(participant, number)
+  const ofLane = [...machine.numbers[lane]]
+  while (ofLane.length <= participant) ofLane.push(0)
+  ofLane[participant] = number
   change(step, { numbers: { ...machine.numbers, [lane]: ofLane } })
   if (participant === step.context.config.self && lanes[lane].number === number) clearLane(step, lane)
 }
@@ -111,6 +125,34 @@ function grantNext(step: Step, position: number): void {
   const fence = startFence(step.context.config) + position
   change(step, { holder: { ...first, fence }, latestFence: fence, queue: rest })
   emit(step, { type: 'granted', sequence: position, fence, to: first.participant })
+}
+
+/**
+ * From the next instance on these are the members (rule M1). A holder that is none of them is out, and so are
+ * those that wait there (rule M9).
+ */
+function changeMembers(step: Step, position: number, command: MembersCommand): void {
+  const { machine } = step.state.durable
+  const { config } = step.context
+  const { id, members, primed } = command
+  if (!isSet(config, machine, command)) return
+  const isStaying = ({ participant }: Request) => members[participant] !== undefined
+  const incarnations = Object.entries({ ...machine.set?.incarnations, ...primed }).filter(
+    ([participant]) => members[participant] !== undefined,
+  )
+  change(step, {
+    set: {
+      members,
+      config: position,
+      highest: highestAfter(config, machine, command),
+      change: id,
+      incarnations: Object.fromEntries(incarnations),
+    },
+    holder: machine.holder !== null && isStaying(machine.holder) ? machine.holder : null,
+    queue: machine.queue.filter(isStaying),
+  })
+  enterSet(step)
+  grantNext(step, position)
 }
 
 // ---------------------------------------------------------------- the resource

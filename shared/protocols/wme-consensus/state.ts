@@ -9,12 +9,14 @@ import type { Detector } from '../../detector.ts'
 import type { Replica } from '../../resource/replica.ts'
 import type { Asking } from '../asking.ts'
 import type { Grant, PendingOperation as GuardedOperation } from '../guarded/grants.ts'
+import type { Incarnations, RequestedChange } from '../members/changes.ts'
+import type { MemberSet, OfSet } from '../members/sets.ts'
 import type { Ending, ParticipantId } from '../protocol.ts'
 import type { Claim } from '../running-digest.ts'
 import type { Outgoing } from '../snapshots.ts'
 import type { SetTimers } from '../step.ts'
 import type { Waiter } from '../waiting-users.ts'
-import type { Command, EjectCommand, Lane, NumberedCommand } from './commands.ts'
+import type { Command, EjectCommand, Lane, MembersCommand, NumberedCommand } from './commands.ts'
 import type { PromiseMessage, SnapshotPoint } from './messages.ts'
 
 export type { Grant, Waiter }
@@ -37,6 +39,7 @@ export interface Durable {
   machine: Machine
   stub: Stub
   lanes: { [lane in Lane]: OwnLane }
+  handover: Handover
   /** Local users that wait, in order of arrival. */
   waiters: Waiter[]
   replica: Replica
@@ -48,9 +51,20 @@ export type Membership =
   | { readonly status: 'member' }
   /**
    * Its storage was lost, and with it what it promised and accepted, so it must not vote (trap D2). It is not
-   * taken back: this baseline goes on with the others and refuses the users of this participant.
+   * taken back: this baseline goes on with the others and refuses the users of this participant. An operator
+   * may replace it by another one.
    */
   | { readonly status: 'excluded' }
+  /** No member yet: it has no vote, but may have been brought up to date (learner.ts). */
+  | { readonly status: 'joining'; readonly incarnation: number; readonly isPrimed?: true }
+  /** Not a member any more, for good. `hasData`: others may still need what it has (handover.ts). */
+  | { readonly status: 'removed'; readonly hasData: boolean }
+
+/** What this participant knows about the set of members, beyond what is decided. */
+export interface Handover {
+  /** A majority of this set is known to have everything from before it. */
+  readonly config: number
+}
 
 /** Multi-Paxos: one promise for all instances that are not decided yet. */
 export interface Acceptor {
@@ -64,6 +78,8 @@ export interface Acceptor {
    * propose. -1: none.
    */
   readonly prepared: number
+  /** The set of members of which a majority has promised it (rule P6). Absent: the first one. */
+  readonly preparedFor?: number
 }
 
 /** One consensus instance. */
@@ -77,7 +93,7 @@ export interface Entry {
 }
 
 /** The replicated state machine without the resource: equal at all participants that have applied as much. */
-export interface Machine {
+export interface Machine extends OfSet<ConsensusSet> {
   /** All instances up to here are decided and applied. */
   readonly applied: number
   /** The digest of the commands up to there (running-digest.ts). */
@@ -91,6 +107,11 @@ export interface Machine {
   readonly numbers: { readonly [lane in Lane]: readonly number[] }
   /** A field of the replica's table of results. It is here so that it is written in the same record. */
   readonly droppedThrough: number
+}
+
+export interface ConsensusSet extends MemberSet {
+  /** The lives in which those came that the lock was not born with: no other life of theirs is a member. */
+  readonly incarnations: Incarnations
 }
 
 export interface Request {
@@ -150,6 +171,16 @@ export interface Soft extends Asking {
   candidacy: { ballot: number; promises: (PromiseMessage | null)[] } | null
   /** Commands of others that are not decided yet. */
   requested: Command[]
+  /** Operators' changes of the members that this participant was asked for. */
+  changes: RequestedChange[]
+  /** Those that it wants decided, here or elsewhere, at most one for each participant. */
+  asked: AskedChange[]
+  /** Members that are known to have everything from before the set. */
+  installed: ParticipantId[]
+  /** Who the members are, as somebody said, while this participant is none. */
+  hint: (OfSet & { readonly decided: number }) | null
+  /** How often what concerns the members was said again since there was something new. */
+  calls: number
   /** This participant's own wish to force the holder out. */
   ejection: EjectCommand | null
   /** Operators' requests that wait until the holder with this fence is out. */
@@ -184,4 +215,14 @@ export interface Soft extends Asking {
   timers: SetTimers<TimerName>
 }
 
-export type TimerName = 'repeat' | 'heartbeat' | 'ttl' | 'wait' | 'snapshot'
+export interface AskedChange {
+  readonly command: MembersCommand
+  /** It counts as long as it is asked for: the participant that wants it repeats it. */
+  readonly until: number
+  /** How long the coordinator waits for a holder that has to go. */
+  readonly drainUntil: number
+  /** Those that have shown since that they are there. */
+  readonly heard: readonly ParticipantId[]
+}
+
+export type TimerName = 'repeat' | 'heartbeat' | 'ttl' | 'wait' | 'snapshot' | 'members'

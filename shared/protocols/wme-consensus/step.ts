@@ -2,12 +2,13 @@
 import { mayAsk } from '../asking.ts'
 import type { Context, ParticipantId } from '../protocol.ts'
 import { assert, beginStepOf, type StepOf, save, send } from '../step.ts'
-import { type EjectCommand, type Lane, laneOf, type NumberedCommand } from './commands.ts'
+import { type EjectCommand, type Lane, laneOf, lastNumber, type NumberedCommand } from './commands.ts'
+import { peersOf } from './members.ts'
 import type { ConsensusMessage } from './messages.ts'
 import type { ConsensusState, Durable, Round, Soft, Stub, TimerName } from './state.ts'
 
 export { restartRepeats } from '../retransmission.ts'
-export { assert, broadcast, cancelTimer, emit, forget, save, send, setTimer, takeEffects } from '../step.ts'
+export { assert, cancelTimer, emit, forget, save, send, setTimer, takeEffects } from '../step.ts'
 
 export interface Step extends StepOf<ConsensusMessage, TimerName> {
   readonly state: ConsensusState
@@ -17,11 +18,24 @@ export interface Step extends StepOf<ConsensusMessage, TimerName> {
   hasCommand: boolean
   /** There are new proposals of this coordinator. They leave together at the end of the step. */
   hasProposals: boolean
+  /** The set of members has changed in this step. */
+  hasNewSet: boolean
 }
 
 export function beginStep(context: Context, state: ConsensusState, now: number): Step {
   const step = beginStepOf<ConsensusMessage, TimerName>(context, now, state.soft.timers)
-  return Object.assign(step, { state, localQueue: state.durable, hasCommand: false, hasProposals: false })
+  return Object.assign(step, {
+    state,
+    localQueue: state.durable,
+    hasCommand: false,
+    hasProposals: false,
+    hasNewSet: false,
+  })
+}
+
+/** To all other members. */
+export function broadcast(step: Step, body: ConsensusMessage): void {
+  for (const peer of peersOf(step)) send(step, peer, body)
 }
 
 export function changeStub(step: Step, change: Partial<Stub>): void {
@@ -52,7 +66,7 @@ export function submit(step: Step, command: WithoutNumber<NumberedCommand>): num
   assert(lanes[lane].command === null, 'one command at a time in each lane')
   const participant = step.context.config.self
   // A core of this participant that was given up before the lock was born may have asked for something.
-  const number = Math.max(lanes[lane].number, machine.numbers[lane][participant]!) + 1
+  const number = Math.max(lanes[lane].number, lastNumber(machine, lane, participant)) + 1
   changeLane(step, lane, number, { ...command, participant, number } as NumberedCommand)
   step.hasCommand = true
   return number

@@ -8,11 +8,12 @@
  */
 
 import * as detector from '../../detector.ts'
-import { proposerOf as coordinatorOf } from '../ballots.ts'
+import { slots } from '../members/sets.ts'
 import type { ParticipantId } from '../protocol.ts'
-import { majority } from '../quorum.ts'
 import { startBallot } from './candidacy.ts'
+import { noteHeard } from './change-of-members.ts'
 import { promise } from './log.ts'
+import { coordinatorOf, isMember, majorityOf, membersOf, peersOf } from './members.ts'
 import type { AliveMessage, InquiryMessage, InquiryReplyMessage, PingMessage } from './messages.ts'
 import { passOn } from './requests.ts'
 import type { Round } from './state.ts'
@@ -26,9 +27,9 @@ const LATE = 1 / 4
 
 /** The peers without which what is waited for here, or elsewhere, does not come. */
 function peersFor(step: Step, isWaiting: boolean, isQueued: boolean): ParticipantId[] {
-  const { acceptor, machine } = step.state.durable
+  const { machine } = step.state.durable
   if (!isWaiting) return []
-  const needed = new Set([coordinatorOf(acceptor.promised)])
+  const needed = new Set([coordinatorOf(step)])
   if (machine.holder !== null && isQueued) needed.add(machine.holder.participant)
   needed.delete(step.context.config.self)
   return [...needed]
@@ -46,6 +47,7 @@ export function updateWatch(step: Step): void {
   const needed = neededPeers(step)
   const isQueueLong = durable.machine.queue.length > 0
   const elsewhere = peersFor(step, isWaitingElsewhere(step), isQueueLong)
+  for (const about of Object.keys(soft.voters)) if (!isMember(step, Number(about))) delete soft.voters[about]
   const watched = [...new Set([...needed, ...elsewhere, ...Object.keys(soft.voters).map(Number)])]
   const fresh = watched.filter(peer => !soft.watched.includes(peer))
   for (const peer of fresh) {
@@ -126,7 +128,7 @@ function position(step: Step): { ballot: number; decided: number } {
   return { ballot: acceptor.promised, decided: machine.applied }
 }
 
-function sendPing(step: Step, peer: ParticipantId): void {
+export function sendPing(step: Step, peer: ParticipantId): void {
   const ping = detector.noteAsked(step.state.soft.detector, peer, step.now)
   send(step, peer, { type: 'ping', ...position(step), ping })
 }
@@ -143,6 +145,7 @@ export function onPing(step: Step, from: ParticipantId, message: PingMessage): v
 export function onAlive(step: Step, from: ParticipantId, message: AliveMessage): void {
   const { soft } = step.state
   learn(step, from, message)
+  noteHeard(step, from)
   if (message.ping !== undefined) detector.noteAnswered(soft.detector, from, message.ping, step.now)
   detector.heard(soft.detector, from, step.context.config.timing)
   soft.silent = soft.silent.filter(peer => peer !== from)
@@ -174,17 +177,16 @@ function becomeSilent(step: Step, peer: ParticipantId, cause: detector.Cause): v
 /** The question is repeated at each heartbeat, under the same name, until it is answered or refuted. */
 function inquire(step: Step, about: ParticipantId): void {
   const { soft } = step.state
-  const { self, participants } = step.context.config
+  const { config } = step.context
   let inquiry = soft.inquiries[about]
   if (inquiry === undefined) {
-    inquiry = { round: nextRound(soft), agreed: new Array(participants + 1).fill(false) }
-    inquiry.agreed[self] = true
+    const size = slots(config, step.state.durable.machine)
+    inquiry = { round: nextRound(soft), agreed: new Array(size).fill(false) }
+    inquiry.agreed[config.self] = true
     soft.inquiries[about] = inquiry
   }
-  for (let peer = 1; peer <= participants; peer++) {
-    if (peer !== self && peer !== about)
-      send(step, peer, { type: 'inquiry', about, round: inquiry.round, ...position(step) })
-  }
+  for (const peer of peersOf(step))
+    if (peer !== about) send(step, peer, { type: 'inquiry', about, round: inquiry.round, ...position(step) })
 }
 
 /**
@@ -214,12 +216,11 @@ export function onInquiryReply(step: Step, from: ParticipantId, message: Inquiry
   const inquiry = soft.inquiries[about]
   if (inquiry?.round !== round) return
   inquiry.agreed[from] = true
-  if (inquiry.agreed.filter(Boolean).length < majority(step.context.config.participants)) return
+  if (membersOf(step).filter(member => inquiry.agreed[member]).length < majorityOf(step)) return
   delete soft.inquiries[about]
-  const { acceptor, machine } = durable
-  const { holder } = machine
+  const { holder } = durable.machine
   // What is submitted already is repeated in its own time.
   if (holder?.participant === about && isQueued(step) && soft.ejection?.fence !== holder.fence)
     submitEjection(step, { kind: 'eject', fence: holder.fence, reason: 'suspected' })
-  if (coordinatorOf(acceptor.promised) === about) startBallot(step)
+  if (coordinatorOf(step) === about) startBallot(step)
 }

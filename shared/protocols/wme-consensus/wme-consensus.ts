@@ -15,15 +15,19 @@
 import { emptyReplica } from '../../resource/replica.ts'
 import { dispatch, type Handlers } from '../dispatch.ts'
 import { saveCells } from '../guarded/replica-records.ts'
-import type { Context, Effect, Input, ParticipantId, Protocol } from '../protocol.ts'
+import type { Context, Effect, Input, ParticipantId, Protocol, Refusal, UserInput } from '../protocol.ts'
 import { NOT_A_MEMBER, refuseUnsupported } from '../refusals.ts'
 import * as snapshots from '../snapshots.ts'
 import * as waiting from '../waiting-users.ts'
 import * as candidacy from './candidacy.ts'
 import * as catchUp from './catch-up.ts'
+import * as changes from './change-of-members.ts'
 import * as grants from './grants.ts'
 import { guarded } from './guarded.ts'
+import * as handover from './handover.ts'
 import * as instances from './instances.ts'
+import * as learner from './learner.ts'
+import * as members from './members.ts'
 import type { ConsensusMessage } from './messages.ts'
 import * as operators from './operators.ts'
 import * as reads from './reads.ts'
@@ -44,10 +48,15 @@ export const wmeConsensus: Protocol<ConsensusState, ConsensusMessage> = {
     const step = beginStep(context, state, input.now)
     dispatch(handlers, step, input)
     if (isMember(step)) finish(step)
+    handover.dropData(step)
+    changes.settleChanges(step)
+    repeat.armRepeatTimer(step)
+    changes.armMembersTimer(step)
     return takeEffects(step)
   },
   view,
   guarded,
+  changesMembers: () => true,
 }
 
 const isMember = (step: Step): boolean => step.state.durable.membership.status === 'member'
@@ -58,20 +67,21 @@ const isMember = (step: Step): boolean => step.state.durable.membership.status =
  */
 function finish(step: Step): void {
   const { soft } = step.state
-  candidacy.concludeCandidacy(step)
   // A participant that is a majority by itself decides at once, and goes on from there.
   do {
     requests.forgetDecided(step)
     users.proceed(step)
     reads.proceedReads(step)
+    changes.followChanges(step)
+    // A ballot of the members before is none of the new ones (rule P6).
+    if (step.hasNewSet || isWaiting(step) || soft.requested.length > 0) candidacy.resumeCandidacy(step)
+    candidacy.concludeCandidacy(step)
   } while (instances.proposeAwaited(step))
   operators.settleEjects(step)
-  if (isWaiting(step) || soft.requested.length > 0) candidacy.resumeCandidacy(step)
   requests.announceCommands(step)
   if (step.hasProposals) instances.sendProposals(step)
   instances.tellDecision(step)
   suspicion.updateWatch(step)
-  repeat.armRepeatTimer(step)
 }
 
 // ---------------------------------------------------------------- start
@@ -81,8 +91,13 @@ function onStart(step: Step, genesis: boolean, incarnation: number): void {
   soft.life = incarnation
   if (durable.membership.status === 'blank') {
     if (genesis) initializeMember(step)
-    else changeMembership(step, { status: 'excluded' })
+    // One that the lock was born with has lost what it had. One that comes later may never have had anything.
+    else if (step.context.config.self <= step.context.config.participants)
+      changeMembership(step, { status: 'excluded' })
+    else startJoining(step, incarnation)
   }
+  if (durable.membership.status === 'joining') return learner.sendJoin(step)
+  handover.sendHandover(step)
   grants.resumeGrant(step)
   waiting.setWaitTimer(step)
 }
@@ -97,6 +112,12 @@ function initializeMember(step: Step): void {
   saveCells(step, durable.replica.cells)
 }
 
+/** The incarnation is durable before anybody is asked (rule M3). */
+function startJoining(step: Step, incarnation: number): void {
+  changeMembership(step, { status: 'joining', incarnation })
+  saveCells(step, step.state.durable.replica.cells)
+}
+
 function changeMembership(step: Step, membership: Membership): void {
   step.state.durable.membership = membership
   save(step, 'membership', membership)
@@ -105,6 +126,30 @@ function changeMembership(step: Step, membership: Membership): void {
 // ---------------------------------------------------------------- messages
 
 function onMessage(step: Step, from: ParticipantId, message: ConsensusMessage): void {
+  const { status } = step.state.durable.membership
+  if (status === 'blank' || status === 'excluded') return
+  handover.noteInstalled(step, from, message)
+  if (status === 'joining') return learner.onMessageWhenJoining(step, from, message)
+  if (status === 'removed') return learner.onMessageWhenRemoved(step, from, message)
+  if (learner.onHelp(step, from, message)) return
+  switch (message.type) {
+    case 'join':
+      return learner.onJoin(step, from, message)
+    case 'elsewhere':
+      return learner.onElsewhere(step, message)
+    case 'handover':
+      return handover.onHandover(step, from, message)
+    case 'catch-up-request':
+      return catchUp.onCatchUpRequest(step, from, message)
+    case 'snapshot-request':
+      return catchUp.onSnapshotRequest(step, from, message)
+  }
+  if (members.isMember(step, from)) onMessageOfMember(step, from, message)
+  else learner.onStranger(step, from, message)
+}
+
+/** What is counted. */
+function onMessageOfMember(step: Step, from: ParticipantId, message: ConsensusMessage): void {
   switch (message.type) {
     case 'request':
       return requests.onRequest(step, from, message)
@@ -128,31 +173,23 @@ function onMessage(step: Step, from: ParticipantId, message: ConsensusMessage): 
       return suspicion.onInquiry(step, from, message)
     case 'inquiry-reply':
       return suspicion.onInquiryReply(step, from, message)
-    case 'catch-up-request':
-      return catchUp.onCatchUpRequest(step, from, message)
-    case 'catch-up':
-      return catchUp.onCatchUp(step, from, message)
-    case 'snapshot-offer':
-      return catchUp.onSnapshotOffer(step, from, message)
-    case 'snapshot-request':
-      return catchUp.onSnapshotRequest(step, from, message)
-    case 'snapshot-page':
-      return catchUp.onSnapshotPage(step, from, message)
-    case 'snapshot-gone':
-      return snapshots.onSnapshotGone(step, from, message)
-    default:
-      return message satisfies never
   }
 }
 
 // ---------------------------------------------------------------- all inputs
 
+/** Whoever asks about the past is answered by a participant that was removed, too. */
+function refusalOf(step: Step, { type }: UserInput): Refusal | null {
+  const { status } = step.state.durable.membership
+  if (status === 'member') return null
+  if (status !== 'removed') return NOT_A_MEMBER
+  return type === 'try' || type === 'read' || type === 'eject' ? handover.elsewhere(step) : null
+}
+
 const handlers: Handlers<Step, ConsensusMessage, TimerName> = {
   start: onStart,
-  message(step, from, message) {
-    if (isMember(step)) onMessage(step, from, message)
-  },
-  refusal: step => (isMember(step) ? null : NOT_A_MEMBER),
+  message: onMessage,
+  refusal: refusalOf,
   users: {
     try: users.onTry,
     issue: users.onIssue,
@@ -163,7 +200,7 @@ const handlers: Handlers<Step, ConsensusMessage, TimerName> = {
     read: reads.onRead,
     'cancel-read': reads.onCancelRead,
     membership: refuseUnsupported,
-    'change-members': refuseUnsupported,
+    'change-members': changes.onChangeMembers,
   },
   timers: {
     repeat: repeat.onRepeatTimer,
@@ -171,6 +208,9 @@ const handlers: Handlers<Step, ConsensusMessage, TimerName> = {
     ttl: grants.onTtlTimer,
     wait: waiting.onWaitTimer,
     snapshot: snapshots.onSnapshotTimer,
+    members: changes.onMembersTimer,
   },
-  unreachable: suspicion.onUnreachable,
+  unreachable(step, peer) {
+    if (isMember(step) && members.isMember(step, peer)) suspicion.onUnreachable(step, peer)
+  },
 }

@@ -7,6 +7,7 @@
 import type { ReplicaSnapshot } from '../../resource/replica.ts'
 import { endAsking } from '../asking.ts'
 import { replaceReplica } from '../guarded/replica-records.ts'
+import { withSet } from '../members/sets.ts'
 import type { ParticipantId } from '../protocol.ts'
 import type { SnapshotRequestMessage } from '../snapshots.ts'
 import * as snapshots from '../snapshots.ts'
@@ -25,7 +26,6 @@ import {
   ownerAfter,
   saveProgress,
 } from './log.ts'
-import { withSet } from './members.ts'
 import type {
   CatchUpMessage,
   CatchUpRequestMessage,

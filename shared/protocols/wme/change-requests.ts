@@ -2,69 +2,41 @@
  * How changes of the members come and go (change-of-members.ts): the participant that an operator has asked
  * invites the newcomers and asks the owner, the owner ends the epoch, and the operator is answered.
  */
-import type { ParticipantId, UserInput } from '../protocol.ts'
-import { refuse } from '../refusals.ts'
+import { isCurrent, isInForce, type ReadyChange } from '../members/changes.ts'
+import { createChangeRequests } from '../members/requests.ts'
+import type { ParticipantId } from '../protocol.ts'
 import { NOWHERE, sendCatchUp } from './catch-up.ts'
-import {
-  absentOf,
-  isCurrent,
-  isInForce,
-  isReady,
-  isSet,
-  type ProposedChange,
-  type ReadyChange,
-  type RequestedChange,
-  wanted,
-} from './change-of-members.ts'
+import type { ProposedChange } from './change-of-members.ts'
 import { seal } from './figure-2-termination.ts'
 import { elsewhere, isHandedOver } from './handover.ts'
 import { sendElsewhere } from './learner.ts'
-import { addressesIn, configIn, isMember } from './members.ts'
+import { isMember } from './members.ts'
 import type { ChangeMessage, JoinMessage } from './messages.ts'
 import { restartRepeats } from './repeat.ts'
-import { emit, type Step, send } from './step.ts'
-
-/** After so many invitations without an answer an operator is told that a newcomer cannot be reached. */
-const MAX_INVITATIONS = 40
+import { type Step, send } from './step.ts'
 
 // ---------------------------------------------------------------- the participant that was asked
 
-type ChangeEvent = Extract<UserInput, { type: 'change-members' }>
-
-export function onChangeMembers(step: Step, event: ChangeEvent): void {
-  const { durable, soft } = step.state
-  const { request, id, base, members } = event
-  if (soft.changes.some(change => change.request === request)) return
-  if (soft.changes.length >= step.context.config.limits.waiters)
-    return refuse(step, request, 'change-members', { code: 'too-many-waiters' })
-  const change: RequestedChange = { request, id, base, members, primed: {}, invitations: 0 }
-  if (isCurrent(step, change) && !isSet(step, change))
-    return refuse(step, request, 'change-members', { code: 'no-such-members' })
-  soft.changes.push(change)
-  if (durable.membership.status !== 'member') return
-  restartRepeats(step)
-  invite(step, change)
-}
+export const { onChangeMembers, settleChanges, wanted, ...requests } = createChangeRequests<Step>({
+  ofSet: ({ state }) => state.durable.epoch,
+  isMember: ({ state }) => state.durable.membership.status === 'member',
+  invite(step, newcomer) {
+    send(step, newcomer, { type: 'invite', epoch: step.state.durable.epoch.epoch })
+  },
+  restartRepeats: step => restartRepeats(step),
+  isHandedOver: step => isHandedOver(step),
+  refusal(step, change) {
+    const { epoch, membership } = step.state.durable
+    const isOver = membership.status === 'removed' && !isInForce(step.context.config, epoch, change)
+    return isOver ? elsewhere(step) : null
+  },
+})
 
 /** Called with the repeats: newcomers are invited again, and the owner is asked again. */
 export function repeatChanges(step: Step): void {
-  const { soft } = step.state
-  if (soft.changes.length === 0) return
+  if (step.state.soft.changes.length === 0) return
   sendChange(step)
-  const unready = soft.changes.filter(change => isCurrent(step, change) && !isReady(step, change))
-  const givenUp = unready.filter(({ invitations }) => invitations >= MAX_INVITATIONS)
-  soft.changes = soft.changes.filter(change => !givenUp.includes(change))
-  for (const change of givenUp) {
-    const participants = absentOf(step, change)
-    refuse(step, change.request, 'change-members', { code: 'not-reached', participants })
-  }
-  for (const change of unready) if (!givenUp.includes(change)) invite(step, change)
-}
-
-function invite(step: Step, change: RequestedChange): void {
-  const { epoch } = step.state.durable.epoch
-  change.invitations++
-  for (const newcomer of absentOf(step, change)) send(step, newcomer, { type: 'invite', epoch })
+  requests.repeatInvitations(step)
 }
 
 function sendChange(step: Step): void {
@@ -77,12 +49,12 @@ function sendChange(step: Step): void {
 /** A newcomer says that it is there, and perhaps that it has been brought up to date. */
 export function onNewcomer(step: Step, from: ParticipantId, message: JoinMessage): void {
   const { incarnation, address = '', position } = message
-  const isInvited = (change: RequestedChange) => isCurrent(step, change) && change.members[from] === address
-  const invited = isMember(step, from) ? [] : step.state.soft.changes.filter(isInvited)
-  if (invited.length === 0) return sendElsewhere(step, from)
+  const known = isMember(step, from)
+    ? 'stranger'
+    : requests.noteNewcomer(step, from, address, incarnation, position !== undefined)
+  if (known === 'stranger') return sendElsewhere(step, from)
   if (position === undefined) return sendCatchUp(step, from, NOWHERE)
-  if (invited.every(change => change.primed[from] === incarnation)) return
-  for (const change of invited) change.primed[from] = incarnation
+  if (known === 'invited') return
   restartRepeats(step)
   sendChange(step)
   endEpochForChange(step)
@@ -120,7 +92,8 @@ export function endEpochForChange(step: Step): void {
   if (own !== null) noteProposed(step, own)
   const { proposed } = soft
   if (proposed === null) return
-  if (step.now >= proposed.until || !isCurrent(step, proposed.change)) soft.proposed = null
+  const isOpen = step.now < proposed.until && isCurrent(step.context.config, durable.epoch, proposed.change)
+  if (!isOpen) soft.proposed = null
   else if (mayEndEpoch(step, proposed)) seal(step)
 }
 
@@ -134,29 +107,4 @@ function mayEndEpoch(step: Step, { change, drainUntil }: ProposedChange): boolea
   const { phase } = durable.stub
   if (phase !== 'idle' && phase !== 'requesting') return false
   return !soft.requests.some(({ participant }) => change.members[participant] !== undefined)
-}
-
-// ---------------------------------------------------------------- the answer
-
-/**
- * Called at the end of each step. A change is done when the members are those, and a majority of them has
- * everything (rule M5).
- */
-export function settleChanges(step: Step): void {
-  const { durable, soft } = step.state
-  if (soft.changes.length === 0) return
-  const { epoch, membership } = durable
-  const present = { configuration: configIn(epoch), members: addressesIn(step.context.config, epoch) }
-  const isSettled = (change: RequestedChange): boolean => {
-    const { request } = change
-    if (isInForce(step, change)) {
-      if (!isHandedOver(step)) return false
-      emit(step, { type: 'members-changed', request, ...present })
-    } else if (membership.status === 'removed') refuse(step, request, 'change-members', elsewhere(step))
-    else if (!isCurrent(step, change))
-      refuse(step, request, 'change-members', { code: 'other-members', ...present })
-    else return false
-    return true
-  }
-  soft.changes = soft.changes.filter(change => !isSettled(change))
 }

@@ -4,7 +4,10 @@
  * and an owner are proposed to consensus (paxos.ts). The decision ends the epoch: all participants apply the
  * rest, users that lost the token are ejected, and a new epoch begins.
  */
+
 import { answerMs, isSuspected } from '../../detector.ts'
+import type { Incarnations } from '../members/changes.ts'
+import { isIn, membersIn, type OfSet, withSet } from '../members/sets.ts'
 import type { ParticipantId } from '../protocol.ts'
 import { changeToPropose, composeMembers } from './change-of-members.ts'
 import { advanceCommitted } from './commit.ts'
@@ -22,16 +25,7 @@ import {
   push,
   rollBack,
 } from './log.ts'
-import {
-  configIn,
-  isIn,
-  isMember,
-  majorityOf,
-  membersIn,
-  type OfSet,
-  sayMembers,
-  withSet,
-} from './members.ts'
+import { isMember, majorityOf } from './members.ts'
 import type {
   AcceptedMessage,
   AcceptMessage,
@@ -44,7 +38,7 @@ import type {
 import * as paxos from './paxos.ts'
 import { restartRepeats } from './repeat.ts'
 import { resetForNewEpoch } from './soft.ts'
-import type { Entry, EpochRecord, Grant, Incarnations } from './state.ts'
+import type { Entry, EpochRecord, Grant } from './state.ts'
 import { askForCatchUp, broadcast, cancelTimer, changeStub, type Step, save, setTimer } from './step.ts'
 
 // ---------------------------------------------------------------- block := true, NEWEP
@@ -299,10 +293,9 @@ export function enterEpoch(step: Step, next: EpochRecord, entries: readonly Entr
   advanceCommitted(step, next.start)
   settlePendingFromResults(step)
 
-  const { incarnations, set } = durable.epoch
+  const { incarnations } = durable.epoch
   durable.epoch = next
   save(step, 'epoch', next)
-  if (configIn(next) !== configIn(withSet(set))) sayMembers(step)
   durable.paxos = paxos.INITIAL_PAXOS
   save(step, 'paxos', null)
   derive(step.context.config, step.state)

@@ -8,22 +8,15 @@
  * A newcomer calls those that it knows of. If it is told that it is no member, it falls silent after a while,
  * and answers whoever speaks to it: those that need it do.
  */
+
+import type { Incarnations } from '../members/changes.ts'
+import { isIn, isSelfIn, membersIn, type OfSet, sayMembers, withSet } from '../members/sets.ts'
 import type { ParticipantId } from '../protocol.ts'
 import { advanceCommitted } from './commit.ts'
 import { assertSameLog, derive, lengthOf, push } from './log.ts'
-import {
-  addressesIn,
-  configIn,
-  isIn,
-  isSelfIn,
-  membersIn,
-  type OfSet,
-  sayMembers,
-  withSet,
-} from './members.ts'
 import type { CatchUpMessage, ElsewhereMessage } from './messages.ts'
-import type { Entry, Incarnations } from './state.ts'
-import { askForCatchUp, emit, type Step, save, send } from './step.ts'
+import type { Entry } from './state.ts'
+import { askForCatchUp, type Step, save, send } from './step.ts'
 
 /** The members of an epoch, as somebody said. */
 export interface Hint extends OfSet {
@@ -86,17 +79,11 @@ export function sendElsewhere(step: Step, to: ParticipantId): void {
   send(step, to, { type: 'elsewhere', epoch, ...withSet(set) })
 }
 
-/** The interpreter must be able to find those that this participant asks now. */
-function sayHint(step: Step, hint: Hint): void {
-  const members = addressesIn(step.context.config, hint)
-  emit(step, { type: 'members', epoch: hint.epoch, configuration: configIn(hint), members, isHint: true })
-}
-
 /** Only a hint whom to ask: the state itself says who is a member. */
 export function onElsewhere(step: Step, message: ElsewhereMessage): void {
   const { durable, soft } = step.state
   const { epoch, set } = message
-  sayHint(step, message)
+  sayMembers(step, message, true)
   if (durable.membership.status === 'joining') {
     if (soft.hint === null || epoch >= soft.hint.epoch) soft.hint = { epoch, ...withSet(set) }
     return
@@ -150,7 +137,6 @@ export function takeAsLearner(
     ...withSet(set),
   }
   save(step, 'epoch', durable.epoch)
-  sayMembers(step)
   derive(step.context.config, step.state)
   advanceCommitted(step, committed)
   if (durable.membership.status === 'joining' && !durable.membership.isPrimed) {

@@ -5,9 +5,9 @@
  */
 import { canonical } from '../../resource/canonical.ts'
 import { ENTRY_WEIGHT, excess, fittingEntries } from '../log-weight.ts'
+import { membersIn } from '../members/sets.ts'
 import type { ParticipantConfig, ParticipantId } from '../protocol.ts'
 import * as running from '../running-digest.ts'
-import { membersIn } from './members.ts'
 import type { Durable, Entry, GrantEntry, OperationEntry, Request, WmeState } from './state.ts'
 import { assert, forget, type Step, save, saveLater, send } from './step.ts'
 

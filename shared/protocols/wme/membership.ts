@@ -6,12 +6,12 @@
  */
 import { emptyReplica } from '../../resource/replica.ts'
 import { saveCells } from '../guarded/replica-records.ts'
+import { addressesIn } from '../members/sets.ts'
 import type { ParticipantId } from '../protocol.ts'
 import { NOWHERE, sendCatchUp } from './catch-up.ts'
 import { onNewcomer } from './change-requests.ts'
 import { noteJoin, seal } from './figure-2-termination.ts'
 import { sendElsewhere } from './learner.ts'
-import { addressesIn } from './members.ts'
 import type { JoinMessage } from './messages.ts'
 import { initialDurable } from './records.ts'
 import { type Step, save } from './step.ts'

@@ -4,11 +4,12 @@
  * Every message carries the sender's epoch. A receiver in another epoch does not act on it (with the few
  * exceptions noted below): a participant that is behind is told so, or asks (`catch-up-request`).
  */
+
+import type { Incarnations, ReadyChange } from '../members/changes.ts'
+import type { OfSet } from '../members/sets.ts'
 import type { ParticipantId } from '../protocol.ts'
 import type { SnapshotMessage } from '../snapshots.ts'
-import type { ReadyChange } from './change-of-members.ts'
-import type { OfSet } from './members.ts'
-import type { Entry, Incarnations, Round } from './state.ts'
+import type { Entry, Round } from './state.ts'
 
 export type WmeMessage =
   | RequestMessage

@@ -1,9 +1,12 @@
 /** The state that may be lost at any moment: how it begins, and which parts do not outlive an epoch. */
+
 import { createDetector, growDetector } from '../../detector.ts'
 import { endAsking, NOBODY_ASKED } from '../asking.ts'
+import type { Incarnations } from '../members/changes.ts'
+import { slots } from '../members/sets.ts'
 import type { ParticipantConfig } from '../protocol.ts'
-import { isMember, slots } from './members.ts'
-import type { Durable, Incarnations, Round, Soft } from './state.ts'
+import { isMember } from './members.ts'
+import type { Durable, Round, Soft } from './state.ts'
 import type { Step } from './step.ts'
 
 export function createSoft(config: ParticipantConfig, durable: Durable, length: number): Soft {

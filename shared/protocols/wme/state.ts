@@ -11,14 +11,15 @@ import type { Json } from '../../json.ts'
 import type { Replica } from '../../resource/replica.ts'
 import type { Asking } from '../asking.ts'
 import type { Grant as GuardedGrant, PendingOperation as GuardedOperation } from '../guarded/grants.ts'
+import type { Incarnations, RequestedChange } from '../members/changes.ts'
+import type { OfSet } from '../members/sets.ts'
 import type { Ending, ParticipantId } from '../protocol.ts'
 import type { Claim } from '../running-digest.ts'
 import type { Outgoing } from '../snapshots.ts'
 import type { Waiter as WaitingUser } from '../waiting-users.ts'
-import type { ProposedChange, RequestedChange } from './change-of-members.ts'
+import type { ProposedChange } from './change-of-members.ts'
 import type { Phase } from './figure-3-states.ts'
 import type { Hint } from './learner.ts'
-import type { OfSet } from './members.ts'
 import type { AcceptedValue, Decision, NewEpochMessage, SnapshotPoint } from './messages.ts'
 
 // ---------------------------------------------------------------- the log
@@ -51,9 +52,6 @@ export interface OperationEntry {
   readonly weight: number
   readonly digest: string
 }
-
-/** Incarnation by participant, for those that were wiped and taken back. */
-export type Incarnations = { readonly [participant: string]: number }
 
 // ---------------------------------------------------------------- durable
 

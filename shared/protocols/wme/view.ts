@@ -1,24 +1,18 @@
 /** What an interpreter may know about a stub between two steps. */
 import { suspectsOf } from '../../detector.ts'
 import { holdersOf } from '../guarded/grants.ts'
+import { knownIn } from '../members/sets.ts'
 import type { Context, View } from '../protocol.ts'
 import { inCriticalSection } from './figure-3-states.ts'
 import { isHandedOverIn } from './handover.ts'
 import { lengthOf } from './log.ts'
-import { addressesIn, configIn, highestIn } from './members.ts'
 import type { WmeState } from './state.ts'
 
 export function view(context: Context, state: WmeState): View {
   const { durable, derived, soft } = state
   return {
     membership: durable.membership.status,
-    members: {
-      configuration: configIn(durable.epoch),
-      members: addressesIn(context.config, durable.epoch),
-      isHandedOver: isHandedOverIn(durable.epoch),
-      highest: highestIn(context.config, durable.epoch),
-      change: durable.epoch.set?.change ?? null,
-    },
+    members: knownIn(context.config, durable.epoch, isHandedOverIn(durable.epoch)),
     phase: isOutside(state) ? durable.membership.status : reportedPhase(context, state),
     epoch: durable.epoch.epoch,
     sequence: lengthOf(durable),

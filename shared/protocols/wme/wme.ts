@@ -56,6 +56,7 @@ function createWme(variant: Acknowledgement): Protocol<WmeState, WmeMessage> {
     },
     view,
     guarded,
+    changesMembers: () => true,
   }
 }
 

@@ -43,6 +43,7 @@ export class Table extends CommonTable<{ durable: unknown }, Message> {
   constructor({ protocol, options }: Subject, participants: number, limits: Partial<Limits> = {}) {
     super(protocolNamed(protocol) as unknown as CommonTable<{ durable: unknown }, Message>['protocol'], {
       participants,
+      keepsCount: true,
       config: { limits: { ...DEFAULT_LIMITS, ...limits }, ...(options && { options }) },
     })
     this.bear()

@@ -3,9 +3,10 @@ import { abilityTests } from './abilities.ts'
 import { describeContract, type Subject } from './contract.ts'
 import { faultTests } from './faults.ts'
 import { insideTests } from './inside.ts'
+import { memberTests } from './members.ts'
 import { waitingTests } from './waiting.ts'
 
-const TESTS = [...waitingTests, ...insideTests, ...faultTests, ...abilityTests]
+const TESTS = [...waitingTests, ...insideTests, ...faultTests, ...abilityTests, ...memberTests]
 
 export const keepsContract = (name: string, subject: Subject): void => describeContract(name, subject, TESTS)
 

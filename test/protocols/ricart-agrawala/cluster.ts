@@ -37,9 +37,30 @@ export class Cluster extends Table<RicartAgrawalaState, RicartAgrawalaMessage> {
     if (problem !== null) throw new Error(problem)
     super(ricartAgrawala, {
       participants,
+      keepsCount: true,
       config: { options, localHandoffs, timing: { ...DEFAULT_TIMING, ...timing } },
     })
     this.bear()
+  }
+
+  /** An operator asks this node for these members. The request has the name of the change. */
+  change(at: number, id: string, members: readonly number[], base = 0, request = id): Emitted[] {
+    const places = Object.fromEntries(members.map(member => [member, '']))
+    return this.user(at, { type: 'change-members', request, id, base, members: places })
+  }
+
+  /**
+   * A node comes that an operator wants as a member, and the set says so. It has been called, and its JOIN is
+   * on its way to node 1.
+   */
+  invite(): number {
+    const node = this.add()
+    this.take(({ from }) => from === node)
+    const members = [...Object.keys(this.state(1).durable.group.members).map(Number), node]
+    this.change(1, `insert ${node}`, members)
+    let joins = 0
+    this.deliver(({ message: { body } }) => body.type !== 'join' || ++joins === 1)
+    return node
   }
 
   override wipe(participant: number): void {

@@ -23,7 +23,7 @@ describe('7.2: insertion', () => {
     const highest = cluster.state(3).durable.highest.request
     expect(cluster.state(1).durable.highest.request).toBeLessThan(highest)
 
-    const node = cluster.add()
+    const node = cluster.invite()
     cluster.run(2_000)
     for (const member of [1, 2, 3, node]) expect(membersOf(cluster, member)).toEqual([1, 2, 3, 4])
     expect(cluster.view(node).membership).toBe('member')
@@ -38,7 +38,7 @@ describe('7.2: insertion', () => {
 
   it('it is welcomed only after all have acknowledged, and the sponsor releases only after that', () => {
     const cluster = create(3)
-    const node = cluster.add()
+    const node = cluster.invite()
     cluster.lose(along(3, 1))
     cluster.deliver(to(1, 2, 3))
     // The sponsor needs node 3's REPLY first.
@@ -62,9 +62,11 @@ describe('7.2: insertion', () => {
 
   it('a request that was made before it came does not wait for it, and goes first', () => {
     const cluster = create(3)
+    const node = cluster.invite()
+    const [join] = cluster.take(ofType('join'))
     cluster.try(2)
     cluster.take(from(2))
-    const node = cluster.add()
+    cluster.hand(join!)
     // Node 1 sponsors with a lower name than node 2's for the same number.
     cluster.deliver(sent => !from(2)(sent) || !ofType('are-you-there')(sent))
     expect(cluster.view(node).membership).toBe('member')
@@ -81,19 +83,22 @@ describe('7.2: insertion', () => {
     expect(cluster.inside()).toEqual(['4:u'])
   })
 
-  it('a name that is taken is not given twice', () => {
-    const cluster = new Cluster({ participants: 3, options: { names: [7, 4, 2] } })
-    // The new node has no name among the three, so its name is its number, 4: that is node 2's.
-    const node = cluster.add()
+  it('R15 a name that is taken is not given twice', () => {
+    const cluster = new Cluster({ participants: 3, options: { names: [7, 4, 1] } })
+    // The new node has no name among the three, so its name would be its number, 4: that is node 2's.
+    const node = cluster.invite()
     cluster.run(20_000)
-    expect(cluster.view(node).membership).toBe('joining')
-    expect(membersOf(cluster, 1)).toEqual([1, 2, 3])
+    expect(cluster.view(node).membership).toBe('member')
+    for (const member of [1, 2, 3, node])
+      expect(Object.values(cluster.state(member).durable.group.members).map(({ name }) => name)).toEqual([
+        7, 4, 1, 2,
+      ])
   })
 
   it('goes on when the sponsor is restarted, or wiped, in the middle', () => {
     for (const isWiped of [false, true]) {
       const cluster = create(3)
-      const node = cluster.add()
+      const node = cluster.invite()
       cluster.deliver(sent => !ofType('change')(sent) || to(2)(sent))
       expect(cluster.state(1).durable.sponsoring).not.toBeNull()
       expect([membersOf(cluster, 2), membersOf(cluster, 3)]).toEqual([

@@ -95,10 +95,12 @@ describe('7.3: removal', () => {
 
   it('a node that has heard it goes on, and may be the next sponsor before all have heard it', () => {
     const cluster = create(3)
+    const node = cluster.invite()
+    const [join] = cluster.take(ofType('join'))
     leave(cluster, 3)
     cluster.lose(sent => ofType('change')(sent) && along(3, 2)(sent))
     cluster.deliver()
-    const node = cluster.add()
+    cluster.hand(join!)
     cluster.run(2_000)
     expect(cluster.view(node).membership).toBe('member')
     expect(cluster.view(3).phase).toBe('inside')

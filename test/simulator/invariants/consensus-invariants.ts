@@ -19,6 +19,7 @@ import { violate } from '../violation.ts'
 import type { World } from '../world.ts'
 import { Conversations, type Grant } from './conversations.ts'
 import { LockCounts } from './lock-counts.ts'
+import { MemberWatch } from './member-watch.ts'
 import { Reads } from './reads.ts'
 import type { SerialCopy } from './serial-copy.ts'
 import type { StateInParts } from './state-parts.ts'
@@ -33,6 +34,8 @@ export class ConsensusInvariants<State extends StateInParts, Message> implements
   readonly #reads: Reads
   readonly #operations: Operations
   readonly #counts: LockCounts
+  /** `null` if the members stay. */
+  readonly #sets: MemberWatch<State, Message> | null
   readonly #world: World<State, Message>
   readonly #fences = new Set<number>()
 
@@ -42,11 +45,13 @@ export class ConsensusInvariants<State extends StateInParts, Message> implements
     this.#reads = new Reads(this.#serial)
     this.#operations = new Operations(this.#serial)
     this.#counts = new LockCounts(world.counts)
-    this.#conversations = new Conversations(world.scenario.options.participants, {
+    const { machines } = world.scenario
+    this.#conversations = new Conversations(machines, {
       entered: grant => this.#entered(grant),
       left: grant => this.#counts.left(grant),
     })
-    this.#view = new ViewChecks(world.subject.protocol, this.#conversations, RECOVER_EVERY)
+    this.#view = new ViewChecks(world.subject.protocol, this.#conversations, RECOVER_EVERY, machines)
+    this.#sets = world.sets === null ? null : new MemberWatch(world, world.sets)
   }
 
   /**
@@ -72,7 +77,9 @@ export class ConsensusInvariants<State extends StateInParts, Message> implements
     this.#operations.said(event)
   }
 
-  saved(_participant: Participant<State, Message>, _records: readonly DurableRecord[]): void {}
+  saved(participant: Participant<State, Message>, records: readonly DurableRecord[]): void {
+    this.#sets?.saved(participant, records)
+  }
 
   sent(participant: Participant<State, Message>, to: ParticipantId, message: Envelope<Message>): void {
     this.#view.sent(participant, to, message)
@@ -103,8 +110,12 @@ export class ConsensusInvariants<State extends StateInParts, Message> implements
     violate('I17', `p${id} has saved something that may wait`)
   }
 
+  /** It is not taken back, but an operator may replace it. */
   wiped({ id }: Participant<State, Message>): void {
-    violate('claims', `p${id} has lost its storage, which this protocol does not claim to survive`)
+    if (this.#sets === null)
+      violate('claims', `p${id} has lost its storage, which this protocol does not claim to survive`)
+    for (const user of this.#conversations.wiped(id)) this.#operations.wiped(user)
+    this.#sets.wiped(id)
   }
 
   finished(): void {}
@@ -151,6 +162,11 @@ class Operations {
         if (this.#pending.get(event.user)?.fence === event.fence)
           violate('I10', `${event.user} has left, but ${this.#pending.get(event.user)!.opId} is pending`)
     }
+  }
+
+  /** Nobody knows of this user any more. */
+  wiped(user: string): void {
+    this.#pending.delete(user)
   }
 
   followed({ holders }: View): void {

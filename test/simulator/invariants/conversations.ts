@@ -80,6 +80,17 @@ export class Conversations {
     }
   }
 
+  /** The participant has lost its storage, and with it all its users. Returns those that were inside. */
+  wiped(participant: ParticipantId): string[] {
+    const inside = [...this.#inside[participant]!.keys()]
+    for (const [name, user] of this.#users) {
+      if (user.participant !== participant) continue
+      if (user.isWaiting) this.#wait(name, user, false)
+      if (user.grant !== null) this.#end(user)
+    }
+    return inside
+  }
+
   #wait(name: string, user: User, isWaiting: boolean): void {
     user.isWaiting = isWaiting
     if (isWaiting) this.#waiting[user.participant]!.add(name)

@@ -7,9 +7,9 @@
  */
 
 import type { Json } from '../../../shared/json.ts'
+import { membersIn, type OfSet } from '../../../shared/protocols/members/sets.ts'
 import type { ParticipantId } from '../../../shared/protocols/protocol.ts'
 import { majority } from '../../../shared/protocols/quorum.ts'
-import { membersIn, type OfSet } from '../../../shared/protocols/wme/members.ts'
 import type { Decision } from '../../../shared/protocols/wme/messages.ts'
 import type { EpochRecord, PaxosRecord } from '../../../shared/protocols/wme/state.ts'
 import { violate } from '../violation.ts'

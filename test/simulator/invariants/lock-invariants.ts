@@ -17,6 +17,7 @@ import { Conversations } from './conversations.ts'
 import { Exclusion } from './exclusion.ts'
 import { LockCounts } from './lock-counts.ts'
 import type { MissingBefore } from './lock-messages.ts'
+import { MemberWatch } from './member-watch.ts'
 import type { StateInParts } from './state-parts.ts'
 import { ViewChecks } from './view-checks.ts'
 
@@ -28,15 +29,17 @@ export class LockInvariants<State extends StateInParts, Message> implements Chec
   readonly #conversations: Conversations
   readonly #view: ViewChecks<State, Message>
   readonly #counts: LockCounts
+  /** `null` if the members stay. */
+  readonly #sets: MemberWatch<State, Message> | null
   readonly #missingBefore: MissingBefore<Message>
 
   constructor(world: World<State, Message>, missingBefore: MissingBefore<Message>) {
     this.#missingBefore = missingBefore
-    const { options, variant } = world.scenario
+    const { machines, variant } = world.scenario
     const areDeadForgotten = variant.options?.declareDeadAfterMs !== undefined
     this.#exclusion = new Exclusion(id => !areDeadForgotten || world.participant(id).isUp)
     this.#counts = new LockCounts(world.counts)
-    this.#conversations = new Conversations(options.participants, {
+    this.#conversations = new Conversations(machines, {
       entered: grant => {
         this.#exclusion.entered(grant)
         this.#counts.entered(grant, this.#exclusion.inside)
@@ -46,14 +49,17 @@ export class LockInvariants<State extends StateInParts, Message> implements Chec
         this.#counts.left(grant)
       },
     })
-    this.#view = new ViewChecks(world.subject.protocol, this.#conversations, RECOVER_EVERY)
+    this.#view = new ViewChecks(world.subject.protocol, this.#conversations, RECOVER_EVERY, machines)
+    this.#sets = world.sets === null ? null : new MemberWatch(world, world.sets)
   }
 
   said(participant: Participant<State, Message>, event: UserInput): void {
     this.#conversations.said(participant.id, event)
   }
 
-  saved(_participant: Participant<State, Message>, _records: readonly DurableRecord[]): void {}
+  saved(participant: Participant<State, Message>, records: readonly DurableRecord[]): void {
+    this.#sets?.saved(participant, records)
+  }
 
   sent(participant: Participant<State, Message>, to: ParticipantId, message: Envelope<Message>): void {
     this.#view.sent(participant, to, message)

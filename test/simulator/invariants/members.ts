@@ -8,9 +8,10 @@
  * That an epoch has one decision, and that what a majority held is never lost, is checked with the sets in
  * epochs.ts and log-entries.ts.
  */
+
+import { configIn, highestIn } from '../../../shared/protocols/members/sets.ts'
 import type { ParticipantId } from '../../../shared/protocols/protocol.ts'
 import { majority } from '../../../shared/protocols/quorum.ts'
-import { configIn, highestIn } from '../../../shared/protocols/wme/members.ts'
 import type { WmeMessage } from '../../../shared/protocols/wme/messages.ts'
 import type { EpochRecord, Membership } from '../../../shared/protocols/wme/state.ts'
 import type { Counts } from '../counts.ts'

@@ -27,21 +27,28 @@ export class ViewChecks<State extends StateInParts, Message> {
   readonly #protocol: Protocol<State, Message>
   readonly #conversations: Conversations
   readonly #recoverEvery: number
+  readonly #machines: number
   #steps = 0
 
   /**
    * Recovering a state from storage takes longer the more there is, so it is done only every `recoverEvery`
-   * steps.
+   * steps. `machines` is the highest number of a participant.
    */
-  constructor(protocol: Protocol<State, Message>, conversations: Conversations, recoverEvery: number) {
+  constructor(
+    protocol: Protocol<State, Message>,
+    conversations: Conversations,
+    recoverEvery: number,
+    machines: number,
+  ) {
+    this.#machines = machines
     this.#protocol = protocol
     this.#conversations = conversations
     this.#recoverEvery = recoverEvery
   }
 
   sent({ id, context }: Participant<State, Message>, to: ParticipantId, message: Envelope<Message>): void {
-    const { participants, configuration } = context.config
-    if (to === id || !(to >= 1 && to <= participants)) violate('A11', `p${id} sends something to p${to}`)
+    const { configuration } = context.config
+    if (to === id || !(to >= 1 && to <= this.#machines)) violate('A11', `p${id} sends something to p${to}`)
     if (message.format === MESSAGE_FORMAT && message.configuration === configuration) return
     violate('A11', `p${id} sends format ${message.format}, configuration ${message.configuration}`)
   }
@@ -103,7 +110,7 @@ export class ViewChecks<State extends StateInParts, Message> {
    * I19: every queue is under its cap. What is not named below is bounded by the limits for logs and results.
    */
   #checkCaps({ id, state, storage, context }: Participant<State, Message>, view: View): void {
-    const { limits, participants } = context.config
+    const { limits } = context.config
     const { waiters, holders, endings } = view
     if (waiters.length > limits.waiters) exceeded(id, 'waiters', waiters.length, limits.waiters)
     if (endings.length > limits.endingsKept) exceeded(id, 'endings', endings.length, limits.endingsKept)
@@ -111,7 +118,7 @@ export class ViewChecks<State extends StateInParts, Message> {
     const log = isLog ? 2 * limits.logKept + limits.uncommitted : 0
     const most = Math.max(
       FIELDS,
-      participants + 1,
+      this.#machines + 1,
       limits.waiters,
       holders.length,
       log,
@@ -120,7 +127,7 @@ export class ViewChecks<State extends StateInParts, Message> {
     const { path, size } = longestPart(state, view.cells)
     if (size > most) exceeded(id, path, size, most)
     const guarded = isLog ? log + limits.resultsKept + Object.keys(view.cells!).length : 0
-    const records = FIELDS + participants + waiters.length + holders.length + guarded
+    const records = FIELDS + this.#machines + waiters.length + holders.length + guarded
     if (storage.size > records) exceeded(id, 'storage', storage.size, records)
   }
 }

@@ -1,9 +1,9 @@
 /** Counts what happened inside the protocol, so that a batch can prove that it did. */
 import type { Detector } from '../../../shared/detector.ts'
+import { configIn } from '../../../shared/protocols/members/sets.ts'
 import type { Emitted } from '../../../shared/protocols/protocol.ts'
 import { majority } from '../../../shared/protocols/quorum.ts'
 import { inCriticalSection } from '../../../shared/protocols/wme/figure-3-states.ts'
-import { configIn } from '../../../shared/protocols/wme/members.ts'
 import type { WmeMessage } from '../../../shared/protocols/wme/messages.ts'
 import type { EpochRecord, StubRecord, WmeState } from '../../../shared/protocols/wme/state.ts'
 import type { Counts } from '../counts.ts'

@@ -79,12 +79,22 @@ export class MemberChanges<State, Message> {
     if (this.#nextMachine >= this.#world.participants.length) return null
     const machine = this.#nextMachine++
     // Some come late, and some are never there.
-    if (this.#random.chance(0.8)) this.#start(machine)
-    else if (this.#random.chance(0.6))
+    if (this.#random.chance(0.8)) {
+      this.#start(machine)
+      // Where all are needed, one that is gone for good before it is a member must not stop the others.
+      if (this.#sets.needsAll && this.#random.chance(0.15)) this.#loseSoon(machine)
+    } else if (this.#random.chance(0.6))
       this.#world.after(this.#random.between(50, 3_000), () => {
         if (this.#world.hasFaults) this.#start(machine)
       })
     return machine
+  }
+
+  #loseSoon(machine: ParticipantId): void {
+    this.#world.after(this.#random.between(20, 600), () => {
+      if (this.#world.hasFaults && !this.#sets.isMember(machine))
+        this.#world.life.switchOff(this.#world.participant(machine))
+    })
   }
 
   #start(machine: ParticipantId): void {

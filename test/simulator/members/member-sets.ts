@@ -2,12 +2,13 @@
  * Which members the lock has, as somebody knows who sees all storages: for those that choose victims, changes
  * and survivors. What no protocol can survive must not be asked of one.
  */
+
+import { addressesIn, configIn, membersIn } from '../../../shared/protocols/members/sets.ts'
 import type { Members, ParticipantId } from '../../../shared/protocols/protocol.ts'
 import { majority } from '../../../shared/protocols/quorum.ts'
-import { addressesIn, configIn, membersIn } from '../../../shared/protocols/wme/members.ts'
-import type { EpochRecord, Membership } from '../../../shared/protocols/wme/state.ts'
 import type { Participant } from '../participant.ts'
 import type { Random } from '../random.ts'
+import type { MemberRecords, SetRecord } from './member-records.ts'
 
 /** A change that an operator has asked for. */
 export interface AskedChange {
@@ -21,24 +22,26 @@ type AnyParticipant = Participant<unknown, unknown>
 export class MemberSets {
   readonly #participants: readonly AnyParticipant[]
   readonly #born: { readonly participants: number }
+  readonly #records: MemberRecords
   /** The first record of each set, in order. */
-  readonly #sets: EpochRecord[] = []
-  #latest: EpochRecord | null = null
+  readonly #sets: SetRecord[] = []
+  #latest: SetRecord | null = null
   readonly asked: AskedChange[] = []
 
-  constructor(participants: readonly AnyParticipant[], bornWith: number) {
+  constructor(participants: readonly AnyParticipant[], bornWith: number, records: MemberRecords) {
     this.#participants = participants
     this.#born = { participants: bornWith }
+    this.#records = records
   }
 
-  /** A participant has entered this epoch. */
-  entered(record: EpochRecord): void {
+  /** A participant has stored this set. */
+  entered(record: SetRecord): void {
     if (this.#latest === null || record.epoch > this.#latest.epoch) this.#latest = record
     if (!this.#sets.some(known => configIn(known) === configIn(record))) this.#sets.push(record)
   }
 
-  get latest(): EpochRecord {
-    return this.#latest ?? { epoch: 0, owner: 1, start: 0, sealed: false, incarnations: {} }
+  get latest(): SetRecord {
+    return this.#latest ?? { epoch: 0 }
   }
 
   get config(): number {
@@ -57,31 +60,34 @@ export class MemberSets {
     return this.members.includes(id)
   }
 
-  /** A majority of the latest set has entered the epoch that it began with, and has it in storage. */
+  /** All members are needed for anything. */
+  get needsAll(): boolean {
+    return this.#records.needsAll
+  }
+
+  /** It has stored that it is a member, or was one. */
+  isMember(id: ParticipantId): boolean {
+    return this.#records.wasMember(this.#participants[id]!.storage)
+  }
+
+  /** As many of the latest set as are needed have it, with everything before it, in storage. */
   get isHandedOver(): boolean {
     const isInstalled = (id: ParticipantId) =>
-      this.#statusOf(id)?.status === 'member' && (this.#epochOf(id)?.epoch ?? -1) >= this.config
-    return this.members.filter(isInstalled).length >= majority(this.members.length)
+      this.#records.isInstalled(this.#participants[id]!.storage, this.config)
+    return this.members.filter(isInstalled).length >= this.#enough(this.members)
   }
 
-  #statusOf(id: ParticipantId): Membership | undefined {
-    return this.#participants[id]!.storage.get('membership') as Membership | undefined
-  }
-
-  #epochOf(id: ParticipantId): EpochRecord | undefined {
-    return this.#participants[id]!.storage.get('epoch') as EpochRecord | undefined
+  #enough({ length }: readonly ParticipantId[]): number {
+    return this.#records.needsAll ? length : majority(length)
   }
 
   /** Whether this machine still has what it ever promised and was given. */
   keeps(id: ParticipantId): boolean {
-    const { isOff, wasWiped } = this.#participants[id]!
-    const status = this.#statusOf(id)
-    if (isOff || status === undefined) return false
-    if (status.status === 'removed') return status.hasData
-    return status.status === 'member' || (status.status === 'joining' && !wasWiped)
+    const { isOff, wasWiped, storage } = this.#participants[id]!
+    return !isOff && this.#records.keeps(storage, wasWiped)
   }
 
-  /** A majority of each of these sets must keep what it has, or nobody can go on. */
+  /** Enough of each of these sets must keep what it has, or nobody can go on. */
   get needed(): (readonly ParticipantId[])[] {
     const previous = this.isHandedOver ? undefined : this.#sets.at(-2)
     const possible = this.asked.filter(({ base }) => base === this.config)
@@ -94,22 +100,22 @@ export class MemberSets {
 
   mayLose(victim: ParticipantId): boolean {
     const keepsBeside = (id: ParticipantId) => id !== victim && this.keeps(id)
-    return this.needed.every(set => !set.includes(victim) || hasMajority(set, set.filter(keepsBeside)))
+    return this.needed.every(
+      set => !set.includes(victim) || set.filter(keepsBeside).length >= this.#enough(set),
+    )
   }
 
-  /** Bare majorities of all sets that may be needed, and perhaps some more. */
+  /** Just enough of all sets that may be needed, and perhaps some more. */
   chooseSurvivors(random: Random): ParticipantId[] {
     const survivors = new Set<ParticipantId>()
     for (const set of this.needed) {
       const keepers = random.shuffled(set.filter(id => this.keeps(id)))
-      for (const id of keepers.slice(0, majority(set.length))) survivors.add(id)
+      for (const id of keepers.slice(0, this.#enough(set))) survivors.add(id)
     }
-    const more = random.chance(0.3) ? 1 : random.fraction()
+    const more = random.chance(0.3) || this.#records.needsAll ? 1 : random.fraction()
+    const isOfUse = (id: ParticipantId) => this.#records.readmits || this.keeps(id)
     for (const { id, isOff, incarnation } of this.#participants.slice(1))
-      if (!isOff && incarnation > 0 && random.chance(more)) survivors.add(id)
+      if (!isOff && incarnation > 0 && random.chance(more) && isOfUse(id)) survivors.add(id)
     return [...survivors].sort((one, other) => one - other)
   }
 }
-
-const hasMajority = (set: readonly ParticipantId[], some: readonly ParticipantId[]): boolean =>
-  some.length >= majority(set.length)

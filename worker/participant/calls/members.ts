@@ -6,7 +6,7 @@
 import type { LockConfiguration } from '../../../shared/api/configuration.ts'
 import { nameOfChange, wantedMembers } from '../../../shared/api/members-change.ts'
 import type { Json } from '../../../shared/json.ts'
-import { CHANGING_PROTOCOLS } from '../../../shared/protocols/all.ts'
+import { CHANGING_PROTOCOLS } from '../../../shared/protocols/members/which.ts'
 import type { Refusal, UserOutput } from '../../../shared/protocols/protocol.ts'
 import type { ParticipantAnswer } from '../calls.ts'
 import { type Call, type CallContext, done, SETTLE_MS } from './context.ts'
