@@ -21,7 +21,7 @@ export {
 } from './leader-election.ts'
 export { oncePerSlot, type SlotOptions, type SlotOutcome, slotOf, type Turn } from './once-per-slot.ts'
 export { RateLimiter, type RateLimiterOptions, type Taken, type TakeOptions } from './rate-limiter.ts'
-export { ReadWriteLock, type ReadWriteOptions, type Reading, type TurnOptions } from './read-write-lock.ts'
+export { type Reading, ReadWriteLock, type ReadWriteOptions, type TurnOptions } from './read-write-lock.ts'
 export { type AcquirePermitOptions, Permit, Semaphore, type SemaphoreOptions } from './semaphore.ts'
 export { type NextOptions, Sequence, type SequenceOptions } from './sequence.ts'
 export {

@@ -84,11 +84,11 @@ export class LeaderElection {
    * Who leads now, and then each change, until the signal is aborted. `null`: nobody, as far as is known. A
    * leader that has died is seen as the leader until its time to live is over.
    */
-  async *observe({ signal }: { readonly signal?: AbortSignal } = {}): AsyncGenerator<
-    Leader | null,
-    void,
-    undefined
-  > {
+  async *observe({
+    signal,
+  }: {
+    readonly signal?: AbortSignal
+  } = {}): AsyncGenerator<Leader | null, void, undefined> {
     let told: string | undefined
     while (!signal?.aborted) {
       let view = await this.#look(signal)

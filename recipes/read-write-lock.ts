@@ -9,15 +9,9 @@
  * A reader that shows no sign of life is given up by a writer that waits, after `leaseMs` by the writer's own
  * clock: clocks are not compared, and a clock that runs too fast costs a reader its turn, never the promise.
  */
-import {
-  type Clock,
-  type Get,
-  type Held,
-  type KeyValue,
-  type Lock,
-  systemClock,
-} from '../client/index.ts'
+
 import { randomId } from '../client/clock.ts'
+import { type Clock, type Get, type Held, type KeyValue, type Lock, systemClock } from '../client/index.ts'
 import { change } from './change.ts'
 import { duration, timeToLive, wholeNumber } from './options.ts'
 import { givenUp, notInTime } from './refusals.ts'
@@ -205,7 +199,9 @@ export class ReadWriteLock {
 
   async #withdraw(id: string): Promise<void> {
     await this.#change(turns =>
-      turns.writer?.id === id ? { value: { ...turns, writer: null }, result: undefined } : { result: undefined },
+      turns.writer?.id === id
+        ? { value: { ...turns, writer: null }, result: undefined }
+        : { result: undefined },
     )
   }
 

@@ -89,7 +89,9 @@ export class Semaphore {
     const answers = await Promise.allSettled(this.#locks.map((_, step) => ask(step)))
     signal?.removeEventListener('abort', onAbort)
     if (winner !== undefined) return winner
-    const reasons = answers.flatMap(answer => (answer.status === 'rejected' ? [answer.reason as unknown] : []))
+    const reasons = answers.flatMap(answer =>
+      answer.status === 'rejected' ? [answer.reason as unknown] : [],
+    )
     // That one lock cannot be reached matters only if no other gave a permit.
     const worst = reasons.find(reason => !(reason instanceof LockedError))
     throw worst ?? notInTime(`none of the ${count} permits was free within ${waitMs} ms`)

@@ -66,7 +66,10 @@ export class Sequence {
     this.#next = this.#last - this.#block + 1
   }
 
-  async #take(options: { readonly opId?: string; readonly signal: AbortSignal | undefined }): Promise<number> {
+  async #take(options: {
+    readonly opId?: string
+    readonly signal: AbortSignal | undefined
+  }): Promise<number> {
     const { applied, results } = await this.#lock.transact(
       [{ increment: this.#key, by: this.#block }],
       options,

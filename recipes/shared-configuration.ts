@@ -72,11 +72,11 @@ export class SharedConfiguration<Value extends Json = Json> {
    * The present value, and then each change, until the signal is aborted. It goes on by itself after a
    * disconnect. Whoever is slow may not see every change, but always the last.
    */
-  async *watch({ signal }: { readonly signal?: AbortSignal } = {}): AsyncGenerator<
-    Configured<Value>,
-    void,
-    undefined
-  > {
+  async *watch({
+    signal,
+  }: {
+    readonly signal?: AbortSignal
+  } = {}): AsyncGenerator<Configured<Value>, void, undefined> {
     let told = -1
     while (!signal?.aborted) {
       const { value, revision, sequence } = await read<Json>(this.#lock, this.#key, signal)

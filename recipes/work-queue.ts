@@ -85,7 +85,10 @@ export class WorkQueue<Value extends Json = Json> {
   }
 
   /** Rejects with a `TooManyError` if the queue is full. `isNew: false`: an item with this id is there. */
-  async add(value: Value, options: AddOptions = {}): Promise<{ readonly id: string; readonly isNew: boolean }> {
+  async add(
+    value: Value,
+    options: AddOptions = {},
+  ): Promise<{ readonly id: string; readonly isNew: boolean }> {
     const { id = randomId(), signal } = options
     const key = keyOfId(text('id', id, 100))
     const isThere = async () => (await this.#lock.get(key, { signal })).revision !== 0
