@@ -52,6 +52,8 @@ export class Delivery<Value extends Json = Json> {
   readonly #delivered: Delivered
   readonly #lost = new AbortController()
   #revision: number
+  /** What this worker has said about it, if anything. */
+  #end: 'done' | 'given back' | null = null
   #calls: Promise<unknown> = Promise.resolve()
 
   constructor(lock: Lock, delivered: Delivered) {
@@ -72,7 +74,7 @@ export class Delivery<Value extends Json = Json> {
    */
   done(ops: readonly KeyValueOp[] = []): Promise<boolean> {
     const { key, item } = this.#delivered
-    return this.#ifMine(revision => {
+    return this.#ifMine('done', revision => {
       const batch: readonly KeyValueOp[] = [
         { delete: key, ifRevision: revision },
         { delete: keyOfId(item.id) },
@@ -85,17 +87,17 @@ export class Delivery<Value extends Json = Json> {
 
   /** Keeps the item for another `leaseMs`. Returns `false` if it is no longer this worker's. */
   extend(leaseMs = this.#delivered.leaseMs): Promise<boolean> {
-    return this.#put(wholeNumber('leaseMs', leaseMs, 1_000, 600_000), this.fence)
+    return this.#put(null, wholeNumber('leaseMs', leaseMs, 1_000, 600_000), this.fence)
   }
 
   /** Somebody else may have it, after so long. Returns `false` if it is no longer this worker's. */
   giveBack(inMs = 0): Promise<boolean> {
-    return this.#put(wholeNumber('inMs', inMs, 0, 24 * 3_600_000), 0)
+    return this.#put('given back', wholeNumber('inMs', inMs, 0, 24 * 3_600_000), 0)
   }
 
-  #put(forMs: number, fence: number): Promise<boolean> {
+  #put(end: 'given back' | null, forMs: number, fence: number): Promise<boolean> {
     const { key, item } = this.#delivered
-    return this.#ifMine(revision =>
+    return this.#ifMine(end, revision =>
       withTime(this.#lock, {}, (held, now) => {
         const value: Item = { ...item, until: now + forMs, fence }
         return held.apply([{ put: key, value, ifRevision: revision }])
@@ -104,28 +106,30 @@ export class Delivery<Value extends Json = Json> {
   }
 
   /** One call after the other: each needs the revision that the one before has made. */
-  #ifMine(call: (revision: number) => Promise<Answer>): Promise<boolean> {
+  #ifMine(end: 'done' | 'given back' | null, call: (revision: number) => Promise<Answer>): Promise<boolean> {
     const turn = this.#calls.then(async () => {
-      for (let round = 1; round <= ROUNDS; round++) {
+      if (this.#end !== null) return this.#end === end
+      for (let round = 1; round <= ROUNDS && !this.signal.aborted; round++) {
         const { applied, sequence, results } = await call(this.#revision)
         if (applied) {
           this.#revision = sequence
+          this.#end = end
           return true
         }
         const { index, code } = failedOp(results)
         if (index !== 0 || code !== 'revision_mismatch') throw notApplied(results)
-        if (!(await this.#isStillMine())) break
+        await this.#look()
       }
-      this.#lost.abort(givenUp('another worker has this item, or has done it'))
       return false
     })
     this.#calls = turn.catch(() => {})
     return turn
   }
 
-  async #isStillMine(): Promise<boolean> {
+  /** Somebody has changed the item: this worker, with an answer that got lost, or another one. */
+  async #look(): Promise<void> {
     const { value, revision } = await this.#lock.get<Item>(this.#delivered.key)
-    this.#revision = revision
-    return value?.fence === this.fence
+    if (value?.fence === this.fence) this.#revision = revision
+    else this.#lost.abort(givenUp('another worker has this item, or has done it'))
   }
 }
