@@ -1,8 +1,8 @@
 /**
  * A barrier: so many parties wait for each other, and go on together, round after round.
  *
- * A party that dies after it has arrived has arrived. A party that dies before keeps the others waiting, for as
- * long as they want: whoever stops waiting has not arrived. No clock is compared.
+ * A party that dies after it has arrived has arrived. A party that dies before keeps the others waiting, for
+ * as long as they want: whoever stops waiting has not arrived. No clock is compared.
  */
 import { type Clock, type Lock, systemClock } from '../client/index.ts'
 import { change } from './change.ts'

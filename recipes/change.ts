@@ -1,5 +1,6 @@
 /**
- * The step that most recipes are made of: read, decide, and write only if nobody has changed it meanwhile. A client that dies on the way has either done all of it or nothing, and holds up nobody.
+ * The step that most recipes are made of: read, decide, and write only if nobody has changed it meanwhile. A
+ * client that dies on the way has either done all of it or nothing, and holds up nobody.
  *
  * If others are quicker several times, it takes the lock, so that its turn comes. What it writes is bound to
  * the revision that it read in any case. So a request that arrives late, or twice, changes nothing.

@@ -1,4 +1,6 @@
-/** One item of a work queue in the hands of a worker, until it is done, given back, or lost to another worker. */
+/**
+ * One item of a work queue in the hands of a worker, until it is done, given back, or lost to another worker.
+ */
 import type { Json, KeyValueOp, Lock } from '../client/index.ts'
 import { wholeNumber } from './options.ts'
 import { failedOp, givenUp, notApplied } from './refusals.ts'

@@ -21,7 +21,9 @@ export interface SlotOptions {
   readonly ttlMs?: number
   /** What this process calls itself. */
   readonly owner?: string
-  /** Where the lock keeps the last slot. Default: `slot`. Jobs with different keys keep each other waiting. */
+  /**
+   * Where the lock keeps the last slot. Default: `slot`. Jobs with different keys keep each other waiting.
+   */
   readonly key?: string
   readonly signal?: AbortSignal
 }

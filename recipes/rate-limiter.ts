@@ -3,8 +3,8 @@
  * tokens may go on; whoever finds too few is told when to come back.
  *
  * Its time is that of the participant that grants the lock. If the token of the lock moves to a participant
- * whose clock is ahead, the bucket fills earlier by as much, up to the brim; after that, it fills no more until
- * the others have caught up. Clocks of clients do not count.
+ * whose clock is ahead, the bucket fills earlier by as much, up to the brim; after that, it fills no more
+ * until the others have caught up. Clocks of clients do not count.
  */
 import type { Lock } from '../client/index.ts'
 import { duration, text, wholeNumber } from './options.ts'

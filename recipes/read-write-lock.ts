@@ -1,6 +1,6 @@
 /**
- * A read-write lock with state: many read at a time, or one writes. Whoever only wants the present state needs
- * no lock: `lock.get` is enough. This is for readers that need the state to stay as it is for a while.
+ * A read-write lock with state: many read at a time, or one writes. Whoever only wants the present state
+ * needs no lock: `lock.get` is enough. This is for readers that need the state to stay as it is for a while.
  *
  * Who reads is written in the state, and a writer holds the lock itself. So
  * - every operation of a writer is refused once it has lost the lock;

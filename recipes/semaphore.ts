@@ -3,8 +3,8 @@
  * `<name>:1`, `<name>:2` and so on. So a permit comes back by itself when its holder dies, the holder is told
  * when it has lost it, and no clock is compared: all of that is what a lock does.
  *
- * Everybody must ask for the same number of permits. It can be raised at any time; if it is lowered, those who
- * hold the higher ones keep them until they release them.
+ * Everybody must ask for the same number of permits. It can be raised at any time; if it is lowered, those
+ * who hold the higher ones keep them until they release them.
  */
 import { type Baton, type Clock, type Held, type Lock, LockedError, systemClock } from '../client/index.ts'
 import { duration, ownerName, text, timeToLive, wholeNumber } from './options.ts'
@@ -111,7 +111,9 @@ export class Semaphore {
 export class Permit implements AsyncDisposable {
   /** Which of the permits it is, from 1. */
   readonly number: number
-  /** Grows from holder to holder of the permit with this number; those of other numbers count by themselves. */
+  /**
+   * Grows from holder to holder of the permit with this number; those of other numbers count by themselves.
+   */
   readonly fence: number
   /** Aborted when the permit is lost or released. */
   readonly signal: AbortSignal

@@ -1,6 +1,6 @@
 /**
- * A configuration that all regions share and follow: one value, changed as a whole, read from nearby, and told
- * to everybody who watches.
+ * A configuration that all regions share and follow: one value, changed as a whole, read from nearby, and
+ * told to everybody who watches.
  */
 import { ConflictError, type Json, type Lock, NotFoundError, systemClock } from '../client/index.ts'
 import { change, read } from './change.ts'

@@ -1,6 +1,6 @@
 /**
- * A transfer between two locks, each of which guards a balance, without deadlock: no process ever holds both. It
- * is a saga of three steps, and each is one operation:
+ * A transfer between two locks, each of which guards a balance, without deadlock: no process ever holds both.
+ * It is a saga of three steps, and each is one operation:
  *
  * 1. at the giver: the amount is taken, and the transfer is written down as open;
  * 2. at the taker: the amount is added, and the transfer noted;
@@ -9,9 +9,10 @@
  * Between the steps the amount is on its way: in no balance, but written down. A process may die after any of
  * them. Then anybody goes on: with `recoverTransfers`, or by repeating the transfer with the same id.
  *
- * What keeps a process that comes late from adding twice is a fence. Whoever goes on with a transfer claims it at
- * the giver first, and so has a fence of the giver's. Only the last claim can finish it. The taker keeps the
- * highest fence of each giver and refuses lower ones, so it may forget a transfer that was finished before.
+ * What keeps a process that comes late from adding twice is a fence. Whoever goes on with a transfer claims
+ * it at the giver first, and so has a fence of the giver's. Only the last claim can finish it. The taker
+ * keeps the highest fence of each giver and refuses lower ones, so it may forget a transfer that was finished
+ * before.
  */
 import { randomId } from '../client/clock.ts'
 import { BatonError, ConflictError, type Json, type Lock, systemClock } from '../client/index.ts'

@@ -6,8 +6,8 @@
  * once: it is stored under the item's id, and a fence lower than the one that is there is refused. Effects on
  * the state of the queue's own lock are made once by the queue: give their ops to `done`.
  *
- * Its time, for leases alone, is that of the participant that grants the lock. If these clocks differ, an item
- * is delivered again earlier or later by as much. Clocks of clients do not count.
+ * Its time, for leases alone, is that of the participant that grants the lock. If these clocks differ, an
+ * item is delivered again earlier or later by as much. Clocks of clients do not count.
  */
 import { randomId } from '../client/clock.ts'
 import { BatonError, type Clock, type Held, type Json, type Lock, systemClock } from '../client/index.ts'
@@ -21,7 +21,9 @@ import { pauseUntilChanged, repeatedly } from './waiting.ts'
 export interface WorkQueueOptions {
   /** How many items there are at most, dead ones included: 1 to 10,000. Default: 1,000. */
   readonly capacity?: number
-  /** After how long without a word from its worker an item is delivered again: 1 s to 10 min. Default: 30 s. */
+  /**
+   * After how long without a word from its worker an item is delivered again: 1 s to 10 min. Default: 30 s.
+   */
   readonly leaseMs?: number
   /** After so many deliveries that came to nothing, an item is put aside as dead: 1 to 1,000. Default: 5. */
   readonly deliveries?: number

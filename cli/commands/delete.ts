@@ -6,8 +6,9 @@ export const remove = defineCommand({
   name: 'delete',
   words: ['<lock>'],
   summary: 'delete a lock with the state that it guards',
-  description: `Deletes the lock and its state, which cannot be undone: \`baton export\` saves it before. While somebody holds the
-lock, the exit code is 3, unless --force ejects the holder. A later lock of this name goes on above the fences of this one.`,
+  description: `Deletes the lock and its state, which cannot be undone: \`baton export\` saves it before. While somebody
+holds the lock, the exit code is 3, unless --force ejects the holder. A later lock of this name goes on
+above the fences of this one.`,
   options: { force: { type: 'boolean', help: 'also if somebody holds it' } },
   examples: ['baton delete orders', 'baton delete orders --force'],
   async run({ lock, output, signals }, { options, words }) {

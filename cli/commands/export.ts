@@ -8,8 +8,8 @@ export const exportLock = defineCommand({
   name: 'export',
   words: ['<lock>'],
   summary: 'save a lock: its state, its results and its fences',
-  description: `Prints one JSON document with everything that counts of the lock, at one point, for \`baton import\`. To move a lock,
-let nobody use it any more, export it, import it, and then delete the old one.`,
+  description: `Prints one JSON document with everything that counts of the lock, at one point, for \`baton import\`. To
+move a lock, let nobody use it any more, export it, import it, and then delete the old one.`,
   options: {
     output: {
       type: 'string',

@@ -14,8 +14,9 @@ export const importLock = defineCommand({
   name: 'import',
   words: ['<file>', '[lock]'],
   summary: 'make a lock from what was exported',
-  description: `Makes a lock from the file that \`baton export\` made, or from standard input for '-': under its own name, or under the
-name that is given. There must be no lock of this name. It goes on above the fences of the exported lock.`,
+  description: `Makes a lock from the file that \`baton export\` made, or from standard input for '-': under its own name,
+or under the name that is given. There must be no lock of this name. It goes on above the fences of the
+exported lock.`,
   options: {},
   examples: ['baton import orders.json', 'baton export orders | baton import - orders-copy'],
   async run({ lock, output, signals }, { words }) {

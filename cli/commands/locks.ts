@@ -7,9 +7,9 @@ export const locks = defineCommand({
   name: 'locks',
   words: [],
   summary: 'list the locks that there are',
-  description: `Prints the name of each lock that the key may read, its protocol and how many participants it has, in the order of the
-names, with tabs between them. With --json one line for each: {"lock", "protocol", "participants", "generation"}. A
-lock is listed a moment after it was created.`,
+  description: `Prints the name of each lock that the key may read, its protocol and how many participants it has, in the
+order of the names, with tabs between them. With --json one line for each: {"lock", "protocol",
+"participants", "generation"}. A lock is listed a moment after it was created.`,
   options: {
     prefix: { type: 'string', value: '<text>', help: 'only names that begin with this' },
     limit: { type: 'string', value: '<number>', help: 'at most so many' },

@@ -26,8 +26,9 @@ export const members = defineCommand({
   baton members replace <lock> <participant> [location]   a new one in place of this one
   baton members move <lock> <participant> <location>      the same, elsewhere
 
-A new participant has a number that no other ever had. The command waits until the change is done: until then the old
-ones must run on. If another change came first, the exit code is 1, and the present participants are told.`,
+A new participant has a number that no other ever had. The command waits until the change is done: until
+then the old ones must run on. If another change came first, the exit code is 1, and the present
+participants are told.`,
   options: {
     'no-wait': {
       type: 'boolean',

@@ -1,6 +1,6 @@
 /**
- * Mails that are accepted everywhere and sent once: a rate limiter in front, a durable queue in the middle, and
- * at its end a round once a minute, in one place at a time. Nothing in here knows where it runs.
+ * Mails that are accepted everywhere and sent once: a rate limiter in front, a durable queue in the middle,
+ * and at its end a round once a minute, in one place at a time. Nothing in here knows where it runs.
  */
 import type { Baton } from '@baton-lock/baton/client'
 import { oncePerSlot, RateLimiter, type SlotOutcome, WorkQueue } from '@baton-lock/baton/recipes'

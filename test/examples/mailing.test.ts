@@ -1,4 +1,7 @@
-/** examples/mailing, as it is deployed: it reaches Baton through a service binding, and cron starts its rounds. */
+/**
+ * examples/mailing, as it is deployed: it reaches Baton through a service binding, and cron starts its
+ * rounds.
+ */
 import { convertV4MiniflareOptions, Miniflare } from 'miniflare'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { type Baton, createBaton } from '../../client/index.ts'

@@ -1,7 +1,7 @@
 /**
- * Processes that die. A client whose process is gone sends nothing more: it ends before one of its requests is
- * sent, or after that request was carried out and before its answer came. Every request of a recipe is such a
- * moment.
+ * Processes that die. A client whose process is gone sends nothing more: it ends before one of its requests
+ * is sent, or after that request was carried out and before its answer came. Every request of a recipe is
+ * such a moment.
  */
 import type { Baton, Fetch } from '../../client/index.ts'
 import type { Bench } from '../client/suite.ts'
