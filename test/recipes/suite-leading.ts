@@ -26,6 +26,8 @@ export function describeLeading(kitchen: GetKitchen): void {
       const election = new LeaderElection(lock, { name: 'a', ttlMs: 5_000 })
       const leadership = await election.campaign()
       await lock.eject({ fence: leadership.term })
+      // Its record is still there, but it leads no longer.
+      await until(kitchen().bench.clock, async () => (await election.leader()) === null)
       const next = await new LeaderElection(lock, { name: 'b' }).campaign()
       await until(kitchen().bench.clock, () => leadership.signal.aborted)
       expect(leadership.lost).toBeInstanceOf(EjectedError)

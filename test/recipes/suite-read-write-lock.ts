@@ -90,6 +90,23 @@ export function describeReadWriteLock(kitchen: GetKitchen): void {
       expect(told).toBe(true)
     })
 
+    it('lets no writer write that was taken for dead while a reader has begun', async () => {
+      const { bench } = kitchen()
+      let isFirst = true
+      const late = bench.client({
+        fetch: async request => {
+          if (isFirst && request.url.endsWith('/acquire')) {
+            isFirst = false
+            const value = { readers: { another: 1 }, writer: null }
+            await bench.lock.transact([{ put: 'read-write-lock', value }])
+          }
+          return bench.service.fetch(request)
+        },
+      })
+      const readers = await lockOf(late).write(async () => (await turnsOf(bench.lock))?.readers)
+      expect([isFirst, readers]).toEqual([false, {}])
+    })
+
     it('refuses what a writer does that was ejected', async () => {
       const { lock } = kitchen().bench
       const late = lockOf().write(async held => {

@@ -92,6 +92,31 @@ export function describeTransfer(kitchen: GetKitchen): void {
       expect([await balanceOf(from), await balanceOf(to)]).toEqual([69, 31])
     })
 
+    it('is finished by the last claim alone', async () => {
+      const { bench } = kitchen()
+      const [from, to] = accounts()
+      await deposit(from, 100)
+      let requests = 0
+      let other = 0
+      const overtaken = bench.client({
+        fetch: async request => {
+          const url = decodeURIComponent(request.url)
+          // Just before it finishes the transfer, somebody else claims it.
+          if (url.endsWith(`${from.name}/transact`) && ++requests === 2) {
+            const open = { rent: { to: to.name, amount: 30, claim: 'other' } }
+            other = (await from.transact([{ put: 'transfers', value: { open, finished: [] } }])).fence
+          }
+          return bench.service.fetch(request)
+        },
+      })
+      const options = { from: overtaken.lock(from.name), to: overtaken.lock(to.name), amount: 30, id: 'rent' }
+      expect(await transfer(options)).toEqual({ done: true })
+      // It had to claim it once more, so the taker refuses the other one from now on.
+      const received = await to.get<{ fence: number }>(`received/${from.name}`)
+      expect(received.value!.fence).toBeGreaterThan(other)
+      expect([await balanceOf(from), await balanceOf(to)]).toEqual([70, 30])
+    })
+
     it('is all or nothing, whenever its process dies, and anybody can go on', async () => {
       const deaths = await kitchen().dieEverywhere({
         work: async ({ baton, name, signal }) => {
