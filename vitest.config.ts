@@ -12,6 +12,7 @@ export default defineConfig({
       { find: /^@baton-lock\/baton$/, replacement: fileOf('worker/library.ts') },
       { find: '@baton-lock/baton/client', replacement: fileOf('client/index.ts') },
       { find: '@baton-lock/baton/resource', replacement: fileOf('shared/resource/define.ts') },
+      { find: '@baton-lock/baton/recipes', replacement: fileOf('recipes/index.ts') },
       { find: '@baton-lock/baton/testing', replacement: fileOf('testing/index.ts') },
     ],
   },

@@ -3,12 +3,12 @@ import { UsageError } from './arguments.ts'
 
 const MAX_BYTES = 2 * 1024 * 1024
 
-export async function readInput(): Promise<string> {
+export async function readInput(maxBytes = MAX_BYTES): Promise<string> {
   const chunks: Buffer[] = []
   let bytes = 0
   for await (const chunk of process.stdin as AsyncIterable<Buffer>) {
     bytes += chunk.length
-    if (bytes > MAX_BYTES) throw new UsageError(`standard input has more than ${MAX_BYTES} bytes`)
+    if (bytes > maxBytes) throw new UsageError(`standard input has more than ${maxBytes} bytes`)
     chunks.push(chunk)
   }
   return Buffer.concat(chunks).toString('utf8')

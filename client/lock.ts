@@ -14,15 +14,16 @@ import { Session } from './session.ts'
 import type { ValueIn } from './state.ts'
 import type { Call } from './transport.ts'
 import type {
+  ChangedMembers,
   Configuration,
   Entry,
   HistoryPage,
   LockExport,
   LockHistory,
   LockOptions,
+  MembersChange,
   Membership,
   Page,
-  ParticipantsChange,
   Status,
   WatchEvent,
 } from './types.ts'
@@ -313,11 +314,19 @@ export class Lock<Resource extends ResourceTypes = KeyValue> {
   }
 
   /**
-   * Adds, removes or replaces a participant. Not repeated if the answer gets lost: look at `status()` then.
+   * Adds, removes or replaces a participant, or says which participants there are to be. It goes on after the
+   * answer if `isDone` is `false`; the same call again, which changes nothing else, tells whether it is done.
+   * Rejects with a `ConflictError` if another change came first: `more.participants` are those of now.
+   *
+   * @example
+   * const { participants, isDone } = await lock.changeMembers({ replace: 2, location: 'apac' })
    */
-  async changeParticipants(change: ParticipantsChange, { signal }: SignalOptions = {}): Promise<Membership> {
-    const path = pathOf(this.name, 'participants')
-    return this.#once('participants', { method: 'POST', path, body: writeJson(change) }, signal)
+  async changeMembers(change: MembersChange, { signal }: SignalOptions = {}): Promise<ChangedMembers> {
+    const call = { method: 'POST', path: pathOf(this.name, 'participants'), body: writeJson(change) } as const
+    const { status, body } = await this.#connection.traced('participants', this.name, connection =>
+      connection.call(call, { repeat: 'always' }, signal),
+    )
+    return { ...(body as unknown as Membership), isDone: status !== 202 }
   }
 
   /** For calls that may be repeated, because doing one twice is the same as doing it once. */

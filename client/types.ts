@@ -149,14 +149,24 @@ export interface HistoryPage extends LockHistory {
   readonly cursor: string | null
 }
 
-export type ParticipantsChange =
+export type MembersChange =
   | { readonly add: { readonly location?: string | null } }
   | { readonly remove: number }
   | { readonly replace: number; readonly location?: string | null }
+  /** All of them: those that stay by their id, new ones with their location. */
+  | {
+      readonly participants: readonly ({ readonly id: number } | { readonly location?: string | null })[]
+    }
 
 export interface Membership {
   readonly participants: readonly Place[]
+  /** Counts the changes of the participants. */
   readonly configuration: number
+}
+
+export interface ChangedMembers extends Membership {
+  /** `false`: the change has begun, and goes on. */
+  readonly isDone: boolean
 }
 
 export type WatchEvent = {

@@ -14,11 +14,11 @@ import type {
   KeyValueOp,
   Lock,
   LockOptions,
+  MembersChange,
   Membership,
   NotApplied,
   OpError,
   Page,
-  ParticipantsChange,
   PutResult,
   Read,
   Status,
@@ -112,5 +112,5 @@ it('the types of the client are those of the service', () => {
   expectTypeOf<keyof api.HistoryAnswer>().toEqualTypeOf<keyof HistoryPage>()
   expectTypeOf<api.ParticipantsAnswer>().toExtend<Membership>()
   expectTypeOf<keyof LockOptions>().toEqualTypeOf<keyof api.ConfigureRequest>()
-  expectTypeOf<{ remove: number }>().toExtend<ParticipantsChange & api.ParticipantsRequest>()
+  expectTypeOf<{ remove: number }>().toExtend<MembersChange & api.ParticipantsRequest>()
 })

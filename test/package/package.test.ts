@@ -98,6 +98,25 @@ describe('in plain JavaScript', () => {
     })
   })
 
+  it('the recipes run on it, and know its errors', () => {
+    plain.write(
+      'recipes.js',
+      `import { createBaton, TooManyError } from '${NAME}/client'
+      import { Sequence, WorkQueue } from '${NAME}/recipes'
+      const baton = createBaton({ url: process.env.BATON_URL })
+      const queue = new WorkQueue(baton.lock('recipes'), { capacity: 1 })
+      await queue.add('work')
+      const isFull = await queue.add('more').catch(error => error instanceof TooManyError)
+      const delivery = await queue.take()
+      console.log(delivery.value, isFull, await delivery.done(), await new Sequence(baton.lock('numbers')).next())`,
+    )
+    expect(plain.node(['recipes.js'], { BATON_URL: service.url })).toEqual({
+      status: 0,
+      output: 'work true true 1\n',
+      errors: '',
+    })
+  })
+
   it('a resource of one’s own can be defined and tried', () => {
     plain.write(
       'resource.js',
@@ -141,11 +160,14 @@ describe('for tests', () => itTestsAsDocumented(() => packed))
 
 describe('types, under strict settings', () => {
   const code = `import { type Baton, createBaton } from '${NAME}/client'
+    import { WorkQueue } from '${NAME}/recipes'
     const baton: Baton = createBaton({ url: 'https://example.com', key: 'k' })
     export const sold: Promise<number> = baton.lock('orders').run(async held => {
       const { applied, results } = await held.apply([{ increment: 'sold' }])
       return applied ? results[0].value : 0
     })
+    export const queue = new WorkQueue<{ to: string }>(baton.lock('mails'))
+    export const to: Promise<string | undefined> = queue.take().then(delivery => delivery?.value.to)
   `
 
   let project: Project

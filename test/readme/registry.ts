@@ -30,6 +30,11 @@ export const CHECKED_ELSEWHERE: readonly (Named & { readonly by: string })[] = [
     contains: '127.0.0.1',
     by: 'test/examples/limited-stock-readme.test.ts',
   },
+  {
+    page: 'examples/mailing/README.md',
+    contains: '127.0.0.1',
+    by: 'test/examples/mailing-readme.test.ts',
+  },
 ]
 
 /** Nobody can run these here. */
@@ -40,6 +45,7 @@ export const CANNOT_RUN: readonly (Named & { readonly why: string })[] = [
     contains: 'npx wrangler',
     why: 'It changes a deployed service.',
   },
+  { page: 'examples/mailing/README.md', contains: 'npx wrangler', why: 'It changes a deployed service.' },
   {
     page: 'examples/limited-stock/README.md',
     contains: 'https://baton.example.workers.dev',

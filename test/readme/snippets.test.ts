@@ -128,7 +128,7 @@ describe('the TypeScript that calls the service here', () => {
   }, 120_000)
   afterAll(async () => {
     await service?.stop()
-  })
+  }, 120_000)
 
   it.each(snippets.filter(({ text }) => text.includes(LOCAL)))('runs: $file', async snippet => {
     expect(await run(snippet, service.url)).toBe('')

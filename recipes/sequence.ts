@@ -1,0 +1,80 @@
+/**
+ * Sequence numbers: 1, 2, 3 and so on, each given to one caller, in whatever region it is. One request for
+ * each number, or for each block of numbers.
+ */
+import type { Lock } from '../client/index.ts'
+import { text, wholeNumber } from './options.ts'
+import { notApplied } from './refusals.ts'
+
+export interface SequenceOptions {
+  /** The key that counts. Default: `sequence`. */
+  readonly key?: string
+  /**
+   * How many numbers to take at a time, 1 to 1,000,000. Default: 1. With more, numbers are handed out without
+   * asking, those of one client in order, and those that a client has not used when it ends are never used.
+   */
+  readonly block?: number
+}
+
+export interface NextOptions {
+  /**
+   * Names what the number is for, up to 64 characters: the same id again gives the same number, for as long
+   * as the lock remembers it (the next 10,000 operations). Not with blocks.
+   */
+  readonly id?: string
+  readonly signal?: AbortSignal
+}
+
+/**
+ * @example
+ * const invoices = new Sequence(baton.lock('invoices'))
+ * const number = await invoices.next({ id: order.id })
+ */
+export class Sequence {
+  readonly #lock: Lock
+  readonly #key: string
+  readonly #block: number
+  #next = 1
+  #last = 0
+  #asking: Promise<void> | null = null
+
+  constructor(lock: Lock, { key = 'sequence', block = 1 }: SequenceOptions = {}) {
+    this.#lock = lock
+    this.#key = text('key', key, 512)
+    this.#block = wholeNumber('block', block, 1, 1_000_000)
+  }
+
+  /** If no answer comes, the error says that the outcome is unknown: that number may never be used. */
+  async next({ id, signal }: NextOptions = {}): Promise<number> {
+    if (this.#block === 1) {
+      const opId = id === undefined ? {} : { opId: `${this.#key.slice(0, 60)}/${text('id', id, 64)}` }
+      return this.#take({ ...opId, signal })
+    }
+    if (id !== undefined) throw new RangeError('an id needs a number of its own: leave out block')
+    while (this.#next > this.#last) {
+      // Whoever comes meanwhile waits for the same block.
+      this.#asking ??= this.#takeBlock(signal).finally(() => {
+        this.#asking = null
+      })
+      await this.#asking
+    }
+    return this.#next++
+  }
+
+  async #takeBlock(signal: AbortSignal | undefined): Promise<void> {
+    this.#last = await this.#take({ signal })
+    this.#next = this.#last - this.#block + 1
+  }
+
+  async #take(options: {
+    readonly opId?: string
+    readonly signal: AbortSignal | undefined
+  }): Promise<number> {
+    const { applied, results } = await this.#lock.transact(
+      [{ increment: this.#key, by: this.#block }],
+      options,
+    )
+    if (!applied) throw notApplied(results)
+    return results[0].value
+  }
+}
