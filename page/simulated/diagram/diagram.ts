@@ -1,0 +1,74 @@
+/** The space-time diagram: a line for each participant, arrows, critical sections as bars, epochs in colour. */
+import type { Tape } from '../engine/tape.ts'
+import { Axes, LABELS_WIDTH, ROW_HEIGHT, TOP } from './axes.ts'
+import type { Frame } from './frame.ts'
+import { lineShapes } from './lines.ts'
+import { sectionShapes, markShapes } from './marks.ts'
+import { messageShapes } from './messages.ts'
+import { round, type Shape, shape } from './shape.ts'
+
+export interface Diagram {
+  readonly shapes: readonly Shape[]
+  readonly labels: readonly Shape[]
+  readonly left: number
+  readonly width: number
+  readonly height: number
+  /** Where the reader is, from the left edge. */
+  readonly cursor: number
+}
+
+const RIGHT = 46
+/** Between two times that are written. */
+const TIME_APART = 90
+
+export function diagramOf(tape: Tape, frame: Frame): Diagram {
+  const axes = new Axes(tape)
+  const left = frame.first === 0 ? 0 : axes.x(frame.first) - 10
+  const width = axes.x(frame.end - 1) - left + RIGHT
+  const cursor = axes.x(frame.position - 1)
+  return {
+    shapes: [
+      ...timeShapes(tape, axes, frame),
+      cursorShape(axes, cursor),
+      ...sectionShapes(tape, axes, frame),
+      ...lineShapes(tape, axes, frame),
+      ...messageShapes(tape, axes, frame),
+      ...markShapes(tape, axes, frame),
+    ],
+    labels: axes.participants.map(id =>
+      shape('text', { class: 'label', x: 8, y: axes.y(id) + 4 }, `participant ${id}`),
+    ),
+    left: round(left),
+    width: Math.ceil(width),
+    height: axes.height,
+    cursor: round(cursor - left),
+  }
+}
+
+function cursorShape(axes: Axes, x: number): Shape {
+  const [x1, x2] = [round(x), round(x)]
+  return shape('line', { class: 'cursor', x1, x2, y1: TOP - 12, y2: TOP + axes.participants.length * ROW_HEIGHT })
+}
+
+function timeShapes(tape: Tape, axes: Axes, { first, end }: Frame): Shape[] {
+  const shapes: Shape[] = []
+  let written = Number.NEGATIVE_INFINITY
+  for (let moment = first; moment < end; moment++) {
+    const x = axes.x(moment)
+    if (axes.isShortened(tape, moment)) shapes.push(pauseShape(axes, x))
+    if (x - written < TIME_APART) continue
+    written = x
+    const [x1, x2] = [round(x), round(x)]
+    shapes.push(shape('line', { class: 'grid', x1, x2, y1: TOP - 8, y2: axes.height }))
+    shapes.push(shape('text', { class: 'time', x: round(x + 3), y: TOP - 16 }, `${Math.round(tape.moments[moment]!.at)} ms`))
+  }
+  return shapes
+}
+
+/** Here more time passed than is drawn. */
+function pauseShape(axes: Axes, x: number): Shape {
+  const middle = round(x - 26)
+  return shape('path', { class: 'pause', d: `M${middle} ${TOP - 6}V${axes.height}m5 0V${TOP - 6}` })
+}
+
+export { LABELS_WIDTH }
