@@ -71,6 +71,19 @@ export class Host implements Surroundings {
     return false
   }
 
+  /** When the next thing happens at the earliest; `null`: nothing will. */
+  get nextAt(): number | null {
+    for (let event = this.#queue.peek(); event !== undefined; event = this.#queue.peek()) {
+      if (event.kind !== 'timer' || this.#isSet(event.target, event.payload)) return event.at
+      this.#queue.pop()
+    }
+    return null
+  }
+
+  #isSet(target: number, timer: Timer): boolean {
+    return this.machine(target).timers.get(timer.name) === timer
+  }
+
   moment(participant: number, text: string, received: number | null, action: () => void): void {
     action()
     const seats = [...this.#touched].map(machine => this.#look(machine)).filter(seat => seat !== null)
@@ -117,7 +130,7 @@ export class Host implements Surroundings {
         return true
       }
       case 'timer':
-        if (machine.timers.get(event.payload.name) !== event.payload) return false
+        if (!this.#isSet(machine.id, event.payload)) return false
         machine.timers.delete(event.payload.name)
         this.#stepMoment(machine, { type: 'timer', now: this.#clock, timer: event.payload.name }, null)
         return true

@@ -15,8 +15,12 @@ import { messageName } from './words.ts'
 
 const NEWS_SHOWN = 40
 
-export function pictureAt(tape: Tape, position: number): LockPicture {
-  const now = tape.moments[position - 1]?.at ?? 0
+/** `now` may be a little later than the last moment. */
+export function pictureAt(
+  tape: Tape,
+  position: number,
+  now = tape.moments[position - 1]?.at ?? 0,
+): LockPicture {
   const seats = seatsAt(tape, position)
   const inside = sectionsOf(tape, position).filter(({ to }) => to === null)
   const latest = inside.reduce<Section | null>((one, other) => (other.fence > (one?.fence ?? -1) ? other : one), null)

@@ -45,6 +45,13 @@ export class Run {
     return this.host.next()
   }
 
+  /** When the next moment comes; `null`: never, unless somebody does something. */
+  get nextAt(): number | null {
+    if (this.isFull) return null
+    const isActionDue = (this.#actions[this.#done]?.after ?? Number.POSITIVE_INFINITY) <= this.length
+    return isActionDue ? this.host.now : this.host.nextAt
+  }
+
   extendTo(position: number): void {
     while (this.length < position && this.advance());
   }

@@ -31,6 +31,8 @@ interface Attempt {
 
 type Effects = Effect<RedlockMessage>[]
 
+/** How long to wait for the answers of all. */
+const ANSWER_MS = 80
 const RETRY_MS = 60
 /** Participants that failed together do not try again together. */
 const RETRY_APART_MS = 17
@@ -48,7 +50,7 @@ function step(context: Context, state: RedlockState, input: Input<RedlockMessage
   const effects: Effects = []
   const stub = new Stub(context, state, input.now, effects)
   if (input.type === 'message') stub.onMessage(input.from, input.message.body)
-  else if (input.type === 'timer') stub.ask()
+  else if (input.type === 'timer') stub.tryAgain()
   else if (input.type === 'user') {
     const { event } = input
     if (event.type === 'try') stub.onTry(event.user, event.ttlMs)
@@ -86,7 +88,14 @@ class Stub {
     const value = `${this.#context.config.self}-${++state.attempts}`
     state.attempt = { ...first, value, since: this.#now, granted: 0, refused: 0 }
     this.#sendToAll({ type: 'lock', value, ttlMs: first.ttlMs })
+    this.#effects.push({ type: 'set-timer', timer: 'retry', afterMs: ANSWER_MS })
     this.#onAnswer(value, this.#lock(value, first.ttlMs))
+  }
+
+  /** Whoever has no majority by now gives back what it has, and asks once more a little later. */
+  tryAgain(): void {
+    if (this.#state.attempt !== null) this.#giveUp(this.#state.attempt)
+    else this.ask()
   }
 
   onMessage(from: number, message: RedlockMessage): void {
@@ -125,6 +134,7 @@ class Stub {
     const fence = this.#now
     this.#state.holder = { user, value, fence, ttlMs }
     this.#state.attempt = null
+    this.#effects.push({ type: 'cancel-timer', timer: 'retry' })
     const expiresAt = since + ttlMs
     const event = { user, fence, epoch: 0, sequence: 0, expiresAt, confirmed: true }
     this.#effects.push({ type: 'emit', event: { type: 'crit', ...event } })
