@@ -51,7 +51,8 @@ function scenarioLink(name: string, position: number | null): ReadLink {
 
 function readSetup(parameters: URLSearchParams): Setup | string {
   const protocol = SIMULATED_PROTOCOLS.find(known => known === parameters.get('protocol'))
-  if (protocol === undefined) return `There is no protocol “${(parameters.get('protocol') ?? '').slice(0, 40)}”.`
+  if (protocol === undefined)
+    return `There is no protocol “${(parameters.get('protocol') ?? '').slice(0, 40)}”.`
   const participants = readNumber(parameters, 'n', 1, MAX_PARTICIPANTS, DEFAULT_SETUP.participants)
   if (typeof participants === 'string') return participants
   const seed = readNumber(parameters, 'seed', 0, MAX_SEED, DEFAULT_SETUP.seed)

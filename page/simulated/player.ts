@@ -38,6 +38,8 @@ export class Player {
   speed = NORMAL_SPEED
   /** Whether the reader has done something that is not in the scenario. */
   isChanged = false
+  /** Whether the reader has moved at all. */
+  isTouched = false
 
   private constructor(
     source: Source | null,
@@ -63,8 +65,7 @@ export class Player {
     return new Player({ kind: 'scenario', name }, run, null, captions, length, shown)
   }
 
-  static ofRun(link: Link & { readonly source: { readonly kind: 'run' } }): Player {
-    const { source, position } = link as Link & { readonly source: Extract<Source, { readonly kind: 'run' }> }
+  static ofRun(source: Extract<Source, { readonly kind: 'run' }>, position: number | null): Player {
     const run = new Run(source.setup, source.actions)
     const wanted = position ?? source.actions.at(-1)?.after ?? 1
     run.extendTo(wanted)
@@ -120,6 +121,7 @@ export class Player {
     if (this.#position >= this.length && !(this.#run?.advance() ?? false)) return false
     this.#position++
     this.#shownMs = 0
+    this.isTouched = true
     return true
   }
 
@@ -131,6 +133,7 @@ export class Player {
     this.#run?.extendTo(position)
     this.#position = Math.max(1, Math.min(position, this.length))
     this.#shownMs = 0
+    this.isTouched = true
   }
 
   /** To the next words, or to the end. */
@@ -192,6 +195,7 @@ export class Player {
     this.#position = run.length
     this.#shownMs = 0
     this.isChanged = true
+    this.isTouched = true
     this.#source = { kind: 'run', setup: run.setup, actions: run.actions }
   }
 }

@@ -3,7 +3,7 @@ import type { Tape } from '../engine/tape.ts'
 import { Axes, LABELS_WIDTH, ROW_HEIGHT, TOP } from './axes.ts'
 import type { Frame } from './frame.ts'
 import { lineShapes } from './lines.ts'
-import { sectionShapes, markShapes } from './marks.ts'
+import { markShapes, sectionShapes } from './marks.ts'
 import { messageShapes } from './messages.ts'
 import { round, type Shape, shape } from './shape.ts'
 
@@ -47,7 +47,13 @@ export function diagramOf(tape: Tape, frame: Frame): Diagram {
 
 function cursorShape(axes: Axes, x: number): Shape {
   const [x1, x2] = [round(x), round(x)]
-  return shape('line', { class: 'cursor', x1, x2, y1: TOP - 12, y2: TOP + axes.participants.length * ROW_HEIGHT })
+  return shape('line', {
+    class: 'cursor',
+    x1,
+    x2,
+    y1: TOP - 12,
+    y2: TOP + axes.participants.length * ROW_HEIGHT,
+  })
 }
 
 function timeShapes(tape: Tape, axes: Axes, { first, end }: Frame): Shape[] {
@@ -60,7 +66,13 @@ function timeShapes(tape: Tape, axes: Axes, { first, end }: Frame): Shape[] {
     written = x
     const [x1, x2] = [round(x), round(x)]
     shapes.push(shape('line', { class: 'grid', x1, x2, y1: TOP - 8, y2: axes.height }))
-    shapes.push(shape('text', { class: 'time', x: round(x + 3), y: TOP - 16 }, `${Math.round(tape.moments[moment]!.at)} ms`))
+    shapes.push(
+      shape(
+        'text',
+        { class: 'time', x: round(x + 3), y: TOP - 16 },
+        `${Math.round(tape.moments[moment]!.at)} ms`,
+      ),
+    )
   }
   return shapes
 }

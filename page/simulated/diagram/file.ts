@@ -1,7 +1,7 @@
 /** The diagram as a file of its own: an SVG picture that needs nothing else. */
 import { participantsOf, type Tape } from '../engine/tape.ts'
 import { diagramOf, LABELS_WIDTH } from './diagram.ts'
-import { escape, shapeText } from './shape.ts'
+import { escapeText, shapeText } from './shape.ts'
 
 /** More than this is no picture any more. */
 export const MAX_EXPORTED = 1_500
@@ -38,7 +38,7 @@ export function diagramFile(tape: Tape, position: number): string {
   const title = `${tape.protocol}, ${participantsOf(tape).length} participants`
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" width="${whole}" height="${height}" viewBox="0 0 ${whole} ${height}">`,
-    `<title>${escape(title)}</title><style>${STYLE}</style>`,
+    `<title>${escapeText(title)}</title><style>${STYLE}</style>`,
     `<rect width="${whole}" height="${height}" fill="#fff"/>`,
     `<g transform="translate(${LABELS_WIDTH - left} 0)">${shapes.map(shapeText).join('')}</g>`,
     `<rect width="${LABELS_WIDTH}" height="${height}" fill="#fff"/>${labels.map(shapeText).join('')}`,

@@ -81,7 +81,13 @@ export function markShapes(tape: Tape, axes: Axes, { first, end, position }: Fra
       const level = before !== undefined && x - before.x < 62 ? (before.level + 1) % 2 : 0
       lastWord.set(mark.participant, { x, level })
       const place = { class: `word ${mark.glyph}`, x: round(x + 3), y: y + 18 + level * 10 }
-      const tick = { class: `tick ${mark.glyph}`, x1: round(x), x2: round(x), y1: y + 4, y2: y + 18 + level * 10 }
+      const tick = {
+        class: `tick ${mark.glyph}`,
+        x1: round(x),
+        x2: round(x),
+        y1: y + 4,
+        y2: y + 18 + level * 10,
+      }
       shapes.push(shape('g', { class: kind }, title, shape('line', tick), shape('text', place, word(mark))))
     }
   }

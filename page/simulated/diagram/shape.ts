@@ -18,11 +18,12 @@ const ESCAPES: { readonly [character: string]: string } = {
   '"': '&quot;',
 }
 
-export const escape = (text: string): string => text.replaceAll(/[&<>"]/g, character => ESCAPES[character]!)
+export const escapeText = (text: string): string =>
+  text.replaceAll(/[&<>"]/g, character => ESCAPES[character]!)
 
 export function shapeText({ tag, attributes, children = [] }: Shape): string {
-  const written = Object.entries(attributes).map(([name, value]) => ` ${name}="${escape(String(value))}"`)
-  const inner = children.map(child => (typeof child === 'string' ? escape(child) : shapeText(child)))
+  const written = Object.entries(attributes).map(([name, value]) => ` ${name}="${escapeText(String(value))}"`)
+  const inner = children.map(child => (typeof child === 'string' ? escapeText(child) : shapeText(child)))
   return `<${tag}${written.join('')}>${inner.join('')}</${tag}>`
 }
 

@@ -4,7 +4,13 @@
  */
 import type { UserStubEvent } from '../../../shared/history/events.ts'
 import type { AnyEnvelope, AnyProtocol, OpaqueMessage } from '../../../shared/protocols/all.ts'
-import type { Effect, Input, ParticipantId, UserInput, UserOutput } from '../../../shared/protocols/protocol.ts'
+import type {
+  Effect,
+  Input,
+  ParticipantId,
+  UserInput,
+  UserOutput,
+} from '../../../shared/protocols/protocol.ts'
 import { keyValue } from '../../../shared/resource/key-value.ts'
 import { EventQueue } from '../../../test/simulator/event-queue.ts'
 import { Random } from '../../../test/simulator/random.ts'
@@ -234,7 +240,8 @@ export class Host implements Surroundings {
         const { event } = effect
         if (event.type === 'applied' || event.type === 'granted' || event.type === 'restored') {
           this.recorder.replica(this.now, machine.id, event)
-          if (event.type === 'applied') this.note(machine.id, 'applied', `${machine.id} applies ${event.opId}`)
+          if (event.type === 'applied')
+            this.note(machine.id, 'applied', `${machine.id} applies ${event.opId}`)
           if (event.type === 'restored') this.note(machine.id, 'restored', `${machine.id} takes a snapshot`)
         } else this.#tell(machine, event)
       }

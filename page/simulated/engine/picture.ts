@@ -23,7 +23,10 @@ export function pictureAt(
 ): LockPicture {
   const seats = seatsAt(tape, position)
   const inside = sectionsOf(tape, position).filter(({ to }) => to === null)
-  const latest = inside.reduce<Section | null>((one, other) => (other.fence > (one?.fence ?? -1) ? other : one), null)
+  const latest = inside.reduce<Section | null>(
+    (one, other) => (other.fence > (one?.fence ?? -1) ? other : one),
+    null,
+  )
   const holder = latest === null ? null : holderOf(tape, latest, seats)
   const token = tokenOf(seats)
   return {
@@ -65,7 +68,10 @@ function participantOf(seat: Seat): ParticipantPicture {
 /** What the participant knows that has come furthest. */
 function furthest(seats: readonly Seat[]): Seat | null {
   const rank = ({ epoch, sequence, isMember }: Seat) => (isMember ? epoch * 1e6 + sequence : -1)
-  return seats.reduce<Seat | null>((one, other) => (one === null || rank(other) > rank(one) ? other : one), null)
+  return seats.reduce<Seat | null>(
+    (one, other) => (one === null || rank(other) > rank(one) ? other : one),
+    null,
+  )
 }
 
 /** The token is on its way as long as its new owner has not heard of it. */
@@ -77,7 +83,11 @@ function tokenOf(seats: readonly Seat[]): TokenPicture | null {
   return { at: owner, from: knows || teller.id === owner ? null : teller.id }
 }
 
-function holderOf(tape: Tape, { participant, fence, user, from }: Section, seats: readonly Seat[]): HolderPicture {
+function holderOf(
+  tape: Tape,
+  { participant, fence, user, from }: Section,
+  seats: readonly Seat[],
+): HolderPicture {
   const held = seats.find(({ id }) => id === participant)?.holders.find(one => one.fence === fence)
   const since = tape.moments[from]!.at
   return { participant, fence, owner: user, since, expiresAt: held?.expiresAt ?? null }
@@ -90,7 +100,10 @@ const waitingOf = (seats: readonly Seat[]): WaitingPicture[] =>
 
 function stateOf(seats: readonly Seat[]): CellPicture[] {
   const known = seats.filter(({ cells, isMember }) => cells !== null && isMember)
-  const best = known.reduce<Seat | null>((one, other) => (one === null || other.committed > one.committed ? other : one), null)
+  const best = known.reduce<Seat | null>(
+    (one, other) => (one === null || other.committed > one.committed ? other : one),
+    null,
+  )
   return best?.cells?.map(cell => ({ ...cell })) ?? []
 }
 
@@ -101,8 +114,10 @@ function explain(inside: readonly Section[], seats: readonly Seat[]): string {
     return `${names.join(' and ')} all believe that they are inside.`
   }
   const [holder] = inside
-  const queue = waiting.length === 0 ? 'Nobody waits.' : `${list(waiting)} ${waiting.length === 1 ? 'waits' : 'wait'}.`
-  if (holder === undefined) return waiting.length === 0 ? 'Nobody is inside, and nobody waits.' : `Nobody is inside. ${queue}`
+  const queue =
+    waiting.length === 0 ? 'Nobody waits.' : `${list(waiting)} ${waiting.length === 1 ? 'waits' : 'wait'}.`
+  if (holder === undefined)
+    return waiting.length === 0 ? 'Nobody is inside, and nobody waits.' : `Nobody is inside. ${queue}`
   return `${holder.user} is inside, at participant ${holder.participant}. ${queue}`
 }
 

@@ -1,6 +1,11 @@
 /** What a run begins with. Everything else follows from it and from the actions. */
 import { GUARDING_PROTOCOLS, PROTOCOL_NAMES } from '../../../shared/protocols/all.ts'
-import { DEFAULT_LIMITS, type Limits, type ProtocolName, type Timing } from '../../../shared/protocols/protocol.ts'
+import {
+  DEFAULT_LIMITS,
+  type Limits,
+  type ProtocolName,
+  type Timing,
+} from '../../../shared/protocols/protocol.ts'
 
 /** `redlock` is no protocol of Baton: it is here to be compared with. */
 export type SimulatedProtocol = ProtocolName | 'redlock'

@@ -85,7 +85,8 @@ export class User {
   #say(): void {
     const { name: user, fence } = this
     if (this.state === 'trying') this.#world.say(this, { type: 'try', user, ttlMs: this.#world.ttlMs })
-    else if (this.state === 'issuing') this.#world.say(this, { type: 'issue', user, fence, ...this.#pending! })
+    else if (this.state === 'issuing')
+      this.#world.say(this, { type: 'issue', user, fence, ...this.#pending! })
     else if (this.state === 'leaving') this.#world.say(this, { type: 'exit', user, fence })
   }
 

@@ -16,7 +16,8 @@ export function readHistory(text: string): Tape | string {
   const parsed = parseHistory(text)
   if (!parsed.ok) return `This is no history: line ${parsed.problem.line}: ${parsed.problem.message}`
   const { events } = parsed.history
-  if (events.length > MAX_EVENTS) return `The page shows at most ${MAX_EVENTS} events; these are ${events.length}.`
+  if (events.length > MAX_EVENTS)
+    return `The page shows at most ${MAX_EVENTS} events; these are ${events.length}.`
   return historyTape(parsed.history)
 }
 
@@ -39,7 +40,13 @@ export function historyTape(history: History): Tape {
     const place = { at: event.at - begin, participant, text, received: null, marks }
     return { ...place, seats: changed, recorded: index + 1, sent: 0, cuts: [] }
   })
-  return { protocol, guardsState: !LOCK_ONLY.includes(protocol), moments: [born, ...moments], messages: [], history }
+  return {
+    protocol,
+    guardsState: !LOCK_ONLY.includes(protocol),
+    moments: [born, ...moments],
+    messages: [],
+    history,
+  }
 }
 
 const emptySeat = (id: number, guardsState: boolean): Seat => ({
@@ -98,7 +105,10 @@ function changeBy(seat: Seat, event: PlacedEvent): Partial<Seat> {
 }
 
 /** Replays the operation, as the checker does. */
-function apply(replicas: Map<number, Replica>, event: Extract<PlacedEvent, { type: 'invoke' }>): Seat['cells'] {
+function apply(
+  replicas: Map<number, Replica>,
+  event: Extract<PlacedEvent, { type: 'invoke' }>,
+): Seat['cells'] {
   const replica = replicas.get(event.participant) ?? { cells: { ...keyValue.initial() } }
   replicas.set(event.participant, replica)
   for (const { cell, value } of keyValue.apply(replica.cells, event.operation, event.sequence).changes) {

@@ -2,10 +2,11 @@
  * A seed of the simulator (`npm run sim`) as a tape: that very simulation runs in the browser, with all its
  * faults and checks, and is written down step by step.
  */
-import { wmeConsensus } from '../../../shared/protocols/wme-consensus/wme-consensus.ts'
+
 import type { HistoryEvent } from '../../../shared/history/events.ts'
 import { GUARDING_PROTOCOLS } from '../../../shared/protocols/all.ts'
 import type { Effect, Input, ProtocolName, View } from '../../../shared/protocols/protocol.ts'
+import { wmeConsensus } from '../../../shared/protocols/wme-consensus/wme-consensus.ts'
 import { consensusSubject } from '../../../test/simulator/consensus-subject.ts'
 import { FAULTS } from '../../../test/simulator/faults.ts'
 import { maekawaSubject, ricartAgrawalaSubject } from '../../../test/simulator/lock-only-subject.ts'
@@ -27,8 +28,20 @@ export interface SeedTape {
 }
 
 /** The simulation with the options that `npm run sim` has by default, and with `--members` if told so. */
-export function seedTape(protocol: ProtocolName, participants: number, seed: number, members = false): SeedTape {
-  const options: RunOptions = { protocol, participants, faults: FAULTS, durationMs: null, users: null, members }
+export function seedTape(
+  protocol: ProtocolName,
+  participants: number,
+  seed: number,
+  members = false,
+): SeedTape {
+  const options: RunOptions = {
+    protocol,
+    participants,
+    faults: FAULTS,
+    durationMs: null,
+    users: null,
+    members,
+  }
   switch (protocol) {
     case 'wme-1':
     case 'wme-2':
@@ -150,9 +163,16 @@ class Writer extends Transcript {
     return [after]
   }
 
-  #leave(from: number, to: number, message: { readonly body: unknown }, sentAt: number, sentIn: number): void {
+  #leave(
+    from: number,
+    to: number,
+    message: { readonly body: unknown },
+    sentAt: number,
+    sentIn: number,
+  ): void {
     const { type } = message.body as { readonly type: string }
-    const number = this.messages.push({ from, to, type, sentIn, receivedIn: null, sentAt, arrivesAt: null }) - 1
+    const number =
+      this.messages.push({ from, to, type, sentIn, receivedIn: null, sentAt, arrivesAt: null }) - 1
     const key = keyOf(from, to, message)
     const flying = this.#flying.get(key)
     if (flying === undefined) this.#flying.set(key, [number])
@@ -171,7 +191,8 @@ class Writer extends Transcript {
   }
 }
 
-const keyOf = (from: number, to: number, message: unknown): string => `${from}>${to} ${JSON.stringify(message)}`
+const keyOf = (from: number, to: number, message: unknown): string =>
+  `${from}>${to} ${JSON.stringify(message)}`
 
 const FAULT_WORDS: readonly (readonly [string, Glyph, string, Seat['condition'] | null])[] = [
   ['crash', 'crash', 'crashes', 'down'],

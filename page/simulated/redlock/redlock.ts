@@ -3,7 +3,14 @@
  * gets a majority of them before that is inside. Nothing is replicated and nothing is guarded. It is here to
  * be compared with: a user that stands still while its time passes goes on as if it were alone.
  */
-import type { Context, Effect, Input, Protocol, ProtocolName, View } from '../../../shared/protocols/protocol.ts'
+import type {
+  Context,
+  Effect,
+  Input,
+  Protocol,
+  ProtocolName,
+  View,
+} from '../../../shared/protocols/protocol.ts'
 import { majority } from '../../../shared/protocols/quorum.ts'
 
 export type RedlockMessage =
@@ -16,7 +23,12 @@ export interface RedlockState {
   kept: { readonly value: string; readonly until: number } | null
   readonly queue: { readonly user: string; readonly ttlMs: number }[]
   attempt: Attempt | null
-  holder: { readonly user: string; readonly value: string; readonly fence: number; readonly ttlMs: number } | null
+  holder: {
+    readonly user: string
+    readonly value: string
+    readonly fence: number
+    readonly ttlMs: number
+  } | null
   attempts: number
 }
 
@@ -184,10 +196,7 @@ function view({ config: { self } }: Context, { holder, attempt, queue }: Redlock
     owner: holder === null ? null : self,
     suspects: [],
     waiters: waiting.map(({ user }) => ({ user, waitUntil: null })),
-    holders:
-      holder === null
-        ? []
-        : [{ ...holder, expiresAt: holder.fence + holder.ttlMs, isIssuing: false }],
+    holders: holder === null ? [] : [{ ...holder, expiresAt: holder.fence + holder.ttlMs, isIssuing: false }],
     endings: [],
     cells: null,
   }

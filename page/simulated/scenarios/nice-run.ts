@@ -34,7 +34,9 @@ export const niceRun: Scenario = {
         'everything that Ada did. His fence is higher than hers.',
     )
     stage.untilUser('bob', 'gone')
-    stage.say('Bob has changed the state, too, and left. The token stays with participant 2 until somebody asks.')
+    stage.say(
+      'Bob has changed the state, too, and left. The token stays with participant 2 until somebody asks.',
+    )
     stage.pass(400)
   },
 }
