@@ -46,9 +46,8 @@ export function usePlayer(parameters: URLSearchParams): Shown {
     )
   }
 
-  const text = parameters.toString()
-  // A link is opened once, when it is another one.
-  useEffect(() => openText(text), [text])
+  // A link is opened whenever the reader comes by one, and not because something else has changed.
+  useEffect(() => openText(parameters.toString()), [parameters])
 
   // While it plays, each frame of the browser is a tick.
   const isPlaying = player?.isPlaying ?? false
