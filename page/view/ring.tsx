@@ -134,7 +134,7 @@ function Participant({ participant, place, layout, isHolder, isChosen, onChoose 
         </g>
       )}
       <text class="place" y={radius + 17}>
-        {layout.isRoomy ? regionName(location) : (location ?? `no. ${id}`)}
+        {layout.isRoomy && location !== null ? regionName(location) : (location ?? `no. ${id}`)}
       </text>
       <text class="phase" y={radius + 32}>
         {isUp ? phase : condition}

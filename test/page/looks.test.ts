@@ -1,35 +1,13 @@
 /** The page on a phone and on a desk, light and dark: nothing is too wide, and axe finds nothing. */
-import { readFileSync } from 'node:fs'
-import { createRequire } from 'node:module'
-import type { Page } from 'playwright-core'
 import { describe, expect, it } from 'vitest'
 import { createBaton } from '../../client/index.ts'
 import { CHROMIUM, NO_CHROMIUM } from '../chromium.ts'
 import { useServiceWithPage } from '../service/harness.ts'
+import { tooWide, violationsOf } from './axe.ts'
 import { useBrowser } from './browser.ts'
 
 const service = useServiceWithPage()
 const browsing = useBrowser()
-
-const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
-
-interface Violation {
-  readonly id: string
-  readonly nodes: readonly { readonly html: string; readonly failureSummary: string }[]
-}
-
-/** By the DevTools Protocol, which the policy of the page does not stop. */
-async function violationsOf(page: Page): Promise<string[]> {
-  await page.evaluate(`${AXE};void 0`)
-  const { violations } = await page.evaluate<{ violations: Violation[] }>('axe.run()')
-  return violations.flatMap(({ id, nodes }) =>
-    nodes.map(node => `${id}: ${node.html} ${node.failureSummary}`),
-  )
-}
-
-/** How far the page is wider than the screen. */
-const tooWide = (page: Page): Promise<number> =>
-  page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth')
 
 /** A lock with long names, that is held, waited for and full of news. */
 async function lively(name: string): Promise<void> {
