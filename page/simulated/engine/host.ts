@@ -16,17 +16,17 @@ import { EventQueue } from '../../../test/simulator/event-queue.ts'
 import { Random } from '../../../test/simulator/random.ts'
 import { Recorder } from '../../../test/simulator/recorder.ts'
 import type { Happening } from './happening.ts'
+import { Links } from './links.ts'
 import { Machine, type Timer } from './machine.ts'
 import { sameOrNew } from './seat.ts'
-import { DELAY_MAX_MS, DELAY_MIN_MS, guardsState, LIMITS, MAX_MACHINES, type Setup } from './setup.ts'
-import type { Glyph, Link, Mark, Message, Moment, Seat } from './tape.ts'
-import { type Plan, type Surroundings, User } from './user.ts'
+import { guardsState, LIMITS, MAX_MACHINES, type Setup } from './setup.ts'
+import type { Glyph, Mark, Message, Moment, Seat } from './tape.ts'
+import { type Plan, type Recorded, type Surroundings, User } from './user.ts'
 import { changesInWords, inputInWords, outputInWords } from './words.ts'
 
 const NAMES = 'ada bob cyd dan eve fay gus hal ida joe kim leo mia ned oda pia'.split(' ')
 const SAY_MIN_MS = 0.4
 const SAY_MAX_MS = 1.6
-const ORDER_MS = 0.5
 
 export class Host implements Surroundings {
   readonly setup: Setup
@@ -35,17 +35,14 @@ export class Host implements Surroundings {
   readonly recorder: Recorder
   readonly machines: Machine[] = []
   readonly users: User[] = []
+  readonly links: Links
   readonly guardsState: boolean
   readonly ttlMs: number
   now = 0
   readonly #protocol: AnyProtocol
   readonly #queue = new EventQueue<Happening>()
-  readonly #network: Random
   readonly #chance: Random
   #order = 0
-  /** When the last message of a link arrives. */
-  readonly #arrivals = new Map<string, number>()
-  #cuts: readonly Link[] = []
   #marks: Mark[] = []
   #seats = new Map<number, Seat>()
   /** Participants that this moment is about. */
@@ -56,7 +53,7 @@ export class Host implements Surroundings {
     this.#protocol = protocol
     this.guardsState = guardsState(setup.protocol)
     this.ttlMs = setup.ttlMs
-    this.#network = new Random(setup.seed, 1)
+    this.links = new Links(setup.seed)
     this.#chance = new Random(setup.seed, 2)
     const { protocol: name, participants } = setup
     const run = { options: { protocol: name }, machines: MAX_MACHINES, localHandoffs: 1, limits: LIMITS }
@@ -96,7 +93,7 @@ export class Host implements Surroundings {
     const { length: recorded } = this.recorder.events
     const { length: sent } = this.messages
     const moment = { at: this.now, participant, text, received, marks: this.#marks, seats, recorded, sent }
-    this.moments.push({ ...moment, cuts: this.#cuts })
+    this.moments.push({ ...moment, cuts: this.links.cuts })
     this.#marks = []
     this.#touched.clear()
   }
@@ -251,29 +248,13 @@ export class Host implements Surroundings {
   // ---------------------------------------------------------------- the network
 
   #send(from: ParticipantId, to: ParticipantId, envelope: AnyEnvelope): void {
-    const { body } = envelope
-    const delay = DELAY_MIN_MS + (DELAY_MAX_MS - DELAY_MIN_MS) * this.#network.fraction()
-    const isLost = this.isCut(from, to) || this.machine(to) === undefined
+    const { type } = envelope.body
+    const isThere = this.machine(to) !== undefined
+    const arrivesAt = isThere ? this.links.arrival(from, to, this.now) : null
     const sentIn = this.moments.length
-    const link = `${from}-${to}`
-    // A link keeps the order of its messages.
-    const at = Math.max(this.now + delay, (this.#arrivals.get(link) ?? 0) + ORDER_MS)
-    const arrivesAt = isLost ? null : at
-    if (!isLost) this.#arrivals.set(link, at)
-    const sent = { from, to, type: body.type, sentIn, receivedIn: null, sentAt: this.now, arrivesAt }
-    const number = this.messages.push(sent) - 1
-    if (!isLost) this.#schedule(at - this.now, 'message', to, from, { number, envelope })
-  }
-
-  isCut(from: ParticipantId, to: ParticipantId): boolean {
-    return this.#cuts.some(([one, other]) => one === from && other === to)
-  }
-
-  setCut(from: ParticipantId, to: ParticipantId, isCut: boolean): void {
-    const others = this.#cuts.filter(
-      ([one, other]) => !(one === from && other === to) && !(one === to && other === from),
-    )
-    this.#cuts = isCut ? [...others, [from, to], [to, from]] : others
+    const number =
+      this.messages.push({ from, to, type, sentIn, receivedIn: null, sentAt: this.now, arrivesAt }) - 1
+    if (arrivesAt !== null) this.#schedule(arrivesAt - this.now, 'message', to, from, { number, envelope })
   }
 
   // ---------------------------------------------------------------- users and operators
@@ -308,7 +289,7 @@ export class Host implements Surroundings {
     this.#schedule(delay, 'wake', user.participant, 0, action)
   }
 
-  record(event: object, user: User): void {
+  record(event: Recorded, user: User): void {
     const { name, participant } = user
     this.recorder.record({ at: this.now, user: name, participant, ...event } as UserStubEvent)
   }

@@ -6,42 +6,38 @@ import type { Machine } from './machine.ts'
 import { canChangeMembers } from './setup.ts'
 import type { Glyph } from './tape.ts'
 
-/** The sentence why not, or `null` if it can be done. */
-export function whyNot(host: Host, action: Action): string | null {
-  if (action.type === 'members') return canChangeMembers(host.setup.protocol) ? null : 'Its members stay.'
-  if (!('participant' in action)) {
-    const both = host.machine(action.from) !== undefined && host.machine(action.to) !== undefined
-    return both ? null : 'There is no such participant.'
-  }
+export function canDo(host: Host, action: Action): boolean {
+  if (action.type === 'members') return canChangeMembers(host.setup.protocol)
+  if (!('participant' in action))
+    return host.machine(action.from) !== undefined && host.machine(action.to) !== undefined
   const machine = host.machine(action.participant)
-  if (machine === undefined) return 'There is no such participant.'
+  if (machine === undefined) return false
   switch (action.type) {
     case 'kill':
     case 'wipe':
-      return machine.isUp ? null : 'It is down already.'
+      return machine.isUp
     case 'restart':
-      return machine.condition === 'down' ? null : 'It is up already.'
+      return machine.condition === 'down'
     case 'pause':
-      return machine.condition === 'up' ? null : 'It is not running.'
+      return machine.condition === 'up'
     case 'resume':
-      return machine.condition === 'paused' ? null : 'It does not stand still.'
+      return machine.condition === 'paused'
     case 'operate':
-      if (!host.guardsState) return 'The lock guards no state.'
-      return userIn(host, machine, 'inside') === undefined ? 'Nobody is inside there.' : null
+      return host.guardsState && userInside(host, machine) !== undefined
     case 'leave':
-      return userIn(host, machine, 'inside') === undefined ? 'Nobody is inside there.' : null
+      return userInside(host, machine) !== undefined
     case 'eject':
-      return host.setup.protocol === 'redlock' ? 'Redlock knows no operator.' : null
+      return host.setup.protocol !== 'redlock'
     default:
-      return null
+      return true
   }
 }
 
-const userIn = (host: Host, { id }: Machine, state: 'inside') =>
-  host.users.find(user => user.participant === id && user.state === state)
+const userInside = (host: Host, { id }: Machine) =>
+  host.users.find(({ participant, state }) => participant === id && state === 'inside')
 
 export function perform(host: Host, action: Action): boolean {
-  if (whyNot(host, action) !== null) return false
+  if (!canDo(host, action)) return false
   const place = 'participant' in action ? action.participant : 'from' in action ? action.from : 0
   const text = describeAction(action)
   host.moment(place, text, null, () => {
@@ -68,8 +64,9 @@ const GLYPHS: { readonly [type in Action['type']]?: Glyph } = {
 function act(host: Host, action: Action): void {
   switch (action.type) {
     case 'cut':
+      return host.links.cut(action.from, action.to)
     case 'heal':
-      return host.setCut(action.from, action.to, action.type === 'cut')
+      return host.links.heal(action.from, action.to)
     case 'suspect':
       return suspect(host, action.from, action.to)
     case 'members':
@@ -83,9 +80,9 @@ function act(host: Host, action: Action): void {
     case 'commute':
       return host.welcome(machine.id, action.type)
     case 'operate':
-      return userIn(host, machine, 'inside')!.operate()
+      return userInside(host, machine)!.operate()
     case 'leave':
-      return userIn(host, machine, 'inside')!.leave()
+      return userInside(host, machine)!.leave()
     case 'kill':
       return machine.crash()
     case 'restart':

@@ -3,7 +3,7 @@ import { type AnyProtocol, protocolNamed } from '../../../shared/protocols/all.t
 import { redlock } from '../redlock/redlock.ts'
 import type { Action, TimedAction } from './actions.ts'
 import { Host } from './host.ts'
-import { perform, whyNot } from './perform.ts'
+import { canDo, perform } from './perform.ts'
 import { MAX_ACTIONS, MAX_MOMENTS, type Setup, type SimulatedProtocol } from './setup.ts'
 import type { Tape } from './tape.ts'
 
@@ -64,7 +64,7 @@ export class Run {
     const kept = this.#actions.filter(({ after }) => after < position)
     const run = position >= this.length ? this : new Run(this.setup, kept)
     run.extendTo(position)
-    if (run.#actions.length >= MAX_ACTIONS || whyNot(run.host, action) !== null) return run
+    if (run.#actions.length >= MAX_ACTIONS || !canDo(run.host, action)) return run
     run.#actions.length = run.#done
     run.#actions.push({ after: run.length, action })
     run.advance()

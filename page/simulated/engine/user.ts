@@ -10,7 +10,8 @@ import type { Glyph } from './tape.ts'
 
 export type Plan = 'visit' | 'stay' | 'commute'
 
-type Recorded = UserStubEvent extends infer Event
+/** What a user says or hears, before the host adds when and where. */
+export type Recorded = UserStubEvent extends infer Event
   ? Event extends UserStubEvent
     ? Omit<Event, 'at' | 'user' | 'participant'>
     : never
@@ -23,7 +24,7 @@ export interface Surroundings {
   say(user: User, event: UserInput): void
   /** Between the two, by the seed. */
   after(user: User, leastMs: number, mostMs: number, action: () => void): void
-  record(event: UserStubEvent | Recorded, user: User): void
+  record(event: Recorded, user: User): void
   mark(user: User, glyph: Glyph, text: string): void
 }
 
