@@ -4,13 +4,15 @@
  */
 import { participantsOf, type Tape } from '../engine/tape.ts'
 
-export const ROW_HEIGHT = 58
+export const ROW_HEIGHT = 62
 export const TOP = 34
-export const LABELS_WIDTH = 84
+export const LABELS_WIDTH = 36
 
-const PIXELS_PER_MS = 2.6
-const GAP_MIN = 7
-const GAP_MAX = 64
+const PIXELS_PER_MS = 3
+const GAP_MIN = 8
+const GAP_MAX = 60
+/** So much more than is drawn must have passed for a sign of it. */
+const MUCH_MORE = 3
 
 export class Axes {
   /** By moment. */
@@ -48,6 +50,6 @@ export class Axes {
   /** Whether time was cut short before this moment. */
   isShortened(tape: Tape, moment: number): boolean {
     const gap = moment === 0 ? 0 : tape.moments[moment]!.at - tape.moments[moment - 1]!.at
-    return gap * PIXELS_PER_MS > GAP_MAX * 1.5
+    return gap * PIXELS_PER_MS > GAP_MAX * MUCH_MORE
   }
 }

@@ -1,6 +1,6 @@
 /** The space-time diagram: a line for each participant, arrows, critical sections as bars, epochs in colour. */
 import type { Tape } from '../engine/tape.ts'
-import { Axes, LABELS_WIDTH, ROW_HEIGHT, TOP } from './axes.ts'
+import { Axes, LABELS_WIDTH, TOP } from './axes.ts'
 import type { Frame } from './frame.ts'
 import { lineShapes } from './lines.ts'
 import { markShapes, sectionShapes } from './marks.ts'
@@ -29,15 +29,13 @@ export function diagramOf(tape: Tape, frame: Frame): Diagram {
   return {
     shapes: [
       ...timeShapes(tape, axes, frame),
-      cursorShape(axes, cursor),
       ...sectionShapes(tape, axes, frame),
       ...lineShapes(tape, axes, frame),
       ...messageShapes(tape, axes, frame),
       ...markShapes(tape, axes, frame),
+      ...veilShapes(axes, frame, cursor),
     ],
-    labels: axes.participants.map(id =>
-      shape('text', { class: 'label', x: 8, y: axes.y(id) + 4 }, `participant ${id}`),
-    ),
+    labels: axes.participants.flatMap(id => labelShapes(id, axes.y(id))),
     left: round(left),
     width: Math.ceil(width),
     height: axes.height,
@@ -45,15 +43,21 @@ export function diagramOf(tape: Tape, frame: Frame): Diagram {
   }
 }
 
-function cursorShape(axes: Axes, x: number): Shape {
-  const [x1, x2] = [round(x), round(x)]
-  return shape('line', {
-    class: 'cursor',
-    x1,
-    x2,
-    y1: TOP - 12,
-    y2: TOP + axes.participants.length * ROW_HEIGHT,
-  })
+function labelShapes(id: number, y: number): Shape[] {
+  const x = LABELS_WIDTH / 2 - 2
+  return [
+    shape('circle', { class: 'label-body', cx: x, cy: y, r: 12 }),
+    shape('text', { class: 'label', x, y: y + 4 }, String(id)),
+  ]
+}
+
+/** Where the reader is, and what is still to come, veiled. */
+function veilShapes(axes: Axes, { end, position }: Frame, x: number): Shape[] {
+  const y1 = TOP - 12
+  const line = shape('line', { class: 'cursor', x1: round(x), x2: round(x), y1, y2: axes.height })
+  if (position >= end) return [line]
+  const width = round(axes.x(end - 1) - x + RIGHT)
+  return [shape('rect', { class: 'veil', x: round(x), y: 0, width, height: axes.height }), line]
 }
 
 function timeShapes(tape: Tape, axes: Axes, { first, end }: Frame): Shape[] {
@@ -61,7 +65,7 @@ function timeShapes(tape: Tape, axes: Axes, { first, end }: Frame): Shape[] {
   let written = Number.NEGATIVE_INFINITY
   for (let moment = first; moment < end; moment++) {
     const x = axes.x(moment)
-    if (axes.isShortened(tape, moment)) shapes.push(pauseShape(axes, x))
+    if (axes.isShortened(tape, moment)) shapes.push(pauseShape(x))
     if (x - written < TIME_APART) continue
     written = x
     const [x1, x2] = [round(x), round(x)]
@@ -78,9 +82,8 @@ function timeShapes(tape: Tape, axes: Axes, { first, end }: Frame): Shape[] {
 }
 
 /** Here more time passed than is drawn. */
-function pauseShape(axes: Axes, x: number): Shape {
-  const middle = round(x - 26)
-  return shape('path', { class: 'pause', d: `M${middle} ${TOP - 6}V${axes.height}m5 0V${TOP - 6}` })
+function pauseShape(x: number): Shape {
+  return shape('path', { class: 'pause', d: `M${round(x - 34)} ${TOP - 6}l4 -8m3 0l-4 8` })
 }
 
 export { LABELS_WIDTH }

@@ -8,8 +8,11 @@ export const MAX_EXPORTED = 1_500
 
 /** The same rules as on the page (style/diagram.css), with the colours of the light page. */
 const STYLE = `
-text{font:11px system-ui,sans-serif;fill:#545d68}.label{font-size:12px;font-weight:600;fill:#1a2027}
-.time{font-size:10px}.grid{stroke:#dde1dd}.pause{stroke:#c4cac4;fill:none}.cursor{display:none}
+text{font:11px system-ui,sans-serif;fill:#545d68}.label{font-size:12px;font-weight:700;fill:#1a2027;text-anchor:middle}
+.name,.word,.section text{paint-order:stroke;stroke:#fff;stroke-width:3px;stroke-linejoin:round}
+.label-body{fill:#eceeec}.veil{display:none}.message .name{font-size:8.5px;text-anchor:middle}
+.message.deciding .name{fill:#7a5200}
+.time{font-size:10px}.grid{stroke:#dde1dd}.pause{stroke:#545d68;fill:none}.cursor{display:none}
 .life{stroke-width:2}.life.owner{stroke-width:6}.life.paused{stroke-dasharray:2 6}
 .life.down{stroke:#a33a2a;stroke-width:1.5;stroke-dasharray:3 5}.life.outside{stroke:#a5afba;stroke-dasharray:6 4}
 .life.epoch-0{stroke:#0b6b58}.life.epoch-1{stroke:#2456a6}.life.epoch-2{stroke:#8a3d8f}

@@ -4,6 +4,6 @@ export interface Frame {
   readonly first: number
   /** The number after the last one. */
   readonly end: number
-  /** How many moments have happened as far as the reader has come: what is later is drawn pale. */
+  /** How many moments have happened as far as the reader has come: what is later is veiled. */
   readonly position: number
 }

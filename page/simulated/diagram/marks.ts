@@ -16,13 +16,13 @@ export function sectionShapes(tape: Tape, axes: Axes, frame: Frame): Shape[] {
     .map(section => bar(section, axes, frame))
 }
 
-function bar(section: Section, axes: Axes, { first, end, position }: Frame): Shape {
+function bar(section: Section, axes: Axes, { first, end }: Frame): Shape {
   const { participant, user, fence, epoch, from, to, ending } = section
   const x1 = axes.x(Math.max(from, first))
   const width = Math.max(NARROWEST, axes.x(to ?? end - 1) - x1)
   const y = axes.y(participant)
   const box = { x: round(x1), y: y - BAR_HEIGHT / 2, width: round(width), height: BAR_HEIGHT, rx: 4 }
-  const kind = `section ${epochClass(epoch)}${to === null ? ' open' : ''}${from >= position ? ' later' : ''}`
+  const kind = `section ${epochClass(epoch)}${to === null ? ' open' : ''}`
   const parts: Shape[] = [
     shape('title', {}, `${user} is inside at ${participant}, fence ${fence}, epoch ${epoch}`),
     shape('rect', box),
@@ -62,7 +62,7 @@ function sign(glyph: Glyph, x: number, y: number): Shape {
   return shape('path', { class: `sign ${glyph}`, d: `M${round(x)} ${y}${SIGNS[glyph]}` })
 }
 
-export function markShapes(tape: Tape, axes: Axes, { first, end, position }: Frame): Shape[] {
+export function markShapes(tape: Tape, axes: Axes, { first, end }: Frame): Shape[] {
   const shapes: Shape[] = []
   /** How many words stand one below the other at a place. */
   const lastWord = new Map<number, { readonly x: number; readonly level: number }>()
@@ -71,10 +71,9 @@ export function markShapes(tape: Tape, axes: Axes, { first, end, position }: Fra
     for (const mark of tape.moments[moment]!.marks) {
       if (!axes.participants.includes(mark.participant)) continue
       const y = axes.y(mark.participant)
-      const kind = moment >= position ? 'mark later' : 'mark'
       const title = shape('title', {}, mark.text)
       if (SIGNS[mark.glyph] !== undefined && mark.glyph !== 'ejected')
-        shapes.push(shape('g', { class: kind }, title, sign(mark.glyph, x, y)))
+        shapes.push(shape('g', { class: 'spot' }, title, sign(mark.glyph, x, y)))
       const word = WORDS[mark.glyph]
       if (word === undefined) continue
       const before = lastWord.get(mark.participant)
@@ -88,7 +87,7 @@ export function markShapes(tape: Tape, axes: Axes, { first, end, position }: Fra
         y1: y + 4,
         y2: y + 18 + level * 10,
       }
-      shapes.push(shape('g', { class: kind }, title, shape('line', tick), shape('text', place, word(mark))))
+      shapes.push(shape('g', { class: 'spot' }, title, shape('line', tick), shape('text', place, word(mark))))
     }
   }
   return shapes

@@ -3,6 +3,7 @@ import type { Message, Tape } from '../engine/tape.ts'
 import { messageName } from '../engine/words.ts'
 import type { Axes } from './axes.ts'
 import type { Frame } from './frame.ts'
+import { Names } from './names.ts'
 import { round, type Shape, shape } from './shape.ts'
 
 /** The failure detector's, and others that say only that somebody is there. */
@@ -29,29 +30,32 @@ export const messageKind = (type: string): string =>
 
 export function messageShapes(tape: Tape, axes: Axes, frame: Frame): Shape[] {
   const shapes: Shape[] = []
+  const names = new Names()
   const last = tape.moments[frame.end - 1]?.sent ?? 0
   for (let number = 0; number < last; number++) {
     const message = tape.messages[number]!
     const isSeen = Math.max(message.sentIn, message.receivedIn ?? 0) >= frame.first
-    if (isSeen) shapes.push(arrow(tape, message, axes, frame))
+    if (isSeen) shapes.push(arrow(tape, message, axes, frame, names))
   }
   return shapes
 }
 
-function arrow(tape: Tape, message: Message, axes: Axes, { end, position }: Frame): Shape {
+function arrow(tape: Tape, message: Message, axes: Axes, { end }: Frame, names: Names): Shape {
   const { from, to, type, sentIn, receivedIn } = message
   const [x1, y1, y2] = [axes.x(sentIn), axes.y(from), axes.y(to)]
   const hasArrived = receivedIn !== null && receivedIn < end
-  const isLate = sentIn >= position ? ' later' : ''
   const title = `${messageName(type)} from ${from} to ${to}`
   if (hasArrived) {
-    const kind = `message ${messageKind(type)}${isLate}`
-    return shape('g', { class: kind }, shape('title', {}, title), ...pointing(x1, y1, axes.x(receivedIn), y2))
+    const kind = `message ${messageKind(type)}`
+    const x2 = axes.x(receivedIn)
+    const name = QUIET.includes(type) ? null : names.place(messageName(type), x1, y1, x2, y2)
+    const parts = [shape('title', {}, title), ...pointing(x1, y1, x2, y2)]
+    return shape('g', { class: kind }, ...parts, ...(name === null ? [] : [name]))
   }
   const isLost = isLostBy(tape, message, end)
   const x2 = x1 + STUB_WIDTH * PART
   const y = y1 + (y2 - y1) * PART
-  const kind = `message ${messageKind(type)}${isLost ? ' lost' : ' flying'}${isLate}`
+  const kind = `message ${messageKind(type)}${isLost ? ' lost' : ' flying'}`
   const tip = isLost ? cross(x2, y) : shape('circle', { class: 'tip', cx: round(x2), cy: round(y), r: 2.5 })
   const words = `${title}, ${isLost ? 'lost' : 'on its way'}`
   return shape('g', { class: kind }, shape('title', {}, words), shaft(x1, y1, x2, y), tip)

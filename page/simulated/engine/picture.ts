@@ -116,8 +116,7 @@ function explain(inside: readonly Section[], seats: readonly Seat[]): string {
   const [holder] = inside
   const queue =
     waiting.length === 0 ? 'Nobody waits.' : `${list(waiting)} ${waiting.length === 1 ? 'waits' : 'wait'}.`
-  if (holder === undefined)
-    return waiting.length === 0 ? 'Nobody is inside, and nobody waits.' : `Nobody is inside. ${queue}`
+  if (holder === undefined) return `Nobody is inside. ${queue}`
   return `${holder.user} is inside, at participant ${holder.participant}. ${queue}`
 }
 

@@ -64,7 +64,7 @@ export class Run {
     const kept = this.#actions.filter(({ after }) => after < position)
     const run = position >= this.length ? this : new Run(this.setup, kept)
     run.extendTo(position)
-    if (run.#actions.length >= MAX_ACTIONS || !canDo(run.host, action)) return run
+    if (run.#done >= MAX_ACTIONS || run.isFull || !canDo(run.host, action)) return this
     run.#actions.length = run.#done
     run.#actions.push({ after: run.length, action })
     run.advance()

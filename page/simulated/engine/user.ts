@@ -41,6 +41,8 @@ export class User {
   fence = 0
   #pending: { readonly opId: string; readonly operation: Json } | null = null
   #operations = 0
+  /** Why its grant has ended, while it waits to hear what became of its operation. */
+  #endedBy: EjectionReason | null = null
   /** What was planned before something else happened is not done. */
   #plans = 0
   readonly #world: Surroundings
@@ -65,6 +67,7 @@ export class User {
     const opId = `${this.name}-${++this.#operations}`
     const operation = [{ put: 'last', value: this.name }, { increment: 'count' }]
     this.#pending = { opId, operation }
+    this.#plans++
     this.state = 'issuing'
     this.#record({ type: 'issue', fence: this.fence, opId, operation })
     this.#mark('issue', `issues ${opId}`)
@@ -72,6 +75,7 @@ export class User {
   }
 
   leave(): void {
+    this.#plans++
     this.state = 'leaving'
     this.#record({ type: 'exit', fence: this.fence })
     this.#mark('exit', 'leaves')
@@ -101,6 +105,7 @@ export class User {
   #goAway(): void {
     this.state = 'gone'
     this.#pending = null
+    this.#endedBy = null
     this.#plans++
     if (this.plan === 'commute') this.#later(AWAY_MS, () => this.come())
   }
@@ -147,6 +152,7 @@ export class User {
     this.#mark('outcome', `hears that ${opId} is applied, at place ${sequence} of the log`)
     this.#pending = null
     this.state = 'inside'
+    if (this.#endedBy !== null) return this.#ejected(this.#endedBy, undefined)
     if (this.plan !== 'stay') this.#later(INSIDE_MS, () => this.leave())
   }
 
@@ -170,10 +176,13 @@ export class User {
     if (issued === null) {
       this.#record({ type: 'ejected', fence, reason })
       this.#mark('ejected', `is ejected (${reason})`)
+    } else if (pending?.opId === issued.opId) {
+      this.#record({ type: 'ejected', fence, reason, pending })
+      this.#mark('ejected', `is ejected (${reason}); ${issued.opId}: ${pending.outcome}`)
     } else {
-      const outcome = pending?.opId === issued.opId ? pending.outcome : 'unknown'
-      this.#record({ type: 'ejected', fence, reason, pending: { opId: issued.opId, outcome } })
-      this.#mark('ejected', `is ejected (${reason}); ${issued.opId}: ${outcome}`)
+      // The stub has not heard of the operation yet. It will answer, and the user waits for that.
+      this.#endedBy = reason
+      return
     }
     this.#goAway()
   }
@@ -181,11 +190,11 @@ export class User {
   #refused({ event, refusal }: Extract<UserOutput, { readonly type: 'refused' }>): void {
     if (event === 'try' && this.state === 'trying') return this.#withdrawn(`is refused: ${refusal.code}`)
     if ((event !== 'issue' && event !== 'exit') || !this.#isInside || refusal.code !== 'grant-over') return
-    const reason = refusal.ending?.reason ?? 'expired'
+    const reason = this.#endedBy ?? refusal.ending?.reason ?? 'expired'
     if (reason === 'released') return this.#left()
     const opId = this.#pending?.opId
-    const said = opId === undefined ? undefined : { opId, outcome: refusal.outcome ?? 'unknown' }
-    this.#ejected(reason, refusal.ending?.pending ?? said)
+    const outcome = refusal.outcome ?? refusal.ending?.pending?.outcome ?? 'unknown'
+    this.#ejected(reason, opId === undefined ? undefined : { opId, outcome })
   }
 
   #record(event: Recorded): void {

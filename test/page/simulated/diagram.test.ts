@@ -37,7 +37,7 @@ describe('the diagram', () => {
 
   it('has a line for each participant, in the colour of its epoch', () => {
     const { shapes, labels } = wholeOf(tapeOf('owner-dies'))
-    expect(labels).toHaveLength(3)
+    expect(labels.filter(({ tag }) => tag === 'text')).toHaveLength(3)
     expect(new Set(ofClass(shapes, 'life').map(({ attributes }) => attributes.y1)).size).toBe(3)
     expect(ofClass(shapes, 'life', 'epoch-0').length).toBeGreaterThanOrEqual(3)
     expect(ofClass(shapes, 'life', 'epoch-1').length).toBeGreaterThanOrEqual(3)
@@ -61,10 +61,23 @@ describe('the diagram', () => {
     expect(ofClass(wholeOf(tapeOf('maekawa-deadlock')).shapes, 'section')).toHaveLength(3)
   })
 
-  it('draws pale what is still to come', () => {
+  it('veils what is still to come', () => {
     const tape = tapeOf('nice-run')
-    expect(ofClass(wholeOf(tape).shapes, 'later')).toEqual([])
-    expect(ofClass(wholeOf(tape, 5).shapes, 'later').length).toBeGreaterThan(10)
+    expect(ofClass(wholeOf(tape).shapes, 'veil')).toEqual([])
+    const { shapes, width, left } = wholeOf(tape, 5)
+    const [veil] = ofClass(shapes, 'veil')
+    const [cursor] = ofClass(shapes, 'cursor')
+    expect(veil!.attributes.x).toBe(cursor!.attributes.x1)
+    expect(Number(veil!.attributes.x) + Number(veil!.attributes.width)).toBeCloseTo(left + width, -1)
+  })
+
+  it('names messages along their arrows where there is room, and no two names cover each other', () => {
+    const { shapes } = wholeOf(tapeOf('two-tokens'))
+    const names = ofClass(shapes, 'message')
+      .flatMap(({ children = [] }) => children)
+      .filter((child): child is Shape => typeof child !== 'string' && child.attributes.class === 'name')
+    expect(names.length).toBeGreaterThan(20)
+    expect(new Set(names.map(({ attributes }) => attributes.transform)).size).toBe(names.length)
   })
 
   it('goes to the right with time, and never back', () => {
