@@ -1,4 +1,7 @@
-/** One lock as a whole: the ring, who holds it, the state, the news. Both the live and the simulated page show it. */
+/**
+ * One lock as a whole: the ring, who holds it, the state, the news. Both the live and the simulated page show
+ * it.
+ */
 import type { ComponentChildren } from 'preact'
 import { HolderCard } from './holder-card.tsx'
 import type { LockPicture } from './lock-picture.ts'
