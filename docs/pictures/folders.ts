@@ -12,7 +12,7 @@ export function folders(): string {
     },
     [
       text({ x: 20, y: 32 }, 'what users run', { small: true, tone: 'quiet' }),
-      box({ x: 20, y: 44, width: 160, height: 64 }, ['cli/ · page/', 'command line, browser'], { titled: true }),
+      box({ x: 20, y: 44, width: 160, height: 64 }, ['cli/ · page/', 'shell and browser'], { titled: true }),
       box({ x: 220, y: 44, width: 160, height: 64 }, ['client/', 'fetch and nothing else'], {
         titled: true,
         small: true,
