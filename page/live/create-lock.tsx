@@ -33,7 +33,7 @@ export function CreateLock({ service }: { readonly service: Service }) {
     <section class="panel actions">
       <h2>Make a lock</h2>
       {problem !== null && <Problem error={problem} onClose={() => setProblem(null)} />}
-      <form onSubmit={create}>
+      <form class="stacked" onSubmit={create}>
         <Field label="Name">
           {id => (
             <input

@@ -2,7 +2,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { LOCK_NAME } from '../../client/connection.ts'
 import { LockView } from '../view/lock-view.tsx'
-import { clockTime } from '../view/words.ts'
+import { clockTime, plural } from '../view/words.ts'
 import { Follower } from './follower.ts'
 import { HoldActions } from './hold-actions.tsx'
 import { OperatorActions } from './operator-actions.tsx'
@@ -75,16 +75,18 @@ function Followed({ service, name }: LockPageProps) {
   }
   return (
     <>
-      <p class="soft lead">{picture.protocol}</p>
+      <p class="soft lead">
+        {picture.protocol}, {plural(picture.participants.length, 'participant')}
+      </p>
       {follower.problem !== null && <Problem error={follower.problem} />}
       <LockView
         picture={picture}
         timeOf={clockTime}
         waits={follower.metrics?.waits}
         holds={follower.metrics?.holds}
+        last={<OperatorActions service={service} picture={picture} onDone={refresh} />}
       >
         {hold}
-        <OperatorActions service={service} picture={picture} onDone={refresh} />
       </LockView>
     </>
   )

@@ -1,4 +1,6 @@
-/** Changes what the lock guards: under the grant of this page, or with one call that holds the lock by itself. */
+/**
+ * Changes what the lock guards: under the grant of this page, or with one call that holds the lock by itself.
+ */
 import { useState } from 'preact/hooks'
 import type { Held } from '../../client/held.ts'
 import type { Lock } from '../../client/lock.ts'

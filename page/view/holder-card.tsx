@@ -9,7 +9,6 @@ export function HolderCard({ picture }: { readonly picture: LockPicture }) {
     return (
       <div class="holder is-free">
         <p class="owner">Nobody holds it</p>
-        <p class="soft">{picture.explanation}</p>
         <Waiting picture={picture} />
       </div>
     )

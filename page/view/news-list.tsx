@@ -1,6 +1,7 @@
 /** What has happened, in words, newest first. */
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type { NewsPicture } from './lock-picture.ts'
+import { Shown } from './shown.tsx'
 
 export interface NewsListProps {
   /** Newest last. */
@@ -9,20 +10,21 @@ export interface NewsListProps {
   readonly timeOf: (at: number) => string
 }
 
-const LINES_SHOWN = 60
-
 export function NewsList({ news, timeOf }: NewsListProps) {
   if (news.length === 0) return <p class="soft">Nothing has happened since you came.</p>
-  const shown = news.slice(-LINES_SHOWN).reverse()
   return (
     <>
-      <ol class="news">
-        {shown.map((one, index) => (
-          <li key={`${news.length - index} ${one.at}`} class={`news-${one.kind}`}>
-            <time>{timeOf(one.at)}</time> <span>{one.text}</span>
-          </li>
-        ))}
-      </ol>
+      <Shown items={news.toReversed()} few={12} most={200}>
+        {shown => (
+          <ol class="news">
+            {shown.map((one, index) => (
+              <li key={`${news.length - index} ${one.at}`} class={`news-${one.kind}`}>
+                <time>{timeOf(one.at)}</time> <span>{one.text}</span>
+              </li>
+            ))}
+          </ol>
+        )}
+      </Shown>
       <Announcer news={news} />
     </>
   )

@@ -12,7 +12,7 @@ export function ParticipantsTable({
       <caption class="hidden">Participants</caption>
       <thead>
         <tr>
-          <th scope="col">Participant</th>
+          <th scope="col">Region</th>
           <th scope="col">State</th>
           <th scope="col" class="figure">
             Epoch

@@ -26,17 +26,19 @@ export function layOut(count: number, width: number): RingLayout {
   const isNarrow = width < NARROW
   const isRoomy = !isNarrow && count <= 5
   const radius = count > 8 ? 18 : isNarrow ? 22 : 26
-  const height = count === 1 ? 180 : (isNarrow ? 290 : 330) + Math.max(0, count - 4) * (isNarrow ? 26 : 14)
   const halfLabel = isRoomy ? 76 : 40
-  const top = radius + MARGIN
-  const bottom = height - radius - LABEL_HEIGHT
-  const radii = { x: Math.min(width / 2 - halfLabel, 270), y: (bottom - top) / 2 }
-  const centre = { x: width / 2, y: top + radii.y }
+  const radii = {
+    x: Math.min(width / 2 - halfLabel, 270),
+    y: (isNarrow ? 100 : 118) + Math.max(0, count - 4) * (isNarrow ? 13 : 9),
+  }
+  const centre = { x: width / 2, y: radius + MARGIN + (count === 1 ? 0 : radii.y) }
   const places = Array.from({ length: count }, (_, index) => {
     if (count === 1) return centre
     const angle = (index / count) * 2 * Math.PI - Math.PI / 2
     return { x: centre.x + radii.x * Math.cos(angle), y: centre.y + radii.y * Math.sin(angle) }
   })
+  const lowest = Math.max(...places.map(({ y }) => y)) + radius + LABEL_HEIGHT
+  const height = count === 1 ? lowest : Math.max(lowest, centre.y + radii.y + MARGIN)
   return { width, height, centre, radii, radius, places, isRoomy }
 }
 
@@ -51,9 +53,7 @@ export function edgeToEdge(from: Point, to: Point, radius: number): readonly [Po
   return [between(from, to, part), between(from, to, 1 - part)]
 }
 
-/** Where the token lies at a participant: on the rim of its circle, towards the middle of the ring. */
-export function tokenPlace({ centre, radius }: RingLayout, place: Point): Point {
-  const length = Math.hypot(centre.x - place.x, centre.y - place.y)
-  if (length < 1) return { x: place.x + radius, y: place.y - radius }
-  return between(place, centre, (radius + 6) / length)
+/** Where the token lies at a participant: on the rim of its circle, away from its name. */
+export function tokenPlace({ radius }: RingLayout, { x, y }: Point): Point {
+  return { x: x + radius * 0.85, y: y - radius * 0.75 }
 }

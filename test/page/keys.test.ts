@@ -30,7 +30,7 @@ describe.skipIf(CHROMIUM === undefined)(`a key${CHROMIUM === undefined ? ` (${NO
     await page.keyboard.type('baton_wrong')
     await page.keyboard.press('Enter')
     await problem.waitFor()
-    await page.getByLabel('Key').fill(KEY)
+    await page.getByLabel('Key of the service').fill(KEY)
     await page.getByRole('button', { name: 'Use' }).click()
     await page.getByRole('link', { name: 'kept' }).click()
     await page.getByText('"b"').first().waitFor()
