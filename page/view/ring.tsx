@@ -105,7 +105,6 @@ function Participant({ participant, place, layout, isHolder, isChosen, onChoose 
           role: 'button' as const,
           tabIndex: 0,
           'aria-pressed': isChosen,
-          'aria-label': words,
           onClick: () => onChoose(id),
           onKeyDown: (event: KeyboardEvent) => {
             if (event.key !== 'Enter' && event.key !== ' ') return

@@ -19,7 +19,7 @@ import type { Happening } from './happening.ts'
 import { Links } from './links.ts'
 import { Machine, type Timer } from './machine.ts'
 import { sameOrNew } from './seat.ts'
-import { guardsState, LIMITS, MAX_MACHINES, type Setup } from './setup.ts'
+import { guardsState, HORIZON_MS, LIMITS, MAX_MACHINES, type Setup } from './setup.ts'
 import type { Glyph, Mark, Message, Moment, Seat } from './tape.ts'
 import { type Plan, type Recorded, type Surroundings, User } from './user.ts'
 import { changesInWords, inputInWords, outputInWords } from './words.ts'
@@ -67,7 +67,8 @@ export class Host implements Surroundings {
 
   /** Lets the next thing happen. Returns false if nothing will, until somebody does something. */
   next(): boolean {
-    for (let event = this.#queue.pop(); event !== undefined; event = this.#queue.pop()) {
+    while (this.nextAt !== null) {
+      const event = this.#queue.pop()!
       this.now = Math.max(this.now, event.at)
       if (this.#happen(event)) return true
     }
@@ -77,6 +78,7 @@ export class Host implements Surroundings {
   /** When the next thing happens at the earliest; `null`: nothing will. */
   get nextAt(): number | null {
     for (let event = this.#queue.peek(); event !== undefined; event = this.#queue.peek()) {
+      if (event.at > this.now + HORIZON_MS) return null
       if (event.kind !== 'timer' || this.#isSet(event.target, event.payload)) return event.at
       this.#queue.pop()
     }
@@ -182,11 +184,6 @@ export class Host implements Surroundings {
     return this.machine(id)
   }
 
-  /** The number of the set of members that this participant knows. */
-  configurationAt(machine: Machine): number {
-    return this.#protocol.view(machine.context, machine.state).members?.configuration ?? 0
-  }
-
   start(machine: Machine, genesis: boolean): void {
     machine.recover()
     const incarnation = 1 + (Math.imul(machine.lives * 64 + machine.id, 0x9e3779b1) >>> 0)
@@ -213,10 +210,7 @@ export class Host implements Surroundings {
       return
     }
     for (const effect of effects) this.#perform(machine, effect)
-    if (this.recorder.hasPending) {
-      const cells = this.#protocol.view(machine.context, machine.state).cells ?? {}
-      this.recorder.flush(machine.id, cells)
-    }
+    if (this.recorder.hasPending) this.recorder.flush(machine.id, machine.cells)
   }
 
   #perform(machine: Machine, effect: Effect<OpaqueMessage>): void {

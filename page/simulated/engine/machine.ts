@@ -1,8 +1,9 @@
 /** One simulated participant: its storage outlives a crash, everything else does not. */
 import type { Json } from '../../../shared/json.ts'
 import type { AnyProtocol, OpaqueState } from '../../../shared/protocols/all.ts'
-import type { Context, DurableRecord } from '../../../shared/protocols/protocol.ts'
+import type { Context, DurableRecord, View } from '../../../shared/protocols/protocol.ts'
 import { keyValue } from '../../../shared/resource/key-value.ts'
+import type { Cells } from '../../../shared/resource/resource.ts'
 import type { Happening } from './happening.ts'
 import { seatOf } from './seat.ts'
 import { LIMITS, type Setup, TIMING } from './setup.ts'
@@ -40,7 +41,21 @@ export class Machine {
   }
 
   get seat(): Seat {
-    return seatOf(this.id, this.condition, this.#protocol.view(this.context, this.state))
+    return seatOf(this.id, this.condition, this.#view)
+  }
+
+  /** The number of the set of members that it knows. */
+  get configuration(): number {
+    return this.#view.members?.configuration ?? 0
+  }
+
+  /** What its replica holds. */
+  get cells(): Readonly<Cells> {
+    return this.#view.cells ?? {}
+  }
+
+  get #view(): View {
+    return this.#protocol.view(this.context, this.state)
   }
 
   save(records: readonly DurableRecord[]): void {

@@ -120,6 +120,6 @@ function changeMembers(host: Host, ids: readonly number[]): void {
   if (asked === undefined) return
   const members: Members = Object.fromEntries([...ids].sort((a, b) => a - b).map(id => [id, '']))
   const id = `change-${Math.round(host.now)}`
-  const base = host.configurationAt(asked)
+  const { configuration: base } = asked
   host.ask(asked.id, { type: 'change-members', request: id, id, base, members })
 }

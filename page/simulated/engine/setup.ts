@@ -23,7 +23,9 @@ export const MAX_PARTICIPANTS = 13
 /** With the machines that come later. */
 export const MAX_MACHINES = 20
 export const MAX_SEED = 999_999_999
-export const LONG_TTL_MS = 60_000
+export const LONG_TTL_MS = 3_600_000
+/** What would come only after so long a silence is not waited for. */
+export const HORIZON_MS = 600_000
 export const MIN_TTL_MS = 50
 /** A run that is longer is not shown: a page cannot grow without end. */
 export const MAX_MOMENTS = 6_000

@@ -114,7 +114,7 @@ describe('the diagram', () => {
   })
 
   it('of a long run is cut at the left', () => {
-    const run = new Run({ protocol: 'maekawa', participants: 3, seed: 1, ttlMs: 60_000 })
+    const run = new Run({ protocol: 'maekawa', participants: 3, seed: 1, ttlMs: 3_600_000 })
     run.withAction(1, { type: 'commute', participant: 1 })
     run.withAction(2, { type: 'commute', participant: 2 })
     run.extendTo(MAX_EXPORTED * 2)

@@ -31,9 +31,9 @@ describe('a link', () => {
     { source: { kind: 'scenario', name: 'two-tokens' }, position: 17 },
     { source: { kind: 'scenario', name: 'nice-run' }, position: null },
     { source: { kind: 'run', setup, actions }, position: 60 },
-    { source: { kind: 'run', setup: { ...setup, ttlMs: 60_000 }, actions: [] }, position: null },
-    { source: { kind: 'seed', setup: { ...setup, ttlMs: 60_000 }, members: true }, position: 1_000 },
-    { source: { kind: 'seed', setup: { ...setup, ttlMs: 60_000 }, members: false }, position: null },
+    { source: { kind: 'run', setup: { ...setup, ttlMs: 3_600_000 }, actions: [] }, position: null },
+    { source: { kind: 'seed', setup: { ...setup, ttlMs: 3_600_000 }, members: true }, position: 1_000 },
+    { source: { kind: 'seed', setup: { ...setup, ttlMs: 3_600_000 }, members: false }, position: null },
   ])('comes back as it was: $source.kind', link => {
     expect(read(writeLink(link))).toEqual(link)
   })

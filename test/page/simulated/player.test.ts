@@ -5,7 +5,7 @@ import { historyTape } from '../../../page/simulated/recordings/history-tape.ts'
 import { scenarioNamed } from '../../../page/simulated/scenarios/all.ts'
 import { prepare } from '../../../page/simulated/scenarios/stage.ts'
 
-const setup = { protocol: 'wme-2', participants: 3, seed: 1, ttlMs: 60_000 } as const
+const setup = { protocol: 'wme-2', participants: 3, seed: 1, ttlMs: 3_600_000 } as const
 
 describe('a player', () => {
   it('steps and goes back, and the moments stay the same', () => {
