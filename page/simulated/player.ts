@@ -1,6 +1,6 @@
 /**
- * What the reader looks at: a tape, and how many of its moments have been shown. A run of the page grows as it
- * is played, and the reader can act in it; a recording is only shown.
+ * What the reader looks at: a tape, and how many of its moments have been shown. A run of the page grows as
+ * it is played, and the reader can act in it; a recording is only shown.
  */
 import type { Action } from './engine/actions.ts'
 import { Run } from './engine/run.ts'

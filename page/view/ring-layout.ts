@@ -28,7 +28,7 @@ export function layOut(count: number, width: number): RingLayout {
   const radius = count > 8 ? 18 : isNarrow ? 22 : 26
   const halfLabel = isRoomy ? 76 : 40
   const radii = {
-    x: Math.min(width / 2 - halfLabel, 270),
+    x: Math.max(0, Math.min(width / 2 - halfLabel, 270)),
     y: (isNarrow ? 100 : 118) + Math.max(0, count - 4) * (isNarrow ? 13 : 9),
   }
   const centre = { x: width / 2, y: radius + MARGIN + (count === 1 ? 0 : radii.y) }

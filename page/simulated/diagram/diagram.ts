@@ -1,4 +1,6 @@
-/** The space-time diagram: a line for each participant, arrows, critical sections as bars, epochs in colour. */
+/**
+ * The space-time diagram: a line for each participant, arrows, critical sections as bars, epochs in colour.
+ */
 import type { Tape } from '../engine/tape.ts'
 import { Axes, LABELS_WIDTH, TOP } from './axes.ts'
 import type { Frame } from './frame.ts'
@@ -57,7 +59,7 @@ function veilShapes(axes: Axes, { end, position }: Frame, x: number): Shape[] {
   const line = shape('line', { class: 'cursor', x1: round(x), x2: round(x), y1, y2: axes.height })
   if (position >= end) return [line]
   const width = round(axes.x(end - 1) - x + RIGHT)
-  return [shape('rect', { class: 'veil', x: round(x), y: 0, width, height: axes.height }), line]
+  return [shape('rect', { class: 'veil', x: round(x), y: y1, width, height: axes.height - y1 }), line]
 }
 
 function timeShapes(tape: Tape, axes: Axes, { first, end }: Frame): Shape[] {

@@ -1,4 +1,6 @@
-/** The line of each participant: its epoch in colour, thick while it has the token, broken while it is down. */
+/**
+ * The line of each participant: its epoch in colour, thick while it has the token, broken while it is down.
+ */
 import { type Seat, seatsAt, type Tape } from '../engine/tape.ts'
 import type { Axes } from './axes.ts'
 import type { Frame } from './frame.ts'

@@ -42,7 +42,7 @@ const WORDS: { readonly [glyph in Glyph]?: (mark: Mark) => string } = {
   operator: () => 'operator',
   members: () => 'members',
   cut: () => 'cut',
-  heal: () => 'whole',
+  heal: () => 'mended',
 }
 
 const SIGNS: { readonly [glyph in Glyph]?: string } = {

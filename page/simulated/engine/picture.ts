@@ -14,6 +14,8 @@ import { type Glyph, type Moment, type Seat, seatsAt, type Tape } from './tape.t
 import { messageName } from './words.ts'
 
 const NEWS_SHOWN = 40
+/** The names of more messages than this cover each other. */
+const MESSAGES_NAMED = 8
 
 /** `now` may be a little later than the last moment. */
 export function pictureAt(
@@ -162,5 +164,5 @@ function flightsAt(tape: Tape, position: number, now: number): MessagePicture[] 
     const progress = Math.min(1, Math.max(0, (now - sentAt) / (arrivesAt - sentAt)))
     flights.push({ id, from, to, type: messageName(type), progress })
   }
-  return flights
+  return flights.length <= MESSAGES_NAMED ? flights : flights.map(flight => ({ ...flight, type: '' }))
 }

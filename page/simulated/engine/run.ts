@@ -37,7 +37,9 @@ export class Run {
     return { protocol: setup.protocol, guardsState, moments, messages, history: recorder.history }
   }
 
-  /** One moment more: an action whose time has come, or whatever is next. False: nothing is left to happen. */
+  /**
+   * One moment more: an action whose time has come, or whatever is next. False: nothing is left to happen.
+   */
   advance(): boolean {
     if (this.isFull) return false
     while (this.#done < this.#actions.length && this.#actions[this.#done]!.after <= this.length)

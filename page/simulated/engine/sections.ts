@@ -1,4 +1,6 @@
-/** The critical sections of a tape: from when a user hears that it is inside until it leaves or is ejected. */
+/**
+ * The critical sections of a tape: from when a user hears that it is inside until it leaves or is ejected.
+ */
 import type { Tape } from './tape.ts'
 
 export interface Section {

@@ -1,4 +1,6 @@
 /** Which scenario is shown, and what there is to see in it now. */
+import { plural } from '../../view/words.ts'
+import { participantsOf } from '../engine/tape.ts'
 import type { Player } from '../player.ts'
 import { SCENARIOS, scenarioNamed } from '../scenarios/all.ts'
 
@@ -37,9 +39,9 @@ export function Story({ player, change, open }: StoryProps) {
 }
 
 function titleOf(player: Player): string {
-  const { protocol, moments } = player.tape
+  const { tape } = player
   const kind = player.run === null ? 'a recording' : 'a run of your own'
-  return `${kind}, ${protocol}, ${moments[0]?.seats.length ?? 0} participants`
+  return `${kind}, ${tape.protocol}, ${plural(participantsOf(tape).length, 'participant')}`
 }
 
 function Free({ player }: { readonly player: Player }) {
@@ -71,7 +73,7 @@ function Captions({ player, name, change }: CaptionsProps) {
       </p>
       <div class="row">
         <button type="button" disabled={number <= 1} onClick={() => change(one => one.previousCaption())}>
-          Previous words
+          Previous
         </button>
         <span class="soft">
           {number} of {captions.length}
@@ -82,7 +84,7 @@ function Captions({ player, name, change }: CaptionsProps) {
           disabled={number >= captions.length}
           onClick={() => change(one => one.nextCaption())}
         >
-          Next words
+          Next
         </button>
       </div>
     </>

@@ -98,6 +98,8 @@ class Writer extends Transcript {
     const moment = this.moments.length
     const received = input.type === 'message' ? this.#arrive(input.from, id, input.message, now) : null
     const marks: Mark[] = []
+    if (input.type === 'start' && now > 0)
+      marks.push({ glyph: 'start', participant: id, text: `${id} starts` })
     for (const effect of effects) {
       if (effect.type === 'send') this.#leave(id, effect.to, effect.message, now, moment)
       if (effect.type !== 'emit') continue

@@ -40,7 +40,7 @@ describe.skipIf(CHROMIUM === undefined)(
       await page.getByLabel('Prepared scenario').selectOption({ label: title })
       for (const { text } of captions) {
         await page.getByText(text.slice(0, 60)).first().waitFor()
-        if (text !== captions.at(-1)!.text) await button(page, 'Next words').click()
+        if (text !== captions.at(-1)!.text) await button(page, 'Next').click()
       }
       await page.getByLabel('Speed').selectOption({ label: 'Very fast' })
       await button(page, 'Run').click()
@@ -77,9 +77,9 @@ describe.skipIf(CHROMIUM === undefined)(
       expect(await momentOf(page)).toBe(2)
       await page.locator('body').press('ArrowLeft')
       expect(await momentOf(page)).toBe(1)
-      await button(page, 'Next words').click()
+      await button(page, 'Next').click()
       const later = await momentOf(page)
-      await button(page, 'Previous words').click()
+      await button(page, 'Previous').click()
       expect(await momentOf(page)).toBeLessThan(later)
     })
 
