@@ -16,20 +16,23 @@ const LOCK = 'orders'
 const SHOTS = [
   { name: 'desktop', width: 1280, height: 1020, colours: 'light' },
   { name: 'dark', width: 1280, height: 1020, colours: 'dark' },
-  { name: 'phone', width: 390, height: 844, colours: 'light' },
+  { name: 'phone', width: 390, height: 1_240, colours: 'light' },
 ] as const
 
 /** At which participant they ask, and how long each of them keeps the lock. */
 const CLIENTS = [
-  { owner: 'checkout-paris', at: 1, holdMs: 1_400 },
-  { owner: 'checkout-virginia', at: 2, holdMs: 900 },
-  { owner: 'checkout-tokyo', at: 3, holdMs: 1_900 },
-  { owner: 'refunds-tokyo', at: 3, holdMs: 600 },
+  { owner: 'checkout-paris', at: 1, holdMs: 2_100 },
+  { owner: 'checkout-virginia', at: 2, holdMs: 1_500 },
+  { owner: 'checkout-tokyo', at: 3, holdMs: 2_700 },
+  { owner: 'refunds-tokyo', at: 3, holdMs: 1_200 },
 ]
 
 if (CHROMIUM === undefined) throw new Error(NO_CHROMIUM)
 const storage = await mkdtemp(join(tmpdir(), 'baton-screenshots-'))
 const service = await startService({ port: 0, storage, onOutput: line => console.error(line) })
+await createBaton({ url: service.url })
+  .lock(LOCK)
+  .transact([{ put: 'left', value: 500 }])
 const end = new AbortController()
 const clients = CLIENTS.map(client => keepBusy(client))
 const browser = await chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox'] })
@@ -53,10 +56,12 @@ try {
 /** Somebody holds the lock, somebody waits, and there is news enough to fill the page. */
 async function untilLively(page: Page): Promise<void> {
   const holder = page.getByRole('region', { name: 'Holder' })
-  await page.locator('.news li').nth(12).waitFor()
+  await page.locator('.news li').nth(11).waitFor()
   await holder.getByText(/^(checkout|refunds)-/).waitFor()
   await holder.getByText(/wait/).first().waitFor()
   await page.locator('.times').first().waitFor()
+  // The token has come to rest.
+  await holder.getByText(/^[6-9]\d\d ms$/).waitFor()
 }
 
 async function keepBusy({ owner, at, holdMs }: (typeof CLIENTS)[number]): Promise<void> {
@@ -67,7 +72,7 @@ async function keepBusy({ owner, at, holdMs }: (typeof CLIENTS)[number]): Promis
       .catch(() => null)
     if (held === null) return
     await pause(holdMs / 3)
-    await held.apply([{ increment: 'sold' }, { put: `last/${owner}`, value: { order, by: owner } }])
+    await held.apply([{ increment: 'sold' }, { put: `last/${owner}`, value: order }])
     await pause(holdMs / 3)
     await held.apply([{ increment: 'left', by: -1 }])
     await pause(holdMs / 3)

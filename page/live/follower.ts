@@ -72,6 +72,8 @@ export class Follower {
       this.story.onStatus(status, this.#service.now())
       this.problem = null
       this.isAbsent = false
+      // What is counted from now on is news.
+      if (this.metrics === null) void this.#readMetrics()
     } catch (error) {
       if (this.#end.signal.aborted) return
       this.isAbsent = error instanceof NotFoundError

@@ -8,6 +8,7 @@ import { HoldActions } from './hold-actions.tsx'
 import { OperatorActions } from './operator-actions.tsx'
 import { Problem } from './problem.tsx'
 import type { Service } from './service.ts'
+import { useHolding } from './use-holding.ts'
 
 export interface LockPageProps {
   readonly service: Service
@@ -56,10 +57,11 @@ function Followed({ service, name }: LockPageProps) {
       clearInterval(timer)
     }
   }, [service, name])
+  const picture = follower?.story.picture(service.now()) ?? null
+  const refresh = () => follower?.refresh()
+  const holding = useHolding(service, name, picture?.holder ?? null, refresh)
   if (follower === null) return null
-  const picture = follower.story.picture(service.now())
-  const refresh = () => follower.refresh()
-  const hold = <HoldActions service={service} name={name} holder={picture?.holder ?? null} onDone={refresh} />
+  const hold = <HoldActions lock={service.baton.lock(name)} holding={holding} onDone={refresh} />
   if (picture === null) {
     return (
       <>

@@ -49,6 +49,7 @@ export function changesBetween(before: Status, after: Status): News[] {
   return [
     ...epochNews(before, after),
     ...after.participants.flatMap(one => participantNews(old.get(one.id), one)),
+    ...suspicionNews(old, after.participants),
     ...before.participants.filter(({ id }) => !present.has(id)).map(leaves),
   ]
 }
@@ -69,14 +70,45 @@ function participantNews(before: ParticipantInfo | undefined, after: Participant
   if (before === undefined) return [{ kind: 'members', text: `${Name} is a member now.` }]
   if (before.reachable && !after.reachable) return [{ kind: 'fault', text: `${Name} does not answer.` }]
   if (!after.reachable) return []
-  const news: News[] = []
-  if (!before.reachable) news.push({ kind: 'members', text: `${Name} answers again.` })
-  const [suspected, suspects] = [before.suspects ?? [], after.suspects ?? []]
-  for (const id of suspects.filter(id => !suspected.includes(id)))
-    news.push({ kind: 'suspicion', text: `${Name} suspects participant ${id}.` })
-  for (const id of suspected.filter(id => !suspects.includes(id)))
-    news.push({ kind: 'members', text: `${Name} hears participant ${id} again.` })
-  return news
+  return before.reachable ? [] : [{ kind: 'members', text: `${Name} answers again.` }]
+}
+
+/** One line for each participant that is suspected, or no longer, however many do so at once. */
+function suspicionNews(
+  old: ReadonlyMap<number, ParticipantInfo>,
+  participants: readonly ParticipantInfo[],
+): News[] {
+  const begin = new Map<number, number[]>()
+  const end = new Map<number, number[]>()
+  for (const { id, suspects } of participants) {
+    const before = old.get(id)?.suspects ?? []
+    if (suspects === null || !old.has(id)) continue
+    for (const one of suspects.filter(one => !before.includes(one))) note(begin, one, id)
+    for (const one of before.filter(one => !suspects.includes(one))) note(end, one, id)
+  }
+  return [
+    ...[...begin].map(
+      ([suspect, by]): News => ({
+        kind: 'suspicion',
+        text: `${several(by)} ${by.length === 1 ? 'suspects' : 'suspect'} participant ${suspect}.`,
+      }),
+    ),
+    ...[...end].map(
+      ([suspect, by]): News => ({
+        kind: 'members',
+        text: `${several(by)} ${by.length === 1 ? 'hears' : 'hear'} participant ${suspect} again.`,
+      }),
+    ),
+  ]
+}
+
+function note(map: Map<number, number[]>, key: number, value: number): void {
+  map.set(key, [...(map.get(key) ?? []), value])
+}
+
+function several(ids: readonly number[]): string {
+  if (ids.length === 1) return `Participant ${ids[0]}`
+  return `Participants ${ids.slice(0, -1).join(', ')} and ${ids.at(-1)}`
 }
 
 function leaves(participant: ParticipantInfo): News {

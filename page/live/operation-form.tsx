@@ -58,7 +58,7 @@ export function OperationForm({ lock, held, onDone }: OperationFormProps) {
           )}
         </Field>
         {kind !== 'delete' && (
-          <Field label={kind === 'increment' ? 'By' : 'Value'}>
+          <Field label={kind === 'increment' ? 'By' : 'Value'} isShort={kind === 'increment'}>
             {id => (
               <input
                 id={id}

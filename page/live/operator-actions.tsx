@@ -179,15 +179,15 @@ function DeleteForm({ action, onDelete }: DeleteFormProps) {
       </label>
       {isSure ? (
         <>
-          <button type="submit" class="danger" disabled={action.isBusy}>
+          <button key="yes" type="submit" class="danger" disabled={action.isBusy}>
             Yes, delete it with its state
           </button>
-          <button type="button" onClick={() => setIsSure(false)}>
+          <button key="no" type="button" onClick={() => setIsSure(false)}>
             No
           </button>
         </>
       ) : (
-        <button type="button" class="danger" onClick={() => setIsSure(true)}>
+        <button key="delete" type="button" class="danger" onClick={() => setIsSure(true)}>
           Delete
         </button>
       )}

@@ -133,7 +133,9 @@ export class LockStory {
     this.#holder = holder
     const participant = this.#status?.participants.find(({ id }) => id === holder.participant)
     const text = grantWords(holder, participant?.location ?? null)
-    this.#tell(holder.since ?? at, 'grant', text, `grant ${holder.fence}`)
+    // News is in the order in which it came, whatever the clocks say.
+    const latest = this.#news.at(-1)?.at ?? 0
+    this.#tell(Math.max(holder.since ?? at, latest), 'grant', text, `grant ${holder.fence}`)
   }
 
   #letGo(at: number): void {

@@ -97,6 +97,8 @@ function Participant({ participant, place, layout, isHolder, isChosen, onChoose 
   const { id, location, phase, condition, epoch, sequence, queue } = participant
   const isUp = condition === 'up'
   const { radius } = layout
+  // Nobody may have said where it is.
+  const first = radius + (location === null ? 2 : 17)
   const words = `${participantName(participant)}: ${isUp ? phase : condition}`
   const buttonProps =
     onChoose === undefined
@@ -132,14 +134,16 @@ function Participant({ participant, place, layout, isHolder, isChosen, onChoose 
           <text dy="0.35em">+{queue}</text>
         </g>
       )}
-      <text class="place" y={radius + 17}>
-        {layout.isRoomy && location !== null ? regionName(location) : (location ?? `no. ${id}`)}
-      </text>
-      <text class="phase" y={radius + 32}>
+      {location !== null && (
+        <text class="place" y={radius + 17}>
+          {layout.isRoomy ? regionName(location) : location}
+        </text>
+      )}
+      <text class="phase" y={first + 15}>
         {isUp ? phase : condition}
       </text>
       {isUp && (
-        <text class="progress" y={radius + 46}>
+        <text class="progress" y={first + 29}>
           {layout.isRoomy ? `epoch ${epoch} · log ${sequence}` : `${epoch} · ${sequence}`}
         </text>
       )}

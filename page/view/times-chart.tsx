@@ -14,7 +14,7 @@ export function TimesChart({ title, buckets }: TimesChartProps) {
   const shown = trimmed(buckets)
   const total = shown.reduce((sum, { count }) => sum + count, 0)
   const highest = Math.max(1, ...shown.map(({ count }) => count))
-  const step = WIDTH / Math.max(8, shown.length)
+  const step = WIDTH / Math.max(6, shown.length)
   const words =
     total === 0
       ? 'none yet'

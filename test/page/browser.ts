@@ -1,6 +1,6 @@
 /** The page in the Chromium of this machine, with everything that its console complains about. */
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
-import { afterAll, afterEach, beforeAll } from 'vitest'
+import { afterAll, afterEach, beforeAll, expect } from 'vitest'
 import { CHROMIUM } from '../chromium.ts'
 import { TEST_LIMIT_MS } from '../service/harness.ts'
 
@@ -10,14 +10,16 @@ export interface Look {
 }
 
 /**
- * Every answer that is no success is an error in the console of Chromium, whatever the page makes of it.
+ * Every answer that is no success is an error in the console of Chromium, whatever the page makes of it; and
+ * so is a stream that the service ends.
  */
 const REFUSED = /Failed to load resource: the server responded with a status of (\d+)/
+export const STREAM_ENDED = 'net::ERR_INCOMPLETE_CHUNKED_ENCODING'
 
 export class Browsing {
   #browser: Browser | null = null
   #context: BrowserContext | null = null
-  /** What the console said, besides answers with a status that the test expects. */
+  /** What the console said, besides what the test expects. */
   readonly complaints: string[] = []
 
   async start(): Promise<void> {
@@ -29,8 +31,8 @@ export class Browsing {
     await this.#browser?.close()
   }
 
-  /** `refused` are the statuses that this test provokes. */
-  async open(url: string, look: Look = {}, refused: readonly number[] = []): Promise<Page> {
+  /** `expected` are the statuses that this test provokes, and parts of other complaints. */
+  async open(url: string, look: Look = {}, expected: readonly (number | string)[] = []): Promise<Page> {
     const { width = 1280, colours = 'light' } = look
     const context = await this.#browser!.newContext({
       viewport: { width, height: 900 },
@@ -40,27 +42,32 @@ export class Browsing {
     this.#context = context
     const page = await context.newPage()
     page.on('console', message => {
-      const status = Number(REFUSED.exec(message.text())?.[1])
-      const isNews = message.type() === 'error' || message.type() === 'warning'
-      if (isNews && !refused.includes(status)) this.complaints.push(message.text())
+      const text = message.text()
+      const status = REFUSED.exec(text)?.[1]
+      const isExpected = expected.some(one =>
+        typeof one === 'number' ? status === String(one) : text.includes(one),
+      )
+      const isComplaint = message.type() === 'error' || message.type() === 'warning'
+      if (isComplaint && !isExpected) this.complaints.push(text)
     })
     page.on('pageerror', error => this.complaints.push(String(error)))
     await page.goto(url)
     return page
   }
 
-  async close(): Promise<void> {
+  /** What the console has complained about since the last time. */
+  async close(): Promise<string[]> {
     await this.#context?.close()
     this.#context = null
-    this.complaints.length = 0
+    return this.complaints.splice(0)
   }
 }
 
-/** One browser for a file; each test has a profile of its own in it. */
+/** One browser for a file. Each test has a profile of its own in it, and leaves nothing in its console. */
 export function useBrowser(): Browsing {
   const browsing = new Browsing()
   beforeAll(() => browsing.start(), TEST_LIMIT_MS)
-  afterEach(() => browsing.close())
+  afterEach(async () => expect(await browsing.close()).toEqual([]))
   afterAll(() => browsing.stop(), TEST_LIMIT_MS)
   return browsing
 }

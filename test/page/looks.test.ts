@@ -40,8 +40,7 @@ describe.skipIf(CHROMIUM === undefined)(
         for (const summary of await page.locator('summary').all()) await summary.click()
         expect(await tooWide(page), name).toBe(0)
         expect(await violationsOf(page), name).toEqual([])
-        expect(browsing.complaints, name).toEqual([])
-        await browsing.close()
+        expect(await browsing.close(), name).toEqual([])
       }
       const lock = createBaton({ url: service.url }).lock('busy')
       await lock.delete({ force: true })

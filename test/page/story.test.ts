@@ -148,24 +148,27 @@ describe('the state', () => {
 
 describe('news', () => {
   it('tells of epochs, suspicions, silences and members', () => {
-    const story = begun()
+    const all = [1, 2, 3, 5].map(id => participant(id))
+    const story = begun(status({ participants: all }))
     const participants = [
       participant(1, { reachable: false, phase: null, epoch: null, sequence: null, suspects: null }),
       participant(2, { epoch: 3, suspects: [1] }),
+      participant(5, { epoch: 3, suspects: [1] }),
       participant(4, { epoch: 3, location: 'oc' }),
     ]
     story.onStatus(status({ participants }), 5)
     expect(told(story)).toEqual([
       'epoch: Epoch 3 began: a majority agreed on one log and on who has the token now.',
       'fault: Participant 1 (Western Europe) does not answer.',
-      'suspicion: Participant 2 (Eastern North America) suspects participant 1.',
       'members: Participant 4 (Oceania) is a member now.',
+      'suspicion: Participants 2 and 5 suspect participant 1.',
       'members: Participant 3 (Asia-Pacific) is no member any more.',
     ])
-    story.onStatus(status({ participants: [participant(1), participant(2), participant(4)] }), 6)
+    const later = [participant(1), participant(2), participant(5, { suspects: [1] }), participant(4)]
+    story.onStatus(status({ participants: later }), 6)
     expect(told(story).slice(5)).toEqual([
       'members: Participant 1 (Western Europe) answers again.',
-      'members: Participant 2 (Eastern North America) hears participant 1 again.',
+      'members: Participant 2 hears participant 1 again.',
     ])
   })
 
