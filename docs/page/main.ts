@@ -45,6 +45,11 @@ try {
     await page.close()
     console.log(`docs/page/${name}.png`)
   }
+  const page = await browser.newPage({ viewport: { width: 1280, height: 1020 }, colorScheme: 'light' })
+  await page.goto(`${service.url}/#/simulated?scenario=two-tokens&at=98`)
+  await page.locator('.diagram .inside').first().waitFor()
+  await writeFile(fileURLToPath(new URL('simulated.png', import.meta.url)), await page.screenshot())
+  console.log('docs/page/simulated.png')
 } finally {
   end.abort()
   await Promise.all(clients)

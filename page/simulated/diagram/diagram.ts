@@ -28,13 +28,15 @@ export function diagramOf(tape: Tape, frame: Frame): Diagram {
   const left = frame.first === 0 ? 0 : axes.x(frame.first) - 10
   const width = axes.x(frame.end - 1) - left + RIGHT
   const cursor = axes.x(frame.position - 1)
+  const sections = sectionShapes(tape, axes, frame)
   return {
     shapes: [
       ...timeShapes(tape, axes, frame),
-      ...sectionShapes(tape, axes, frame),
+      ...sections.bars,
       ...lineShapes(tape, axes, frame),
       ...messageShapes(tape, axes, frame),
       ...markShapes(tape, axes, frame),
+      ...sections.names,
       ...veilShapes(axes, frame, cursor),
     ],
     labels: axes.participants.flatMap(id => labelShapes(id, axes.y(id))),

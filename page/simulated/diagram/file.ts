@@ -10,7 +10,7 @@ export const MAX_EXPORTED = 1_500
 const STYLE = `
 text{font:11px system-ui,sans-serif;fill:#545d68}
 .label{font-size:12px;font-weight:700;fill:#1a2027;text-anchor:middle}
-.name,.word,.section text{paint-order:stroke;stroke:#fff;stroke-width:3px;stroke-linejoin:round}
+.name,.word,.inside{paint-order:stroke;stroke:#fff;stroke-width:3px;stroke-linejoin:round}
 .label-body{fill:#eceeec}.veil{display:none}.message .name{font-size:8.5px;text-anchor:middle}
 .message.deciding .name{fill:#7a5200}.time{font-size:10px}.grid{stroke:#dde1dd}
 .pause{stroke:#545d68;fill:none}.cursor{display:none}.life{stroke-width:2}.life.owner{stroke-width:6}
@@ -21,7 +21,7 @@ text{font:11px system-ui,sans-serif;fill:#545d68}
 .section.open rect{stroke-dasharray:4 3}.section.epoch-0 rect{fill:#0b6b58;stroke:#0b6b58}
 .section.epoch-1 rect{fill:#2456a6;stroke:#2456a6}.section.epoch-2 rect{fill:#8a3d8f;stroke:#8a3d8f}
 .section.epoch-3 rect{fill:#a34a00;stroke:#a34a00}.section.epoch-4 rect{fill:#5a6b00;stroke:#5a6b00}
-.section.epoch-5 rect{fill:#a32a54;stroke:#a32a54}.section text{fill:#1a2027;font-weight:600}
+.section.epoch-5 rect{fill:#a32a54;stroke:#a32a54}.inside{fill:#1a2027;font-weight:600}
 .message line{stroke:#545d68;stroke-width:1.2}.message .head,.message .tip{fill:#545d68}
 .message.quiet{opacity:.35}.message.deciding line{stroke:#7a5200}
 .message.deciding .head,.message.deciding .tip{fill:#7a5200}

@@ -9,29 +9,38 @@ import { round, type Shape, shape } from './shape.ts'
 const BAR_HEIGHT = 22
 const LETTER_WIDTH = 7
 const NARROWEST = 4
+/** A long bar says more than once whose it is, so that it is seen wherever the diagram is scrolled to. */
+const NAMED_EVERY = 620
 
-export function sectionShapes(tape: Tape, axes: Axes, frame: Frame): Shape[] {
-  return sectionsOf(tape, frame.end)
-    .filter(({ to }) => to === null || to >= frame.first)
-    .map(section => bar(section, axes, frame))
+/** The bars lie below everything else, and their names above it. */
+export function sectionShapes(tape: Tape, axes: Axes, frame: Frame): { bars: Shape[]; names: Shape[] } {
+  const sections = sectionsOf(tape, frame.end).filter(({ to }) => to === null || to >= frame.first)
+  const bars: Shape[] = []
+  const names: Shape[] = []
+  for (const section of sections) {
+    const x = axes.x(Math.max(section.from, frame.first))
+    const width = Math.max(NARROWEST, axes.x(section.to ?? frame.end - 1) - x)
+    const y = axes.y(section.participant)
+    bars.push(bar(section, x, y, width))
+    names.push(...namesOf(section, x, y, width))
+    if (section.ending === 'ejected') names.push(sign('ejected', x + width, y))
+  }
+  return { bars, names }
 }
 
-function bar(section: Section, axes: Axes, { first, end }: Frame): Shape {
-  const { participant, user, fence, epoch, from, to, ending } = section
-  const x1 = axes.x(Math.max(from, first))
-  const width = Math.max(NARROWEST, axes.x(to ?? end - 1) - x1)
-  const y = axes.y(participant)
-  const box = { x: round(x1), y: y - BAR_HEIGHT / 2, width: round(width), height: BAR_HEIGHT, rx: 4 }
+function bar({ participant, user, fence, epoch, to }: Section, x: number, y: number, width: number): Shape {
+  const box = { x: round(x), y: y - BAR_HEIGHT / 2, width: round(width), height: BAR_HEIGHT, rx: 4 }
+  const title = `${user} is inside at ${participant}, fence ${fence}, epoch ${epoch}`
   const kind = `section ${epochClass(epoch)}${to === null ? ' open' : ''}`
-  const parts: Shape[] = [
-    shape('title', {}, `${user} is inside at ${participant}, fence ${fence}, epoch ${epoch}`),
-    shape('rect', box),
-  ]
-  const label = width > (user.length + 6) * LETTER_WIDTH ? `${user} · ${fence}` : user
-  if (width > label.length * LETTER_WIDTH)
-    parts.push(shape('text', { x: round(x1 + 6), y: y - BAR_HEIGHT / 2 - 4 }, label))
-  if (ending === 'ejected') parts.push(sign('ejected', x1 + width, y))
-  return shape('g', { class: kind }, ...parts)
+  return shape('g', { class: kind }, shape('title', {}, title), shape('rect', box))
+}
+
+function namesOf({ user, fence }: Section, x: number, y: number, width: number): Shape[] {
+  const text = width > (user.length + 6) * LETTER_WIDTH ? `${user} · ${fence}` : user
+  const names: Shape[] = []
+  for (let at = 0; at + text.length * LETTER_WIDTH < width; at += NAMED_EVERY)
+    names.push(shape('text', { class: 'inside', x: round(x + at + 6), y: y - BAR_HEIGHT / 2 - 4 }, text))
+  return names
 }
 
 /** Drawn above the line, with a word; the others on the line itself. */
