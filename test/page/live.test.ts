@@ -122,7 +122,7 @@ describe.skipIf(CHROMIUM === undefined)(
 
     it('waits for a lock that somebody else holds, stops waiting, and sees who waits', async () => {
       const lock = service.lock()
-      const held = await elsewhere(lock).acquire({ owner: 'somebody-else', ttlMs: 60_000 })
+      const held = await elsewhere(lock).acquire({ owner: 'somebody-else', ttlMs: 600_000 })
       const page = await openLock(lock)
       await holder(page).getByText('somebody-else').waitFor()
       await button(page, 'Acquire').click()
@@ -144,7 +144,7 @@ describe.skipIf(CHROMIUM === undefined)(
       const page = await openLock(lock)
       await page.getByRole('img', { name: /Lock .*: 3 participants/ }).waitFor()
       for (const at of [3, 2]) {
-        const held = await elsewhere(lock).acquire({ at, owner: `client-${at}`, ttlMs: 60_000 })
+        const held = await elsewhere(lock).acquire({ at, owner: `client-${at}`, ttlMs: 600_000 })
         await page
           .getByRole('img', { name: new RegExp(`token is at participant ${at}.*client-${at}`) })
           .waitFor()
@@ -160,7 +160,7 @@ describe.skipIf(CHROMIUM === undefined)(
 
     it('ejects the holder, and tells it in words', async () => {
       const lock = service.lock()
-      const held = await elsewhere(lock).acquire({ owner: 'stuck', ttlMs: 60_000, keepAlive: false })
+      const held = await elsewhere(lock).acquire({ owner: 'stuck', ttlMs: 600_000, keepAlive: false })
       const page = await openLock(lock)
       await holder(page).getByText('stuck').waitFor()
       // The metrics that tell of ejections have been read once.
@@ -207,7 +207,7 @@ describe.skipIf(CHROMIUM === undefined)(
 
     it('deletes a lock, in two steps, and only if it may', async () => {
       const lock = service.lock()
-      await elsewhere(lock).acquire({ owner: 'somebody', ttlMs: 60_000, keepAlive: false })
+      await elsewhere(lock).acquire({ owner: 'somebody', ttlMs: 600_000, keepAlive: false })
       const page = await openLock(lock, [404, 409, STREAM_ENDED])
       await holder(page).getByText('somebody').waitFor()
       await page.getByText('Delete the lock').click()
@@ -227,7 +227,7 @@ describe.skipIf(CHROMIUM === undefined)(
       const lock = service.lock()
       await elsewhere(lock).configure({ protocol: 'maekawa' })
       const page = await openLock(lock, [501])
-      const held = await elsewhere(lock).acquire({ owner: 'reader', ttlMs: 60_000 })
+      const held = await elsewhere(lock).acquire({ owner: 'reader', ttlMs: 600_000 })
       await holder(page).getByText('reader').waitFor()
       await operate(page, 'increment', 'n')
       await page.getByRole('alert').waitFor()
