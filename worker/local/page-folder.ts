@@ -13,7 +13,8 @@ export const PAGE_FOLDER = 'page/built'
 const OWN_FOLDER = 'baton'
 
 const CONFIGURATION = join(ROOT, 'page/vite.config.ts')
-const SOURCES = ['page', 'client', 'shared'].map(folder => join(ROOT, folder))
+/** The simulated page runs the simulator. */
+const SOURCES = ['page', 'client', 'shared', 'test/simulator'].map(folder => join(ROOT, folder))
 
 /** Its path. Rejects if it cannot be built. */
 export async function builtPage(): Promise<string> {
