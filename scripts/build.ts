@@ -1,14 +1,15 @@
 /**
  * `npm run build`: what is published, in `dist/` (or in another folder: `-- --out folder`). The compiler
- * makes JavaScript and declarations of each file; beside them lies the whole service as one module, so that
- * an installed package can start it without a bundler.
+ * makes JavaScript and declarations of each file; beside them lie the whole service as one module and the
+ * built page, so that an installed package can start it without a bundler.
  */
 import { spawnSync } from 'node:child_process'
-import { chmodSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, cpSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { bundle } from '../worker/local/build.ts'
+import { builtPage, PAGE_FOLDER } from '../worker/local/page-folder.ts'
 import { SERVICE_BUNDLES } from '../worker/local/service-script.ts'
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
@@ -23,6 +24,7 @@ for (const file of readdirSync(DIST, { recursive: true, encoding: 'utf8' })) {
 for (const { source, bundled } of Object.values(SERVICE_BUNDLES)) {
   writeFileSync(join(DIST, bundled), await bundle(join(ROOT, source)))
 }
+cpSync(await builtPage(), join(DIST, PAGE_FOLDER), { recursive: true })
 const command = join(DIST, 'cli/main.js')
 if (existsSync(command)) chmodSync(command, 0o755)
 

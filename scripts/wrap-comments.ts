@@ -134,7 +134,7 @@ function render({ kind, indent, content }: Comment, width: number): string[] {
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const width = lineWidth()
-  for (const file of projectFiles(/\.(?:ts|mjs)$/)) {
+  for (const file of projectFiles(/\.(?:tsx?|mjs)$/)) {
     const text = readFileSync(file, 'utf8')
     const wrapped = wrapComments(text, width)
     if (wrapped !== text) writeFileSync(file, wrapped)

@@ -8,7 +8,7 @@ import { describe, expect, it } from 'vitest'
 import { lineWidth, projectFiles, wrapComments } from '../scripts/wrap-comments.ts'
 
 const WIDTH = lineWidth()
-const NAMES = /\.(?:ts|mjs|md)$/
+const NAMES = /\.(?:tsx?|mjs|md)$/
 
 /** Files with text in templates of several lines, where a line break would be part of the text. */
 const LONG_TEMPLATES: ReadonlySet<string> = new Set([

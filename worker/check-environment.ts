@@ -24,7 +24,10 @@ const MAX_EVENTS_KEPT = 1_000_000
 
 type Check = (env: BatonEnvironment) => string | null
 
-const CHECKS: { readonly [name in keyof BatonEnvironment]-?: Check } = {
+/** What is called `ASSETS` may belong to the rest of the Worker, whatever it is. */
+type Checked = Exclude<keyof BatonEnvironment, 'ASSETS'>
+
+const CHECKS: { readonly [name in Checked]-?: Check } = {
   PARTICIPANT: env =>
     env.PARTICIPANT === undefined ? 'is not bound to the class of the participants' : null,
   BATON_PROTOCOL: env =>
@@ -53,7 +56,7 @@ const CHECKS: { readonly [name in keyof BatonEnvironment]-?: Check } = {
 }
 
 export function checkEnvironment(env: BatonEnvironment): EnvironmentReport {
-  const names = Object.keys(CHECKS) as (keyof BatonEnvironment)[]
+  const names = Object.keys(CHECKS) as Checked[]
   const mistakes = names.flatMap(name => {
     const mistake = isText(name, env) ? CHECKS[name](env) : 'is not text'
     return mistake === null ? [] : [`${name} ${mistake}.`]

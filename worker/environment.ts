@@ -5,6 +5,7 @@
 import type { LockConfiguration, ParticipantPlace } from '../shared/api/configuration.ts'
 import { DEFAULT_TIMING, type ProtocolName } from '../shared/protocols/protocol.ts'
 import type { DirectoryEnvironment } from './directory.ts'
+import type { AssetsBinding } from './router/built-page.ts'
 
 export interface BatonEnvironment extends DirectoryEnvironment {
   /**
@@ -29,6 +30,8 @@ export interface BatonEnvironment extends DirectoryEnvironment {
    * them.
    */
   readonly BATON_CORS_ORIGINS?: string
+  /** Static assets that have the built page in their folder `baton`, see docs/library.md. */
+  readonly ASSETS?: AssetsBinding
 }
 
 const DEFAULT_LOCATIONS = ['weur', 'enam', 'apac']
@@ -70,6 +73,10 @@ export const eventsKept = (env: BatonEnvironment): number =>
   env.BATON_EVENTS_KEPT ? Number(env.BATON_EVENTS_KEPT) : DEFAULT_EVENTS_KEPT
 
 export const isOpen = (env: BatonEnvironment): boolean => env.BATON_OPEN === 'true'
+
+/** Something else of the Worker may have this name. */
+export const assetsOf = ({ ASSETS }: BatonEnvironment): AssetsBinding | undefined =>
+  typeof ASSETS?.fetch === 'function' ? ASSETS : undefined
 
 /** The first signs; all of them are accepted. Without any, this process answers no other one. */
 export function peerSecrets(env: BatonEnvironment): string[] {

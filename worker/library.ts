@@ -11,7 +11,13 @@ import { Hono } from 'hono'
 import type { Resource } from '../shared/resource/resource.ts'
 import { type AllowedOrigins, acrossOrigins, allowedOrigins } from './cross-origin.ts'
 import { createDirectory } from './directory.ts'
-import { type BatonEnvironment, DEFAULT_RESOURCE, defaultConfiguration, isOpen } from './environment.ts'
+import {
+  assetsOf,
+  type BatonEnvironment,
+  DEFAULT_RESOURCE,
+  defaultConfiguration,
+  isOpen,
+} from './environment.ts'
 import { refuseMalformed } from './malformed.ts'
 import { refuseMisconfigured } from './misconfigured.ts'
 import { ledgerHealth, wakeLedger } from './own-ledgers.ts'
@@ -63,7 +69,7 @@ export interface Service {
 export function defineBaton(options: ServiceOptions = {}): Service {
   const basePath = options.basePath === undefined ? '' : `/${options.basePath.replace(/^\/+|\/+$/g, '')}`
   const resourceOf = checkedResourceOf(options)
-  const routerFor = (env: BatonEnvironment, access: Pick<RouterOptions, 'keys' | 'open'>) => {
+  const routerFor = (env: BatonEnvironment, access: Pick<RouterOptions, 'keys' | 'open' | 'assets'>) => {
     const defaults = defaultConfiguration(env, 1)
     return createRouter({
       participants: createDirectory(env),
@@ -74,7 +80,7 @@ export function defineBaton(options: ServiceOptions = {}): Service {
     })
   }
   const publicRouter = onceFor<Hono<RouterEnvironment>>(env => {
-    const router = routerFor(env, { keys: env.BATON_KEYS, open: isOpen(env) })
+    const router = routerFor(env, { keys: env.BATON_KEYS, open: isOpen(env), assets: assetsOf(env) })
     return basePath === '' ? router : mounted(router, basePath)
   })
   const insideRouter = onceFor(env => routerFor(env, { open: true }))

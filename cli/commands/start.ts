@@ -36,6 +36,7 @@ everybody on this machine and needs no key. Its state stays in the storage folde
     )
     output.result({ url: running.url, storage }, [
       `Baton is at ${running.url} (open to this machine alone; storage in ${storage}).`,
+      `The page: ${running.url}`,
       `Try: baton --url ${running.url} put demo greeting hello --text`,
       'Stop with Ctrl-C.',
     ])

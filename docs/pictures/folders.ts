@@ -7,12 +7,12 @@ export function folders(): string {
     {
       title: 'The folders, and what imports what',
       description:
-        'shared has the protocols and everything else that is pure. worker, client, cli, test and bench import it, and it ' +
+        'shared has the protocols and everything else that is pure. worker, client, cli, page, test and bench import it, and it ' +
         'imports none of them. The client imports nothing but types from shared.',
     },
     [
       text({ x: 20, y: 32 }, 'what users run', { small: true, tone: 'quiet' }),
-      box({ x: 20, y: 44, width: 160, height: 64 }, ['cli/', 'the command line'], { titled: true }),
+      box({ x: 20, y: 44, width: 160, height: 64 }, ['cli/ · page/', 'shell and browser'], { titled: true }),
       box({ x: 220, y: 44, width: 160, height: 64 }, ['client/', 'fetch and nothing else'], {
         titled: true,
         small: true,

@@ -30,6 +30,7 @@ function spoilt(from: string | RegExp, to: string): string {
   const changed = text
     .replace(from, to)
     .replace('"worker/index.ts"', JSON.stringify(join(ROOT, 'worker/index.ts')))
+    .replace('"page/built"', JSON.stringify(join(ROOT, 'page/built')))
   const file = join(folder, `wrangler-${Math.random()}.toml`)
   writeFileSync(file, changed)
   return file

@@ -24,7 +24,15 @@ export function dryRun(moreArguments: readonly string[] = []): DryRun {
   const folder = mkdtempSync(join(tmpdir(), 'baton-deploy-'))
   try {
     const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
-    const command = [scripts.deploy, '--dry-run', '--outdir', join(folder, 'out'), ...moreArguments].join(' ')
+    const command = [
+      scripts.page,
+      '&&',
+      scripts.deploy,
+      '--dry-run',
+      '--outdir',
+      join(folder, 'out'),
+      ...moreArguments,
+    ].join(' ')
     const { status, stdout, stderr } = withoutNetwork(command, folder)
     const script = status === 0 ? readFileSync(join(folder, 'out/index.js'), 'utf8') : ''
     return { status, output: stdout, errors: stderr, script, compressedBytes: gzipSync(script).byteLength }

@@ -17,6 +17,15 @@ function blockOfLibrary(language: string, part: string): string {
 
 const WRANGLER = 'wrangler/wrangler-dist/cli.js'
 
+/** Below the path of the API, from the assets of the package. */
+async function hasThePage(url: string): Promise<void> {
+  const html = await (await fetch(new URL('/locks-api/', url), { headers: { accept: 'text/html' } })).text()
+  const [, script] = /<script[^>]* src="(\/locks-api\/assets\/[^"]+\.js)"/.exec(html) ?? []
+  const file = await fetch(new URL(script ?? '/locks-api/assets/none.js', url))
+  expect([file.status, file.headers.get('content-type')]).toEqual([200, 'text/javascript; charset=utf-8'])
+  expect((await file.text()).length).toBeGreaterThan(10_000)
+}
+
 /** `wrangler dev`, and what the page says that one is answered then, at a port of the test's own. */
 async function answersAsDocumented(project: Project): Promise<void> {
   const [start, call] = commandsOf({ language: 'sh', text: blockOfLibrary('sh', 'wrangler dev'), line: 1 })
@@ -30,6 +39,7 @@ async function answersAsDocumented(project: Project): Promise<void> {
       const response = await fetch(new URL(path!, url))
       expect(await response.json()).toEqual(call!.answer)
     }
+    await hasThePage(url)
   } finally {
     await running.end()
   }
@@ -46,7 +56,7 @@ export function itWorksInAWorker(packed: () => Packed): void {
 
     const configuration = blockOfLibrary('toml', 'new_sqlite_classes')
     expect(configuration).toContain(`compatibility_date = "${COMPATIBILITY_DATE}"`)
-    project.write('wrangler.toml', configuration)
+    project.write('wrangler.toml', `${configuration}\n${blockOfLibrary('toml', '[assets]')}`)
     succeed(project.tool(WRANGLER, 'deploy', '--dry-run', '--outdir', 'out'))
     await answersAsDocumented(project)
 

@@ -6,6 +6,7 @@ import { allPages, type Page, proseOf, ROOT } from './markdown.ts'
 
 const MUST_BE_LINKED = [
   'docs/library.md',
+  'docs/page.md',
   'docs/protocol.md',
   'docs/specification.md',
   'docs/writing-an-interpreter.md',
@@ -55,7 +56,7 @@ function brokenLinks(page: Page): string[] {
 function missingFiles({ text }: Page): string[] {
   const named = [
     ...proseOf(text).matchAll(
-      /`((?:worker|shared|client|cli|test|bench|docs|examples)\/[\w./-]*[\w/])(?::\d+)?`/g,
+      /`((?:worker|shared|client|cli|page|test|bench|docs|examples)\/[\w./-]*[\w/])(?::\d+)?`/g,
     ),
   ]
   return named.map(match => match[1]!).filter(path => !existsSync(join(ROOT, path)))

@@ -16,6 +16,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { bundle } from '../../worker/local/build.ts'
+import { builtPage } from '../../worker/local/page-folder.ts'
 import { type RunningWorkerd, startWorkerd } from '../../worker/local/workerd.ts'
 import { eventually } from './eventually.ts'
 import { Histories, violationsOf } from './histories.ts'
@@ -36,15 +37,22 @@ export class TestService implements JudgedLocks {
   readonly output: string[] = []
   private readonly variables: { readonly [name: string]: string }
   private readonly entry: string
+  /** The folder of its static assets, if it has any. */
+  private readonly assets: (() => Promise<string>) | undefined
   private script = ''
   private folder = ''
   private running: RunningWorkerd | null = null
   private port = 0
   private locks = 0
 
-  constructor(variables: { readonly [name: string]: string }, entry: string) {
+  constructor(
+    variables: { readonly [name: string]: string },
+    entry: string,
+    assets?: (() => Promise<string>) | undefined,
+  ) {
     this.variables = variables
     this.entry = entry
+    this.assets = assets
   }
 
   get url(): string {
@@ -62,6 +70,7 @@ export class TestService implements JudgedLocks {
       script: this.script,
       storage: this.storage,
       port: this.port,
+      assets: await this.assets?.(),
       variables: { BATON_OPEN: 'true', ...this.variables },
       onOutput: line => this.output.push(line),
     })
@@ -104,6 +113,14 @@ export function useService(
   entry = SERVICE,
 ): TestService {
   const service = new TestService(variables, entry)
+  beforeAll(() => service.start(), TEST_LIMIT_MS)
+  afterAll(() => service.remove(), TEST_LIMIT_MS)
+  return service
+}
+
+/** The service with its page, which is built first if it has to be. */
+export function useServiceWithPage(variables: { readonly [name: string]: string } = {}): TestService {
+  const service = new TestService(variables, SERVICE, builtPage)
   beforeAll(() => service.start(), TEST_LIMIT_MS)
   afterAll(() => service.remove(), TEST_LIMIT_MS)
   return service

@@ -11,6 +11,12 @@ import type { Scenario } from './scenario.ts'
 /** Hashing looks at the whole state, so a replica's is compared only after this many operations. */
 const HASH_EVERY = 8
 
+/** What the header of a history says about its run. */
+interface Recorded extends Pick<Scenario, 'machines' | 'localHandoffs'> {
+  readonly options: { readonly protocol: string }
+  readonly limits: Pick<Scenario['limits'], 'resultsKept'>
+}
+
 export class Recorder {
   readonly events: HistoryEvent[] = []
   readonly serial: SerialCopy
@@ -19,7 +25,7 @@ export class Recorder {
   /** How often the step that is under way has changed the replica. */
   #inThisStep = 0
 
-  constructor(scenario: Scenario, resource: Resource) {
+  constructor(scenario: Recorded, resource: Resource) {
     const { protocol } = scenario.options
     const { machines: participants } = scenario
     const { resultsKept } = scenario.limits

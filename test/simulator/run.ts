@@ -56,14 +56,14 @@ export function runSeed(options: RunOptions, seed: number, print: Print | null =
   }
 }
 
-/** Works for any protocol: tests give it broken ones. */
+/** Works for any protocol: tests give it broken ones. Whoever wants more than lines brings a transcript. */
 export function runSubject<State, Message>(
   subject: Subject<State, Message>,
   options: RunOptions,
   seed: number,
   print: Print | null,
+  transcript = new Transcript(print),
 ): RunResult {
-  const transcript = new Transcript(print)
   const scenario = drawScenario(options, seed, variantOf(subject, options, seed))
   let world: World<State, Message> | null = null
   let violation: ViolationReport | null = null

@@ -18,6 +18,8 @@ export interface ClusterOptions {
   readonly port?: number
   readonly protocol?: string
   readonly variables?: { readonly [name: string]: string }
+  /** The folder of the built page, for the router. */
+  readonly assets?: string | undefined
   readonly onOutput?: (line: string) => void
   /** For measurements: V8's inspector listens in each process, and `gc()` is there. */
   readonly isInspected?: boolean
@@ -59,11 +61,17 @@ export class LocalCluster {
       BATON_PROTOCOL: options.protocol ?? 'wme-2',
       ...options.variables,
     }
-    const start = (name: string, port: number, more: { readonly [name: string]: string }) =>
+    const start = (
+      name: string,
+      port: number,
+      more: { readonly [name: string]: string },
+      assets?: string | undefined,
+    ) =>
       startWorkerd({
         script,
         storage: join(options.storage, name),
         port,
+        assets,
         variables: { ...variables, ...more },
         onOutput: line => options.onOutput?.(`${name}: ${line}`),
         isInspected: options.isInspected === true,
@@ -71,7 +79,7 @@ export class LocalCluster {
     // Only the router is open; the participants answer signed requests alone.
     const startMember = (id: number) => start(`participant-${id}`, ports[id - 1]!, {})
     const starting = [
-      start('router', options.port ?? 0, { BATON_OPEN: 'true' }),
+      start('router', options.port ?? 0, { BATON_OPEN: 'true' }, options.assets),
       ...ports.map((_, index) => startMember(index + 1)),
     ]
     const started = await allOrNone(starting)

@@ -4,6 +4,7 @@ import { LocalCluster } from './cluster.ts'
 import { isHarmless } from './harmless.ts'
 import { exitWithNpm } from './leave-nobody.ts'
 import { freePortFrom, isFree } from './ports.ts'
+import { pageOrNone } from './service.ts'
 
 const DEFAULT_PORT = Number(process.env.PORT ?? '8787')
 const { values: options } = parseArgs({
@@ -34,6 +35,7 @@ async function startOrExplain(): Promise<LocalCluster> {
       storage: options.storage,
       port: await choosePort(),
       protocol: options.protocol,
+      assets: await pageOrNone(line => console.error(line)),
       onOutput: line => {
         if (!isHarmless(line)) console.error(line)
       },

@@ -30,7 +30,7 @@ Try it:
   curl -s ${lock}/state/visits
   curl -s -X POST ${lock}/acquire -H 'content-type: application/json' -d '{"ttlMs":5000}'
 
-The interface: ${running.url}/docs        Stop with Ctrl-C.`)
+The page: ${running.url}        The interface: ${running.url}/docs        Stop with Ctrl-C.`)
 
 const stop = async () => {
   await running.stop()

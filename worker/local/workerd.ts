@@ -25,6 +25,8 @@ export interface WorkerdOptions {
   readonly objects?: { readonly [binding: string]: string }
   /** What the Worker sends to one of these (`host:port`) goes to the other instead: a proxy in between. */
   readonly detours?: { readonly [address: string]: string }
+  /** A folder of files for the binding `ASSETS`, such as the built page. */
+  readonly assets?: string | undefined
   /** Added to the environment of the process. */
   readonly environment?: { readonly [name: string]: string }
   /** What the process prints goes here, line by line. */
@@ -133,6 +135,7 @@ function configuration(storage: string, options: WorkerdOptions): string {
     ...Object.entries({ ...addressOf(port), ...variables }).map(
       ([name, value]) => `(name = ${text(name)}, text = ${text(value)})`,
     ),
+    ...(options.assets === undefined ? [] : ['(name = "ASSETS", service = "assets")']),
   ]
   return `using Workerd = import "/workerd/workerd.capnp";
 const config :Workerd.Config = (
@@ -147,12 +150,19 @@ const config :Workerd.Config = (
       bindings = [${bindings.join(', ')}],
       globalOutbound = ${text(options.detours === undefined ? 'loopback' : 'detours')},
     )),${detourServices(options.detours ?? {})}
-    (name = "storage", disk = (path = ${text(storage)}, writable = true)),
+    (name = "storage", disk = (path = ${text(storage)}, writable = true)),${assetsService(options.assets)}
     (name = "loopback", network = (allow = ["local"])),
   ],
   sockets = [(name = "http", address = "127.0.0.1:${port}", http = (), service = "main")],
 );
 `
+}
+
+function assetsService(folder: string | undefined): string {
+  return folder === undefined
+    ? ''
+    : `
+    (name = "assets", disk = (path = ${text(resolve(folder))})),`
 }
 
 /**

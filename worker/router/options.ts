@@ -5,6 +5,7 @@ import { formatUser, USER_BYTES } from '../../shared/api/ids.ts'
 import type { LedgerHealth } from '../../shared/birth/ledger-types.ts'
 import { type LogEntry, logEntry } from '../../shared/log.ts'
 import { logToConsole } from '../console-log.ts'
+import type { AssetsBinding } from './built-page.ts'
 import { DEFAULT_TIMES, type RouterTimes, type Services } from './context.ts'
 import { upgradeInWorkers } from './handlers/streams.ts'
 import { type KeySource, OPEN, parseKeys } from './keys.ts'
@@ -27,6 +28,8 @@ export interface RouterOptions {
   readonly participantMetrics?: () => string | Promise<string>
   /** What the ledger of this process says about itself; `null` if it has none. */
   readonly ledgerHealth?: () => Promise<LedgerHealth | null>
+  /** Where the built page is. Without it, a browser gets a page without scripts. */
+  readonly assets?: AssetsBinding | undefined
   readonly now?: () => number
   readonly randomBytes?: (count: number) => Uint8Array
   readonly log?: (entry: LogEntry) => void

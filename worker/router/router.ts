@@ -14,6 +14,7 @@ import { NONCE, secureHeaders } from 'hono/secure-headers'
 import { ROUTE_IDS, ROUTES, type Route, type RouteId } from '../../shared/api/routes.ts'
 import { defect, malformed, problemResponse } from './answers.ts'
 import { type Authentication, authentication, authorization } from './authentication.ts'
+import { serveBuiltPage } from './built-page.ts'
 import { checkBody, checkPath, checkQuery } from './check-request.ts'
 import type { Call, Handlers, RouterContext, RouterEnvironment, Services } from './context.ts'
 import { endHandlers } from './handlers/ends.ts'
@@ -51,6 +52,8 @@ export function createRouter(options: RouterOptions): Hono<RouterEnvironment> {
   const services = servicesFrom(options)
   const authenticate = authentication(services.keys)
   const app = new Hono<RouterEnvironment>()
+  if (options.assets !== undefined)
+    serveBuiltPage(app, options.assets, (c, route, run) => answer(c, services, route, run))
   for (const page of PAGES) app.on('get', pattern(ROUTES[page].path), PAGE_HEADERS)
   for (const id of ROUTE_IDS) {
     const { method, path }: Route = ROUTES[id]
