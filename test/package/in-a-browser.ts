@@ -22,6 +22,7 @@ interface Report {
 const PAGE = `import { createBaton } from '${NAME}/client'
 const report = async () => {
   const lock = createBaton({ url: new URLSearchParams(location.search).get('service') }).lock('page')
+  await lock.configure({})
   const watched = (async () => {
     for await (const event of lock.watch()) if (event.type === 'op') return event.changes[0].value
   })()

@@ -31,6 +31,8 @@ it('leaves the new files and no others', async () => {
   const files = readdirSync(join(folder, 'assets'))
   expect(files).not.toContain('index-old.js')
   expect(files.filter(file => !/^[\w-]+\.(js|css|svg)$/.test(file))).toEqual([])
+  const naming = files.filter(file => readFileSync(join(folder, 'assets', file), 'utf8').includes(ROOT))
+  expect(naming, 'name a folder of this machine').toEqual([])
   const html = readFileSync(join(folder, 'index.html'), 'utf8')
   const named = [...html.matchAll(/"\.\/assets\/([^"]+)"/g)].map(([, file]) => file!)
   expect(named.length).toBeGreaterThanOrEqual(3)

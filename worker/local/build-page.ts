@@ -27,7 +27,7 @@ export async function buildPage(configuration: string, folder: string): Promise<
 }
 
 async function builtFiles(configFile: string): Promise<BuiltFile[]> {
-  const result = await build({ configFile, build: { write: false } })
+  const result = await asInProduction(() => build({ configFile, build: { write: false } }))
   const outputs = [result].flat() as { readonly output?: readonly Output[] }[]
   return outputs.flatMap(({ output = [] }) =>
     output.map(file => ({
@@ -35,6 +35,18 @@ async function builtFiles(configFile: string): Promise<BuiltFile[]> {
       content: file.type === 'chunk' ? file.code! : file.source!,
     })),
   )
+}
+
+/** vite looks at this variable: in a test it would make a page for developers, with their folders in it. */
+async function asInProduction<Result>(work: () => Promise<Result>): Promise<Result> {
+  const { NODE_ENV } = process.env
+  process.env.NODE_ENV = 'production'
+  try {
+    return await work()
+  } finally {
+    if (NODE_ENV === undefined) delete process.env.NODE_ENV
+    else process.env.NODE_ENV = NODE_ENV
+  }
 }
 
 interface Output {
