@@ -56,8 +56,8 @@ export const ricartAgrawalaGroupMutants: Mutant[] = [
     trap: '7.4: the special message',
     title: 'a node that is out does not tell a node that was declared dead',
     file: RA.rule,
-    find: '  const last = group.gone[maker] ?? -1',
-    replace: '  const last = -1',
+    find: '(group.gone[maker] ?? -1)',
+    replace: '-1',
   },
   {
     id: 'ra-not-a-member-not-told',
@@ -125,11 +125,11 @@ export const ricartAgrawalaGroupMutants: Mutant[] = [
   },
   {
     id: 'ra-name-taken-twice',
-    trap: '7.1',
+    trap: 'R15 7.1',
     title: 'a new node may have the name of a member',
-    file: RA.insertion,
-    find: '  return name < NAMES && Object.values(rest).every(member => member.name !== name)',
-    replace: '  return name < NAMES',
+    file: RA.change,
+    find: '  while (taken.includes(name)) name++\n',
+    replace: '',
   },
   {
     id: 'ra-join-said-once',
@@ -144,8 +144,8 @@ export const ricartAgrawalaGroupMutants: Mutant[] = [
     trap: '7.2',
     title: 'a node always asks the same sponsor',
     file: RA.insertion,
-    find: '  const turn = step.state.soft.sponsorsTried++ % (participants - 1)',
-    replace: '  const turn = 0',
+    find: 'sponsors[step.state.soft.sponsorsTried++ % sponsors.length]!',
+    replace: 'sponsors[0]!',
   },
   {
     id: 'ra-change-said-once',

@@ -146,9 +146,11 @@ export function repeatCalls(step: Step): void {
 
 // ---------------------------------------------------------------- who has to go
 
-/** Whether operators want this node to leave, as far as it knows. */
-export const isToGo = ({ state, context }: Step): boolean =>
-  !isIn(context.config, state.durable.group, context.config.self)
+/** Whether operators want this node to leave, and that is certain: all newcomers are in (R11). */
+export function isToGo({ state, context }: Step): boolean {
+  const { group } = state.durable
+  return group.set?.hasArrived === true && !isIn(context.config, group, context.config.self)
+}
 
 /**
  * All newcomers are in, and welcome: this node begins to leave (R11). Those that wait here are sent elsewhere; those that
@@ -156,7 +158,7 @@ export const isToGo = ({ state, context }: Step): boolean =>
  */
 export function beginRemoval(step: Step): boolean {
   const { membership, group } = step.state.durable
-  if (membership.status !== 'member' || !isToGo(step) || !group.set!.hasArrived) return false
+  if (membership.status !== 'member' || !isToGo(step)) return false
   if (!others(step).some(member => isIn(step.context.config, group, member))) return false
   setMembership(step, { status: 'leaving', incarnation: membership.incarnation, request: null })
   dismiss(step)
