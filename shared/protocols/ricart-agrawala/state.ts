@@ -150,7 +150,7 @@ export interface Soft {
   timers: SetTimers<TimerName>
 }
 
-export type TimerName = LocalQueueTimer | 'repeat' | 'silence' | 'dead' | 'drain' | 'members'
+export type TimerName = LocalQueueTimer | 'repeat' | 'silence' | 'dead' | 'members'
 
 export interface RicartAgrawalaState {
   durable: Durable
