@@ -84,6 +84,14 @@ const ricartAgrawala: Mutant[] = [
     replace: '  setMembership',
   },
   {
+    id: 'ra-name-not-free',
+    trap: 'R15 names',
+    title: 'a newcomer has the name that it wants',
+    file: RA.change,
+    find: '  const name = known?.name ?? freeName(members, change.name)',
+    replace: '  const name = known?.name ?? (change.name || freeName(members, change.name))',
+  },
+  {
     id: 'ra-told-too-early',
     trap: 'R14 the operator is told',
     title: 'the operator is told before all members know who the members are',
@@ -126,15 +134,6 @@ const consensus: Mutant[] = [
     file: CONSENSUS.instances,
     find: 'reachedByMajorityOf(membersOf(step), through)',
     replace: 'reachedByMajorityOf(membersOf(step).slice(0, 3), through)',
-  },
-  {
-    id: 'consensus-any-life',
-    trap: 'M3',
-    subject: 'wme-consensus',
-    title: 'a newcomer that has lost its storage votes again',
-    file: CONSENSUS.changes,
-    find: 'isNamed && isThisLife(step, membership.incarnation)',
-    replace: 'isNamed && isThisLife(step, membership.incarnation) !== null',
   },
   {
     id: 'consensus-nobody-there',

@@ -125,7 +125,7 @@ export const ricartAgrawalaGroupMutants: Mutant[] = [
   },
   {
     id: 'ra-name-taken-twice',
-    trap: 'R15 7.1',
+    trap: '7.1',
     title: 'a new node may have the name of a member',
     file: RA.change,
     find: '  while (taken.includes(name)) name++\n',

@@ -152,8 +152,8 @@ export function isToGo({ state, context }: Step): boolean {
 }
 
 /**
- * All newcomers are in, and welcome: this node begins to leave (R11). Those that wait here are sent elsewhere (R13);
- * nobody is inside, because the one who has said it is. Returns whether it has just begun.
+ * All newcomers are in, and welcome: this node begins to leave (R11). Those that wait here are sent elsewhere
+ * (R13); nobody is inside, because the one who has said it is. Returns whether it has just begun.
  */
 export function beginRemoval(step: Step): boolean {
   const { membership, group } = step.state.durable
