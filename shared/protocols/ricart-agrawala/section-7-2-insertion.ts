@@ -47,6 +47,8 @@ export function initializeMember(step: Step): void {
 
 export function startJoining(step: Step, incarnation: number, request: string | null): void {
   setMembership(step, { status: 'joining', incarnation, request })
+  // Whoever wants it asks anew, and hears whether it can be.
+  step.state.soft.sponsorsTried = 0
   sendJoin(step)
   restartRepeats(step)
 }

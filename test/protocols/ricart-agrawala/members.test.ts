@@ -211,6 +211,18 @@ describe('R12: a newcomer that falls silent on its way in is taken out again', (
     expect(statusOf(cluster, 4)).toBe('removed')
   })
 
+  it('also if another newcomer answers all the time', () => {
+    const cluster = create(3, 2)
+    cluster.change(1, 'A', [1, 4, 5])
+    cluster.deliver(sent => !ofType('welcome')(sent) && !(ofType('join')(sent) && from(5)(sent)))
+    cluster.deliver(ofType('join'))
+    const lost = Object.keys(cluster.state(1).durable.group.members).includes('4') ? 4 : 5
+    cluster.crash(lost)
+    cluster.run(PATIENCE_MS)
+    expect(refusalsAt(cluster, 1)).toEqual([{ code: 'not-reached', participants: [lost] }])
+    expect(setOf(cluster, 1)).not.toContain(lost)
+  })
+
   it('it may have come in without anybody hearing of it: it is never inside', () => {
     const cluster = create()
     cluster.change(1, 'A', [1, 2, 4])
