@@ -54,7 +54,7 @@ export async function answerPeer(
  */
 function isHere(env: BatonEnvironment, participant: number, address: string | null): boolean {
   const places = defaultPlaces(env)
-  const process = address === null ? participant : (readAddress(address)?.process ?? null)
+  const process = address === null ? participant : (readAddress(address)?.processNumber ?? null)
   if (places.every(({ url }) => url === null)) return address === null || readAddress(address) !== null
   const url = places.find(({ id }) => id === process)?.url ?? null
   return url !== null && ownUrls(env).some(own => normalUrl(own) === normalUrl(url))

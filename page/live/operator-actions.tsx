@@ -22,10 +22,13 @@ export function OperatorActions({ service, picture, onDone }: OperatorActionsPro
       const { epoch } = await lock.eject({ fence: holder!.fence })
       return `The holder is out, in epoch ${epoch}.`
     })
-  const change = (wanted: Parameters<typeof lock.changeParticipants>[0]) =>
+  const change = (wanted: Parameters<typeof lock.changeMembers>[0]) =>
     action.run(async () => {
-      const { participants } = await lock.changeParticipants(wanted)
-      return `The participants are ${participants.map(({ id }) => id).join(', ')}.`
+      const { participants, isDone } = await lock.changeMembers(wanted)
+      const numbers = participants.map(({ id }) => id).join(', ')
+      return isDone
+        ? `The participants are ${numbers}.`
+        : `The change is under way. So far the participants are ${numbers}.`
     })
   return (
     <section class="panel actions" aria-label="For operators">

@@ -10,20 +10,23 @@ import type { ParticipantPlace } from './configuration.ts'
 export interface MemberAddress {
   readonly location: string | null
   /** The number of the process; `null` if all participants are objects of one service. */
-  readonly process: number | null
+  readonly processNumber: number | null
 }
 
 const ADDRESS = /^([a-z-]{0,16})@([1-9]\d{0,3})?$/
 
-export const writeAddress = ({ location, process }: MemberAddress): string =>
-  `${location ?? ''}@${process ?? ''}`
+export const writeAddress = ({ location, processNumber }: MemberAddress): string =>
+  `${location ?? ''}@${processNumber ?? ''}`
 
 /** `null` if it is none. */
 export function readAddress(text: string): MemberAddress | null {
   const match = ADDRESS.exec(text)
   if (match === null) return null
-  const [, location, process] = match
-  return { location: location || null, process: process === undefined ? null : Number(process) }
+  const [, location, processNumber] = match
+  return {
+    location: location || null,
+    processNumber: processNumber === undefined ? null : Number(processNumber),
+  }
 }
 
 /** `processes`: the default participants, each in a process of its own if they have URLs. */
@@ -32,7 +35,7 @@ export function placeAt(
   address: string,
   processes: readonly ParticipantPlace[],
 ): ParticipantPlace {
-  const { location = null, process = null } = readAddress(address) ?? {}
-  const url = processes.find(place => place.id === process)?.url ?? null
+  const { location = null, processNumber = null } = readAddress(address) ?? {}
+  const url = processes.find(place => place.id === processNumber)?.url ?? null
   return { id, location, url, address }
 }

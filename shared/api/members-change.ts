@@ -115,7 +115,7 @@ function addressesFor(
 ): string[] | string {
   const { processes } = present
   if (processes.every(({ url }) => url === null))
-    return added.map(({ location }) => writeAddress({ location: location ?? null, process: null }))
+    return added.map(({ location }) => writeAddress({ location: location ?? null, processNumber: null }))
   const taken = new Set(staying.map(processOf))
   const left = new Set(present.places.map(processOf))
   const addresses: string[] = []
@@ -123,17 +123,17 @@ function addressesFor(
     const fits = ({ id, location: there }: ParticipantPlace) =>
       !taken.has(id) && (location == null || location === there)
     // A process that has just been left may be one that is gone.
-    const process = processes.find(one => fits(one) && !left.has(one.id)) ?? processes.find(fits)
-    if (process === undefined) return noProcess(processes.length, location)
-    taken.add(process.id)
-    addresses.push(writeAddress({ location: process.location, process: process.id }))
+    const free = processes.find(one => fits(one) && !left.has(one.id)) ?? processes.find(fits)
+    if (free === undefined) return noProcess(processes.length, location)
+    taken.add(free.id)
+    addresses.push(writeAddress({ location: free.location, processNumber: free.id }))
   }
   return addresses
 }
 
 /** The participants that a lock was born with are in the processes with their numbers. */
 const processOf = ({ id, address }: ParticipantPlace): number =>
-  address === undefined ? id : (readAddress(address)?.process ?? id)
+  address === undefined ? id : (readAddress(address)?.processNumber ?? id)
 
 function noProcess(processes: number, location: WantedPlace['location']): string {
   const where = location == null ? '' : ` at ${location}`

@@ -7,9 +7,8 @@
 import type { LockConfiguration, ParticipantPlace } from '../api/configuration.ts'
 import { placeAt } from '../api/member-address.ts'
 import type { ParticipantId, PresentMembers } from '../protocols/protocol.ts'
-import { beginCore } from './lock-core.ts'
 import { cancelTimer, change, isRegistrar, MOVED_TIMER, type Step, send, setTimer } from './lock-state.ts'
-import { isNewcomer, type LockValue } from './value.ts'
+import type { LockValue } from './value.ts'
 
 /** A registrar that does not answer is told again, in intervals that double up to an hour. */
 const TELL_MS = 500
@@ -80,16 +79,6 @@ function wakeNeighbour(step: Step): void {
   const neighbour = Object.keys(members.members).find(id => isHere(members.members[id]!))
   if (neighbour !== undefined)
     send(step, Number(neighbour), { type: 'chosen', value: chosen, isForMember: true })
-}
-
-/**
- * One that comes later takes part because members speak to it (rule M3), and not by being asked for the lock:
- * then it says where that is.
- */
-export function beInvited(step: Step, value: LockValue): void {
-  const { context, state } = step
-  const isFree = state.birth.core === null && !step.restart && isNewcomer(context, value)
-  if (isFree) beginCore(step, value, false)
 }
 
 /** What a lock with this value is made of at present, as far as this participant knows. */

@@ -8,12 +8,12 @@ import { noteTold } from './ending.ts'
 import { hold, isStandingKnown } from './entitlement.ts'
 import { adoptGeneration, forgetLife } from './generation.ts'
 import { incarnationIn } from './incarnations.ts'
-import { giveMessage } from './lock-core.ts'
+import { beginCore, giveMessage } from './lock-core.ts'
 import { emit, isEntitled, isRegistrar, learnIncarnations, type Step, send, type Vote } from './lock-state.ts'
 import type { BirthMessage, CoreMessage, LockEnvelope } from './messages.ts'
-import { beInvited, onMoved, onMovedHeard, presentHere, sayMoved } from './moving.ts'
+import { onMoved, onMovedHeard, presentHere, sayMoved } from './moving.ts'
 import * as register from './register.ts'
-import { digestOf, type LockValue, mayTakePart } from './value.ts'
+import { digestOf, isNewcomer, type LockValue, mayTakePart } from './value.ts'
 
 export function onEnvelope(step: Step, from: ParticipantId, envelope: LockEnvelope): void {
   const { context, state } = step
@@ -155,6 +155,16 @@ function onMessageOfChosen(step: Step, from: ParticipantId, body: CoreMessage, v
   soft.informed.add(from)
   beInvited(step, value)
   giveMessage(step, from, body.message, vote.incarnation)
+}
+
+/**
+ * One that comes later takes part because members speak to it (rule M3), and not by being asked for the lock:
+ * then it says where that is.
+ */
+function beInvited(step: Step, value: LockValue): void {
+  const { context, state } = step
+  const isFree = state.birth.core === null && !step.restart && isNewcomer(context, value)
+  if (isFree) beginCore(step, value, false)
 }
 
 /** The sender guesses what this first owner has begun, or begins now. The message is no vote. */

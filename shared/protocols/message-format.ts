@@ -1,7 +1,7 @@
 /**
  * In which format a message is written, whichever protocol it is of. One that says who the members are, or
- * are to be, is in a format that versions refuse which know nothing of changes of members: if they took it for
- * one of their own, they would go on counting the old members.
+ * are to be, is in a format that versions refuse which know nothing of changes of members: if they took it
+ * for one of their own, they would go on counting the old members.
  */
 import { MEMBERS_FORMAT, MESSAGE_FORMAT } from './protocol.ts'
 

@@ -3,7 +3,7 @@
  * forgotten.
  */
 import type { Mutant } from './catalogue.ts'
-import { CONSENSUS, GUARDED, SHARED, WME } from './sources.ts'
+import { CONSENSUS, GUARDED, lines, SHARED, WME } from './sources.ts'
 
 const digests: Mutant[] = [
   {
@@ -75,7 +75,7 @@ const digests: Mutant[] = [
     trap: 'digest',
     title: 'a command accepted in an older ballot keeps the digest of the commands that were replaced',
     file: CONSENSUS.log,
-    find: '  followAfter(step, position)\n',
+    find: '  else followAfter(step, position)\n',
     replace: '',
   },
 ]
@@ -118,8 +118,12 @@ const weights: Mutant[] = [
     trap: 'weight',
     title: 'dropped entries count as weight of the log forever',
     file: CONSENSUS.log,
-    find: '    soft.logWeight -= weightOf(entry)\n',
-    replace: '',
+    find: lines(
+      '  for (const entry of durable.log.splice(0, count)) {',
+      '    soft.logWeight -= weightOf(entry)',
+      '',
+    ),
+    replace: '  for (const entry of durable.log.splice(0, count)) {\n',
   },
   {
     id: 'consensus-heavy-proposals',

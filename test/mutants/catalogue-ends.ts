@@ -82,8 +82,8 @@ export const endMutants: Mutant[] = [
     trap: 'G12',
     title: 'a command has the number of one that a core asked for that was given up',
     file: 'shared/protocols/wme-consensus/step.ts',
-    find: '  const number = Math.max(lanes[lane].number, machine.numbers[lane][participant]!) + 1',
-    replace: '  const number = lanes[lane].number + 1',
+    find: 'Math.max(lanes[lane].number, lastNumber(machine, lane, participant)) + 1',
+    replace: 'lanes[lane].number + 1',
   },
   {
     id: 'end-ricart-agrawala-from-zero',

@@ -1,6 +1,6 @@
 /** Changing the members of a lock: each rule of the design, taken away. */
 import type { Mutant } from './catalogue.ts'
-import { lines, SHARED, WME } from './sources.ts'
+import { lines, MEMBERS, SHARED, WME } from './sources.ts'
 
 export const memberMutants: Mutant[] = [
   {
@@ -86,9 +86,10 @@ export const memberMutants: Mutant[] = [
     id: 'm4-not-there',
     trap: 'M4',
     title: 'newcomers need not be there',
-    file: WME.change,
-    find: 'absentOf(step, change).length === 0',
-    replace: 'absentOf(step, change).length >= 0',
+    file: MEMBERS.requests,
+    subject: 'members',
+    find: 'isOpen(step, change) && absent(step, change).length === 0',
+    replace: 'isOpen(step, change)',
   },
   {
     id: 'm4-no-majority',
@@ -102,9 +103,10 @@ export const memberMutants: Mutant[] = [
     id: 'm5-dropped-after-one',
     trap: 'M5',
     title: 'one new member that has everything is enough to drop it',
-    file: WME.handover,
-    find: 'if (installed < majority(derived.members.length)) return',
-    replace: 'if (installed < 1) return',
+    file: MEMBERS.handover,
+    subject: 'members',
+    find: 'if (installed >= majority(rules.members(step).length)) rules',
+    replace: 'if (installed >= 1) rules',
   },
   {
     id: 'm5-not-served',
@@ -119,16 +121,17 @@ export const memberMutants: Mutant[] = [
     trap: 'M5',
     title: 'nobody tells the new members that they are',
     file: WME.handover,
-    find: "    send(step, member, { type: 'handover', epoch: durable.epoch.epoch })\n",
+    find: "    send(step, member, { type: 'handover', epoch: step.state.durable.epoch.epoch })\n",
     replace: '',
   },
   {
     id: 'm5-told-too-early',
     trap: 'M5',
     title: 'an operator is told before a majority of the new members has everything',
-    file: WME.changeRequests,
-    find: '      if (!isHandedOver(step)) return false\n',
-    replace: '',
+    file: MEMBERS.requests,
+    subject: 'members',
+    find: 'if (isDone && rules.isHandedOver(step)) {',
+    replace: 'if (isDone) {',
   },
   {
     id: 'm5-no-tombstone',
@@ -156,7 +159,8 @@ export const memberMutants: Mutant[] = [
     id: 'm6-number-again',
     trap: 'M6',
     title: 'a number may be used again',
-    file: WME.change,
+    file: MEMBERS.changes,
+    subject: 'members',
     find: 'number > highest &&',
     replace: 'number > 0 &&',
   },
@@ -172,17 +176,19 @@ export const memberMutants: Mutant[] = [
     id: 'm7-any-base',
     trap: 'M7',
     title: 'a change is good for every set, also a late duplicate',
-    file: WME.change,
-    find: 'change.base === configIn(step.state.durable.epoch) && ',
+    file: MEMBERS.changes,
+    subject: 'members',
+    find: 'change.base === configIn(ofSet) && ',
     replace: '',
   },
   {
     id: 'm7-done-again',
     trap: 'M7',
     title: 'a change that is in force is refused when it is said again',
-    file: WME.change,
-    find: 'return epoch.set?.change === id || areSame(members, addressesIn(step.context.config, epoch))',
-    replace: 'return epoch.set?.change === id && members === epoch.set.members',
+    file: MEMBERS.changes,
+    subject: 'members',
+    find: 'ofSet.set?.change === id || areSame(members, addressesIn(born, ofSet))',
+    replace: 'ofSet.set?.change === id && members === addressesIn(born, ofSet)',
   },
   {
     id: 'm7-owner-not-needed',

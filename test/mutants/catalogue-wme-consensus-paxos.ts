@@ -47,7 +47,7 @@ export const consensusPaxosMutants: Mutant[] = [
     trap: 'Paxos',
     title: 'a new coordinator takes over only what it has accepted itself',
     file: CONSENSUS.candidacy,
-    find: '  for (const entry of promises.flatMap(({ entries }) => entries)) {',
+    find: '  for (const entry of ofSet.flatMap(({ entries }) => entries)) {',
     replace: '  for (const entry of undecided(durable)) {',
   },
   {
@@ -63,8 +63,8 @@ export const consensusPaxosMutants: Mutant[] = [
     trap: 'Paxos',
     title: 'a new coordinator does not wait for the promises of a majority',
     file: CONSENSUS.candidacy,
-    find: '  if (promises.length < majority(step.context.config.participants)) return\n',
-    replace: '  if (promises.length < 2) return\n',
+    find: '  if (here.length < majorityOf(step)) return\n',
+    replace: '  if (here.length < 2) return\n',
   },
   {
     id: 'consensus-late-promise',
@@ -79,15 +79,15 @@ export const consensusPaxosMutants: Mutant[] = [
     trap: 'Paxos',
     title: 'a new coordinator begins before it knows all that the others know to be decided',
     file: CONSENSUS.candidacy,
-    find: '  if (furthest > durable.machine.applied) {',
-    replace: '  if (furthest < 0) {',
+    find: '  if (furthest > durable.machine.applied)\n',
+    replace: '  if (furthest < 0)\n',
   },
   {
     id: 'consensus-decided-alone',
     trap: 'P3 outcome before the decision',
     title: 'a command that one participant has accepted is decided',
     file: CONSENSUS.instances,
-    find: '  applyThrough(step, Math.min(own, reachedByMajority(through)))',
+    find: '  applyThrough(step, Math.min(own, reachedByMajorityOf(membersOf(step), through)))',
     replace: '  applyThrough(step, own)',
   },
   {
@@ -160,7 +160,13 @@ export const consensusPaxosMutants: Mutant[] = [
     trap: 'D2',
     title: 'a participant that has lost its storage votes',
     file: CONSENSUS.main,
-    find: "    else changeMembership(step, { status: 'excluded' })",
-    replace: '    else initializeMember(step)',
+    find: lines(
+      '    else if (step.context.config.self <= step.context.config.participants)',
+      "      changeMembership(step, { status: 'excluded' })",
+    ),
+    replace: lines(
+      '    else if (step.context.config.self <= step.context.config.participants)',
+      '      initializeMember(step)',
+    ),
   },
 ]

@@ -262,7 +262,7 @@ const others: Mutant[] = [
     trap: 'B2',
     title: 'a silent coordinator is not replaced',
     file: CONSENSUS.suspicion,
-    find: '  if (coordinatorOf(acceptor.promised) === about) startBallot(step)\n',
+    find: '  if (coordinatorOf(step) === about) startBallot(step)\n',
     replace: '',
   },
   {
@@ -278,7 +278,7 @@ const others: Mutant[] = [
     trap: 'B10',
     title: 'one participant that hears nothing has the coordinator replaced',
     file: CONSENSUS.suspicion,
-    find: '  if (inquiry.agreed.filter(Boolean).length < majority(step.context.config.participants)) return\n',
+    find: '  if (membersOf(step).filter(member => inquiry.agreed[member]).length < majorityOf(step)) return\n',
     replace: '',
   },
   {
@@ -413,8 +413,8 @@ const requests: Mutant[] = [
     trap: 'fairness',
     title: 'a participant takes its own command from others, which it may have taken back',
     file: CONSENSUS.requests,
-    find: 'if (!isOwn && !isOver(machine, command))',
-    replace: 'if ((!isOwn || isOwn) && !isOver(machine, command))',
+    find: '    if (isOwn || isOver(machine, command)) continue\n',
+    replace: '    if (isOver(machine, command)) continue\n',
   },
   {
     id: 'consensus-storm-of-questions',

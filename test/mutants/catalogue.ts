@@ -17,6 +17,7 @@ import { lockOnlyMutants } from './catalogue-lock-only.ts'
 import { lossMutants } from './catalogue-loss.ts'
 import { maekawaMutants } from './catalogue-maekawa.ts'
 import { memberMutants } from './catalogue-members.ts'
+import { otherMemberMutants } from './catalogue-members-others.ts'
 import { messageMutants } from './catalogue-messages.ts'
 import { olderMutants } from './catalogue-older.ts'
 import { participantMutants } from './catalogue-participant.ts'
@@ -87,6 +88,7 @@ export const mutants: Mutant[] = [
   ...detectorMutants,
   ...messageMutants,
   ...memberMutants,
+  ...otherMemberMutants,
   ...wmeConsensusMutants,
   ...ricartAgrawalaMutants,
   ...ricartAgrawalaGroupMutants,

@@ -44,6 +44,13 @@ export const SHARED = {
   waitingUsers: 'shared/protocols/waiting-users.ts',
 } as const
 
+/** What the protocols share whose members change. */
+export const MEMBERS = {
+  changes: 'shared/protocols/members/changes.ts',
+  handover: 'shared/protocols/members/handover.ts',
+  requests: 'shared/protocols/members/requests.ts',
+} as const
+
 /** What the protocols share that guard state. */
 export const GUARDED = {
   grants: 'shared/protocols/guarded/grants.ts',
@@ -54,10 +61,13 @@ const consensus = 'shared/protocols/wme-consensus'
 
 export const CONSENSUS = {
   candidacy: `${consensus}/candidacy.ts`,
+  changes: `${consensus}/change-of-members.ts`,
   catchUp: `${consensus}/catch-up.ts`,
   commands: `${consensus}/commands.ts`,
   grants: `${consensus}/grants.ts`,
+  handover: `${consensus}/handover.ts`,
   instances: `${consensus}/instances.ts`,
+  learner: `${consensus}/learner.ts`,
   log: `${consensus}/log.ts`,
   operators: `${consensus}/operators.ts`,
   reads: `${consensus}/reads.ts`,
@@ -76,6 +86,7 @@ export const RICART_AGRAWALA = {
   fence: `${ricartAgrawala}/fence.ts`,
   group: `${ricartAgrawala}/group.ts`,
   change: `${ricartAgrawala}/group-change.ts`,
+  members: `${ricartAgrawala}/members.ts`,
   proceed: `${ricartAgrawala}/proceed.ts`,
   records: `${ricartAgrawala}/records.ts`,
   repeat: `${ricartAgrawala}/repeat.ts`,

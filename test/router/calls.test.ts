@@ -6,7 +6,18 @@ import { describe, expect, it } from 'vitest'
 import { userOfWaiter } from '../../shared/api/ids.ts'
 import { PROBLEM_CODES, PROBLEMS } from '../../shared/api/problems.ts'
 import { ROUTES, type Route, type RouteId } from '../../shared/api/routes.ts'
-import { createHarness, done, EXPIRES_AT, GRANT_ID, problemOf, refuse, TICKET_ID, USER } from './fake.ts'
+import type { Json } from '../../shared/json.ts'
+import {
+  createHarness,
+  DEFAULTS,
+  done,
+  EXPIRES_AT,
+  GRANT_ID,
+  problemOf,
+  refuse,
+  TICKET_ID,
+  USER,
+} from './fake.ts'
 
 const OPERATION = { opId: 'o-1', ops: [{ put: 'a', value: 1 }] }
 
@@ -232,15 +243,29 @@ describe('what a participant refuses', () => {
   })
 })
 
-describe('what the protocols cannot do', () => {
-  it.each([{ add: { location: 'weur' } }, { add: {} }, { remove: 2 }, { replace: 2, location: 'oc' }])(
-    'another set of participants: 501 for %j',
-    async body => {
-      const { send } = createHarness()
-      const response = await send('POST', '/v1/locks/orders/participants', body)
-      expect(response.status).toBe(501)
-    },
-  )
+describe('other participants', () => {
+  it.each([
+    { add: { location: 'weur' } },
+    { add: {} },
+    { remove: 2 },
+    { replace: 2, location: 'oc', configuration: 4 },
+    { participants: [{ id: 1 }, { location: 'oc' }, {}] },
+  ])('are asked for as they are: %j', async change => {
+    const { send, participants } = createHarness()
+    const response = await send('POST', '/v1/locks/orders/participants', change)
+    expect(response.status).toBe(200)
+    expect(participants.asked.map(({ call }) => call)).toEqual([{ type: 'members', change }])
+    const { participants: places } = (await response.json()) as { participants: unknown }
+    expect(places).toEqual([1, 2, 3].map(id => ({ id, location: expect.anything() })))
+  })
+
+  it('that take long are looked for at the lock', async () => {
+    const harness = createHarness()
+    const configuration = DEFAULTS as unknown as Json
+    harness.participants.onAll(() => done(202, { configuration }))
+    const response = await harness.send('POST', '/v1/locks/orders/participants', { add: {} })
+    expect([response.status, response.headers.get('location')]).toEqual([202, '/v1/locks/orders'])
+  })
 })
 
 describe('reading a key', () => {

@@ -14,7 +14,7 @@ describe('400 bad_request, with each path', () => {
     [
       'POST',
       '/v1/locks/orders/acquire',
-      { waitMs: 25_001, ttlMs: 999, ticket: 1, at: 14 },
+      { waitMs: 25_001, ttlMs: 999, ticket: 1, at: 4_096 },
       ['at', 'ticket', 'ttlMs', 'waitMs'],
     ],
     ['POST', '/v1/locks/orders/acquire', { waitMs: -1 }, ['waitMs']],

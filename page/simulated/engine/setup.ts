@@ -1,5 +1,5 @@
 /** What a run begins with. Everything else follows from it and from the actions. */
-import { GUARDING_PROTOCOLS, PROTOCOL_NAMES } from '../../../shared/protocols/all.ts'
+import { GUARDING_PROTOCOLS, PROTOCOL_NAMES, protocolNamed } from '../../../shared/protocols/all.ts'
 import {
   DEFAULT_LIMITS,
   type Limits,
@@ -37,7 +37,7 @@ export const guardsState = (protocol: SimulatedProtocol): boolean =>
   (GUARDING_PROTOCOLS as readonly string[]).includes(protocol)
 
 export const canChangeMembers = (protocol: SimulatedProtocol): boolean =>
-  protocol === 'wme-1' || protocol === 'wme-2'
+  protocol !== 'redlock' && protocolNamed(protocol).changesMembers({})
 
 /** One message takes this long, at least and at most. */
 export const DELAY_MIN_MS = 16

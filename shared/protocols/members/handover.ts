@@ -1,8 +1,8 @@
 /**
- * From one set of members to the next (rule M5), in the protocols with a log. Whoever learns of a new set, old
- * or new, asks its members whether they have everything from before it, until a majority of them is known to
- * have: only then nobody else is needed any more, and the operator is told. A participant that is not in the
- * set is removed for good. It helps those that are behind as long as it has to, and then keeps only a
+ * From one set of members to the next (rule M5), in the protocols with a log. Whoever learns of a new set,
+ * old or new, asks its members whether they have everything from before it, until a majority of them is known
+ * to have: only then nobody else is needed any more, and the operator is told. A participant that is not in
+ * the set is removed for good. It helps those that are behind as long as it has to, and then keeps only a
  * tombstone.
  */
 import type { ParticipantId, Refusal, UserInput } from '../protocol.ts'

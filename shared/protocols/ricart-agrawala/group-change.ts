@@ -61,6 +61,7 @@ export function beginChange(step: Step, change: Change): void {
   if (subjectOf(change) !== step.self) setGroup(step, group)
   soft.acknowledged = {}
   soft.joiners = []
+  soft.welcomes = 0
   restartRepeats(step)
   if (!concludeChange(step)) sendChange(step)
 }
@@ -251,7 +252,7 @@ export function loseNewcomer(step: Step): void {
   const { durable, soft } = step.state
   const { sponsoring } = durable
   if (sponsoring?.isNewcomer !== true || sponsoring.change.type !== 'add') return
-  if (unacknowledged(step).length > 0 || ++soft.calls < MAX_INVITATIONS) return
+  if (unacknowledged(step).length > 0 || ++soft.welcomes < MAX_INVITATIONS) return
   const { participant, incarnation } = sponsoring.change
   endSponsoring(step)
   beginChange(step, { type: 'cancel', unreached: [participant], incarnation })

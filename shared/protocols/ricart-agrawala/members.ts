@@ -12,7 +12,6 @@
  * Whoever carries a change through, its carrier, is written down with the set. If that node is no longer in
  * the group, the first member is the carrier. The next change waits until the last one is through.
  */
-import { eject } from '../lock-only/users.ts'
 import { createChangeRequests, MAX_INVITATIONS } from '../members/requests.ts'
 import { addressesIn, configIn, isIn, membersIn, presentIn } from '../members/sets.ts'
 import { refuseToChange } from '../members/which.ts'
@@ -146,39 +145,28 @@ export function repeatCalls(step: Step): void {
 
 // ---------------------------------------------------------------- who has to go
 
-/** Whether operators want this node to leave, as far as it knows. */
-export const isToGo = ({ state, context }: Step): boolean =>
-  !isIn(context.config, state.durable.group, context.config.self)
+/** Whether operators want this node to leave, and that is certain: all newcomers are in (R11). */
+export function isToGo({ state, context }: Step): boolean {
+  const { group } = state.durable
+  return group.set?.hasArrived === true && !isIn(context.config, group, context.config.self)
+}
 
 /**
- * All newcomers are in, and welcome: this node begins to leave (R11). Those that wait here are sent elsewhere; those that
- * are inside may finish, within limits (R13). Returns whether it has just begun.
+ * All newcomers are in, and welcome: this node begins to leave (R11). Those that wait here are sent elsewhere
+ * (R13); nobody is inside, because the one who has said it is. Returns whether it has just begun.
  */
 export function beginRemoval(step: Step): boolean {
   const { membership, group } = step.state.durable
-  if (membership.status !== 'member' || !isToGo(step) || !group.set!.hasArrived) return false
+  if (membership.status !== 'member' || !isToGo(step)) return false
   if (!others(step).some(member => isIn(step.context.config, group, member))) return false
   setMembership(step, { status: 'leaving', incarnation: membership.incarnation, request: null })
   dismiss(step)
-  setDrainTimer(step)
   return true
 }
 
 /** Those that wait here are sent on. */
 function dismiss(step: Step): void {
   for (const { user } of dismissWaiters(step)) refuse(step, user, 'try', elsewhere(step))
-}
-
-/** Also called at a restart. */
-export function setDrainTimer(step: Step): void {
-  const { status } = step.state.durable.membership
-  if (status !== 'leaving' || !isToGo(step) || step.localQueue.holders.length === 0) return
-  setTimer(step, 'drain', step.context.config.timing.timeoutMaxMs)
-}
-
-export function onDrainTimer(step: Step): void {
-  if (step.state.durable.membership.status !== 'leaving' || !isToGo(step)) return
-  for (const holder of [...step.localQueue.holders]) eject(step, holder, 'operator')
 }
 
 /** This node is no member any more, for good. It remembers who is. */
@@ -190,7 +178,6 @@ export function becomeRemoved(step: Step): void {
     refuse(step, membership.request, 'membership', elsewhere(step))
   setMembership(step, { status: 'removed', incarnation })
   dismiss(step)
-  cancelTimer(step, 'drain')
 }
 
 /** What a node that is on its way in has learned: it is not wanted, or never again. */

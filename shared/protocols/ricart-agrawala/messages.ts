@@ -79,7 +79,9 @@ export interface JoinMessage extends Joining {
   readonly address?: string
 }
 
-/** R10: an operator wants the receiver to be a member, together with these: it should say that it is there. */
+/**
+ * R10: an operator wants the receiver to be a member, together with these: it should say that it is there.
+ */
 export interface InviteMessage {
   readonly type: 'invite'
   readonly members: readonly ParticipantId[]

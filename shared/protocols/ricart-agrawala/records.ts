@@ -40,6 +40,7 @@ function createSoft(): Soft {
     hint: null,
     changes: [],
     calls: 0,
+    welcomes: 0,
     callRepeats: 0,
     operators: noOperators(),
     repeatAttempts: 0,

@@ -64,7 +64,6 @@ function onStart(step: Step, genesis: boolean, incarnation: number): void {
     return
   }
   users.startLocalQueue(step)
-  members.setDrainTimer(step)
   failures.assumeDeclaredDead(step)
   members.repeatCalls(step)
   repeat.repeatAll(step)
@@ -150,7 +149,6 @@ const handlers: Handlers<Step, RicartAgrawalaMessage, TimerName> = {
     repeat: repeat.onRepeatTimer,
     silence: implicitReply.onSilenceTimer,
     dead: failures.onDeadTimer,
-    drain: members.onDrainTimer,
     members: members.onMembersTimer,
     ttl: users.onTtlTimer,
     wait: waiting.onWaitTimer,

@@ -60,8 +60,8 @@ export function isValid(step: Step, maker: ParticipantId, { request, incarnation
     if (known < incarnation) send(step, maker, { type: 'not-a-member', incarnation, known })
     return known === incarnation
   }
-  // A node that the last set does not name is over in every life, unless it is newer than that set.
-  const isOut = group.set !== undefined && !isIn(step.context.config, group, maker)
+  // A node that the group's set does not name is over in every life, unless it is newer than that set.
+  const isOut = group.set?.isReached === true && !isIn(step.context.config, group, maker)
   const last = isOut && maker <= group.set.highest ? incarnation : (group.gone[maker] ?? -1)
   if (last >= incarnation) send(step, maker, { type: 'not-a-member', incarnation, known: last })
   return last < incarnation && membership.status === 'joining'

@@ -12,12 +12,13 @@
  */
 import { eject } from '../lock-only/users.ts'
 import { configIn, highestIn, isIn, membersIn, type OfSet, sayMembers, withSet } from '../members/sets.ts'
-import type { Context, ParticipantId } from '../protocol.ts'
+import type { Context, ParticipantConfig, ParticipantId } from '../protocol.ts'
 import { refuse } from '../refusals.ts'
 import { addWish, dropWishes, endSponsoring, isOutOfDate, mayGroupChange, setGroup } from './group.ts'
 import { becomeRemoved, isNamed, learnSet, noteNewcomer } from './members.ts'
 import type {
   ElsewhereMessage,
+  GroupSet,
   InviteMessage,
   Joining,
   JoinMessage,
@@ -46,6 +47,8 @@ export function initializeMember(step: Step): void {
 
 export function startJoining(step: Step, incarnation: number, request: string | null): void {
   setMembership(step, { status: 'joining', incarnation, request })
+  // Whoever wants it asks anew, and hears whether it can be.
+  step.state.soft.sponsorsTried = 0
   sendJoin(step)
   restartRepeats(step)
 }
@@ -54,7 +57,7 @@ export function startJoining(step: Step, incarnation: number, request: string | 
 const MAX_CALLS = 6
 
 /** Who the members are, as far as a node knows that is not in the group. */
-function known({ state }: Step): OfSet {
+function known({ state }: Step): OfSet<GroupSet> {
   const { group } = state.durable
   const { hint } = state.soft
   return hint !== null && configIn(hint) > configIn(group) ? hint : group
@@ -64,8 +67,13 @@ function known({ state }: Step): OfSet {
 export function isAsking(step: Step): boolean {
   const { config } = step.context
   if (step.state.durable.membership.status !== 'joining') return false
-  return isIn(config, known(step), config.self) || step.state.soft.sponsorsTried < MAX_CALLS
+  return mayBeMember(known(step), config) || step.state.soft.sponsorsTried < MAX_CALLS
 }
+
+/** Until all newcomers are in, those that are to go may have to stay (R12). */
+const mayBeMember = (ofSet: OfSet<GroupSet>, config: ParticipantConfig): boolean =>
+  isIn(config, ofSet, config.self) ||
+  (ofSet.set?.hasArrived === false && ofSet.set.before[config.self] !== undefined)
 
 /** Asks one sponsor at a time. */
 export function sendJoin(step: Step): void {
@@ -104,7 +112,11 @@ export function joiningOf(step: Step): Joining | null {
 
 /** Tries one participant after the other; one that is no member does not answer. */
 function nextSponsor(step: Step): ParticipantId | null {
-  const sponsors = membersIn(step.context.config, known(step)).filter(member => member !== step.self)
+  const { set } = known(step)
+  // As long as a set is not reached, those that were members before may be the only ones that are.
+  const before = Object.keys({ ...set?.before, ...step.state.durable.group.members }).map(Number)
+  const all = new Set([...membersIn(step.context.config, known(step)), ...before])
+  const sponsors = [...all].filter(member => member !== step.self)
   if (sponsors.length === 0) return null
   return sponsors[step.state.soft.sponsorsTried++ % sponsors.length]!
 }
@@ -164,7 +176,7 @@ export function onElsewhere(step: Step, message: ElsewhereMessage): void {
   if (configIn(message) < configIn(known(step))) return
   soft.hint = withSet(message.set)
   sayMembers(step, message, true)
-  if (isIn(config, message, config.self)) return
+  if (mayBeMember(message, config)) return
   if (config.self > highestIn(config, message)) {
     soft.sponsorsTried = MAX_CALLS
     return

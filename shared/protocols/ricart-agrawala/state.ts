@@ -141,8 +141,10 @@ export interface Soft {
   hint: OfSet<GroupSet> | null
   /** Operators' changes of the members that this node was asked for. */
   changes: RequestedChange[]
-  /** How often newcomers of the present set, or the one on its way in, were called without an answer. */
+  /** How often newcomers of the present set were called without an answer. */
   calls: number
+  /** How often the one on its way in was welcomed without an answer. */
+  welcomes: number
   /** How often newcomers were called since there was a new one. */
   callRepeats: number
   operators: Operators
@@ -150,7 +152,7 @@ export interface Soft {
   timers: SetTimers<TimerName>
 }
 
-export type TimerName = LocalQueueTimer | 'repeat' | 'silence' | 'dead' | 'drain' | 'members'
+export type TimerName = LocalQueueTimer | 'repeat' | 'silence' | 'dead' | 'members'
 
 export interface RicartAgrawalaState {
   durable: Durable

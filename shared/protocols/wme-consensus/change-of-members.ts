@@ -91,7 +91,9 @@ function isSpeaking(step: Step): boolean {
   return owesHandover(step) || mayDrop(step) || isCalling(step)
 }
 
-/** Newcomers are invited again, the coordinator asks who is there, and new members hear that they are some. */
+/**
+ * Newcomers are invited again, the coordinator asks who is there, and new members hear that they are some.
+ */
 export function onMembersTimer(step: Step): void {
   const { soft } = step.state
   soft.calls = Math.min(soft.calls + 1, MAX_CALLS)
@@ -193,7 +195,9 @@ export function enterSet(step: Step): void {
   sendHandover(step)
 }
 
-/** A decision names a newcomer in one life. Another one has forgotten what this one has accepted (rule M3). */
+/**
+ * A decision names a newcomer in one life. Another one has forgotten what this one has accepted (rule M3).
+ */
 function isThisLife({ state, context }: Step, incarnation: number): boolean {
   return state.durable.machine.set?.incarnations[context.config.self] === incarnation
 }

@@ -1,8 +1,8 @@
 /**
  * Participants that are no members yet, or any more (rules M2, M3, M10). A newcomer has a number and an
  * incarnation of its own, which it stores before it says a word. It is invited, applies what is decided, and
- * says so: it is primed. It accepts and promises nothing. A decision names it in this very life, and from then
- * on it is a member.
+ * says so: it is primed. It accepts and promises nothing. A decision names it in this very life, and from
+ * then on it is a member.
  *
  * A newcomer calls those that it knows of a few times, and then answers whoever speaks to it.
  */

@@ -65,7 +65,9 @@ export function weightOf({ command }: Pick<Entry, 'command'>): number {
   return ENTRY_WEIGHT + places.reduce((total, address) => total + ENTRY_WEIGHT + address.length, 0)
 }
 
-/** The change of members that is accepted and not decided, if there is one: it is the last entry (rule P7). */
+/**
+ * The change of members that is accepted and not decided, if there is one: it is the last entry (rule P7).
+ */
 export const hasOpenChange = (durable: Durable): boolean =>
   undecided(durable).at(-1)?.command.kind === 'members'
 

@@ -65,8 +65,8 @@ function judgeLock(world: World, lock: string): void {
 }
 
 /**
- * What a participant had in memory only, because a majority had it, goes with the lock that is deleted; and so
- * does the record that it was applied.
+ * What a participant had in memory only, because a majority had it, goes with the lock that is deleted; and
+ * so does the record that it was applied.
  */
 function isTakenAlong({ journal }: World, { lock, endedAt }: OperationCall): boolean {
   return journal.deletes.some(seen => seen.lock === lock && seen.endedAt >= endedAt!)

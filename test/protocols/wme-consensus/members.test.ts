@@ -1,0 +1,230 @@
+/** Changes of the members, decided as commands of the log (rules M1 to M10, P6, P7). */
+import { describe, expect, it } from 'vitest'
+import type { ParticipantConfig } from '../../../shared/protocols/protocol.ts'
+import type { ConsensusMessage } from '../../../shared/protocols/wme-consensus/messages.ts'
+import type { ConsensusState } from '../../../shared/protocols/wme-consensus/state.ts'
+import { wmeConsensus } from '../../../shared/protocols/wme-consensus/wme-consensus.ts'
+import { matchersOf } from '../matchers.ts'
+import { enter, eventsOf, exit, issue, valueAt } from '../scenes.ts'
+import { type Sent, Table } from '../table.ts'
+import { FORMS } from './scenes.ts'
+
+const CHANGE_MS = 20_000
+
+const { ofType } = matchersOf<ConsensusMessage>()
+const to =
+  (...participants: number[]) =>
+  (sent: Sent<ConsensusMessage>) =>
+    participants.includes(sent.to)
+
+class Cluster extends Table<ConsensusState, ConsensusMessage> {
+  constructor(participants: number, consensus: (typeof FORMS)[number], machines: number) {
+    const config: Partial<ParticipantConfig> = { options: { consensus } }
+    super(wmeConsensus, { participants, keepsCount: true, config })
+    this.bear()
+    for (let added = 0; added < machines; added++) this.add()
+    this.run(5_000)
+  }
+
+  change(at: number, id: string, members: readonly number[], base = 0): void {
+    const places = Object.fromEntries(members.map(member => [member, '']))
+    this.user(at, { type: 'change-members', request: id, id, base, members: places })
+  }
+
+  members(at: number): number[] {
+    return Object.keys(this.view(at).members!.members).map(Number)
+  }
+
+  status(at: number): string {
+    return this.state(at).durable.membership.status
+  }
+
+  done(at: number): string[] {
+    return eventsOf(this, at, 'members-changed').map(({ request }) => request)
+  }
+}
+
+describe.each(FORMS)('members of wme-consensus, %s', form => {
+  const create = (participants = 3, machines = 1) => new Cluster(participants, form, machines)
+
+  it('M1 the old members decide, and the new ones are counted from the next instance on', () => {
+    const cluster = create(3, 2)
+    const ann = enter(cluster, 1, 'ann')
+    cluster.change(1, 'A', [1, 2, 3, 4, 5])
+    cluster.run(CHANGE_MS)
+    expect(cluster.done(1)).toEqual(['A'])
+    cluster.isolate(3, 4, 5)
+    issue(cluster, ann, 'x')
+    cluster.run(5_000)
+    expect(eventsOf(cluster, 1, 'outcome')).toEqual([])
+    cluster.reconnect(3)
+    cluster.run(CHANGE_MS)
+    expect(eventsOf(cluster, 1, 'outcome')).toHaveLength(1)
+  })
+
+  it('M1 without a majority of the old members nothing is decided', () => {
+    const cluster = create(3, 1)
+    cluster.isolate(2, 3)
+    cluster.change(1, 'A', [1, 4])
+    cluster.run(CHANGE_MS)
+    expect(cluster.members(1)).toEqual([1, 2, 3])
+    expect(cluster.done(1)).toEqual([])
+    cluster.reconnect(2, 3)
+    cluster.run(60_000)
+    expect(cluster.done(1)).toEqual(['A'])
+  })
+
+  it('M2 M3 a newcomer has everything before it votes, in the life that was named', () => {
+    const cluster = create()
+    const ann = enter(cluster, 1, 'ann', { ttlMs: 10_000_000 })
+    issue(cluster, ann, 'x')
+    cluster.run(1_000)
+    cluster.change(1, 'A', [1, 2, 4])
+    cluster.run(CHANGE_MS)
+    expect(cluster.status(4)).toBe('member')
+    expect(valueAt(cluster, 4)).toBe(1)
+    expect(cluster.state(1).durable.machine.set!.incarnations[4]).toBeDefined()
+    cluster.wipe(4)
+    cluster.start(4)
+    cluster.run(CHANGE_MS)
+    expect(cluster.status(4)).toBe('joining')
+    const votes = cluster.sent.length
+    issue(cluster, ann, 'y')
+    cluster.run(CHANGE_MS)
+    const said = cluster.sent.slice(votes).filter(({ from }) => from === 4)
+    expect(said.filter(ofType('ack', 'promise'))).toEqual([])
+    expect(eventsOf(cluster, 1, 'outcome')).toHaveLength(2)
+  })
+
+  it('a participant that has lost its storage is replaced while it is gone', () => {
+    const cluster = create()
+    cluster.wipe(3)
+    cluster.start(3)
+    cluster.change(2, 'A', [1, 2, 4])
+    cluster.run(CHANGE_MS)
+    expect(cluster.done(2)).toEqual(['A'])
+    cluster.crash(2)
+    enter(cluster, 4, 'bob')
+  })
+
+  it('M4 a set of which no majority is there is not decided', () => {
+    const cluster = create(5, 0)
+    cluster.isolate(4, 5)
+    cluster.change(1, 'A', [3, 4, 5])
+    cluster.run(CHANGE_MS)
+    expect(cluster.members(1)).toEqual([1, 2, 3, 4, 5])
+    cluster.reconnect(4, 5)
+    cluster.run(60_000)
+    expect(cluster.done(1)).toEqual(['A'])
+    expect(cluster.members(4)).toEqual([3, 4, 5])
+    expect(cluster.status(1)).toBe('removed')
+  })
+
+  it('M5 whoever is removed keeps what it has until a majority of the new members has it', () => {
+    const cluster = create(3, 3)
+    const ann = enter(cluster, 1, 'ann')
+    issue(cluster, ann, 'x')
+    cluster.run(1_000)
+    exit(cluster, ann)
+    cluster.run(1_000)
+    cluster.change(2, 'A', [4, 5, 6])
+    cluster.deliver(ofType('invite', 'join', 'catch-up', 'catch-up-request'))
+    cluster.lose(to(4, 5, 6))
+    cluster.run(CHANGE_MS)
+    for (const old of [1, 2, 3]) {
+      expect(cluster.state(old).durable.membership).toEqual({ status: 'removed', hasData: true })
+      cluster.crash(old)
+      cluster.start(old)
+    }
+    expect(cluster.done(2)).toEqual([])
+    cluster.lose(() => false)
+    cluster.run(60_000)
+    expect([4, 5, 6].map(id => valueAt(cluster, id))).toEqual([1, 1, 1])
+    for (const old of [1, 2, 3])
+      expect(cluster.state(old).durable.membership).toEqual({ status: 'removed', hasData: false })
+    expect(valueAt(cluster, 1)).toBeNull()
+  })
+
+  it('M9 a user of one that has to go is forced out in the end, with what became of its operation', () => {
+    const cluster = create()
+    const ann = enter(cluster, 3, 'ann', { ttlMs: 10_000_000 })
+    cluster.change(1, 'A', [1, 2, 4])
+    cluster.run(30_000)
+    expect(cluster.members(1)).toEqual([1, 2, 3])
+    cluster.run(60_000)
+    expect(cluster.done(1)).toEqual(['A'])
+    expect(eventsOf(cluster, 3, 'ejected')).toMatchObject([{ user: 'ann', fence: ann.fence }])
+    expect(enter(cluster, 2, 'bob').fence).toBeGreaterThan(ann.fence)
+  })
+
+  it('P6 a ballot of the old members is none of the new ones', () => {
+    const cluster = create(3, 2)
+    cluster.change(1, 'A', [1, 4, 5])
+    cluster.deliver(sent => !ofType('prepare')(sent))
+    const { acceptor, machine } = cluster.state(1).durable
+    expect(Object.keys(machine.set!.members)).toEqual(['1', '4', '5'])
+    expect(acceptor.promised === acceptor.prepared && acceptor.preparedFor === machine.set!.config).toBe(
+      false,
+    )
+    const before = cluster.sent.length
+    cluster.user(1, { type: 'try', user: 'ann', ttlMs: 30_000 })
+    expect(cluster.sent.slice(before).filter(ofType('propose'))).toEqual([])
+    cluster.run(CHANGE_MS)
+    expect(eventsOf(cluster, 1, 'crit')).toHaveLength(1)
+    expect(cluster.state(1).durable.acceptor.preparedFor).toBe(machine.set!.config)
+  })
+
+  it('P7 nothing is proposed behind a change of the members that is not decided', () => {
+    const cluster = create(5, 1)
+    cluster.change(1, 'A', [1, 2, 3, 4, 6])
+    cluster.deliver(sent => !ofType('ack')(sent))
+    const { durable } = cluster.state(1)
+    expect(durable.log.at(-1)!.command.kind).toBe('members')
+    const length = durable.log.length
+    cluster.user(1, { type: 'try', user: 'ann', ttlMs: 30_000 })
+    expect(cluster.state(1).durable.log).toHaveLength(length)
+    cluster.deliver(sent => !ofType('ack')(sent))
+    expect(cluster.state(1).durable.log.at(-1)!.command.kind).toBe('members')
+    cluster.run(CHANGE_MS)
+    expect(cluster.done(1)).toEqual(['A'])
+    expect(eventsOf(cluster, 1, 'crit')).toHaveLength(1)
+  })
+
+  it('P7 what was accepted behind it, in an older ballot, is dropped', () => {
+    const cluster = create(5, 1)
+    const { acceptor, machine } = cluster.state(2).durable
+    const command = (number: number) => ({ kind: 'enter', participant: 3, number }) as const
+    const members = {
+      kind: 'members',
+      participant: 1,
+      id: 'A',
+      base: 0,
+      members: { 1: '', 2: '' },
+      primed: {},
+    } as const
+    const propose = (ballot: number, commands: readonly object[]) =>
+      cluster.hand({
+        from: 1,
+        to: 2,
+        message: {
+          format: 1,
+          configuration: 1,
+          body: {
+            type: 'propose',
+            ballot,
+            previous: machine.applied,
+            digest: null,
+            commands,
+            decided: machine.applied,
+          } as ConsensusMessage,
+        },
+      })
+    propose(acceptor.promised, [command(1), command(2)])
+    expect(cluster.state(2).durable.log).toHaveLength(2)
+    propose(acceptor.promised + 256, [members])
+    expect(cluster.state(2).durable.log.map(entry => entry.command.kind)).toEqual(['members'])
+    // Nothing is accepted behind it either.
+    propose(acceptor.promised + 256, [members, command(3)])
+    expect(cluster.state(2).durable.log.map(entry => entry.command.kind)).toEqual(['members'])
+  })
+})
