@@ -232,7 +232,7 @@ function participantImportProblems(file: string, specifier: string): string[] {
 }
 
 /** What protocols with guarded state, and those without, have in common. */
-const COMMON = ['guarded', 'lock-only']
+const COMMON = ['guarded', 'members', 'lock-only']
 
 /** The folder of a protocol; files beside these folders, or in a common one, belong to all of them. */
 function protocolOf(file: string): string | undefined {

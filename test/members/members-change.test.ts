@@ -76,7 +76,7 @@ describe('the members that an operator wants', () => {
 })
 
 describe('where processes are apart', () => {
-  it('a new participant is in one that has none of the lock, and in the one that was left only if it must', () => {
+  it('a new participant is in one that has none, and in the one that was left only if it must', () => {
     expect(inProcesses({ replace: 2 })).toMatchObject({ members: { 1: '', 3: '', 6: 'oc@4' } })
     expect(inProcesses({ replace: 2, location: 'weur' })).toMatchObject({ members: { 6: 'weur@2' } })
     expect(inProcesses({ add: { location: 'oc' } })).toMatchObject({ members: { 6: 'oc@4' } })

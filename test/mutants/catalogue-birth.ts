@@ -158,8 +158,9 @@ const register: Mutant[] = [
     trap: 'G5 known choice answered',
     title: 'a participant that knows the choice answers a prepare like any other',
     file: BIRTH.receive,
-    find: "  if (chosen !== null) return send(step, from, { type: 'chosen', value: chosen })\n  if (message.type === 'wake') {",
-    replace: "  if (message.type === 'wake') {",
+    find: "  if (chosen !== null) {\n    send(step, from, { type: 'chosen', value: chosen })",
+    replace:
+      "  if (chosen !== null && message.type === 'wake') {\n    send(step, from, { type: 'chosen', value: chosen })",
   },
   {
     id: 'birth-choice-not-repeated',
@@ -214,7 +215,7 @@ const register: Mutant[] = [
     trap: 'configuration',
     title: 'the core gets messages of those that are no members',
     file: BIRTH.core,
-    find: '  if (core === null || !isMember(birth.core!, from)) return',
+    find: '  if (core === null || !mayTakePart(birth.core!, from)) return',
     replace: '  if (core === null || birth.core === null) return',
   },
 ]

@@ -43,8 +43,8 @@ export const journalMutants: Mutant[] = [
     trap: 'journal',
     title: 'a turn that is too long for the journal is not written',
     file: PARTICIPANT.storage,
-    find: 'if (!isWritten || this.journal.isFull',
-    replace: 'if ((isWritten && this.journal.isFull)',
+    find: 'if (!isWritten || isNew || this.journal.isFull',
+    replace: 'if (isNew || (isWritten && this.journal.isFull)',
   },
   {
     id: 'changed-kept-after-checkpoint',
@@ -59,9 +59,9 @@ export const journalMutants: Mutant[] = [
     trap: 'journal',
     title: 'a checkpoint is not part of its turn',
     file: PARTICIPANT.storage,
-    find: '      if (!isWritten || this.journal.isFull || this.events.isFull) this.fold()\n    })\n',
+    find: '      if (!isWritten || isNew || this.journal.isFull || this.events.isFull) this.fold()\n    })\n',
     replace:
-      '      if (!isWritten) this.fold()\n    })\n    if (this.journal.isFull || this.events.isFull) this.fold()\n',
+      '      if (!isWritten || isNew) this.fold()\n    })\n    if (this.journal.isFull || this.events.isFull) this.fold()\n',
   },
   {
     id: 'older-segment-wins',
@@ -140,7 +140,7 @@ export const journalMutants: Mutant[] = [
     trap: 'layout',
     title: 'storage of a newer layout is read as if it were the own',
     file: PARTICIPANT.checkpoint,
-    find: 'if (layout !== LAYOUT) {',
+    find: 'if (layout !== LAYOUT && layout !== LAYOUT_OF_CHANGED) {',
     replace: 'if (layout < LAYOUT) {',
   },
   {

@@ -97,7 +97,7 @@ export const participantCallMutants: Mutant[] = [
     trap: 'birth: lost',
     title: 'a participant that lost its storage is taken for a new one',
     file: PARTICIPANT.lock,
-    find: '    hasLedger: hasLedger(defaults.participants),\n',
+    find: '    hasLedger: address.address === undefined && hasLedger(defaults.participants),\n',
     replace: '    hasLedger: false,\n',
   },
   {

@@ -182,7 +182,7 @@ const lives: Mutant[] = [
     trap: 'strangers',
     title: 'a process answers for the participants of others',
     file: 'worker/peer-door.ts',
-    find: ' || !isHere(env, id.data)) return null',
+    find: ' || !isHere(env, id.data, address)) return null',
     replace: ') return null',
   },
 ]

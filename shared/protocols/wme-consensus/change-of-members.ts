@@ -16,41 +16,33 @@ import { slots } from '../members/sets.ts'
 import type { ParticipantId } from '../protocol.ts'
 import { majority } from '../quorum.ts'
 import { isOver, type MembersCommand } from './commands.ts'
-import {
-  becomeRemoved,
-  concludeHandover,
-  elsewhere,
-  isHandedOver,
-  mayDrop,
-  owesHandover,
-  sendHandover,
-} from './handover.ts'
-import { isCalling, MAX_CALLS, sendJoin } from './learner.ts'
+import { becomeRemoved, concludeHandover, elsewhere, isHandedOver, sendHandover } from './handover.ts'
 import { isCoordinator } from './log.ts'
 import { isMember, peersOf } from './members.ts'
+import { sendPing } from './ping.ts'
 import type { AskedChange } from './state.ts'
-import { cancelTimer, type Step, save, send, setTimer } from './step.ts'
-import { sendPing } from './suspicion.ts'
+import { type Step, save, send, setTimer } from './step.ts'
 
 // ---------------------------------------------------------------- the participant that was asked
 
 /** A change may be impossible as long as somebody is away, so that the next ones are not kept waiting. */
 const MAX_WANTED = 4
 
-export const { onChangeMembers, settleChanges, noteNewcomer, ...requests } = createChangeRequests<Step>({
-  ofSet: ({ state }) => state.durable.machine,
-  isMember: ({ state }) => state.durable.membership.status === 'member',
-  invite(step, newcomer) {
-    send(step, newcomer, { type: 'invite', decided: step.state.durable.machine.applied })
-  },
-  restartRepeats: step => restartCalls(step),
-  isHandedOver: step => isHandedOver(step),
-  refusal(step, change) {
-    const { machine, membership } = step.state.durable
-    const isOver = membership.status === 'removed' && !isInForce(step.context.config, machine, change)
-    return isOver ? elsewhere(step) : null
-  },
-})
+export const { onChangeMembers, settleChanges, noteNewcomer, repeatInvitations, ...requests } =
+  createChangeRequests<Step>({
+    ofSet: ({ state }) => state.durable.machine,
+    isMember: ({ state }) => state.durable.membership.status === 'member',
+    invite(step, newcomer) {
+      send(step, newcomer, { type: 'invite', decided: step.state.durable.machine.applied })
+    },
+    restartRepeats: step => restartCalls(step),
+    isHandedOver: step => isHandedOver(step),
+    refusal(step, change) {
+      const { machine, membership } = step.state.durable
+      const isOver = membership.status === 'removed' && !isInForce(step.context.config, machine, change)
+      return isOver ? elsewhere(step) : null
+    },
+  })
 
 /** The commands that operators wait for here. They are soft state. */
 export function ownChanges(step: Step): MembersCommand[] {
@@ -74,36 +66,6 @@ export function restartCalls(step: Step): void {
   setTimer(step, 'members', step.context.config.timing.repeatMs)
 }
 
-/**
- * Called at the end of each step. These repeats have a timer of their own: that of the log begins anew with
- * each proposal, and may never fire while there is much to propose.
- */
-export function armMembersTimer(step: Step): void {
-  const { timers, calls } = step.state.soft
-  const { repeatMs, repeatMaxMs } = step.context.config.timing
-  if (!isSpeaking(step)) cancelTimer(step, 'members')
-  else if (!timers.members) setTimer(step, 'members', Math.min(repeatMs * 2 ** calls, repeatMaxMs))
-}
-
-function isSpeaking(step: Step): boolean {
-  const { changes, asked } = step.state.soft
-  if (changes.length > 0 || (isCoordinator(step) && asked.length > 0)) return true
-  return owesHandover(step) || mayDrop(step) || isCalling(step)
-}
-
-/**
- * Newcomers are invited again, the coordinator asks who is there, and new members hear that they are some.
- */
-export function onMembersTimer(step: Step): void {
-  const { soft } = step.state
-  soft.calls = Math.min(soft.calls + 1, MAX_CALLS)
-  sendHandover(step)
-  sendJoin(step)
-  if (step.state.durable.membership.status !== 'member') return
-  if (soft.changes.length > 0) requests.repeatInvitations(step)
-  if (isCoordinator(step)) for (const asked of soft.asked) askWhoIsThere(step, asked)
-}
-
 // ---------------------------------------------------------------- the coordinator
 
 export function noteAsked(step: Step, command: MembersCommand): void {
@@ -125,7 +87,7 @@ export function noteAsked(step: Step, command: MembersCommand): void {
 }
 
 /** Those that stay must be there, or the new members could not decide anything (rule M4). */
-function askWhoIsThere(step: Step, { command, heard }: AskedChange): void {
+export function askWhoIsThere(step: Step, { command, heard }: AskedChange): void {
   for (const peer of peersOf(step))
     if (command.members[peer] !== undefined && !heard.includes(peer)) sendPing(step, peer)
 }

@@ -15,6 +15,7 @@ import { noteHeard } from './change-of-members.ts'
 import { promise } from './log.ts'
 import { coordinatorOf, isMember, majorityOf, membersOf, peersOf } from './members.ts'
 import type { AliveMessage, InquiryMessage, InquiryReplyMessage, PingMessage } from './messages.ts'
+import { position, sendAlive, sendPing } from './ping.ts'
 import { passOn } from './requests.ts'
 import type { Round } from './state.ts'
 import { askForCatchUp, cancelTimer, nextRound, type Step, send, setTimer, submitEjection } from './step.ts'
@@ -121,20 +122,6 @@ function isTimeToRepeat(step: Step): boolean {
 export function onUnreachable(step: Step, peer: ParticipantId): void {
   const { watched, silent } = step.state.soft
   if (watched.includes(peer) && !silent.includes(peer)) becomeSilent(step, peer, 'unreachable')
-}
-
-function position(step: Step): { ballot: number; decided: number } {
-  const { acceptor, machine } = step.state.durable
-  return { ballot: acceptor.promised, decided: machine.applied }
-}
-
-export function sendPing(step: Step, peer: ParticipantId): void {
-  const ping = detector.noteAsked(step.state.soft.detector, peer, step.now)
-  send(step, peer, { type: 'ping', ...position(step), ping })
-}
-
-function sendAlive(step: Step, to: ParticipantId, ping?: number): void {
-  send(step, to, { type: 'alive', ...position(step), ...(ping === undefined ? {} : { ping }) })
 }
 
 export function onPing(step: Step, from: ParticipantId, message: PingMessage): void {

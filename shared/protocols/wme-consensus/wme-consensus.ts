@@ -28,6 +28,7 @@ import * as handover from './handover.ts'
 import * as instances from './instances.ts'
 import * as learner from './learner.ts'
 import * as members from './members.ts'
+import * as membersTimer from './members-timer.ts'
 import type { ConsensusMessage } from './messages.ts'
 import * as operators from './operators.ts'
 import * as reads from './reads.ts'
@@ -51,7 +52,7 @@ export const wmeConsensus: Protocol<ConsensusState, ConsensusMessage> = {
     handover.dropData(step)
     changes.settleChanges(step)
     repeat.armRepeatTimer(step)
-    changes.armMembersTimer(step)
+    membersTimer.armMembersTimer(step)
     return takeEffects(step)
   },
   view,
@@ -208,7 +209,7 @@ const handlers: Handlers<Step, ConsensusMessage, TimerName> = {
     ttl: grants.onTtlTimer,
     wait: waiting.onWaitTimer,
     snapshot: snapshots.onSnapshotTimer,
-    members: changes.onMembersTimer,
+    members: membersTimer.onMembersTimer,
   },
   unreachable(step, peer) {
     if (isMember(step) && members.isMember(step, peer)) suspicion.onUnreachable(step, peer)

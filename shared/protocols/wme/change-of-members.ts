@@ -13,7 +13,7 @@ import * as changes from '../members/changes.ts'
 import type { MemberSet } from '../members/sets.ts'
 import type { Members, ParticipantId } from '../protocol.ts'
 import { majority } from '../quorum.ts'
-import { wanted } from './change-requests.ts'
+import { wanted } from './requested-changes.ts'
 import type { Step } from './step.ts'
 
 /** A change that the owner was asked for. */

@@ -2,41 +2,25 @@
  * How changes of the members come and go (change-of-members.ts): the participant that an operator has asked
  * invites the newcomers and asks the owner, the owner ends the epoch, and the operator is answered.
  */
-import { isCurrent, isInForce, type ReadyChange } from '../members/changes.ts'
-import { createChangeRequests } from '../members/requests.ts'
+import { isCurrent, type ReadyChange } from '../members/changes.ts'
 import type { ParticipantId } from '../protocol.ts'
 import { NOWHERE, sendCatchUp } from './catch-up.ts'
 import type { ProposedChange } from './change-of-members.ts'
 import { seal } from './figure-2-termination.ts'
-import { elsewhere, isHandedOver } from './handover.ts'
 import { sendElsewhere } from './learner.ts'
 import { isMember } from './members.ts'
 import type { ChangeMessage, JoinMessage } from './messages.ts'
 import { restartRepeats } from './repeat.ts'
+import { noteNewcomer, repeatInvitations, wanted } from './requested-changes.ts'
 import { type Step, send } from './step.ts'
 
 // ---------------------------------------------------------------- the participant that was asked
-
-export const { onChangeMembers, settleChanges, wanted, ...requests } = createChangeRequests<Step>({
-  ofSet: ({ state }) => state.durable.epoch,
-  isMember: ({ state }) => state.durable.membership.status === 'member',
-  invite(step, newcomer) {
-    send(step, newcomer, { type: 'invite', epoch: step.state.durable.epoch.epoch })
-  },
-  restartRepeats: step => restartRepeats(step),
-  isHandedOver: step => isHandedOver(step),
-  refusal(step, change) {
-    const { epoch, membership } = step.state.durable
-    const isOver = membership.status === 'removed' && !isInForce(step.context.config, epoch, change)
-    return isOver ? elsewhere(step) : null
-  },
-})
 
 /** Called with the repeats: newcomers are invited again, and the owner is asked again. */
 export function repeatChanges(step: Step): void {
   if (step.state.soft.changes.length === 0) return
   sendChange(step)
-  requests.repeatInvitations(step)
+  repeatInvitations(step)
 }
 
 function sendChange(step: Step): void {
@@ -51,7 +35,7 @@ export function onNewcomer(step: Step, from: ParticipantId, message: JoinMessage
   const { incarnation, address = '', position } = message
   const known = isMember(step, from)
     ? 'stranger'
-    : requests.noteNewcomer(step, from, address, incarnation, position !== undefined)
+    : noteNewcomer(step, from, address, incarnation, position !== undefined)
   if (known === 'stranger') return sendElsewhere(step, from)
   if (position === undefined) return sendCatchUp(step, from, NOWHERE)
   if (known === 'invited') return

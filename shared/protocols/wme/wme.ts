@@ -33,6 +33,7 @@ import * as reads from './reads.ts'
 import { recover } from './records.ts'
 import * as repeat from './repeat.ts'
 import * as replicate from './replicate.ts'
+import { onChangeMembers, settleChanges } from './requested-changes.ts'
 import type { TimerName, WmeState } from './state.ts'
 import { askForCatchUp, beginStep, type Step, send, takeEffects } from './step.ts'
 import * as users from './users.ts'
@@ -79,7 +80,7 @@ function finish(step: Step): void {
     reads.proceedReads(step)
     preVote.updateWatch(step)
   }
-  changes.settleChanges(step)
+  settleChanges(step)
   repeat.armRepeatTimer(step)
 }
 
@@ -254,7 +255,7 @@ const handlers: Handlers<Step, WmeMessage, TimerName> = {
     read: reads.onRead,
     'cancel-read': reads.onCancelRead,
     membership: refuseUnsupported,
-    'change-members': changes.onChangeMembers,
+    'change-members': onChangeMembers,
   },
   timers: {
     repeat: onRepeatTimer,

@@ -37,7 +37,7 @@ export const faultTests: readonly ContractTest[] = [
       const before = table.saves.length
       expect(sent.length).toBeGreaterThan(0)
       for (const one of sent) {
-        for (const other of [{ configuration: 2 }, { format: 2 }])
+        for (const other of [{ configuration: 2 }, { format: 3 }])
           expect(table.hand({ ...one, message: { ...one.message, ...other } })).toEqual([])
       }
       expect(table.network).toEqual([])
