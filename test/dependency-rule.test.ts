@@ -231,8 +231,8 @@ function participantImportProblems(file: string, specifier: string): string[] {
   return isOwn ? [] : [`imports ${target}`]
 }
 
-/** What protocols with guarded state, and those without, have in common. */
-const COMMON = ['guarded', 'members', 'lock-only']
+/** What protocols with guarded state, those without, and those whose members change have in common. */
+const COMMON = ['guarded', 'lock-only', 'members']
 
 /** The folder of a protocol; files beside these folders, or in a common one, belong to all of them. */
 function protocolOf(file: string): string | undefined {

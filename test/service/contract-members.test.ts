@@ -30,7 +30,7 @@ async function used(protocol = 'wme-2'): Promise<TestLock> {
   return lock
 }
 
-describe.each(['wme-1', 'wme-2'])('%s: the participants of a lock', protocol => {
+describe.each(['wme-1', 'wme-2', 'wme-consensus'])('%s: the participants of a lock', protocol => {
   it('are added, removed and replaced one by one, and nothing is lost', async () => {
     const lock = await used(protocol)
     const fences = [(await lock.transacted([{ increment: 'n' }])).fence]
@@ -69,6 +69,39 @@ describe.each(['wme-1', 'wme-2'])('%s: the participants of a lock', protocol => 
     expect(idsIn(await changed(lock, { participants: [{ id: 7 }] }))).toEqual([7])
     await lock.transacted([{ increment: 'n' }])
     expect(await lock.value('n')).toBe(3)
+  })
+})
+
+describe('ricart-agrawala: the participants of a lock', () => {
+  it('are added, removed and replaced, and its fences go on', async () => {
+    const lock = service.lock()
+    expectStatus(await lock.configure({ protocol: 'ricart-agrawala' }), 201)
+    const fences: number[] = []
+    const use = async (at: number) => {
+      const grant = await lock.granted({ at })
+      fences.push(grant.fence)
+      await lock.released(grant)
+    }
+    await use(1)
+    expect(idsIn(await changed(lock, { add: { location: 'oc' } }))).toEqual([1, 2, 3, 4])
+    await use(4)
+    expect(idsIn(await changed(lock, { remove: 1 }))).toEqual([2, 3, 4])
+    await use(2)
+    expect(idsIn(await changed(lock, { replace: 2, location: 'me' }))).toEqual([3, 4, 5])
+    await use(5)
+    expect(idsIn(await changed(lock, { participants: [{ location: 'sam' }, { location: 'afr' }] }))).toEqual([
+      6, 7,
+    ])
+    await use(6)
+    await use(7)
+    expect(fences).toEqual([...new Set(fences)].sort((left, right) => left - right))
+  })
+
+  it('stay as they are with a modulus', async () => {
+    const lock = service.lock()
+    const options = { modulus: 101 } as never
+    expectStatus(await lock.configure({ protocol: 'ricart-agrawala', options }), 201)
+    expect((await change(lock, { add: {} })).body.code).toBe('not_supported')
   })
 })
 
