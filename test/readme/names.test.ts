@@ -13,7 +13,7 @@ const PAGES = [
   'CONTRIBUTING.md',
 ]
 
-const FOLDERS = ['shared', 'worker', 'client', 'test', 'bench', 'docs', 'examples']
+const FOLDERS = ['shared', 'worker', 'client', 'test', 'bench', 'docs', 'examples', 'page', 'recipes', 'cli', 'testing']
 
 const files = FOLDERS.flatMap(folder =>
   readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
