@@ -74,6 +74,8 @@ export interface LockOptions {
   readonly detector?: { readonly heartbeatMs?: number; readonly timeoutMs?: number }
   /** How many users of one participant may follow each other while another participant waits. */
   readonly localHandoffs?: number
+  /** The participants go where the work is. */
+  readonly follow?: boolean
 }
 
 export interface Place {
@@ -88,6 +90,7 @@ export interface Configuration {
   readonly ttlMs: number
   readonly detector: { readonly heartbeatMs: number; readonly timeoutMs: number }
   readonly localHandoffs: number
+  readonly follow?: boolean | undefined
   readonly options?: { readonly [option: string]: unknown } | undefined
 }
 

@@ -9,6 +9,7 @@ import {
   component,
   epoch,
   fence,
+  follow,
   grantId,
   heartbeatMs,
   json,
@@ -113,6 +114,7 @@ export const configurationAnswer = component(
     ttlMs,
     detector: z.object({ heartbeatMs, timeoutMs }).describe('How the loss of a participant is noticed.'),
     localHandoffs,
+    follow: follow.optional(),
     options: z.looseObject({}).optional().describe("The lock's choice among the variants of its protocol."),
   }),
 )
@@ -145,6 +147,13 @@ export const statusAnswer = component(
       .nullable()
       .describe('Who holds the lock; null if nobody does, or nobody who answers knows.'),
     waiting: waiting.describe('Who waits for the lock.'),
+    movedAt: z
+      .string()
+      .nullable()
+      .optional()
+      .describe(
+        'Of a lock that follows its work: when its participants last changed, or were asked to; null if never.',
+      ),
     explanation: z.string().describe('What the lock waits for, in words.'),
   }),
 )

@@ -15,6 +15,8 @@ export interface LockConfiguration {
   readonly ttlMs: number
   readonly detector: DetectorOptions
   readonly localHandoffs: number
+  /** The participants go where the work is (following.ts). */
+  readonly follow?: true
   /** The lock's choice among the variants of its protocol. */
   readonly options?: ProtocolOptions
   /** The name of the resource that the lock guards. */

@@ -107,6 +107,13 @@ export const timeoutMs = between(API_LIMITS.timeoutMs).describe(
   'How long the one with the token may be silent before it is suspected, as long as nothing is known about ' +
     'its round trips. Then it follows them, down to 250 ms or an eighth of this, whichever is longer.',
 )
+export const follow = z
+  .boolean()
+  .describe(
+    'Whether the participants go where the work is: if for five minutes most grants were asked for from a place without a ' +
+      'participant, the one that is farthest from there is replaced by one there. At most one move in a quarter of an hour. Default: false.',
+  )
+
 export const localHandoffs = between(API_LIMITS.localHandoffs).describe(
   'How many users of one participant may follow each other while another participant waits.',
 )

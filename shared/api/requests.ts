@@ -11,6 +11,7 @@ import {
   component,
   consistency,
   fence,
+  follow,
   grantId,
   heartbeatMs,
   key,
@@ -131,6 +132,7 @@ export const configureBody = component(
       .optional()
       .describe('How the loss of a participant is noticed.'),
     localHandoffs: localHandoffs.optional(),
+    follow: follow.optional(),
   }),
 )
 

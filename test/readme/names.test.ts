@@ -13,7 +13,19 @@ const PAGES = [
   'CONTRIBUTING.md',
 ]
 
-const FOLDERS = ['shared', 'worker', 'client', 'test', 'bench', 'docs', 'examples', 'page', 'recipes', 'cli', 'testing']
+const FOLDERS = [
+  'shared',
+  'worker',
+  'client',
+  'test',
+  'bench',
+  'docs',
+  'examples',
+  'page',
+  'recipes',
+  'cli',
+  'testing',
+]
 
 const files = FOLDERS.flatMap(folder =>
   readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })

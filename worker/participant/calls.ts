@@ -46,6 +46,8 @@ export type ParticipantCall =
       readonly client?: string
       /** What the client calls itself. */
       readonly owner?: string
+      /** The location that is nearest to the client, if that is known. */
+      readonly near?: string
       /** The router says (`confirm`) when the answer was taken. Absent from a router of before. */
       readonly handsOver?: true
     }
@@ -86,6 +88,8 @@ export type ParticipantCall =
       readonly waitMs: number
       readonly client?: string
       readonly owner?: string
+      /** The location that is nearest to the client, if that is known. */
+      readonly near?: string
     }
   | { readonly type: 'get'; readonly key: string; readonly consistency: Consistency }
   | {
@@ -181,6 +185,8 @@ export interface ParticipantStatus {
   readonly holder: HolderStatus | null
   /** Since when the first of the local users waits; `null` if nobody does. Absent from an earlier version. */
   readonly waitingSince?: string | null
+  /** When the participants last changed, of a lock that follows its work; `null`: never. */
+  readonly movedAt?: string | null
   /** By the clock that the other times are from. Absent from an earlier version. */
   readonly now?: string
 }

@@ -156,7 +156,15 @@ export class BatonParticipant extends DurableObject<BatonEnvironment> {
     }
     const user = given('user') ?? ''
     const mayRead = given('read') === 'yes'
-    const refusal = await this.participant.session(address, user, accept, given('client'), caller, mayRead)
+    const refusal = await this.participant.session(
+      address,
+      user,
+      accept,
+      given('client'),
+      caller,
+      mayRead,
+      given('near'),
+    )
     return refusal === null ? new Response(null, { status: 101, webSocket }) : Response.json(refusal)
   }
 }

@@ -11,6 +11,7 @@
  *   observe/   what is counted, measured and logged; nothing depends on it
  */
 import type { LockConfiguration } from '../../shared/api/configuration.ts'
+import type { FollowingRules, Move } from '../../shared/api/following.ts'
 import { API_LIMITS } from '../../shared/api/limits.ts'
 import { isBornIn } from '../../shared/birth/existence.ts'
 import type { BirthEvent } from '../../shared/birth/lock-types.ts'
@@ -21,10 +22,12 @@ import { answer } from './calls/answer.ts'
 import { type CallContext, done } from './calls/context.ts'
 import { Conversations, type Talk } from './calls/conversations.ts'
 import { CallsInFlight, tooManyCalls } from './calls/in-flight.ts'
+import { changeMembers } from './calls/members.ts'
 import { existenceUnknown, hasLeft, noMember, noSuchLock } from './calls/refusals.ts'
 import { holderHere } from './calls/status.ts'
 import type { HolderStatus, ParticipantAnswer, ParticipantCall } from './calls.ts'
 import { boundToConnection, Connections, isBoundToConnection } from './core/connections.ts'
+import { Following } from './core/following.ts'
 import { Handovers } from './core/handovers.ts'
 import { Member, type StepReport } from './core/member.ts'
 import { Owners } from './core/owners.ts'
@@ -52,6 +55,8 @@ import { Watchers } from './streams/watchers.ts'
 export interface Deployment {
   /** Bounds of the protocol. Default: `DEFAULT_LIMITS`. */
   readonly limits?: Limits
+  /** When locks that follow their work move. Default: `FOLLOWING`. */
+  readonly following?: FollowingRules
   /** What a lock is made of that nobody configured, as the participant with this address would have it. */
   defaults(address: Address): LockConfiguration
   resourceNamed(name: string): Resource | undefined
@@ -100,6 +105,7 @@ export class Participant {
   private readonly withdrawals: Withdrawals
   private readonly teller: IndexTeller
   private readonly owners: Owners
+  private readonly following: Following
   private readonly places = new Places(API_LIMITS.waiters)
   private readonly callers = new Callers()
   private readonly logLines: LogLines
@@ -160,6 +166,16 @@ export class Participant {
       view: () => this.member.view,
       isFleeting: user => isBoundToConnection(user) && !this.sessions.has(user),
     })
+    this.following = new Following(
+      {
+        storage,
+        now: () => runtime.now(),
+        configuration: () =>
+          this.knownMember?.engine.birth.value == null ? null : this.knownMember.configuration,
+        move: (move, configuration) => this.follow(move, configuration),
+      },
+      deployment.following,
+    )
     this.handovers = new Handovers({
       storage,
       timers,
@@ -168,8 +184,14 @@ export class Participant {
         return member()
       },
     })
-    this.sessions = new Sessions(turns, runtime, member, this.places, this.owners, (call, caller, onEnd) =>
-      this.begin(call, caller, onEnd),
+    this.sessions = new Sessions(
+      turns,
+      runtime,
+      member,
+      this.places,
+      this.owners,
+      this.following,
+      (call, caller, onEnd) => this.begin(call, caller, onEnd),
     )
     this.logLines = new LogLines({
       runtime,
@@ -377,11 +399,12 @@ export class Participant {
     client?: string,
     caller: Caller = {},
     mayRead = true,
+    near?: string,
   ): Promise<ParticipantAnswer | null> {
     return this.asMember(address, 'use', () =>
       this.isRemoved
         ? this.elsewhere
-        : this.turns.run(() => this.sessions.open(user, accept, client, caller, mayRead)),
+        : this.turns.run(() => this.sessions.open(user, accept, client, caller, mayRead, near)),
     )
   }
 
@@ -503,7 +526,16 @@ export class Participant {
     this.connections.onStep(report.emitted)
     this.places.onStep(report.emitted)
     this.owners.onStep(report.emitted)
+    this.following.onStep(report.emitted)
     for (const event of report.emitted) if (event.type === 'members') this.onMembers(event)
+  }
+
+  /** The lock follows its work. Nobody waits for an answer: if it comes to nothing, it is tried again later. */
+  private follow(move: Move, configuration: LockConfiguration): void {
+    const change = { ...move, configuration: configuration.number }
+    this.turns.react(() => {
+      this.conversations.begin(changeMembers(this.callContext, { type: 'members', change }), () => {})
+    })
   }
 
   private onMembers({ members, isHint }: MembersOutput): void {
@@ -518,7 +550,7 @@ export class Participant {
   }
 
   private get callContext(): CallContext {
-    const { runtime, connections, places, handovers, withdrawals, owners, member } = this
+    const { runtime, connections, places, handovers, withdrawals, owners, following, member } = this
     return {
       member,
       configuration: member.configuration,
@@ -527,6 +559,7 @@ export class Participant {
       handovers,
       withdrawals,
       owners,
+      following,
       events: this.storage.events,
       processes: this.deployment.defaults(this.lock.address).participants,
       expectMembers: members => this.whereabouts.expect(members),

@@ -168,6 +168,8 @@ export interface SocketAttachment {
   readonly client?: string
   /** Who opened it, for the log. */
   readonly caller?: Caller
+  /** The location that is nearest to the client, if that is known. */
+  readonly near?: string
   /** Whether the key of the session allows to read. */
   readonly mayRead?: boolean
   /** How many calls of the session are under way. */

@@ -14,7 +14,7 @@ export function configurationFrom(
   request: ConfigureRequest,
   from: Coordinates | null,
 ): LockConfiguration {
-  const { protocol, participants, ttlMs, detector, localHandoffs, options } = request
+  const { protocol, participants, ttlMs, detector, localHandoffs, follow, options } = request
   const places =
     participants?.map(({ location }, index) => {
       const url = defaults.participants.find(({ id }) => id === index + 1)?.url ?? null
@@ -31,12 +31,13 @@ export function configurationFrom(
       timeoutMs: detector?.timeoutMs ?? defaults.detector.timeoutMs,
     },
     localHandoffs: localHandoffs ?? defaults.localHandoffs,
+    ...(follow && { follow }),
     ...(options !== undefined && Object.keys(options).length > 0 && { options: options as ProtocolOptions }),
   }
 }
 
 export function describeConfiguration(lock: string, configuration: LockConfiguration): ConfigurationAnswer {
-  const { protocol, participants, ttlMs, detector, localHandoffs, options } = configuration
+  const { protocol, participants, ttlMs, detector, localHandoffs, follow, options } = configuration
   const { heartbeatMs, timeoutMs } = detector
   return {
     lock,
@@ -45,6 +46,7 @@ export function describeConfiguration(lock: string, configuration: LockConfigura
     ttlMs,
     detector: { heartbeatMs, timeoutMs },
     localHandoffs,
+    ...(follow && { follow }),
     ...(options && { options: { ...options } }),
   }
 }
@@ -58,7 +60,7 @@ export function differences(wanted: LockConfiguration, actual: LockConfiguration
 }
 
 function aspects(configuration: LockConfiguration): { readonly [name: string]: string } {
-  const { protocol, participants, ttlMs, detector, localHandoffs, options, resource } = configuration
+  const { protocol, participants, ttlMs, detector, localHandoffs, follow, options, resource } = configuration
   return {
     protocol,
     participants: JSON.stringify(participants.map(({ location }) => (location === null ? {} : { location }))),
@@ -66,6 +68,7 @@ function aspects(configuration: LockConfiguration): { readonly [name: string]: s
     'detector.heartbeatMs': String(detector.heartbeatMs),
     'detector.timeoutMs': String(detector.timeoutMs),
     localHandoffs: String(localHandoffs),
+    follow: String(follow ?? false),
     options: canonical((options ?? {}) as Json),
     resource,
   }

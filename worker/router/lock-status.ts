@@ -9,7 +9,7 @@ import type { Answers } from './handlers/locks.ts'
 type Views = Answers<ParticipantStatus>
 
 export function statusOf({ routing }: Services, lock: string, views: Views): StatusAnswer {
-  const { protocol, participants } = routing.configurationOf(lock)
+  const { protocol, participants, follow } = routing.configurationOf(lock)
   const described = participants.map(place => describeParticipant(place, views.get(place.id) ?? null))
   const sight: LockSight = {
     participants: described.map(view => ({
@@ -27,8 +27,15 @@ export function statusOf({ routing }: Services, lock: string, views: Views): Sta
     participants: described,
     holder: latestHolder([...views.values()]),
     waiting: waitingIn(views),
+    ...(follow && { movedAt: latestMove(views) }),
     explanation: explainLock(sight),
   }
+}
+
+/** When the participants of a lock that follows its work last changed. */
+function latestMove(views: Views): string | null {
+  const times = [...views.values()].flatMap(({ movedAt }) => movedAt ?? [])
+  return times.sort().at(-1) ?? null
 }
 
 function describeParticipant(

@@ -4,33 +4,18 @@
  * message takes.
  */
 import type { ParticipantPlace } from '../../shared/api/configuration.ts'
+import {
+  at,
+  COORDINATES,
+  type Coordinates,
+  distanceKm,
+  isLocation,
+  nearestLocation,
+} from '../../shared/api/geography.ts'
 import type { Location } from '../../shared/api/limits.ts'
 
-export interface Coordinates {
-  readonly latitude: number
-  readonly longitude: number
-}
-
-const at = (latitude: number, longitude: number): Coordinates => ({ latitude, longitude })
-
-/**
- * Where objects with this hint really live. There are none in South America, Africa and the Middle East:
- * objects hinted there are put nearby (developers.cloudflare.com/durable-objects/reference/data-location, as
- * of 2026).
- */
-const LOCATIONS: { readonly [location in Location]: Coordinates } = {
-  wnam: at(37.4, -121.9),
-  enam: at(39.0, -77.5),
-  sam: at(39.0, -77.5),
-  weur: at(50.1, 8.7),
-  eeur: at(52.2, 21.0),
-  apac: at(22.3, 114.2),
-  'apac-ne': at(35.7, 139.7),
-  'apac-se': at(1.4, 103.9),
-  oc: at(-33.9, 151.2),
-  afr: at(50.1, 8.7),
-  me: at(50.1, 8.7),
-}
+export type { Coordinates } from '../../shared/api/geography.ts'
+export { distanceKm } from '../../shared/api/geography.ts'
 
 /** The middle of where people live, for a request whose coordinates are not known. */
 const CONTINENTS: { readonly [continent: string]: Coordinates } = {
@@ -43,8 +28,6 @@ const CONTINENTS: { readonly [continent: string]: Coordinates } = {
   AN: at(-75, 0),
 }
 
-const EARTH_RADIUS_KM = 6_371
-
 /**
  * Where the request comes from, if the platform says so. A request that a Worker made itself has no such
  * information.
@@ -54,15 +37,17 @@ export function whereFrom(request: Request): Coordinates | null {
   if (typeof cf !== 'object' || cf === null) return null
   // Said by a Worker that calls through a binding (the client's `near`): nothing from outside can have it.
   const { batonLocation } = cf
-  if (isLocation(batonLocation)) return LOCATIONS[batonLocation]
+  if (isLocation(batonLocation)) return COORDINATES[batonLocation]
   const latitude = numberIn(cf.latitude, 90)
   const longitude = numberIn(cf.longitude, 180)
   if (latitude !== null && longitude !== null) return { latitude, longitude }
   return typeof cf.continent === 'string' ? (CONTINENTS[cf.continent] ?? null) : null
 }
 
-function isLocation(value: unknown): value is Location {
-  return typeof value === 'string' && Object.hasOwn(LOCATIONS, value)
+/** The location that is nearest to the client, for locks that follow their work. */
+export function nearOf(request: Request): { readonly near?: string } {
+  const from = whereFrom(request)
+  return from === null ? {} : { near: nearestLocation(from) }
 }
 
 /** Cloudflare gives coordinates as text. */
@@ -88,15 +73,6 @@ export function byNearness(
 }
 
 function distanceTo(place: ParticipantPlace, from: Coordinates | null): number {
-  const to = LOCATIONS[place.location as Location] as Coordinates | undefined
+  const to = COORDINATES[place.location as Location] as Coordinates | undefined
   return from === null || to === undefined ? Number.POSITIVE_INFINITY : distanceKm(from, to)
-}
-
-export function distanceKm(from: Coordinates, to: Coordinates): number {
-  const radians = (degrees: number) => (degrees * Math.PI) / 180
-  const halfLatitude = Math.sin(radians(to.latitude - from.latitude) / 2)
-  const halfLongitude = Math.sin(radians(to.longitude - from.longitude) / 2)
-  const parallels = Math.cos(radians(from.latitude)) * Math.cos(radians(to.latitude))
-  const chord = halfLatitude ** 2 + parallels * halfLongitude ** 2
-  return 2 * EARTH_RADIUS_KM * Math.asin(Math.min(1, Math.sqrt(chord)))
 }

@@ -4,7 +4,7 @@
  */
 import {
   type Envelope,
-  MESSAGE_FORMAT,
+  isKnownFormat,
   type ParticipantId,
   type Protocol,
   type View,
@@ -49,7 +49,7 @@ export class ViewChecks<State extends StateInParts, Message> {
   sent({ id, context }: Participant<State, Message>, to: ParticipantId, message: Envelope<Message>): void {
     const { configuration } = context.config
     if (to === id || !(to >= 1 && to <= this.#machines)) violate('A11', `p${id} sends something to p${to}`)
-    if (message.format === MESSAGE_FORMAT && message.configuration === configuration) return
+    if (isKnownFormat(message.format) && message.configuration === configuration) return
     violate('A11', `p${id} sends format ${message.format}, configuration ${message.configuration}`)
   }
 

@@ -329,8 +329,9 @@ async function changeMembers(client: SimClient, action: ActionOf<'members'>): Pr
 }
 
 export async function configure(client: SimClient, name: string, wish: Wish): Promise<void> {
-  const { participants, ...rest } = wish
-  const places = participants === undefined ? {} : { participants: new Array(participants).fill({}) }
+  const { participants, places: wished, ...rest } = wish
+  const listed = wished?.map(location => ({ location })) ?? new Array(participants ?? 0).fill({})
+  const places = listed.length === 0 ? {} : { participants: listed }
   try {
     const configuration = await client
       .connect()

@@ -2,6 +2,7 @@
  * The participant as an object of the simulated platform: the same thin shell as
  * worker/participant/durable-object.ts.
  */
+import type { FollowingRules } from '../../../shared/api/following.ts'
 import { isIndexName } from '../../../shared/api/lock-index.ts'
 import { resourceByName } from '../../../shared/resource/registry.ts'
 import { answerResponse } from '../../../worker/answer-response.ts'
@@ -27,6 +28,9 @@ export const EVENTS_KEPT = 60
 /** Small, so that there are checkpoints all the time. */
 const JOURNAL_ROWS = 5
 
+/** Short, so that locks which follow their work move. */
+const FOLLOWING: FollowingRules = { windowMs: 4_000, leastGrants: 3, everyMs: 1_500 }
+
 /** `seen` is the runtime as the participant sees it. */
 export function participantEntries(
   world: World,
@@ -41,7 +45,8 @@ export function participantEntries(
   if (object.lock === LEDGER_NAME) return ledgerEntries(new LedgerKeeper(seen, storage, defaults), address)
   if (isIndexName(object.lock)) return indexEntries(new IndexKeeper(seen, storage), address)
   const { limits } = world.plan
-  const create = () => new Participant(seen, storage, { limits, defaults, resourceNamed: resourceByName })
+  const create = () =>
+    new Participant(seen, storage, { limits, following: FOLLOWING, defaults, resourceNamed: resourceByName })
   // One that holds nothing begins with its first request.
   let known = isParticipant(storage) ? create() : null
   const participantOf = (): Participant => {

@@ -4,7 +4,7 @@
  */
 import type { MembersChange } from '../../../shared/api/members-change.ts'
 import type { Random } from '../random.ts'
-import type { Deployment, LockPlan } from './plan.ts'
+import type { Deployment, LockPlan, Wish } from './plan.ts'
 import type { Action } from './plan-actions.ts'
 
 export const MOVING = 'moving'
@@ -15,11 +15,24 @@ const MAX_MOVES = 1_000
 
 const LOCATIONS = ['weur', 'enam', 'apac', 'oc'] as const
 
+const PROTOCOLS = ['wme-2', 'wme-2', 'wme-2', 'wme-1', 'wme-consensus'] as const
+
 /** In about every third run. */
-export const drawMovingLock = (random: Random): LockPlan | null =>
+export const drawMovingLock = (random: Random, { kind }: Deployment): LockPlan | null =>
   random.chance(0.35)
-    ? { name: MOVING, kind: 'moving', wishes: [{ protocol: random.pick(['wme-2', 'wme-2', 'wme-1']) }] }
+    ? {
+        name: MOVING,
+        kind: 'moving',
+        wishes: [drawWish(random, kind)],
+      }
     : null
+
+/** A lock follows its work if it is known where its participants are. */
+function drawWish(random: Random, kind: Deployment['kind']): Wish {
+  const protocol = random.pick(PROTOCOLS)
+  const follows = random.chance(0.4) && kind === 'single'
+  return follows ? { protocol, follow: true, places: ['weur', 'enam', 'apac'] } : { protocol }
+}
 
 export function drawMoves(
   random: Random,

@@ -66,7 +66,10 @@ export interface LockPlan {
 export interface Wish {
   readonly protocol?: ProtocolName
   readonly participants?: number
+  /** Where they are to be; instead of a number of them. */
+  readonly places?: readonly string[]
   readonly ttlMs?: number
+  readonly follow?: boolean
   readonly detector?: { readonly heartbeatMs: number; readonly timeoutMs: number }
 }
 
@@ -155,7 +158,7 @@ export function drawPlan(seed: number, options: PlanOptions = {}): Plan {
   const slowMs = random.chance(0.2) ? random.between(20, 200) : random.between(1, 5)
   const commitMaxMs = without.has('slow-disk') ? 1 : slowMs
   const faults = drawFaults(new Random(seed, STREAM.faults), { deployment, locks, durationMs })
-  const moving = drawMovingLock(new Random(seed, STREAM.moves))
+  const moving = drawMovingLock(new Random(seed, STREAM.moves), deployment)
   const clients = drawClients(seed, random, deployment, locks, durationMs)
   const plan: Plan = {
     ...{ seed, deployment, durationMs, commitMaxMs, calmMs: 0 },

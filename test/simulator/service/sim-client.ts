@@ -7,6 +7,7 @@ import type { Json } from '../../../shared/json.ts'
 import { Random } from '../random.ts'
 import { SimRequest, type SimResponse } from './http.ts'
 import { STREAM } from './plan.ts'
+import { MOVING } from './plan-moves.ts'
 import type { SimRouter } from './sim-router.ts'
 import type { Site } from './site.ts'
 import type { ClientSocket } from './sockets.ts'
@@ -21,6 +22,9 @@ export interface Life {
 
 /** Whether the service learns that a client has given a request up. */
 const ABORT_IS_NOTICED = 0.5
+
+/** Where most of the clients are: the first two of them nowhere near the participants. */
+const PLACES = ['oc', 'oc', 'oc', 'weur'] as const
 
 /** For an answer that is a problem, as the service describes it. */
 export interface RawAnswer {
@@ -67,6 +71,12 @@ export class SimClient {
   }
 
   /** One request without the library: no retry, and the answer as it is. Rejects if none comes. */
+
+  /** Only the lock whose participants move has clients whose places are known. */
+  #placeFor({ url }: SimRequest): string | null {
+    return url.includes(`/${MOVING}`) ? PLACES[this.site.index % PLACES.length]! : null
+  }
+
   async request(method: string, path: string, body?: Json, timeoutMs = 60_000): Promise<RawAnswer> {
     const controller = new AbortController()
     const timer = this.world.loop.after(timeoutMs, () => controller.abort(new Error('no answer')))
@@ -115,7 +125,7 @@ export class SimClient {
       world.network.request<SimResponse>(
         this.site,
         this.#router.site,
-        respond => this.#router.serve(request.clone(), respond),
+        respond => this.#router.serve(request.clone(), respond, this.#placeFor(request)),
         result => {
           asked.signal.removeEventListener('abort', onAbort)
           if (life.isGone) return

@@ -26,7 +26,9 @@ export class SimRouter {
     this.#generation++
   }
 
-  serve(request: SimRequest, respond: Respond<SimResponse>): void {
+  /** `from`: where the platform says that the client is. */
+  serve(request: SimRequest, respond: Respond<SimResponse>, from: string | null = null): void {
+    if (from !== null) Object.assign(request, { cf: { batonLocation: from } })
     const generation = this.#generation
     this.#app ??= this.#create()
     const isCurrent = (): boolean => generation === this.#generation

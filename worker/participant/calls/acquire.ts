@@ -37,6 +37,7 @@ export function* acquire(context: CallContext, call: Call<'acquire'>): Conversat
   if (!context.places.take(context.member.view.waiters, user, call.client)) return shareTaken
   if (call.handsOver && !hasTicket) context.handovers.expect(user)
   context.owners.note(user, call.owner)
+  context.following.note(user, call.near)
   const event = yield* enter(context, { user, waitMs, ttlMs, confirm, mode, hasTicket })
   if (event?.type === 'crit') return granted(context, event, ttlMs)
   if (event?.type === 'refused')

@@ -5,6 +5,7 @@ import type { Members } from '../../../shared/protocols/protocol.ts'
 import type { ParticipantAnswer, ParticipantCall, ParticipantStatus } from '../calls.ts'
 import type { Connections } from '../core/connections.ts'
 import type { EventLog } from '../core/event-log.ts'
+import type { Following } from '../core/following.ts'
 import type { Handovers } from '../core/handovers.ts'
 import type { Member } from '../core/member.ts'
 import type { Owners } from '../core/owners.ts'
@@ -19,6 +20,7 @@ export interface CallContext {
   readonly handovers: Handovers
   readonly withdrawals: Withdrawals
   readonly owners: Owners
+  readonly following: Following
   readonly events: EventLog
   /** The default participants. */
   readonly processes: readonly ParticipantPlace[]

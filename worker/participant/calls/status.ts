@@ -25,6 +25,7 @@ export function status(context: CallContext): ParticipantStatus {
     gauges: { ...gauges, stateWeight: member.stateWeight },
     holder: holderHere(context),
     waitingSince: waits.length === 0 ? null : iso(Math.min(...waits)),
+    ...(configuration.follow && { movedAt: isoOrNull(context.following.changedAt) }),
     now: iso(context.now()),
   }
 }
@@ -56,3 +57,5 @@ export function locked(context: CallContext): ParticipantAnswer {
   const more = holder === null ? {} : { more: { holder: holder as unknown as Json } }
   return { type: 'problem', code: 'locked', detail: lockedDetail(holder), ...more }
 }
+
+const isoOrNull = (at: number | null): string | null => (at === null ? null : iso(at))

@@ -34,6 +34,7 @@ export function* transact(context: CallContext, call: Call<'transact'>): Convers
   if (!context.places.take(member.view.waiters, user, call.client))
     return { ...shareTaken, outcome: 'not-applied' }
   context.owners.note(user, call.owner)
+  context.following.note(user, call.near)
   const entered = yield* ask({
     key: user,
     say: { type: 'try', user, ttlMs: TRANSACT_TTL_MS, waitMs },

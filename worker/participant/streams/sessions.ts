@@ -29,6 +29,7 @@ import {
 import type { ParticipantAnswer } from '../calls.ts'
 import { bytesOf } from '../core/bytes.ts'
 import { boundToConnection } from '../core/connections.ts'
+import type { Following } from '../core/following.ts'
 import type { Member } from '../core/member.ts'
 import type { Owners } from '../core/owners.ts'
 import { mayHaveMore, type Places } from '../core/places.ts'
@@ -51,6 +52,7 @@ export class Sessions {
   private readonly member: () => Member
   private readonly places: Places
   private readonly owners: Owners
+  private readonly following: Following
   private readonly unread = new Unread()
   private readonly calls: SessionCalls
 
@@ -60,9 +62,11 @@ export class Sessions {
     member: () => Member,
     places: Places,
     owners: Owners,
+    following: Following,
     ask: SessionCallsHost['ask'],
   ) {
     this.owners = owners
+    this.following = following
     this.calls = new SessionCalls({ runtime, turns, ask, say: (socket, event) => this.say(socket, event) })
     this.turns = turns
     this.runtime = runtime
@@ -91,6 +95,7 @@ export class Sessions {
     client: string | undefined,
     caller: Caller,
     mayRead: boolean,
+    near?: string,
   ): ParticipantAnswer | null {
     const { sessionsPerParticipant: most } = API_LIMITS
     if (this.size >= most) return tooMany('Too many sessions of this lock are open at this participant.')
@@ -101,7 +106,13 @@ export class Sessions {
     const tag = boundToConnection(user)
     accept(tag)
     const socket = this.runtime.sockets.withTag(tag)
-    socket?.attach({ ...NOTHING_KNOWN, ...(client !== undefined && { client }), caller, mayRead })
+    socket?.attach({
+      ...NOTHING_KNOWN,
+      ...(client !== undefined && { client }),
+      ...(near !== undefined && { near }),
+      caller,
+      mayRead,
+    })
     return null
   }
 
@@ -170,6 +181,7 @@ export class Sessions {
     const { waitMs, confirm, ttlMs = member.configuration.ttlMs } = message
     this.heard(socket, ttlMs)
     this.owners.note(user, message.owner)
+    this.following.note(user, attachmentOf(socket).near)
     member.engine.user({
       type: 'try',
       user,

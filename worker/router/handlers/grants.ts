@@ -7,7 +7,7 @@ import { noSuchParticipant, nothing, pass, problemResponse } from '../answers.ts
 import { callerOf, clientOf } from '../authentication.ts'
 import { type Call, type Handlers, type RouterContext, runLater, type Services } from '../context.ts'
 import { handOver } from '../handover.ts'
-import { whereFrom } from '../nearest.ts'
+import { nearOf, whereFrom } from '../nearest.ts'
 import { isNoSuchLock, type Plan, type Routed } from '../routing.ts'
 import { tellHolder } from '../who-holds.ts'
 import { askAll } from './locks.ts'
@@ -20,7 +20,7 @@ export const grantHandlers = {
     const client = clientOf(c)
     const call = (leftMs: number): ParticipantCall => {
       const asked = { waitMs: leftMs, ttlMs, ticket, confirm, mode, handsOver: true } as const
-      return { type: 'acquire', user, ...asked, ...client, ...owner }
+      return { type: 'acquire', user, ...asked, ...client, ...owner, ...nearOf(c.get('incoming')) }
     }
     return enter(c, services, lock, { user, at, waitMs, call })
   },
@@ -31,7 +31,16 @@ export const grantHandlers = {
     const ops = body.ops as Json
     const client = clientOf(c)
     const call = (leftMs: number): ParticipantCall => {
-      return { type: 'transact', user, opId, ops, waitMs: leftMs, ...client, ...ownerIn(body) }
+      return {
+        type: 'transact',
+        user,
+        opId,
+        ops,
+        waitMs: leftMs,
+        ...client,
+        ...ownerIn(body),
+        ...nearOf(c.get('incoming')),
+      }
     }
     return enter(c, services, lock, { user, at, waitMs, call, atStake: 'transaction' })
   },

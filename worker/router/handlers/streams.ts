@@ -5,7 +5,7 @@ import type { ParticipantPlace } from '../../../shared/api/configuration.ts'
 import { malformed, noSuchParticipant, pass, respond } from '../answers.ts'
 import { callerOf, clientOf, mayDo } from '../authentication.ts'
 import type { Handlers, RouterContext, Services } from '../context.ts'
-import { whereFrom } from '../nearest.ts'
+import { nearOf, whereFrom } from '../nearest.ts'
 import type { Plan, Routed } from '../routing.ts'
 import { chosenHeaders, isUpgrade } from '../subprotocols.ts'
 
@@ -46,6 +46,7 @@ export const streamHandlers = {
       ...(key !== undefined && { key }),
       ...(requestId !== undefined && { request: requestId }),
       ...(mayDo(c, 'read', lock) && { read: 'yes' }),
+      ...nearOf(c.get('incoming')),
     })
     const answer = await open(
       c,
