@@ -88,8 +88,8 @@ export const bytesMutants: Mutant[] = [
     trap: 'places',
     title: 'the session of a key has no share to keep to',
     file: PARTICIPANT.sessions,
-    find: '...(client !== undefined && { client }), caller, mayRead })',
-    replace: 'caller, mayRead })',
+    find: '      ...(client !== undefined && { client }),\n      ...(near',
+    replace: '      ...(near',
   },
   {
     id: 'watchers-without-total',

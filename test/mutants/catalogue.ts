@@ -19,6 +19,7 @@ import { maekawaMutants } from './catalogue-maekawa.ts'
 import { memberMutants } from './catalogue-members.ts'
 import { otherMemberMutants } from './catalogue-members-others.ts'
 import { messageMutants } from './catalogue-messages.ts'
+import { movingMutants } from './catalogue-moving.ts'
 import { olderMutants } from './catalogue-older.ts'
 import { participantMutants } from './catalogue-participant.ts'
 import { participantCallMutants } from './catalogue-participant-calls.ts'
@@ -106,5 +107,6 @@ export const mutants: Mutant[] = [
   ...sessionCallMutants,
   ...toldMutants,
   ...lifeMutants,
+  ...movingMutants,
   ...olderMutants,
 ]

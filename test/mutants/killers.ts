@@ -90,6 +90,7 @@ const JUDGES: { readonly [subject in Subject]: Judges } = {
   participant: {
     suites: [
       'test/participant',
+      'test/members',
       'test/service/superseded.test.ts',
       'test/simulator/service/births.test.ts',
       'test/simulator/service/clocks.test.ts',
@@ -102,7 +103,7 @@ const JUDGES: { readonly [subject in Subject]: Judges } = {
     service: true,
   },
   service: {
-    suites: ['test/router', 'test/client', 'test/simulator/service/regressions.test.ts'],
+    suites: ['test/router', 'test/client', 'test/members', 'test/simulator/service/regressions.test.ts'],
     protocols: '',
     participants: [],
     explorer: [],

@@ -530,7 +530,9 @@ export class Participant {
     for (const event of report.emitted) if (event.type === 'members') this.onMembers(event)
   }
 
-  /** The lock follows its work. Nobody waits for an answer: if it comes to nothing, it is tried again later. */
+  /**
+   * The lock follows its work. Nobody waits for an answer: if it comes to nothing, it is tried again later.
+   */
   private follow(move: Move, configuration: LockConfiguration): void {
     const change = { ...move, configuration: configuration.number }
     this.turns.react(() => {

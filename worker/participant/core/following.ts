@@ -1,7 +1,7 @@
 /**
  * Lets a lock follow its work, if it is configured so (shared/api/following.ts). Clients from a place without
- * a participant ask the nearest one; so each participant counts by itself where its grants are asked for from,
- * and how many the lock has given in all. What it counts is in memory alone. When the participants last
+ * a participant ask the nearest one; so each participant counts by itself where its grants are asked for
+ * from, and how many the lock has given in all. What it counts is in memory alone. When the participants last
  * changed is written, because a lock must not move again and again.
  */
 import type { LockConfiguration, ParticipantPlace } from '../../../shared/api/configuration.ts'
