@@ -84,6 +84,12 @@ describe('where processes are apart', () => {
     expect(inProcesses({ add: { location: 'oc' } }, moved, 6)).toMatchObject({ members: { 7: 'oc@5' } })
   })
 
+  it('two new ones are in two of them', () => {
+    expect(inProcesses({ participants: [{ id: 1 }, { location: 'oc' }, { location: 'oc' }] })).toMatchObject({
+      members: { 1: '', 6: 'oc@4', 7: 'oc@5' },
+    })
+  })
+
   it('there is no place for more than there are', () => {
     const all = inProcesses({ add: {} }, PROCESSES, 5)
     expect(all).toMatchObject({ type: 'impossible', detail: expect.stringMatching(/5 processes/) })
