@@ -2,13 +2,8 @@
  * What holds for every protocol, told from what it sends and stores and from its view, without looking into
  * its state.
  */
-import {
-  type Envelope,
-  isKnownFormat,
-  type ParticipantId,
-  type Protocol,
-  type View,
-} from '../../../shared/protocols/protocol.ts'
+import { type AnyMessage, formatOf } from '../../../shared/protocols/message-format.ts'
+import type { Envelope, ParticipantId, Protocol, View } from '../../../shared/protocols/protocol.ts'
 import type { Participant } from '../participant.ts'
 import { violate } from '../violation.ts'
 import type { Conversations, Grant } from './conversations.ts'
@@ -49,7 +44,8 @@ export class ViewChecks<State extends StateInParts, Message> {
   sent({ id, context }: Participant<State, Message>, to: ParticipantId, message: Envelope<Message>): void {
     const { configuration } = context.config
     if (to === id || !(to >= 1 && to <= this.#machines)) violate('A11', `p${id} sends something to p${to}`)
-    if (isKnownFormat(message.format) && message.configuration === configuration) return
+    const format = formatOf(message.body as AnyMessage)
+    if (message.format === format && message.configuration === configuration) return
     violate('A11', `p${id} sends format ${message.format}, configuration ${message.configuration}`)
   }
 
