@@ -171,7 +171,7 @@ function checkOutcome(check: Check, index: number, event: EventOf<'outcome'>, re
 
 /**
  * Whether the operation had been issued under the later fence by then, and the user is told that its own
- * grant is over.
+ * grant is over, or leaves with this very answer.
  */
 function mayTellLater(
   { events, instances }: Check,
@@ -182,7 +182,8 @@ function mayTellLater(
   const issues = instances.issues.get(issueKey(entry.fence, entry.opId)) ?? []
   const wasIssued = issues.some(issue => issue < index && isIssueOf(events[issue], entry))
   const next = events.slice(index + 1).find(event => 'user' in event && event.user === told.user)
-  const isOver = next?.type === 'ejected' && next.fence === told.fence && next.at === told.at
+  const isEnd = next?.type === 'ejected' || next?.type === 'exit'
+  const isOver = isEnd && next.fence === told.fence && next.at === told.at
   return wasIssued && isOver
 }
 

@@ -131,6 +131,12 @@ describe('WME3 holds for an operation that was issued again under a later fence,
     expect(violations(toldAndOver(missed()))).toEqual([])
   })
 
+  test('or if its user leaves with this very answer, as a transact does', () => {
+    const builder = missed()
+    const { at } = builder.outcome('a', toldLater).events.at(-1)!
+    expect(violations(builder.at(at).exit('a', 1).at(at).rem('a', 1))).toEqual([])
+  })
+
   const bad: { [name: string]: HistoryBuilder } = {
     'but not if nobody issued it under the later fence: the old grant lives on there': toldAndOver(
       missed(null),
