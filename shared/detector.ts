@@ -12,8 +12,11 @@
  *   T2  A suspicion lasts until the peer is heard. If it ended with the epoch, nobody would learn that it was
  *       a mistake.
  *   T3  A round trip counts only if the answer names its ping, so that a late or doubled answer to an earlier
- *       one does not. A peer that was left alone for a while has to be loaded first: the configured time-out
- *       applies until it has answered, and that answer's time does not count.
+ *       one does not. A peer that was not heard for a while has to be loaded first: the configured time-out
+ *       applies until it is heard, and no answer to what it was asked before that counts. One that was heard,
+ *       whatever it said, is loaded. As long as no ping of it was measured, the time that it takes to
+ *       acknowledge entries stands for its round trips, and without that a part of the configured time-out,
+ *       which is longer than any round trip on earth.
  *   T4  Nobody is watched without need, and for another participant's need only for a while. So a lock that
  *       nobody waits for costs no ping.
  *   T5  The floor is above the pauses of a process that is well, because all that wait suspect at once.
@@ -30,10 +33,14 @@ export interface Peer {
   suspected: 'late' | 'unreachable' | null
   /** How often it was suspected as late, and then heard. */
   mistakes: number
-  /** `samples` stops counting when there are enough. */
+  /** `samples` stops counting when there are enough; 0: it was not measured by pings (`noteUsual`). */
   roundTrip: { smoothedMs: number; variationMs: number; samples: number } | null
   /** When it last answered a ping; `null`: never in this life. */
   answeredAt: number | null
+  /** When it was last heard, whatever it said; `null`: never in this life. */
+  heardAt: number | null
+  /** Since when it has been heard without a long silence. */
+  awakeSince: number | null
   /** When the pings were sent that it has not answered, oldest first. A ping is named by this time. */
   asked: number[]
 }
@@ -47,6 +54,8 @@ const SMOOTHING = 1 / 8
 const SMOOTHING_OF_VARIATION = 1 / 4
 /** The time-out shrinks at most to this part of the configured one. */
 const LEAST_PART = 1 / 8
+/** That of a peer that is awake, and of which no round trip is known, is this part. */
+const UNMEASURED_PART = 1 / 4
 /** A peer is pinged this often before its time is over, so that one lost message proves nothing. */
 const PINGS_IN_TIME = 4
 /** A Durable Object that nobody calls for this long may be put away, and has to be loaded again. */
@@ -60,6 +69,8 @@ const newPeer = (): Peer => ({
   mistakes: 0,
   roundTrip: null,
   answeredAt: null,
+  heardAt: null,
+  awakeSince: null,
   asked: [],
 })
 
@@ -73,12 +84,15 @@ export function growDetector(detector: Detector, participants: number): void {
 
 // ---------------------------------------------------------------- times
 
-/** How long this peer may leave a ping unanswered. */
+/** How long this peer may leave a ping unanswered. What counts is whether it was awake when it was asked. */
 export function timeoutOf(detector: Detector, peer: number, timing: Timing, now: number): number {
   const known = detector[peer]!
   const mostMs = grown(known, timing.timeoutMs, timing)
-  if (known.roundTrip === null || !isAwake(known, now)) return mostMs
-  const usualMs = Math.ceil(MULTIPLE * expectedMs(known.roundTrip))
+  if (!isHeard(known, known.asked[0] ?? now)) return mostMs
+  const usualMs =
+    known.roundTrip === null
+      ? grown(known, timing.timeoutMs * UNMEASURED_PART, timing)
+      : Math.ceil(MULTIPLE * expectedMs(known.roundTrip))
   return Math.min(mostMs, Math.max(floorOf(known, timing), usualMs))
 }
 
@@ -94,7 +108,7 @@ export function pauseOf(detector: Detector, peer: number, timing: Timing, now: n
   const floorMs = floorOf(detector[peer]!, timing)
   const pauseMs = () => {
     if (asked.length > 0) return timeoutMs / PINGS_IN_TIME
-    if (isAwake(detector[peer]!, now))
+    if (isAnswering(detector[peer]!, now))
       return (roundTrip?.samples ?? 0) < ENOUGH_SAMPLES ? floorMs / PINGS_IN_TIME : timeoutMs
     return Math.max(floorMs / 2, answerMs(detector, peer))
   }
@@ -121,8 +135,12 @@ const grown = ({ mistakes }: Peer, timeMs: number, timing: Timing): number =>
 
 const longestOf = ({ timeoutMs, timeoutMaxMs }: Timing): number => Math.max(timeoutMs, timeoutMaxMs)
 
-const isAwake = ({ answeredAt }: Peer, now: number): boolean =>
-  answeredAt !== null && now - answeredAt <= IDLE_MS
+const isAnswering = ({ answeredAt }: Peer, now: number): boolean => isRecent(answeredAt, now)
+
+/** Whether this peer is certainly loaded. */
+const isHeard = ({ heardAt }: Peer, now: number): boolean => isRecent(heardAt, now)
+
+const isRecent = (time: number | null, now: number): boolean => time !== null && now - time <= IDLE_MS
 
 // ---------------------------------------------------------------- pings and answers
 
@@ -157,13 +175,36 @@ export function noteAnswered(detector: Detector, peer: number, ping: number, now
   const place = known.asked.indexOf(ping)
   if (place === -1) return
   known.asked.splice(0, place + 1)
-  if (isAwake(known, now) && known.suspected === null) addSample(known, Math.max(0, now - ping))
+  const wasAwake = isHeard(known, now) && ping >= known.awakeSince!
+  if (wasAwake && known.suspected === null) addSample(known, Math.max(0, now - ping))
   known.answeredAt = now
+  noteHeard(detector, peer, now)
 }
 
+/** A message of this peer has come, and what it says has been noted. */
+export function noteHeard(detector: Detector, peer: number, now: number): void {
+  const known = detector[peer]
+  if (known === undefined) return
+  // A clock that is set back does not make what was asked since then too early.
+  known.awakeSince = isHeard(known, now) ? Math.min(known.awakeSince!, now) : now
+  known.heardAt = now
+}
+
+/** The peer takes so long to answer something else than a ping. It counts until a ping is measured. */
+export function noteUsual(detector: Detector, peer: number, usualMs: number): void {
+  const known = detector[peer]!
+  if ((known.roundTrip?.samples ?? 0) === 0) known.roundTrip = firstOf(usualMs, 0)
+}
+
+const firstOf = (sampleMs: number, samples: number): NonNullable<Peer['roundTrip']> => ({
+  smoothedMs: sampleMs,
+  variationMs: sampleMs / 2,
+  samples,
+})
+
 function addSample(peer: Peer, sampleMs: number): void {
-  if (peer.roundTrip === null) {
-    peer.roundTrip = { smoothedMs: sampleMs, variationMs: sampleMs / 2, samples: 1 }
+  if (peer.roundTrip === null || peer.roundTrip.samples === 0) {
+    peer.roundTrip = firstOf(sampleMs, 1)
     return
   }
   const { smoothedMs, variationMs, samples } = peer.roundTrip

@@ -142,10 +142,11 @@ export type UserInput =
 
 export type Effect<Message> =
   /**
-   * `mayWait`: these records follow from a log that a majority holds, so the interpreter may make them
-   * durable later: together with the next save that may not wait, or earlier. A crash before that takes them,
-   * and the participant then comes back as if the step had never been, and does it again. What the step says
-   * and sends stays true all the same.
+   * `mayWait`: these records follow from a log that a majority holds, or are of a user that has come and of
+   * which nobody was told (W9). So the interpreter may make them durable later: together with the next save
+   * that may not wait, or earlier. A crash before that takes them, and the participant then comes back as if
+   * the step had never been, and does it again; the user asks again. What the step says and sends stays true
+   * all the same.
    */
   | { readonly type: 'save'; readonly records: readonly DurableRecord[]; readonly mayWait?: true }
   | { readonly type: 'send'; readonly to: ParticipantId; readonly message: Envelope<Message> }
@@ -310,8 +311,8 @@ export interface Timing {
   /** How often, at least, a participant that waits asks the owner whether it is there. */
   readonly heartbeatMs: number
   /**
-   * How long an owner may be silent before it is suspected: as long as its round trips are not known, and at
-   * most. From then on it follows the round trips, down to the least (detector.ts).
+   * How long an owner may be silent before it is suspected, if it has to be loaded first, and at most. For
+   * one that was heard it is a part of this, or follows the round trips, down to the least (detector.ts).
    */
   readonly timeoutMs: number
   readonly timeoutMaxMs: number

@@ -13,7 +13,7 @@ export interface StepOf<Message, TimerName extends string = string> {
   readonly context: Context
   readonly now: number
   readonly records: Map<string, Json | null>
-  /** Whether all records so far follow from a log that a majority holds. */
+  /** Whether all records so far may be written later (W9). */
   mayWait: boolean
   readonly effects: Effect<Message>[]
   readonly timers: SetTimers<TimerName>
@@ -59,7 +59,7 @@ export function save(step: Saving, key: string, value: object | null): void {
   step.records.set(key, value as Json | null)
 }
 
-/** The same for what follows from a log that a majority holds: it may be written later, or again. */
+/** The same for what may be written later, or again: mostly what follows from a log of a majority (W9). */
 export function saveLater(step: Saving, key: string, value: object | null): void {
   step.records.set(key, value as Json | null)
 }

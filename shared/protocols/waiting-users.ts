@@ -44,11 +44,15 @@ export function sortWaiters(waiters: Waiter[]): void {
 
 // ---------------------------------------------------------------- coming
 
-/** The user waits from now on, or a little longer if it waits already. `rest` is what the protocol adds. */
+/**
+ * The user waits from now on, or a little longer if it waits already. `rest` is what the protocol adds. Who
+ * has come may be written later (`write`, W9) if nobody is told of it: a user that is lost asks again.
+ */
 export function joinQueue<Kind extends Waiter>(
   step: WaitingStep<Kind>,
   event: Event<'try'>,
   rest: Omit<Kind, keyof Waiter>,
+  write: typeof save = save,
 ): void {
   const { user, ttlMs, waitMs } = event
   const { waiters } = step.localQueue
@@ -60,7 +64,7 @@ export function joinQueue<Kind extends Waiter>(
   const waitUntil = waitMs === undefined ? null : step.now + waitMs
   const waiter = { number, user, ttlMs, waitUntil, ...rest } as Kind
   waiters.push(waiter)
-  save(step, waiterKey(waiter), waiter)
+  write(step, waiterKey(waiter), waiter)
   setWaitTimer(step)
 }
 

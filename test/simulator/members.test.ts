@@ -39,6 +39,11 @@ describe.each(CHANGING_PROTOCOLS)('changes of the members of %s', protocol => {
   })
 })
 
+it('regression: one that missed two changes asks those that it is sent on to (M10)', () => {
+  const { violation } = runSeed({ ...CHANGING, protocol: 'wme-1', participants: 5 }, 4_002_026)
+  expect(violation).toBeNull()
+})
+
 describe('a protocol that changes members wrongly', () => {
   type Effects = Effect<WmeMessage>[]
 
@@ -48,7 +53,7 @@ describe('a protocol that changes members wrongly', () => {
     const step: typeof subject.protocol.step = (context, state, input) =>
       change(subject.protocol.step(context, state, input), state)
     const broken = { ...subject, protocol: { ...subject.protocol, step } }
-    for (let seed = 1; seed <= 10; seed++) {
+    for (let seed = 1; seed <= 60; seed++) {
       const { violation } = runSubject(broken, CHANGING, seed, null)
       if (violation !== null) return violation.rule
     }

@@ -59,9 +59,12 @@ export function isSet(born: Born, ofSet: OfSet, { id, members }: MemberChange): 
 export const isCurrent = (born: Born, ofSet: OfSet, change: MemberChange): boolean =>
   change.base === configIn(ofSet) && !isInForce(born, ofSet, change)
 
-/** By what it asks for, or by its name: what is done need not be done again. */
-export const isInForce = (born: Born, ofSet: OfSet, { id, members }: MemberChange): boolean =>
-  ofSet.set?.change === id || areSame(members, addressesIn(born, ofSet))
+/**
+ * By its name, or by what it asks for: what is done need not be done again. If it was made for a set that is
+ * not known here, the same members may have been replaced since.
+ */
+export const isInForce = (born: Born, ofSet: OfSet, { id, base, members }: MemberChange): boolean =>
+  ofSet.set?.change === id || (base <= configIn(ofSet) && areSame(members, addressesIn(born, ofSet)))
 
 export const newcomersOf = (born: Born, ofSet: OfSet, { members }: MemberChange): ParticipantId[] =>
   Object.keys(members)

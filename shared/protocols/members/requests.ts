@@ -15,7 +15,7 @@ import {
   type ReadyChange,
   type RequestedChange,
 } from './changes.ts'
-import { configIn, type OfSet, presentIn, sayMembers } from './sets.ts'
+import { areSame, configIn, isIn, type OfSet, presentIn, sayMembers } from './sets.ts'
 
 /** After so many invitations without an answer an operator is told that a newcomer cannot be reached. */
 export const MAX_INVITATIONS = 40
@@ -36,6 +36,8 @@ export interface ChangeRules<Step> {
   ofSet(step: Step): OfSet
   /** Whether this participant may invite others. */
   isMember(step: Step): boolean
+  /** Whether a member of the present set has to come back before a change can name it (R16). */
+  isAway?(step: Step, member: ParticipantId): boolean
   invite(step: Step, newcomer: ParticipantId): void
   /** There is something new to make known. */
   restartRepeats(step: Step): void
@@ -54,22 +56,45 @@ export function createChangeRequests<Step extends ChangingStep>(rules: ChangeRul
   const isOpen = (step: Step, change: MemberChange): boolean =>
     isCurrent(step.context.config, rules.ofSet(step), change)
 
-  const absent = (step: Step, change: RequestedChange): ParticipantId[] =>
-    absentOf(step.context.config, rules.ofSet(step), change)
+  function absent(step: Step, change: RequestedChange): ParticipantId[] {
+    const { config } = step.context
+    const ofSet = rules.ofSet(step)
+    const isAway = (member: ParticipantId) => isIn(config, ofSet, member) && rules.isAway?.(step, member)
+    return [...absentOf(config, ofSet, change), ...Object.keys(change.members).map(Number).filter(isAway)]
+  }
 
   function onChangeMembers(step: Step, event: ChangeEvent): void {
     const { soft } = step.state
     const { request, id, base, members } = event
     if (soft.changes.some(change => change.request === request)) return
-    if (soft.changes.length >= step.context.config.limits.waiters)
-      return refuseChange(step, event, { code: 'too-many-waiters' })
     const change: RequestedChange = { request, id, base, members, primed: {}, invitations: 0 }
     if (isOpen(step, change) && !isSet(step.context.config, rules.ofSet(step), change))
       return refuseChange(step, event, { code: 'no-such-members' })
-    soft.changes.push(change)
+    if (!takePlace(step, change)) return refuseChange(step, event, { code: 'too-many-waiters' })
     if (!rules.isMember(step) || !isOpen(step, change)) return
     rules.restartRepeats(step)
     invite(step, change)
+  }
+
+  /**
+   * A change that cannot be made may be asked for again and again, by operators that have long gone. If there
+   * is no room, the earliest request for a change that a later one asks for as well gives way, so that every
+   * change is wanted as before.
+   */
+  function takePlace(step: Step, change: RequestedChange): boolean {
+    const { soft } = step.state
+    const all = [...soft.changes, change]
+    if (all.length > step.context.config.limits.waiters) {
+      const laterOf = (one: RequestedChange) => all.findLast(other => isSameChange(one, other))!
+      const earliest = all.find(one => laterOf(one) !== one)
+      if (earliest === undefined) return false
+      const { primed } = laterOf(earliest)
+      Object.assign(primed, { ...earliest.primed, ...primed })
+      all.splice(all.indexOf(earliest), 1)
+      refuseChange(step, earliest, { code: 'too-many-waiters' })
+    }
+    soft.changes = all
+    return true
   }
 
   function invite(step: Step, change: RequestedChange): void {
@@ -171,6 +196,9 @@ export function createChangeRequests<Step extends ChangingStep>(rules: ChangeRul
     settleChanges,
   }
 }
+
+const isSameChange = (one: MemberChange, other: MemberChange): boolean =>
+  one.id === other.id && one.base === other.base && areSame(one.members, other.members)
 
 const readyOf = ({ id, base, members, primed }: RequestedChange): ReadyChange => ({
   id,

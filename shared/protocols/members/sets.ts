@@ -33,8 +33,17 @@ export function membersIn({ participants }: Born, { set }: OfSet): readonly Part
 }
 
 /** Where each member is. Those that the lock was born with are where the configuration says. */
-export function addressesIn(born: Born, { set }: OfSet): Members {
-  return set?.members ?? Object.fromEntries(membersIn(born, {}).map(member => [member, '']))
+export const addressesIn = ({ participants }: Born, { set }: OfSet): Members =>
+  set?.members ?? membersAtBirth(participants)
+
+/** By their number. Asked for after every step, and always the same. */
+const KNOWN_AT_BIRTH: Members[] = []
+
+function membersAtBirth(participants: number): Members {
+  KNOWN_AT_BIRTH[participants] ??= Object.freeze(
+    Object.fromEntries(membersIn({ participants }, {}).map(member => [member, ''])),
+  )
+  return KNOWN_AT_BIRTH[participants]
 }
 
 export const isIn = ({ participants }: Born, { set }: OfSet, participant: ParticipantId): boolean =>

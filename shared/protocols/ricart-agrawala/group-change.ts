@@ -58,7 +58,7 @@ export function beginChange(step: Step, change: Change): void {
   durable.sponsoring = { change, group, ...(isNewcomer && { isNewcomer }) }
   save(step, 'sponsoring', durable.sponsoring)
   // A node that takes itself out is in its own group until the others have acknowledged.
-  if (subjectOf(change) !== step.self) setGroup(step, group)
+  if (!isDeparting(step, change)) setGroup(step, group)
   soft.acknowledged = {}
   soft.joiners = []
   soft.welcomes = 0
@@ -158,12 +158,18 @@ function only<Value>(
   return Object.fromEntries(Object.entries(table).filter(([member]) => addresses[member] !== undefined))
 }
 
-/** The members that have not acknowledged, without the subject, which is told last. */
-function unacknowledged(step: Step): ParticipantId[] {
+/** The members that have to know of the change, without the subject, which is told last. */
+function concerned(step: Step): ParticipantId[] {
   const { durable, soft } = step.state
   const subject = durable.sponsoring === null ? null : subjectOf(durable.sponsoring.change)
-  return others(step).filter(peer => peer !== subject && !soft.acknowledged[peer] && !soft.dead[peer])
+  return others(step).filter(peer => peer !== subject && !soft.dead[peer])
 }
+
+const unacknowledged = (step: Step): ParticipantId[] =>
+  concerned(step).filter(peer => !step.state.soft.acknowledged[peer])
+
+/** Whether this node takes itself out. The others may go on without it before it knows that it is out. */
+const isDeparting = (step: Step, change: Change): boolean => subjectOf(change) === step.self
 
 /** The nodes that the sponsor waits to hear from. */
 export function awaitedBySponsor(step: Step): ParticipantId[] {
@@ -180,7 +186,9 @@ export function sendChange(step: Step): void {
   if (sponsoring === null) return
   const { change, group } = sponsoring
   const open = unacknowledged(step)
-  for (const peer of open) send(step, peer, { type: 'change', group })
+  // Those that have acknowledged may know by now that some of the others are not needed (R17).
+  const asked = isDeparting(step, change) ? concerned(step) : open
+  for (const peer of asked) send(step, peer, { type: 'change', group })
   if (open.length > 0) return
   if (change.type !== 'add') return
   const { participant, incarnation } = change
@@ -190,13 +198,26 @@ export function sendChange(step: Step): void {
 /** "Ask all other nodes for their Highest_Sequence_Number and use the largest" (7.2.3). */
 export function onChangeAck(step: Step, from: ParticipantId, message: ChangeAckMessage): void {
   const { durable, soft } = step.state
-  if (durable.sponsoring?.group.number !== message.number || soft.acknowledged[from]) return
+  const { sponsoring } = durable
+  if (sponsoring?.group.number !== message.number) return
+  const { later } = message
+  if (later !== undefined && isDeparting(step, sponsoring.change)) dispenseWithOthers(step, later)
+  else if (soft.acknowledged[from]) return
   soft.acknowledged[from] = true
   if (message.joining !== null) soft.joiners.push({ type: 'add', participant: from, ...message.joining })
   noteHighest(step, message.highest)
   if (unacknowledged(step).length > 0) return
   restartRepeats(step)
   if (!concludeChange(step)) sendChange(step)
+}
+
+/**
+ * R17: a node that takes itself out needs no answer of those that are not in a later group. Whoever has left
+ * since then was inside after it, and knew that it is out; whoever was declared dead comes back with a group
+ * that is without it. They may be switched off.
+ */
+function dispenseWithOthers(step: Step, later: readonly ParticipantId[]): void {
+  for (const peer of others(step)) if (!later.includes(peer)) step.state.soft.acknowledged[peer] = true
 }
 
 /**
@@ -221,7 +242,7 @@ export function concludeChange(step: Step): boolean {
     return true
   }
   if (type === 'add' && !step.state.soft.dead[participant]) return false
-  if (participant === step.self) {
+  if (isDeparting(step, change)) {
     departOrStay(step)
     return true
   }
@@ -264,7 +285,7 @@ export function loseNewcomer(step: Step): void {
 /**
  * A member that has a later group acknowledges, too. That happens if a node takes itself out: a member that
  * has heard of it goes on without the leaver and may be the next sponsor while others have not heard of it
- * yet. The later group is without the leaver as well.
+ * yet. The later group is without the leaver as well, and the leaver learns who is in it (R17).
  */
 export function onChange(step: Step, from: ParticipantId, { group }: ChangeMessage): void {
   const { durable } = step.state
@@ -274,5 +295,6 @@ export function onChange(step: Step, from: ParticipantId, { group }: ChangeMessa
   // A node that left a later group and is on its way back has lost nothing: it must not be taken in by a node
   // that is out itself.
   const joining = number > durable.group.number ? joiningOf(step) : null
-  send(step, from, { type: 'change-ack', number, highest: durable.highest.request, joining })
+  const later = number < durable.group.number && { later: Object.keys(durable.group.members).map(Number) }
+  send(step, from, { type: 'change-ack', number, highest: durable.highest.request, joining, ...later })
 }

@@ -1,7 +1,8 @@
 /**
- * Operators change the members (rules R9 to R14): any set of them in place of the present one. The paper
+ * Operators change the members (rules R9 to R18): any set of them in place of the present one. The paper
  * changes one node at a time, so the set is written down first, and the group follows it.
- *   1. The node that was asked calls the newcomers, and goes on when all have answered.
+ *   1. The node that was asked calls the newcomers, and goes on when all have answered. Members that have
+ *      left, or were declared dead, come back first (R16).
  *   2. As a sponsor, inside, it makes the new set a part of the group. Of two nodes that were asked for
  *      different changes the first one inside wins; the change of the other was made for another set.
  *   3. It calls the newcomers again. Each of them comes in as in 7.2, one after the other.
@@ -31,9 +32,11 @@ export const { settleChanges, wanted, unready, noteNewcomer, repeatInvitations, 
   createChangeRequests<Step>({
     ofSet: ({ state }) => state.durable.group,
     isMember: isActive,
-    invite: (step, newcomer) => send(step, newcomer, { type: 'invite', members: numbersOf(step) }),
+    isAway: ({ state }, member) => state.durable.group.members[member] === undefined,
+    invite: sendInvite,
     restartRepeats: step => restartCalls(step),
-    isHandedOver: ({ state }) => isHandedOverIn(state.durable),
+    // A node that is not in the group may not have heard of the last changes.
+    isHandedOver: step => isActive(step) && isHandedOverIn(step.state.durable),
     refusal(step, { id }) {
       const { group, membership } = step.state.durable
       if (membership.status === 'removed') return elsewhere(step)
@@ -47,6 +50,11 @@ export const { settleChanges, wanted, unready, noteNewcomer, repeatInvitations, 
 export function onChange(step: Step, event: Extract<UserInput, { type: 'change-members' }>): void {
   if (!mayGroupChange(step)) refuseToChange(step, event)
   else onChangeMembers(step, event)
+}
+
+function sendInvite(step: Step, newcomer: ParticipantId): void {
+  const { number } = step.state.durable.group
+  send(step, newcomer, { type: 'invite', members: numbersOf(step), number })
 }
 
 const numbersOf = ({ state }: Step): ParticipantId[] => Object.keys(state.durable.group.members).map(Number)
@@ -69,12 +77,14 @@ export function elsewhere({ state, context }: Step): Refusal {
 export const isNamed = (step: Step, participant: ParticipantId, address: string): boolean =>
   addressesIn(step.context.config, step.state.durable.group)[participant] === address
 
-/** The newcomers that are not in the group yet. A member that has left by its own wish is none. */
+/**
+ * Those that are not in the group yet: newcomers, and members that have left since the change began (R16).
+ * Once all have been in, the change goes on without those that leave.
+ */
 function missing({ state, context }: Step): ParticipantId[] {
   const { group } = state.durable
-  const isKnown = (member: ParticipantId) =>
-    group.members[member] !== undefined || group.gone[member] !== undefined
-  return isReached(group) ? [] : membersIn(context.config, group).filter(member => !isKnown(member))
+  if (isReached(group) || group.set?.hasArrived === true) return []
+  return membersIn(context.config, group).filter(member => group.members[member] === undefined)
 }
 
 /** The nodes of the group that the set does not name. */
@@ -140,7 +150,7 @@ export function repeatCalls(step: Step): void {
   const absent = isCarrier(step) ? missing(step) : []
   if (absent.length === 0) return
   soft.calls = Math.min(soft.calls + 1, MAX_INVITATIONS)
-  for (const newcomer of absent) send(step, newcomer, { type: 'invite', members: numbersOf(step) })
+  for (const newcomer of absent) sendInvite(step, newcomer)
 }
 
 // ---------------------------------------------------------------- who has to go

@@ -85,6 +85,8 @@ export interface JoinMessage extends Joining {
 export interface InviteMessage {
   readonly type: 'invite'
   readonly members: readonly ParticipantId[]
+  /** The sender's group: a node that has left is called back only by a later one than it left (R16). */
+  readonly number: number
 }
 
 /** R10: the receiver is not among the members. A hint who is. */
@@ -105,6 +107,8 @@ export interface ChangeAckMessage {
   readonly highest: number
   /** Set if the sender is not in the group, but on its way in. */
   readonly joining: Joining | null
+  /** Who is in the sender's group, if that is a later one (R17). */
+  readonly later?: readonly ParticipantId[]
 }
 
 export interface Joining {

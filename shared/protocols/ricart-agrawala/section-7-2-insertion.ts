@@ -53,8 +53,11 @@ export function startJoining(step: Step, incarnation: number, request: string | 
   restartRepeats(step)
 }
 
-/** After so many calls a node that is no member, as far as it knows, waits until it is called. */
-const MAX_CALLS = 6
+/**
+ * After so many calls, and when it has asked all that it knows, a node that is no member, as far as it knows,
+ * waits until it is called. The word of one of them is not enough: that one may have left long ago (R18).
+ */
+const MIN_CALLS = 6
 
 /** Who the members are, as far as a node knows that is not in the group. */
 function known({ state }: Step): OfSet<GroupSet> {
@@ -67,7 +70,8 @@ function known({ state }: Step): OfSet<GroupSet> {
 export function isAsking(step: Step): boolean {
   const { config } = step.context
   if (step.state.durable.membership.status !== 'joining') return false
-  return mayBeMember(known(step), config) || step.state.soft.sponsorsTried < MAX_CALLS
+  if (mayBeMember(known(step), config)) return true
+  return step.state.soft.sponsorsTried < Math.max(MIN_CALLS, sponsorsOf(step).length)
 }
 
 /** Until all newcomers are in, those that are to go may have to stay (R12). */
@@ -89,10 +93,13 @@ function sendJoinTo(step: Step, sponsor: ParticipantId): void {
     send(step, sponsor, { type: 'join', ...joining, ...(address !== undefined && { address }) })
 }
 
-/** An operator wants this node to be a member. */
-export function onInvite(step: Step, from: ParticipantId, message: InviteMessage): void {
-  if (step.state.durable.membership.status === 'joining' && message.members.includes(from))
-    sendJoinTo(step, from)
+/** An operator wants this node to be a member, even if it has left by its own wish (R16). */
+export function onInvite(step: Step, from: ParticipantId, { members, number }: InviteMessage): void {
+  const { membership, group } = step.state.durable
+  if (!members.includes(from)) return
+  if (membership.status === 'left' && number > group.number)
+    setMembership(step, { status: 'joining', incarnation: nextIncarnation(step), request: null })
+  sendJoinTo(step, from)
 }
 
 /**
@@ -110,13 +117,17 @@ export function joiningOf(step: Step): Joining | null {
   return { incarnation: membership.incarnation, name: nameOf(step.context, step.self) }
 }
 
-/** Tries one participant after the other; one that is no member does not answer. */
-function nextSponsor(step: Step): ParticipantId | null {
+function sponsorsOf(step: Step): ParticipantId[] {
   const { set } = known(step)
   // As long as a set is not reached, those that were members before may be the only ones that are.
   const before = Object.keys({ ...set?.before, ...step.state.durable.group.members }).map(Number)
   const all = new Set([...membersIn(step.context.config, known(step)), ...before])
-  const sponsors = [...all].filter(member => member !== step.self)
+  return [...all].filter(member => member !== step.self)
+}
+
+/** Tries one participant after the other. */
+function nextSponsor(step: Step): ParticipantId | null {
+  const sponsors = sponsorsOf(step)
   if (sponsors.length === 0) return null
   return sponsors[step.state.soft.sponsorsTried++ % sponsors.length]!
 }
@@ -140,7 +151,8 @@ export function onWelcome(step: Step, from: ParticipantId, message: WelcomeMessa
 export function onJoin(step: Step, from: ParticipantId, message: JoinMessage): void {
   const { group, sponsoring, membership } = step.state.durable
   const { incarnation, name, address = '' } = message
-  if (membership.status === 'removed') return sendElsewhere(step, from)
+  // Whoever has left may be the only one that it knows.
+  if (membership.status === 'removed' || membership.status === 'left') return sendElsewhere(step, from)
   if (!isActive(step) || !mayGroupChange(step)) return
   // Nobody comes in whom no operator wants (R10).
   if (!isNamed(step, from, address)) return onStranger(step, from, address, incarnation)
@@ -176,11 +188,7 @@ export function onElsewhere(step: Step, message: ElsewhereMessage): void {
   if (configIn(message) < configIn(known(step))) return
   soft.hint = withSet(message.set)
   sayMembers(step, message, true)
-  if (mayBeMember(message, config)) return
-  if (config.self > highestIn(config, message)) {
-    soft.sponsorsTried = MAX_CALLS
-    return
-  }
+  if (mayBeMember(message, config) || config.self > highestIn(config, message)) return
   learnSet(step, message)
   becomeRemoved(step)
 }

@@ -8,7 +8,7 @@
  */
 
 import { isIn } from '../members/sets.ts'
-import type { UserInput } from '../protocol.ts'
+import type { ParticipantId, UserInput } from '../protocol.ts'
 import { refuse } from '../refusals.ts'
 import { addWish, dropWishes, endSponsoring, mayGroupChange } from './group.ts'
 import { becomeRemoved, isToGo, refuseOutside } from './members.ts'
@@ -51,17 +51,19 @@ function startLeaving(step: Step, request: string): void {
   setMembership(step, { status: 'leaving', incarnation: membership.incarnation, request })
 }
 
+/** Whether somebody stays; for one that has to go, somebody that the set names. */
+function isOneThere(step: Step): boolean {
+  const isNamed = (member: ParticipantId) => isIn(step.context.config, step.state.durable.group, member)
+  return isToGo(step) ? others(step).some(isNamed) : others(step).length > 0
+}
+
 /**
  * Called at the end of each step: of the nodes that leave at the same time, the last one stays; so does one
  * that has to go, as long as all that should stay have left.
  */
 export function stayIfAlone(step: Step): void {
-  const { membership, group } = step.state.durable
-  if (membership.status !== 'leaving') return
-  const isOneThere = isToGo(step)
-    ? others(step).some(member => isIn(step.context.config, group, member))
-    : others(step).length > 0
-  if (isOneThere) return
+  const { membership } = step.state.durable
+  if (membership.status !== 'leaving' || isOneThere(step)) return
   setMembership(step, { status: 'member', incarnation: membership.incarnation })
   if (membership.request !== null) refuse(step, membership.request, 'membership', { code: 'not-supported' })
 }
@@ -71,7 +73,7 @@ export function ownRemoval(step: Step): NodeChange | null {
   const { membership } = step.state.durable
   const { waiters, holders } = step.localQueue
   if (membership.status !== 'leaving' || waiters.length + holders.length > 0) return null
-  if (others(step).length === 0) return null
+  if (!isOneThere(step)) return null
   return { type: 'remove', participant: step.self, incarnation: membership.incarnation }
 }
 

@@ -10,7 +10,7 @@
  * would not know what the new ones have decided since.
  */
 import { growDetector } from '../../detector.ts'
-import { absentOf, isCurrent, isInForce, isSet } from '../members/changes.ts'
+import { absentOf, isCurrent, isInForce, isSet, newcomersOf } from '../members/changes.ts'
 import { createChangeRequests } from '../members/requests.ts'
 import { slots } from '../members/sets.ts'
 import type { ParticipantId } from '../protocol.ts'
@@ -28,21 +28,20 @@ import { type Step, save, send, setTimer } from './step.ts'
 /** A change may be impossible as long as somebody is away, so that the next ones are not kept waiting. */
 const MAX_WANTED = 4
 
-export const { onChangeMembers, settleChanges, noteNewcomer, repeatInvitations, ...requests } =
-  createChangeRequests<Step>({
-    ofSet: ({ state }) => state.durable.machine,
-    isMember: ({ state }) => state.durable.membership.status === 'member',
-    invite(step, newcomer) {
-      send(step, newcomer, { type: 'invite', decided: step.state.durable.machine.applied })
-    },
-    restartRepeats: step => restartCalls(step),
-    isHandedOver: step => isHandedOver(step),
-    refusal(step, change) {
-      const { machine, membership } = step.state.durable
-      const isOver = membership.status === 'removed' && !isInForce(step.context.config, machine, change)
-      return isOver ? elsewhere(step) : null
-    },
-  })
+export const { onChangeMembers, settleChanges, noteNewcomer, ...requests } = createChangeRequests<Step>({
+  ofSet: ({ state }) => state.durable.machine,
+  isMember: ({ state }) => state.durable.membership.status === 'member',
+  invite(step, newcomer) {
+    send(step, newcomer, { type: 'invite', decided: step.state.durable.machine.applied })
+  },
+  restartRepeats: step => restartCalls(step),
+  isHandedOver: step => isHandedOver(step),
+  refusal(step, change) {
+    const { machine, membership } = step.state.durable
+    const isOver = membership.status === 'removed' && !isInForce(step.context.config, machine, change)
+    return isOver ? elsewhere(step) : null
+  },
+})
 
 /** The commands that operators wait for here. They are soft state. */
 export function ownChanges(step: Step): MembersCommand[] {
@@ -64,6 +63,18 @@ export function announceChanges(step: Step): void {
 export function restartCalls(step: Step): void {
   step.state.soft.calls = 0
   setTimer(step, 'members', step.context.config.timing.repeatMs)
+}
+
+/**
+ * Those that are ready are called as well. They may be members by now, while everybody else that this
+ * participant knows of is gone: then nobody but them can tell it (rule M10).
+ */
+export function repeatInvitations(step: Step): void {
+  const { machine } = step.state.durable
+  const ready = requests.allWanted(step, step.context.config.limits.waiters)
+  const newcomers = new Set(ready.flatMap(change => newcomersOf(step.context.config, machine, change)))
+  for (const newcomer of newcomers) send(step, newcomer, { type: 'invite', decided: machine.applied })
+  requests.repeatInvitations(step)
 }
 
 // ---------------------------------------------------------------- the coordinator

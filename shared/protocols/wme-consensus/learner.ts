@@ -6,6 +6,7 @@
  *
  * A newcomer calls those that it knows of a few times, and then answers whoever speaks to it.
  */
+import { passOver } from '../asking.ts'
 import { addressesIn, configIn, isIn, membersIn, type OfSet, sayMembers, withSet } from '../members/sets.ts'
 import type { ParticipantId } from '../protocol.ts'
 import * as snapshots from '../snapshots.ts'
@@ -60,10 +61,13 @@ export function onMessageWhenJoining(step: Step, from: ParticipantId, message: C
   if (onHelp(step, from, message)) return becomePrimed(step, from, message, before)
   switch (message.type) {
     case 'elsewhere':
-      return onElsewhere(step, message)
+      return onElsewhere(step, from, message)
     case 'invite':
     case 'handover':
       return sendJoinTo(step, from)
+    case 'join':
+      // Another newcomer has nothing to help with, and would answer in turn.
+      return
     default:
       // All that it knows of may be gone by now, so it answers a stranger, and whoever has something new.
       if (!isIn(step.context.config, known(step), from) || isNews(step, message)) sendJoinTo(step, from)
@@ -157,7 +161,7 @@ function sendElsewhere(step: Step, to: ParticipantId): void {
 }
 
 /** Only a hint whom to ask: the log itself says who is a member. */
-export function onElsewhere(step: Step, message: ElsewhereMessage): void {
+export function onElsewhere(step: Step, from: ParticipantId, message: ElsewhereMessage): void {
   const { durable, soft } = step.state
   const { config } = step.context
   const { decided, set } = message
@@ -167,6 +171,8 @@ export function onElsewhere(step: Step, message: ElsewhereMessage): void {
     return
   }
   if (decided <= durable.machine.applied) return
+  // Whoever was asked and sends this participant on has answered: the next one can be asked (rule M10).
+  if (soft.asking === from) passOver(soft)
   const others = membersIn(config, message).filter(member => member !== config.self)
   // One after the other, if they do not answer.
   const next = others.find(member => !soft.unanswered.includes(member)) ?? others[0]

@@ -13,7 +13,7 @@ import { baseOf, isCoordinator, lengthOf } from './log.ts'
 import { coordinatorOf, isAlone, membersOf, peersOf } from './members.ts'
 import { sayStillWaiting, sendRequest } from './requests.ts'
 import { type Step, send } from './step.ts'
-import { isQueued, isWaiting } from './waiting.ts'
+import { isAskedFor, isQueued, isWaiting } from './waiting.ts'
 
 export function armRepeatTimer(step: Step): void {
   const isWanted = isUnanswered(step)
@@ -33,9 +33,10 @@ function isUnanswered(step: Step): boolean {
   return laggards(step).length > 0 || isUncertain(step)
 }
 
-/** Whether somebody waits, here or, as the coordinator knows, elsewhere. */
+/** Whether somebody waits here, or elsewhere and this participant is, or is to be, the coordinator. */
 function isWaitedFor(step: Step): boolean {
-  return isWaiting(step) || (isCoordinator(step) && step.state.soft.requested.length > 0)
+  if (isWaiting(step)) return true
+  return isAskedFor(step) && (isCoordinator(step) || step.state.soft.candidacy !== null)
 }
 
 /** The coordinator makes sure that all accept what it has proposed. */

@@ -12,12 +12,14 @@ import { slots } from '../members/sets.ts'
 import type { ParticipantId } from '../protocol.ts'
 import { startBallot } from './candidacy.ts'
 import { noteHeard } from './change-of-members.ts'
+import type { Command } from './commands.ts'
+import { ownCommands } from './instances.ts'
 import { promise } from './log.ts'
 import { coordinatorOf, isMember, majorityOf, membersOf, peersOf } from './members.ts'
 import type { AliveMessage, InquiryMessage, InquiryReplyMessage, PingMessage } from './messages.ts'
 import { position, sendAlive, sendPing } from './ping.ts'
 import { passOn } from './requests.ts'
-import type { Round } from './state.ts'
+import type { Holder, Round } from './state.ts'
 import { askForCatchUp, cancelTimer, nextRound, type Step, send, setTimer, submitEjection } from './step.ts'
 import { isQueued, isWaiting, isWaitingElsewhere } from './waiting.ts'
 
@@ -26,17 +28,29 @@ const LATE = 1 / 4
 
 // ---------------------------------------------------------------- watching
 
-/** The peers without which what is waited for here, or elsewhere, does not come. */
-function peersFor(step: Step, isWaiting: boolean, isQueued: boolean): ParticipantId[] {
+/**
+ * The peers without which what is waited for here, or elsewhere, does not come. The holder is one as soon as
+ * somebody asks for the lock, so that a coordinator that holds it falls silent once for both.
+ */
+function peersFor(step: Step, isWaiting: boolean, wantsLock: boolean): ParticipantId[] {
   const { machine } = step.state.durable
   if (!isWaiting) return []
   const needed = new Set([coordinatorOf(step)])
-  if (machine.holder !== null && isQueued) needed.add(machine.holder.participant)
+  if (machine.holder !== null && wantsLock) needed.add(machine.holder.participant)
   needed.delete(step.context.config.self)
   return [...needed]
 }
 
-const neededPeers = (step: Step): ParticipantId[] => peersFor(step, isWaiting(step), isQueued(step))
+const asksForLock = (commands: readonly Command[]): boolean => commands.some(({ kind }) => kind === 'enter')
+
+const neededPeers = (step: Step): ParticipantId[] =>
+  peersFor(step, isWaiting(step), isQueued(step) || asksForLock(ownCommands(step)))
+
+function peersNeededElsewhere(step: Step): ParticipantId[] {
+  const { durable, soft } = step.state
+  const wantsLock = durable.machine.queue.length > 0 || asksForLock(soft.requested)
+  return peersFor(step, isWaitingElsewhere(step), wantsLock)
+}
 
 /**
  * Called at the end of each step: peers are watched exactly while they are needed, here or by a participant
@@ -44,10 +58,9 @@ const neededPeers = (step: Step): ParticipantId[] => peersFor(step, isWaiting(st
  * silent one finds it already known.
  */
 export function updateWatch(step: Step): void {
-  const { durable, soft } = step.state
+  const { soft } = step.state
   const needed = neededPeers(step)
-  const isQueueLong = durable.machine.queue.length > 0
-  const elsewhere = peersFor(step, isWaitingElsewhere(step), isQueueLong)
+  const elsewhere = peersNeededElsewhere(step)
   for (const about of Object.keys(soft.voters)) if (!isMember(step, Number(about))) delete soft.voters[about]
   const watched = [...new Set([...needed, ...elsewhere, ...Object.keys(soft.voters).map(Number)])]
   const fresh = watched.filter(peer => !soft.watched.includes(peer))
@@ -61,8 +74,16 @@ export function updateWatch(step: Step): void {
   for (const about of Object.keys(soft.inquiries)) {
     if (!needed.includes(Number(about))) delete soft.inquiries[about]
   }
+  askAboutSilentHolder(step)
   if (watched.length === 0) cancelTimer(step, 'heartbeat')
   else if (fresh.length > 0 || !soft.timers.heartbeat) hastenHeartbeat(step)
+}
+
+/** The holder fell silent before the request was decided, and now the answers of the others eject it. */
+function askAboutSilentHolder(step: Step): void {
+  const { silent, inquiries } = step.state.soft
+  const about = holderToEject(step)?.participant
+  if (about !== undefined && silent.includes(about) && inquiries[about] === undefined) inquire(step, about)
 }
 
 /** One timer serves all: it fires when the first of the watched peers is to be pinged. */
@@ -198,16 +219,23 @@ function agree(step: Step, voter: ParticipantId, about: ParticipantId, round: Ro
 }
 
 export function onInquiryReply(step: Step, from: ParticipantId, message: InquiryReplyMessage): void {
-  const { durable, soft } = step.state
+  const { soft } = step.state
   const { about, round } = message
   const inquiry = soft.inquiries[about]
   if (inquiry?.round !== round) return
   inquiry.agreed[from] = true
   if (membersOf(step).filter(member => inquiry.agreed[member]).length < majorityOf(step)) return
   delete soft.inquiries[about]
-  const { holder } = durable.machine
-  // What is submitted already is repeated in its own time.
-  if (holder?.participant === about && isQueued(step) && soft.ejection?.fence !== holder.fence)
+  const holder = holderToEject(step)
+  if (holder?.participant === about)
     submitEjection(step, { kind: 'eject', fence: holder.fence, reason: 'suspected' })
   if (coordinatorOf(step) === about) startBallot(step)
+}
+
+/** Whom this participant waits for. What is submitted already is repeated in its own time. */
+function holderToEject(step: Step): Holder | null {
+  const { durable, soft } = step.state
+  const { holder } = durable.machine
+  if (holder === null || !isQueued(step) || soft.ejection?.fence === holder.fence) return null
+  return holder.participant === step.context.config.self ? null : holder
 }

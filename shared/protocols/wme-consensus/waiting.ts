@@ -8,6 +8,10 @@ export const isQueued = (step: Step): boolean =>
 
 export const isWaiting = (step: Step): boolean => ownCommands(step).length > 0 || isQueued(step)
 
+/** Somebody has asked for a command that is not decided yet. */
+export const isAskedFor = ({ state: { soft } }: Step): boolean =>
+  soft.requested.length > 0 || soft.asked.length > 0
+
 /**
  * Another participant waits, for a decision or for the lock. It says so again and again; when it has stopped,
  * nobody is watched for its sake any longer (rule T4).

@@ -12,6 +12,8 @@
  *
  * `config.localHandoffs` has no meaning here: every entry is decided, and the queue is the same for all.
  */
+
+import { noteHeard } from '../../detector.ts'
 import { emptyReplica } from '../../resource/replica.ts'
 import { dispatch, type Handlers } from '../dispatch.ts'
 import { saveCells } from '../guarded/replica-records.ts'
@@ -40,7 +42,7 @@ import { beginStep, type Step, save, takeEffects } from './step.ts'
 import * as suspicion from './suspicion.ts'
 import * as users from './users.ts'
 import { view } from './view.ts'
-import { isWaiting } from './waiting.ts'
+import { isAskedFor, isWaiting } from './waiting.ts'
 
 export const wmeConsensus: Protocol<ConsensusState, ConsensusMessage> = {
   name: 'wme-consensus',
@@ -48,6 +50,7 @@ export const wmeConsensus: Protocol<ConsensusState, ConsensusMessage> = {
   step(context: Context, state: ConsensusState, input: Input<ConsensusMessage>): Effect<ConsensusMessage>[] {
     const step = beginStep(context, state, input.now)
     dispatch(handlers, step, input)
+    if (input.type === 'message') noteHeard(state.soft.detector, input.from, input.now)
     if (isMember(step)) finish(step)
     handover.dropData(step)
     changes.settleChanges(step)
@@ -67,7 +70,6 @@ const isMember = (step: Step): boolean => step.state.durable.membership.status =
  * are set.
  */
 function finish(step: Step): void {
-  const { soft } = step.state
   // A participant that is a majority by itself decides at once, and goes on from there.
   do {
     requests.forgetDecided(step)
@@ -75,7 +77,7 @@ function finish(step: Step): void {
     reads.proceedReads(step)
     changes.followChanges(step)
     // A ballot of the members before is none of the new ones (rule P6).
-    if (step.hasNewSet || isWaiting(step) || soft.requested.length > 0) candidacy.resumeCandidacy(step)
+    if (step.hasNewSet || isWaiting(step) || isAskedFor(step)) candidacy.resumeCandidacy(step)
     candidacy.concludeCandidacy(step)
   } while (instances.proposeAwaited(step))
   operators.settleEjects(step)
@@ -137,7 +139,7 @@ function onMessage(step: Step, from: ParticipantId, message: ConsensusMessage): 
     case 'join':
       return learner.onJoin(step, from, message)
     case 'elsewhere':
-      return learner.onElsewhere(step, message)
+      return learner.onElsewhere(step, from, message)
     case 'handover':
       return handover.onHandover(step, from, message)
     case 'catch-up-request':

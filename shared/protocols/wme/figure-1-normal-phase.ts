@@ -20,7 +20,7 @@ import { noteNeedElsewhere } from './needs-owner.ts'
 import { restartRepeats } from './repeat.ts'
 import { noteAcknowledged } from './round-trips.ts'
 import type { Entry, GrantEntry, Request } from './state.ts'
-import { askForCatchUp, assert, broadcast, changeStub, type Step } from './step.ts'
+import { askForCatchUp, assert, broadcast, changeStub, type Step, saveLater } from './step.ts'
 
 type UserEvent<Type extends UserInput['type']> = Extract<UserInput, { type: Type }>
 
@@ -36,7 +36,7 @@ export function onTry(step: Step, event: UserEvent<'try'>): void {
   if (stub.grant?.user === event.user && inCriticalSection(stub.phase) && !isLeaving) {
     return emitCrit(step, stub.grant.sequence <= step.state.soft.committed)
   }
-  joinQueue(step, event, { confirm: event.confirm ?? false })
+  joinQueue(step, event, { confirm: event.confirm ?? false }, saveLater)
 }
 
 /**

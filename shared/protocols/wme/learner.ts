@@ -9,6 +9,7 @@
  * and answers whoever speaks to it: those that need it do.
  */
 
+import { passOver } from '../asking.ts'
 import type { Incarnations } from '../members/changes.ts'
 import { isIn, isSelfIn, membersIn, type OfSet, sayMembers, withSet } from '../members/sets.ts'
 import type { ParticipantId } from '../protocol.ts'
@@ -80,7 +81,7 @@ export function sendElsewhere(step: Step, to: ParticipantId): void {
 }
 
 /** Only a hint whom to ask: the state itself says who is a member. */
-export function onElsewhere(step: Step, message: ElsewhereMessage): void {
+export function onElsewhere(step: Step, from: ParticipantId, message: ElsewhereMessage): void {
   const { durable, soft } = step.state
   const { epoch, set } = message
   sayMembers(step, message, true)
@@ -89,6 +90,8 @@ export function onElsewhere(step: Step, message: ElsewhereMessage): void {
     return
   }
   if (epoch <= durable.epoch.epoch) return
+  // Whoever was asked and sends this participant on has answered: the next one can be asked (rule M10).
+  if (soft.asking === from) passOver(soft)
   const members = membersIn(step.context.config, message)
   const others = members.filter(member => member !== step.context.config.self)
   // One after the other, if they do not answer.

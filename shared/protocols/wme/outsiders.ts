@@ -16,7 +16,7 @@ export function onMessageWhenJoining(step: Step, from: ParticipantId, message: W
   if (isHelp(message)) return onHelp(step, from, message)
   switch (message.type) {
     case 'elsewhere':
-      return learner.onElsewhere(step, message)
+      return learner.onElsewhere(step, from, message)
     case 'invite':
     case 'handover':
       return learner.sendJoinTo(step, from)

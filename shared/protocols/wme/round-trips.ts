@@ -2,6 +2,7 @@
  * Which participants are quick: the time from sending entries to their acknowledgement, measured by the
  * owner. It is soft state, and a hint: whom it names decides who is asked first, never what is committed.
  */
+import { noteUsual } from '../../detector.ts'
 import type { ParticipantId } from '../protocol.ts'
 import { lengthOf } from './log.ts'
 import { majorityOf, peersOf } from './members.ts'
@@ -55,6 +56,7 @@ export function noteAcknowledged(step: Step, peer: ParticipantId, length: number
   const took = Math.max(0, step.now - awaited.since)
   const usual = soft.roundTrips[peer] ?? took
   soft.roundTrips[peer] = usual + (took - usual) * WEIGHT
+  noteUsual(soft.detector, peer, soft.roundTrips[peer])
   soft.awaited[peer] = null
 }
 

@@ -6,6 +6,7 @@
  * (paxos.ts), the use of the failure detector (pre-vote.ts), reliable channels (repeat.ts, catch-up.ts),
  * processes that never come back (records.ts, membership.ts), one user per stub (users.ts, grants.ts).
  */
+import { noteHeard } from '../../detector.ts'
 import { dispatch, type Handlers } from '../dispatch.ts'
 import type { Context, Effect, Input, ParticipantId, Protocol, Refusal, UserInput } from '../protocol.ts'
 import { NOT_A_MEMBER, refuseUnsupported } from '../refusals.ts'
@@ -51,6 +52,7 @@ function createWme(variant: Acknowledgement): Protocol<WmeState, WmeMessage> {
       // Nothing may be sent that the seal forbids: in answer to a message, the handlers decide (rule M7).
       if (input.type === 'timer') changes.endEpochForChange(step)
       dispatch(handlers, step, input)
+      if (input.type === 'message') noteHeard(state.soft.detector, input.from, input.now)
       if (input.type === 'user') changes.endEpochForChange(step)
       finish(step)
       return takeEffects(step)
@@ -116,7 +118,7 @@ function onMessage(step: Step, from: ParticipantId, message: WmeMessage): void {
     case 'join':
       return membership.onJoin(step, from, message)
     case 'elsewhere':
-      return learner.onElsewhere(step, message)
+      return learner.onElsewhere(step, from, message)
     case 'handover':
       return handover.onHandover(step, from, message)
     case 'catch-up-request':

@@ -48,4 +48,15 @@ describe.each(['wme-2', 'wme-consensus'] as const)('%s', name => {
     expect(times[7]).toBeLessThan(3 * DEFAULT_TIMING.timeoutMinMs)
     expect(times[14]).toBeLessThan(DEFAULT_TIMING.timeoutMs)
   })
+
+  it('and if somebody asks only after the freeze, at a participant that never had the lock', () => {
+    const times = Array.from({ length: 15 }, (_, index) => {
+      const hour = createHour('one machine', [1], index + 1)
+      hour.runFor(20_000)
+      return hour.freezeHolder(2)
+    }).sort((one, other) => one - other)
+    // Half of the least time-out until the first ping, and a quarter of the configured one for its answer.
+    expect(times[7]).toBeLessThan(3 * DEFAULT_TIMING.timeoutMinMs)
+    expect(times[14]).toBeLessThan(DEFAULT_TIMING.timeoutMs)
+  })
 })

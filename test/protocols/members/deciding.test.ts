@@ -180,6 +180,20 @@ describe.each(protocols)('deciding the members %s', (_name, protocol) => {
     expect(membersAt(cluster, 1)).toEqual([1, 2])
   })
 
+  it('M10 one that is sent on by whoever it asked asks there at once', () => {
+    const cluster = createCluster(protocol)
+    enter(cluster, 1, 'a')
+    const envelope = cluster.sent[0]!.message
+    cluster.take(() => true)
+    const sendOn = (by: number, epoch: number, member: number) => {
+      const set = { members: setOf(member), config: epoch, highest: member, change: `c${epoch}` }
+      cluster.hand({ from: by, to: 1, message: { ...envelope, body: { type: 'elsewhere', epoch, set } } })
+      return cluster.take(from(1)).map(({ to, message }) => [to, message.body.type])
+    }
+    expect(sendOn(2, 1, 4)).toEqual([[4, 'catch-up-request']])
+    expect(sendOn(4, 2, 5)).toEqual([[5, 'catch-up-request']])
+  })
+
   it('M6 another machine that says the same number is a stranger', () => {
     const cluster = createCluster(protocol)
     addMachines(cluster, 1)
@@ -245,6 +259,18 @@ describe.each(protocols)('deciding the members %s', (_name, protocol) => {
     change(cluster, 2, 'Z', setOf(1, 2, 4), 0, 'by content')
     expect(doneAt(cluster, 2)).toEqual(['by name', 'by content'])
     expect(epochOf(cluster, 1)).toBe(1)
+  })
+
+  it('M7 whoever has not heard of the set that a change replaces does not call it done', () => {
+    const cluster = createCluster(protocol)
+    addMachines(cluster, 1)
+    changeTo(cluster, 1, 'A', setOf(1, 2))
+    changeTo(cluster, 1, 'B', setOf(1, 2, 4), 1)
+    // The last set that participant 3 knows is the one that is wanted again.
+    change(cluster, 3, 'C', setOf(1, 2), 2)
+    expect(doneAt(cluster, 3)).toEqual([])
+    expect(refusalsAt(cluster, 3)).toMatchObject([{ code: 'elsewhere' }])
+    changeTo(cluster, 1, 'C', setOf(1, 2), 2)
   })
 
   it('M7 of two changes at once one is done, and the other is told who the members are', () => {

@@ -1,38 +1,18 @@
 /** Operators change the members (rules R9 to R14), with the run that each rule forbids. */
 import { describe, expect, it } from 'vitest'
-import type { Emitted } from '../../../shared/protocols/protocol.ts'
-import { eventsOf } from '../scenes.ts'
-import { Cluster } from './cluster.ts'
 import { along, from, ofType, to } from './matchers.ts'
-
-const CHANGE_MS = 20_000
-/** Longer than a newcomer is called in vain. */
-const PATIENCE_MS = 600_000
-
-function create(participants = 3, machines = 1): Cluster {
-  const cluster = new Cluster({ participants, localHandoffs: 0 })
-  for (let added = 0; added < machines; added++) cluster.add()
-  cluster.run(1_000)
-  return cluster
-}
-
-const groupOf = (cluster: Cluster, node: number): number[] =>
-  Object.keys(cluster.state(node).durable.group.members).map(Number)
-
-const setOf = (cluster: Cluster, node: number): number[] =>
-  Object.keys(cluster.view(node).members!.members).map(Number)
-
-const statusOf = (cluster: Cluster, node: number): string => cluster.state(node).durable.membership.status
-
-const doneAt = (cluster: Cluster, node: number): string[] =>
-  eventsOf(cluster, node, 'members-changed').map(({ request }) => request)
-
-const refusals = (events: readonly Emitted[]) =>
-  events.flatMap(event => (event.type === 'refused' ? [event.refusal] : []))
-
-const refusalsAt = (cluster: Cluster, node: number) => refusals(eventsOf(cluster, node, 'refused'))
-
-const configOf = (cluster: Cluster, node: number): number => cluster.view(node).members!.configuration
+import {
+  CHANGE_MS,
+  configOf,
+  create,
+  doneAt,
+  groupOf,
+  PATIENCE_MS,
+  refusals,
+  refusalsAt,
+  setOf,
+  statusOf,
+} from './member-scenes.ts'
 
 describe('R9: the set changes inside, and all members acknowledge it', () => {
   it('while a user is inside, nothing changes', () => {
@@ -125,35 +105,6 @@ describe('R10: nobody comes in whom no operator wants, and a number is used once
     cluster.hand({ from: 4, to: 1, message: { ...join!.message, body } })
     expect(cluster.state(1).soft.wishes).toEqual([])
     expect(cluster.take(to(4)).map(({ message }) => message.body.type)).toEqual(['elsewhere'])
-  })
-
-  it('a node that leaves by its own wish stays a member of the set, and comes back', () => {
-    const cluster = create()
-    cluster.user(2, { type: 'membership', request: 'm', wish: 'leave' })
-    cluster.run(CHANGE_MS)
-    cluster.change(1, 'A', [1, 2, 3, 4])
-    cluster.run(CHANGE_MS)
-    expect(doneAt(cluster, 1)).toEqual(['A'])
-    expect([groupOf(cluster, 1), setOf(cluster, 1)]).toEqual([
-      [1, 3, 4],
-      [1, 2, 3, 4],
-    ])
-    cluster.user(2, { type: 'membership', request: 'n', wish: 'join' })
-    cluster.run(CHANGE_MS)
-    expect(groupOf(cluster, 4)).toEqual([1, 2, 3, 4])
-  })
-
-  it('a node that has left, and is removed meanwhile, does not come back', () => {
-    const cluster = create()
-    cluster.user(3, { type: 'membership', request: 'm', wish: 'leave' })
-    cluster.run(CHANGE_MS)
-    cluster.change(1, 'A', [1, 2, 4])
-    cluster.run(CHANGE_MS)
-    cluster.user(3, { type: 'membership', request: 'n', wish: 'join' })
-    cluster.run(CHANGE_MS)
-    expect(statusOf(cluster, 3)).toBe('removed')
-    expect(refusalsAt(cluster, 3)).toMatchObject([{ code: 'elsewhere' }])
-    expect(groupOf(cluster, 1)).toEqual([1, 2, 4])
   })
 })
 
@@ -326,6 +277,25 @@ describe('R14: the operator is told when nobody else is needed', () => {
     cluster.try(2)
     cluster.deliver()
     expect(cluster.inside()).toEqual(['2:u'])
+  })
+
+  it('not by a node that has never been in: it does not know who the members are', () => {
+    const cluster = create()
+    cluster.change(4, 'A', [1, 2, 3])
+    expect(doneAt(cluster, 4)).toEqual([])
+    expect(refusalsAt(cluster, 4)).toEqual([{ code: 'not-a-member' }])
+  })
+
+  it('not by a node that was removed, and for which the set that is wanted is the last one', () => {
+    const cluster = create()
+    cluster.change(1, 'A', [1, 2])
+    cluster.run(CHANGE_MS)
+    cluster.change(1, 'B', [1, 2, 4], configOf(cluster, 1))
+    cluster.run(CHANGE_MS)
+    expect(doneAt(cluster, 1)).toEqual(['A', 'B'])
+    cluster.change(3, 'C', [1, 2], configOf(cluster, 1))
+    expect(doneAt(cluster, 3)).toEqual([])
+    expect(refusalsAt(cluster, 3)).toMatchObject([{ code: 'elsewhere' }])
   })
 
   it('a member that is asked later knows it from its own storage', () => {

@@ -83,6 +83,23 @@ describe('a promise', () => {
     expect([...toldTo(table, 'ann'), ...toldTo(table, 'bob')]).toEqual(['crit'])
   })
 
+  it('is asked for as long as somebody elsewhere waits, however often that was in vain', () => {
+    const table = five()
+    // Participant 2 was stopped in its prepare phase, and wants nothing itself.
+    const ballot = ballotAbove(FIRST, 2)
+    for (const to of [1, 3, 4, 5]) say(table, 2, to, { type: 'prepare', ballot })
+    table.take(() => true)
+    say(table, 3, 2, { type: 'reject', promised: ballot })
+    // All take it for the coordinator, and it answers every ping.
+    table.lose(ofType('prepare'))
+    wish(table, 3, 'bob')
+    table.run(REPLACEMENT_MS)
+    expect(table.state(2).soft.candidacy).not.toBeNull()
+    table.lose(() => false)
+    table.run(REPLACEMENT_MS)
+    expect(toldTo(table, 'bob')).toEqual(['crit'])
+  })
+
   it('is not given to a lower ballot than one that was promised, also not after a restart', () => {
     const table = five()
     say(table, 5, 3, { type: 'prepare', ballot: THIRD })

@@ -1,6 +1,7 @@
 /** Changes of the members, decided as commands of the log (rules M1 to M10, P6, P7). */
 import { describe, expect, it } from 'vitest'
-import type { ParticipantConfig } from '../../../shared/protocols/protocol.ts'
+import { ballotAbove, firstBallot } from '../../../shared/protocols/ballots.ts'
+import { DEFAULT_LIMITS, MESSAGE_FORMAT, type ParticipantConfig } from '../../../shared/protocols/protocol.ts'
 import type { ConsensusMessage } from '../../../shared/protocols/wme-consensus/messages.ts'
 import type { ConsensusState } from '../../../shared/protocols/wme-consensus/state.ts'
 import { wmeConsensus } from '../../../shared/protocols/wme-consensus/wme-consensus.ts'
@@ -12,23 +13,25 @@ import { FORMS } from './scenes.ts'
 const CHANGE_MS = 20_000
 
 const { ofType } = matchersOf<ConsensusMessage>()
+const messageOf = (body: ConsensusMessage) => ({ format: MESSAGE_FORMAT, configuration: 1, body })
 const to =
   (...participants: number[]) =>
   (sent: Sent<ConsensusMessage>) =>
     participants.includes(sent.to)
 
 class Cluster extends Table<ConsensusState, ConsensusMessage> {
-  constructor(participants: number, consensus: (typeof FORMS)[number], machines: number) {
-    const config: Partial<ParticipantConfig> = { options: { consensus } }
+  constructor(participants: number, consensus: (typeof FORMS)[number], machines: number, waiters = 1_000) {
+    const limits = { ...DEFAULT_LIMITS, waiters }
+    const config: Partial<ParticipantConfig> = { options: { consensus }, limits }
     super(wmeConsensus, { participants, keepsCount: true, config })
     this.bear()
     for (let added = 0; added < machines; added++) this.add()
     this.run(5_000)
   }
 
-  change(at: number, id: string, members: readonly number[], base = 0): void {
+  change(at: number, id: string, members: readonly number[], base = 0, request = id): void {
     const places = Object.fromEntries(members.map(member => [member, '']))
-    this.user(at, { type: 'change-members', request: id, id, base, members: places })
+    this.user(at, { type: 'change-members', request, id, base, members: places })
   }
 
   members(at: number): number[] {
@@ -120,6 +123,61 @@ describe.each(FORMS)('members of wme-consensus, %s', form => {
     expect(cluster.status(1)).toBe('removed')
   })
 
+  it('M4 a change that cannot be made, and is asked for again and again, leaves room for another', () => {
+    const cluster = new Cluster(3, form, 1, 2)
+    cluster.isolate(3)
+    for (const request of ['once', 'twice', 'again']) cluster.change(1, 'A', [1, 3], 0, request)
+    cluster.change(1, 'B', [1, 2, 4])
+    cluster.run(CHANGE_MS)
+    expect(cluster.done(1)).toEqual(['B'])
+    expect(eventsOf(cluster, 1, 'refused')).toMatchObject([
+      { user: 'once', refusal: { code: 'too-many-waiters' } },
+      { user: 'twice', refusal: { code: 'too-many-waiters' } },
+      { user: 'again', refusal: { code: 'other-members' } },
+    ])
+  })
+
+  it('M4 changes that nobody asks for again keep their places, and those that have come stay ready', () => {
+    const cluster = new Cluster(3, form, 1, 2)
+    cluster.isolate(2, 3)
+    cluster.change(1, 'A', [1, 2, 4])
+    cluster.deliver()
+    cluster.change(1, 'B', [1, 2])
+    cluster.change(1, 'C', [1, 3])
+    expect(eventsOf(cluster, 1, 'refused')).toMatchObject([{ user: 'C' }])
+    cluster.isolate(4)
+    cluster.change(1, 'A', [1, 2, 4], 0, 'again')
+    expect(eventsOf(cluster, 1, 'refused')).toMatchObject([{ user: 'C' }, { user: 'A' }])
+    const { changes } = cluster.state(1).soft
+    expect(changes.map(({ request, primed }) => [request, Object.keys(primed)])).toEqual([
+      ['B', []],
+      ['again', ['4']],
+    ])
+  })
+
+  it('a change that is proposed in vain is proposed again as long as somebody wants it', () => {
+    const cluster = create()
+    cluster.lose(ofType('propose'))
+    cluster.change(2, 'A', [1, 2, 4])
+    cluster.run(CHANGE_MS)
+    expect(cluster.state(1).durable.log.at(-1)!.command.kind).toBe('members')
+    cluster.lose(() => false)
+    cluster.run(CHANGE_MS)
+    expect(cluster.done(2)).toEqual(['A'])
+  })
+
+  it('a coordinator that was stopped in its prepare phase goes on for a change of the members', () => {
+    const cluster = create()
+    const ballot = ballotAbove(firstBallot(1), 3)
+    for (const to of [1, 2])
+      cluster.hand({ from: 3, to, message: messageOf({ type: 'prepare', ballot, decided: 0 }) })
+    cluster.take(() => true)
+    cluster.hand({ from: 1, to: 3, message: messageOf({ type: 'reject', promised: ballot }) })
+    cluster.change(2, 'A', [2, 3, 4])
+    cluster.run(CHANGE_MS)
+    expect(cluster.done(2)).toEqual(['A'])
+  })
+
   it('M5 whoever is removed keeps what it has until a majority of the new members has it', () => {
     const cluster = create(3, 3)
     const ann = enter(cluster, 1, 'ann')
@@ -143,6 +201,43 @@ describe.each(FORMS)('members of wme-consensus, %s', form => {
     for (const old of [1, 2, 3])
       expect(cluster.state(old).durable.membership).toEqual({ status: 'removed', hasData: false })
     expect(valueAt(cluster, 1)).toBeNull()
+  })
+
+  it('M10 a newcomer does not answer the call of another one, which would answer in turn', () => {
+    const cluster = create(3, 2)
+    const join = { type: 'join', incarnation: 77, decided: 0, isPrimed: false } as const
+    expect([4, 5].map(id => cluster.status(id))).toEqual(['joining', 'joining'])
+    cluster.hand({ from: 5, to: 4, message: messageOf(join) })
+    cluster.hand({ from: 4, to: 5, message: messageOf({ ...join, decided: 9, isPrimed: true }) })
+    expect(cluster.take(() => true)).toEqual([])
+  })
+
+  it('M10 one that has missed the decision, and whose acquaintances are gone, asks those that came', () => {
+    const cluster = create()
+    cluster.lose(sent => sent.to === 2 && sent.from !== 4)
+    cluster.change(2, 'A', [4])
+    cluster.run(CHANGE_MS)
+    for (const old of [1, 3]) {
+      expect(cluster.status(old)).toBe('removed')
+      cluster.crash(old)
+    }
+    cluster.lose(() => false)
+    cluster.run(CHANGE_MS)
+    expect(cluster.done(2)).toEqual(['A'])
+    expect(cluster.status(2)).toBe('removed')
+  })
+
+  it('M7 whoever has not heard of the set that a change replaces does not call it done', () => {
+    const cluster = create()
+    const configuration = () => cluster.view(1).members!.configuration
+    cluster.change(1, 'A', [1, 2])
+    cluster.run(CHANGE_MS)
+    cluster.change(1, 'B', [1, 2, 4], configuration())
+    cluster.run(CHANGE_MS)
+    expect(cluster.done(1)).toEqual(['A', 'B'])
+    cluster.change(3, 'C', [1, 2], configuration())
+    expect(cluster.done(3)).toEqual([])
+    expect(eventsOf(cluster, 3, 'refused')).toMatchObject([{ refusal: { code: 'elsewhere' } }])
   })
 
   it('M9 a user of one that has to go is forced out in the end, with what became of its operation', () => {

@@ -97,6 +97,28 @@ describe('silence costs one time-out', () => {
     expect(timeUntilIn(table, 'bob')).toBeLessThanOrEqual(mostMs)
   })
 
+  // The request of the one that comes late is not decided before the silent coordinator is replaced.
+  it.each([1, 2])('whoever asks after holder %i has fallen silent waits for one time-out, too', at => {
+    const table = new Table({ participants: 3 })
+    enter(table, at, 'ann', { ttlMs: 600_000 })
+    table.run(1_000)
+    table.isolate(at)
+    wish(table, 3, 'bob')
+    const timeoutMs = DEFAULT_TIMING.timeoutMs / 4
+    // The first ping, its answer, and a quarter to notice.
+    const mostMs = DEFAULT_TIMING.timeoutMinMs / 2 + 1.25 * timeoutMs
+    expect(timeUntilIn(table, 'bob')).toBeLessThanOrEqual(mostMs)
+  })
+
+  it('one that was not heard for long has the configured time', () => {
+    const table = new Table({ participants: 3 })
+    enter(table, 1, 'ann', { ttlMs: 600_000 })
+    table.run(20_000)
+    table.isolate(1)
+    wish(table, 3, 'bob')
+    expect(timeUntilIn(table, 'bob')).toBeGreaterThan(DEFAULT_TIMING.timeoutMs)
+  })
+
   it('a participant that waits says so as long as it does, and is watched for as long', () => {
     const table = new Table({ participants: 3 })
     enter(table, 1, 'ann', { ttlMs: 600_000 })

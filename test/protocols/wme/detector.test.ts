@@ -10,6 +10,7 @@ import {
   isSuspected,
   noteAnswered,
   noteAsked,
+  noteHeard,
   pauseOf,
   suspect,
   suspectsOf,
@@ -224,10 +225,32 @@ describe('T3: what counts as a round trip', () => {
     expect(timeoutAt(detector, awake)).toBe(DEFAULT_TIMING.timeoutMinMs)
   })
 
-  it('a clock that is set back makes no negative round trip', () => {
+  it('an answer to what was asked before the peer was heard to be awake is no sample', () => {
+    const detector = createDetector(3)
+    // The peer has to be loaded. The request that came with the ping is granted first, and that is heard.
+    const ping = noteAsked(detector, 2, now)
+    noteHeard(detector, 2, now + 1_500)
+    noteAnswered(detector, 2, ping, now + 1_501)
+    expect(detector[2]!.roundTrip).toBeNull()
+    roundTrip(detector, 2, now + 1_600, 3)
+    expect(answerMs(detector, 2)).toBe(9)
+  })
+
+  it('the answer of a peer that was heard before it was asked is a sample, the first one too', () => {
+    const detector = createDetector(3)
+    noteHeard(detector, 2, now)
+    roundTrip(detector, 2, now + 100, 3)
+    expect(timeoutAt(detector, now + 103)).toBe(DEFAULT_TIMING.timeoutMinMs)
+    expect(answerMs(detector, 2)).toBe(9)
+  })
+
+  it('a clock that is set back makes no negative round trip, and round trips are measured after it', () => {
     const { detector, at } = measured([3])
     noteAnswered(detector, 2, noteAsked(detector, 2, at + 100), at - 60_000)
     expect(detector[2]!.roundTrip!.smoothedMs).toBeGreaterThanOrEqual(0)
+    const before = detector[2]!.roundTrip!.samples
+    roundTrip(detector, 2, at - 59_000, 3)
+    expect(detector[2]!.roundTrip!.samples).toBeGreaterThan(before)
   })
 
   it('remembers few unanswered pings, among them the first', () => {
@@ -305,7 +328,7 @@ describe('detector in use', () => {
     cluster.fire(3, 'heartbeat')
     cluster.deliver(ofType('ping', 'alive'))
     expect(isSuspected(cluster.state(3).soft.detector, 1)).toBe(false)
-    expect(timeoutOf(cluster.state(3).soft.detector, 1, DEFAULT_TIMING, cluster.now)).toBe(3_000)
+    expect(timeoutOf(cluster.state(3).soft.detector, 1, DEFAULT_TIMING, cluster.now)).toBe(750)
     expect(cluster.hasTimer(3, 'suspect')).toBe(true)
     expect(cluster.state(3).soft.preVote).toBeNull()
     exit(cluster, by)

@@ -83,6 +83,40 @@ describe.each(protocols)('%s: saves that wait', (_name, protocol) => {
     expect(eventsOf(cluster, 1, 'rem')).toHaveLength(1)
   })
 
+  it('W9 a user that has come while another is inside may be lost: it asks again, and is let in', () => {
+    const cluster = createCluster()
+    const by = enter(cluster, 1, 'a')
+    cluster.try(1, 'b')
+    restart(cluster, 1)
+    exit(cluster, by)
+    cluster.run(5_000)
+    expect(isIn(cluster, 1, 'b')).toBe(false)
+    cluster.try(1, 'b')
+    cluster.run(5_000)
+    expect(isIn(cluster, 1, 'b')).toBe(true)
+  })
+
+  it('W9 a user for which others were asked is never lost', () => {
+    const cluster = createCluster()
+    const by = enter(cluster, 1, 'a')
+    cluster.try(2, 'b')
+    restart(cluster, 2)
+    exit(cluster, by)
+    cluster.run(5_000)
+    expect(isIn(cluster, 2, 'b')).toBe(true)
+  })
+
+  it('W9 one that waits behind another is written with the next thing that is', () => {
+    const cluster = createCluster()
+    const by = enter(cluster, 1, 'a')
+    cluster.try(1, 'b')
+    issue(cluster, by, 'x')
+    restart(cluster, 1)
+    exit(cluster, by)
+    cluster.run(5_000)
+    expect(isIn(cluster, 1, 'b')).toBe(true)
+  })
+
   it('if the owner does not come back, the others have the operation all the same', () => {
     const cluster = createCluster()
     transact(cluster, enter(cluster, 1, 'a'), 'x')

@@ -125,7 +125,8 @@ describe.each(protocols)('traps D %s', (_name, protocol) => {
     cluster.wipe(5)
     cluster.start(5)
     cluster.reconnect(2)
-    cluster.run(20_000)
+    // The user of participant 3 keeps its grant for 30 seconds.
+    cluster.run(15_000)
     for (let i = 0; i < 9; i++) {
       issue(cluster, third, `y${i}`)
       cluster.deliver()

@@ -55,13 +55,15 @@ export class Durability {
 
   /**
    * Only what follows from the stored log and the stored stub may be written later: what was applied, and
-   * that the pending operation is settled, with the exit that its user asked for.
+   * that the pending operation is settled, with the exit that its user asked for. And a user that has come,
+   * because nobody was told of it.
    */
   waits({ id, overwritten }: WmeParticipant, records: readonly DurableRecord[]): void {
     for (const { key, value } of records) {
       const [family] = key.split('/') as [string]
       const isDerived = DERIVED.has(family) || (family === 'log' && value === null)
-      if (!isDerived && family !== 'stub') violate('I17', `p${id} lets '${key}' wait`)
+      const hasCome = family === 'waiter' && value !== null
+      if (!isDerived && !hasCome && family !== 'stub') violate('I17', `p${id} lets '${key}' wait`)
     }
     const before = overwritten.get('stub') as unknown as StubRecord | undefined
     const after = records.find(({ key }) => key === 'stub')?.value as unknown as StubRecord | undefined

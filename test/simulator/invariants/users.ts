@@ -7,6 +7,7 @@
  */
 import type { ParticipantId, UserInput, UserOutput } from '../../../shared/protocols/protocol.ts'
 import { fenceOf } from '../../../shared/protocols/wme/fence.ts'
+import { inCriticalSection } from '../../../shared/protocols/wme/figure-3-states.ts'
 import type { StubRecord } from '../../../shared/protocols/wme/state.ts'
 import { violate } from '../violation.ts'
 import type { SerialCopy } from './serial-copy.ts'
@@ -144,8 +145,9 @@ export class Users {
 
   /** An operation may be pending again that was answered, and its user inside again that has left with it. */
   fellBack(participant: WmeParticipant): void {
-    const { grant, pendingOperation } = stored<StubRecord>(participant, 'stub')
-    const user = grant === null ? undefined : this.#users.get(grant.user)
+    const { grant, pendingOperation, phase } = stored<StubRecord>(participant, 'stub')
+    const isInside = grant !== null && inCriticalSection(phase)
+    const user = isInside ? this.#users.get(grant.user) : undefined
     if (user === undefined) return
     user.fence = grant!.fence
     user.pending = pendingOperation?.opId ?? null
