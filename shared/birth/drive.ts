@@ -18,7 +18,7 @@ import {
   tellRegistrars,
 } from './lock-state.ts'
 import type { Unavailable } from './lock-types.ts'
-import { presentHere } from './moving.ts'
+import { isMemberAwaited, presentHere, sayBack } from './moving.ts'
 import * as register from './register.ts'
 import { allowsBallotZero, isMember, isNewcomer, type LockValue } from './value.ts'
 
@@ -37,6 +37,7 @@ export function proceed(step: Step): void {
     awaitCore(step)
     if (soft.notReady !== null && soft.ledgerAttempts >= LEDGER_ATTEMPTS) giveUp(step, 'not-ready')
     reportFinished(step)
+    sayBack(step)
   }
   settleWish(step)
 }
@@ -155,12 +156,9 @@ function sayFinished({ context, state, effects }: Step, incarnation: number): vo
 
 /** The ledger wants to know when a participant that was lost has been taken back. */
 function reportFinished(step: Step): void {
-  const { birth, soft, core } = step.state
-  const { context } = step
+  const { birth, soft } = step.state
   if (!soft.finishing || birth.chosen === null || !isStandingKnown(step)) return
-  const isBack = core !== null && core.protocol.view(core.context, core.state).membership === 'member'
-  if (!isBack && isMember(birth.chosen, context.self)) return
-  sayFinished(step, birth.incarnation)
+  if (!isMemberAwaited(step, birth.chosen)) sayFinished(step, birth.incarnation)
 }
 
 /** Whether this participant has, or is to have, a core of its own. */

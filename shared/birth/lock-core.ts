@@ -190,7 +190,7 @@ function perform(step: Step, effect: Effect<OpaqueMessage>): void {
 /** The last operation of a lock. A client's operation is a list, so no client can say this. */
 export const END_OPERATION: Json = { end: 'lock' }
 
-const isEnd = (operation: Json): boolean =>
+export const isEnd = (operation: Json): boolean =>
   typeof operation === 'object' && operation !== null && 'end' in operation && !Array.isArray(operation)
 
 /** All participants conclude the same from the same entry, whichever epoch they have come to meanwhile. */

@@ -63,6 +63,10 @@ export interface Soft {
   counted: Map<ParticipantId, number>
   /** Peers that are known to have the value. */
   informed: Set<ParticipantId>
+  /** The registrar of this process waits for this participant, which came later, to be taken back. */
+  awaitedBy: ParticipantId | null
+  /** The participants that have said so. */
+  back: Set<ParticipantId>
   /** How often the end of the last generation was told (ending.ts). */
   tellings: number
   /** How often registrars were told of the present members (moving.ts). */
@@ -158,6 +162,8 @@ export function blankSoft(random: string, incarnation: number): Soft {
     acting: new Map(),
     counted: new Map(),
     informed: new Set(),
+    awaitedBy: null,
+    back: new Set(),
     tellings: 0,
     movedTellings: 0,
     tries: new Map(),

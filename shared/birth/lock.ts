@@ -38,7 +38,7 @@ import {
   takeEffects,
 } from './lock-state.ts'
 import type { BirthRecord, BirthView, LockContext, LockEffect, LockInput } from './lock-types.ts'
-import { configured, tellMoved } from './moving.ts'
+import { configured, tellMoved, wakeNeighbour } from './moving.ts'
 import { onEnvelope } from './receive.ts'
 import { startChosen } from './register.ts'
 import { refusalOf } from './value.ts'
@@ -191,6 +191,7 @@ function onFinish(step: Step, incarnation: number, generation = Number.POSITIVE_
     soft.finishing = true
     soft.finishingThrough = generation
     soft.finishingIncarnation = incarnation
+    wakeNeighbour(step)
   }
 }
 

@@ -79,3 +79,5 @@ export type BirthMessage =
    */
   | ({ readonly type: 'moved' } & PresentMembers)
   | { readonly type: 'moved-heard'; readonly configuration: number }
+  /** The answer to `isForMember`, once the sender has its place among the members again, or has none. */
+  | { readonly type: 'back' }

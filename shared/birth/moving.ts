@@ -6,9 +6,18 @@
  */
 import type { LockConfiguration, ParticipantPlace } from '../api/configuration.ts'
 import { placeAt } from '../api/member-address.ts'
-import type { ParticipantId, PresentMembers } from '../protocols/protocol.ts'
-import { cancelTimer, change, isRegistrar, MOVED_TIMER, type Step, send, setTimer } from './lock-state.ts'
-import type { LockValue } from './value.ts'
+import type { ParticipantId, PresentMembers, View } from '../protocols/protocol.ts'
+import {
+  cancelTimer,
+  change,
+  isRegistrar,
+  MOVED_TIMER,
+  type RunningCore,
+  type Step,
+  send,
+  setTimer,
+} from './lock-state.ts'
+import { isMember, type LockValue } from './value.ts'
 
 /** A registrar that does not answer is told again, in intervals that double up to an hour. */
 const TELL_MS = 500
@@ -68,22 +77,54 @@ export function sayMoved(step: Step, to: ParticipantId): void {
 
 /**
  * A process that has lost its storage hears of its locks from its ledger, which knows the registrar in it and
- * not the member that came later. That one has lost its storage, too: it hears what the lock is, and asks to
- * be taken back.
+ * not the member that came later. That one has lost its storage, too: it hears what the lock is, asks to be
+ * taken back, and says when it is (`back`).
  */
-function wakeNeighbour(step: Step): void {
-  const { context, state } = step
-  const { members, chosen } = state.birth
-  if (members === undefined || chosen === null || !context.hasLedger) return
-  const isHere = (address: string) => address.endsWith(`@${context.self}`)
-  const neighbour = Object.keys(members.members).find(id => isHere(members.members[id]!))
-  if (neighbour !== undefined)
-    send(step, Number(neighbour), { type: 'chosen', value: chosen, isForMember: true })
+export function wakeNeighbour(step: Step): void {
+  const { chosen } = step.state.birth
+  const neighbour = neighbourOf(step)
+  if (chosen !== null && neighbour !== null)
+    send(step, neighbour, { type: 'chosen', value: chosen, isForMember: true })
 }
 
+/** The member that came later and is in the process of this registrar. */
+function neighbourOf({ context, state }: Step): ParticipantId | null {
+  const { members } = state.birth
+  if (members === undefined || !context.hasLedger) return null
+  const isHere = (address: string) => address.endsWith(`@${context.self}`)
+  const number = Object.keys(members.members).find(id => isHere(members.members[id]!))
+  return number === undefined ? null : Number(number)
+}
+
+/**
+ * Whether a member of the lock that was lost with this process is still to be taken back, as far as is known
+ * here.
+ */
+export function isMemberAwaited(step: Step, value: LockValue): boolean {
+  const { context, state } = step
+  const { core, soft, birth } = state
+  if (core !== null && membershipOf(core) === 'member') return false
+  if (birth.members === undefined) return isMember(value, context.self)
+  const neighbour = neighbourOf(step)
+  if (neighbour !== null) return !soft.back.has(neighbour)
+  return birth.members.members[context.self] !== undefined
+}
+
+const OUTSIDE: ReadonlySet<View['membership']> = new Set(['blank', 'joining'])
+
+/** Whoever waits for this participant to be taken back is told, once. */
+export function sayBack(step: Step): void {
+  const { core, soft } = step.state
+  if (soft.awaitedBy === null || core === null || OUTSIDE.has(membershipOf(core))) return
+  send(step, soft.awaitedBy, { type: 'back' })
+  soft.awaitedBy = null
+}
+
+const membershipOf = ({ protocol, context, state }: RunningCore) => protocol.view(context, state).membership
+
 /** What a lock with this value is made of at present, as far as this participant knows. */
-export const presentHere = ({ context, state }: Step, value: LockValue): LockConfiguration =>
-  presentConfiguration(value, state.birth.members ?? null, context.registrars)
+export const presentHere = ({ context, state: { birth } }: Step, value: LockValue): LockConfiguration =>
+  presentConfiguration(value, birth.generation, birth.members ?? null, context.registrars)
 
 /** What a lock was born with, and what it is made of at present. */
 export const configured = (step: Step, value: LockValue) => ({
@@ -94,14 +135,16 @@ export const configured = (step: Step, value: LockValue) => ({
 /** What a lock is made of at present. */
 export function presentConfiguration(
   { configuration, startEpoch }: LockValue,
+  generation: number,
   present: PresentMembers | null,
   registrars: readonly ParticipantPlace[],
 ): LockConfiguration {
-  if (present === null) return { ...configuration, number: 1 + startEpoch }
+  const atBirth = { ...configuration, ...(generation > 1 && { generation }) }
+  if (present === null) return { ...atBirth, number: 1 + startEpoch }
   const born = (id: number) => configuration.participants.find(place => place.id === id)
   const participants = Object.entries(present.members).map(([number, address]) => {
     const id = Number(number)
     return born(id) ?? placeAt(id, address, registrars)
   })
-  return { ...configuration, number: 1 + present.configuration, participants }
+  return { ...atBirth, number: 1 + present.configuration, participants }
 }

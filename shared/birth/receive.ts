@@ -72,7 +72,12 @@ function onBirthMessage(step: Step, from: ParticipantId, message: BirthMessage, 
     case 'chosen':
       if (isRegistrar(context, from) || mayTakePart(message.value, from))
         register.learnChosen(step, message.value)
-      if (message.isForMember) beInvited(step, message.value)
+      if (!message.isForMember) return
+      beInvited(step, message.value)
+      state.soft.awaitedBy = from
+      return
+    case 'back':
+      state.soft.back.add(from)
       return
     case 'moved':
       return onMoved(step, from, message)
@@ -86,8 +91,9 @@ function onBirthMessage(step: Step, from: ParticipantId, message: BirthMessage, 
   }
   // G5: a participant that knows the choice says it, whatever was asked.
   if (chosen !== null) {
-    send(step, from, { type: 'chosen', value: chosen })
-    return sayMoved(step, from)
+    // First where the lock is: whoever hears of the choice may conclude from it that nothing is left to do.
+    sayMoved(step, from)
+    return send(step, from, { type: 'chosen', value: chosen })
   }
   if (message.type === 'wake') {
     state.soft.askers.add(from)

@@ -125,12 +125,12 @@ export class Checks {
     this.fences.set(key, user)
   }
 
-  configured(host: LockHost, event: Extract<BirthEvent, { request: string }>): void {
+  configured(host: LockHost, event: Extract<BirthEvent, { request: string }>, generation: number): void {
     if (event.type === 'configuration-refused') return
     this.counts.configured++
     if (!event.created) return
     this.counts.created++
-    const key = `created ${host.lock} ${host.state!.birth.generation}`
+    const key = `created ${host.lock} ${generation}`
     if (this.seen.has(key)) throw new Violation('one creator', `${host.lock} was created by two requests`)
     this.seen.add(key)
   }

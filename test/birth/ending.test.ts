@@ -170,6 +170,23 @@ describe('participants that do not hear of it at once', () => {
     expect(entries).toMatchObject([{ voted: 1 }, { voted: 1 }, { voted: 1 }])
   })
 
+  it('hear of it from the next lock, and have nothing but that', () => {
+    const table = sayLastWord(withProtocol('wme-1'))
+    table.deliver(among(1, 2))
+    table.take(to(3))
+    expect(table.valueAt(3)).toBe(1)
+    table.acquire(1, 'b')
+    table.issue(1, 'b', 'first-of-b')
+    table.take(to(2))
+    table.deliver(both(to(3), saying('invoke')))
+    expect(table.birth(3)).toMatchObject({ generation: 2, chosen: { startEpoch: 2 } })
+    const applied = { type: 'applied', opId: 'first-of-b', result: { results: [{ value: 1 }] } }
+    expect(table.events(3).slice(-3)).toMatchObject([{ type: 'ended' }, { type: 'granted' }, applied])
+    expect(table.valueAt(3)).toBe(1)
+    table.deliver()
+    expect(table.events(1, 'outcome').at(-1)).toMatchObject({ opId: 'first-of-b' })
+  })
+
   it('answer a late telling of an earlier end with what they know', () => {
     const table = sayLastWord()
     table.deliver(among(1, 2))

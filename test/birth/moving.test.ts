@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { lock } from '../../shared/birth/lock.ts'
 import type { LockEffect, LockInput } from '../../shared/birth/lock-types.ts'
 import type { LockEnvelope } from '../../shared/birth/messages.ts'
+import { presentConfiguration } from '../../shared/birth/moving.ts'
 import { MEMBERS_FORMAT, MESSAGE_FORMAT } from '../../shared/protocols/protocol.ts'
 import { keyValue } from '../../shared/resource/key-value.ts'
 import { contextOf } from '../../worker/participant/lock/lock.ts'
@@ -18,9 +19,9 @@ class Machine {
   state
   effects: LockEffect[] = []
 
-  constructor(id: number, address?: string) {
+  constructor(id: number, address?: string, defaults = DEFAULTS) {
     const at = { lock: 'orders', id, ...(address !== undefined && { address }) }
-    this.context = contextOf(at, DEFAULTS, () => keyValue)
+    this.context = contextOf(at, defaults, () => keyValue)
     this.state = lock.recover(this.context, [])
     this.give({ type: 'start', now: 0, incarnation: 1, random: 'r' })
   }
@@ -87,7 +88,7 @@ describe('a registrar that is no member', () => {
 
   it('tells a registrar that asks, in a format that earlier versions refuse', () => {
     const registrar = third().moved(4).hear(2, { type: 'wake' })
-    expect(registrar.sent.map(({ message }) => message.body.type)).toEqual(['chosen', 'moved'])
+    expect(registrar.sent.map(({ message }) => message.body.type)).toEqual(['moved', 'chosen'])
     expect(registrar.sent.map(({ message }) => message.format)).toEqual([MEMBERS_FORMAT, MEMBERS_FORMAT])
     const other = third().hear(2, { type: 'wake' })
     expect(other.sent.map(({ message }) => message.format)).toEqual([MESSAGE_FORMAT])
@@ -97,6 +98,19 @@ describe('a registrar that is no member', () => {
     const registrar = third().moved(4).hear(1, { type: 'ended' }, 2)
     expect(registrar.state.birth.members).toBeUndefined()
     expect(registrar.state.birth.generation).toBe(2)
+  })
+
+  it('says of a later lock which one it is: its numbers may be lower than those of the one before', () => {
+    const registrar = third().moved(900)
+    expect([registrar.whereTo()?.generation, registrar.whereTo()?.number]).toEqual([undefined, 901])
+    registrar.hear(1, { type: 'chosen', value: { ...VALUE, startEpoch: 9 } }, 2)
+    registrar.moved(900)
+    registrar.hear(1, { type: 'chosen', value: { ...VALUE, startEpoch: 9 } }, 2)
+    const present = lock.birthView(registrar.state)
+    expect([present.generation, present.members]).toEqual([2, null])
+    const { registrars } = registrar.context
+    const later = presentConfiguration(present.value!, present.generation, present.members, registrars)
+    expect([later.generation, later.number]).toEqual([2, 10])
   })
 })
 
@@ -116,5 +130,56 @@ describe('a participant that came later', () => {
   it('has no vote in a birth', () => {
     const newcomer = new Machine(5, 'oc@').hear(1, { type: 'prepare', ballot: 257 })
     expect(newcomer.sent).toEqual([])
+  })
+})
+
+describe('a registrar whose process has lost its storage', () => {
+  const APART = configurationOf('wme-2', 3, 30_000, true)
+  const value = { configuration: { ...APART, firstOwner: 1 }, startEpoch: 1 }
+
+  /** It is to say when nothing of what was lost is missing any more. */
+  function replaced(): Machine {
+    const machine = new Machine(3, undefined, APART)
+    machine.give({ type: 'finish', now: 0, incarnation: 2, generation: 1 })
+    const asked = machine.effects.find(effect => effect.type === 'ask-ledger')!
+    const { generation, token } = asked.question
+    const verdict = { verdict: 'lost', incarnation: 2, known: { 3: 2 } } as const
+    return machine.give({ type: 'ledger', now: 0, answer: { generation, token, ...verdict } })
+  }
+
+  const isFinished = ({ effects }: Machine) => effects.some(({ type }) => type === 'tell-ledger')
+  const hear = (machine: Machine, members: { [id: string]: string } | null) => {
+    if (members !== null) machine.hear(1, { type: 'moved', configuration: 4, members })
+    const early = isFinished(machine)
+    machine.hear(1, { type: 'chosen', value })
+    return [early, isFinished(machine)]
+  }
+
+  it('waits to be taken back, if it is a member', () => {
+    expect(hear(replaced(), null)).toEqual([false, false])
+    expect(hear(replaced(), { 1: '', 3: '', 5: '@2' })).toEqual([false, false])
+  })
+
+  it('waits for nothing, if it was removed before', () => {
+    expect(hear(replaced(), { 1: '', 2: '' })).toEqual([false, true])
+  })
+
+  it('waits for the member that came later and is here, which it wakes until that says so', () => {
+    const machine = replaced()
+    expect(hear(machine, { 1: '', 2: '', 5: '@3' })).toEqual([false, false])
+    machine.give({ type: 'finish', now: 0, incarnation: 2, generation: 1 })
+    expect(machine.sent.map(({ to, message }) => [to, message.body])).toEqual([
+      [5, { type: 'chosen', value, isForMember: true }],
+    ])
+    machine.hear(4, { type: 'back' })
+    expect(isFinished(machine)).toBe(false)
+    machine.hear(5, { type: 'back' })
+    expect(isFinished(machine)).toBe(true)
+  })
+
+  it('is told by that one only when it has its place again', () => {
+    const newcomer = new Machine(5, '@3', APART).hear(3, { type: 'chosen', value, isForMember: true })
+    expect(lock.view(newcomer.context, newcomer.state).membership).toBe('joining')
+    expect(newcomer.sent.filter(({ message }) => message.body.type === 'back')).toEqual([])
   })
 })

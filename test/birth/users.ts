@@ -137,6 +137,10 @@ export class Users {
         return this.replica(host, event, generation)
       case 'granted':
         return
+      case 'ended':
+        // What was restored before is of the lock that is over.
+        this.restored = null
+        return
     }
     if (event.type === 'crit') this.world.checks.granted(host, event.fence, event.user)
     if (isLost) return
@@ -147,8 +151,7 @@ export class Users {
         return this.onBirth(host, event)
       case 'configured':
       case 'configuration-refused':
-        return this.world.checks.configured(host, event)
-      case 'ended':
+        return this.world.checks.configured(host, event, generation)
       case 'told':
         return
     }
@@ -235,7 +238,11 @@ export class Users {
         one => 'user' in one && one.user === user.name && one.type === event.event,
       )
       if (index !== -1) events.splice(index, 1)
-      return world.schedule(RETRY_MS, () => this.sayAgain(user))
+      const { phase, fence, opId } = user
+      return world.schedule(RETRY_MS, () => {
+        // It may have been ejected since, and have tried again.
+        if (user.phase === phase && user.fence === fence && user.opId === opId) this.sayAgain(user)
+      })
     }
   }
 
@@ -324,7 +331,7 @@ export class Users {
     const sequence = this.restored
     this.restored = null
     const { core } = host.state
-    // What was restored had ended by the end of the step.
+    // It was given up by the end of the step.
     if (core === null) return
     const { cells } = core.protocol.guarded(core.state)!.replica
     const hash = core.context.resource.hash(cells)

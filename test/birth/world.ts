@@ -209,7 +209,7 @@ export class World {
   step(host: LockHost, input: LockInput): void {
     if (host.state === null) return
     this.countStep()
-    const { generation } = host.state.birth
+    let { generation } = host.state.birth
     const effects = machine.step(host.context, host.state, input)
     if (this.print !== null) this.describe(host, input, effects)
     const isCrashing = this.isStormy && effects.length > 0 && this.random.chance(this.scenario.crash)
@@ -221,8 +221,12 @@ export class World {
       if (effect.type === 'restart' && index < effects.length - 1)
         throw new Violation('effects', 'a restart is not the last effect')
       if (effect.type === 'restart') this.users.flush(host)
+      // What follows is of the next lock of the name, which the same message may have begun.
+      if (effect.type === 'emit' && effect.event.type === 'ended') generation = effect.event.generation
       if (host.life === life) this.perform(host, effect, index > performed, generation)
     })
+    if (host.life === life && host.state!.birth.generation !== generation)
+      throw new Violation('effects', 'a generation began in a step that has ended none')
     this.users.flush(host)
     this.checks.stepped(host)
     if (isCrashing && host.life === life) this.crash(host)
