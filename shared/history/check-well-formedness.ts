@@ -34,7 +34,7 @@ export function checkWellFormedness(events: readonly HistoryEvent[], guardsState
       findings.violation(() => `time falls from ${latest} to ${event.at}`, index - 1, index)
     latest = Math.max(latest, event.at)
     if (!('user' in event)) {
-      if (!guardsState && 'participant' in event && event.type !== 'wipe')
+      if (!guardsState && 'participant' in event && !OF_ANY_LOCK.has(event.type))
         findings.violation(() => `\`${event.type}\` of a lock that guards no state`, index)
       continue
     }
@@ -47,6 +47,9 @@ export function checkWellFormedness(events: readonly HistoryEvent[], guardsState
   }
   return findings.safety('well-formedness')
 }
+
+/** What a participant records besides what its users say, whatever the lock guards. */
+const OF_ANY_LOCK: ReadonlySet<HistoryEvent['type']> = new Set(['wipe', 'members'])
 
 function outsider(participant: number): User {
   return { phase: 'outside', participant, fence: 0, opId: '', last: null }

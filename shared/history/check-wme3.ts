@@ -12,7 +12,7 @@
  * the table of results that its pending operation was issued again under that fence, and applied. What it
  * tells is true, and the last that it tells under the old grant, which is over.
  */
-import { importOf } from '../resource/import.ts'
+import { type ImportedResult, importOf, joined } from '../resource/import.ts'
 import { equalJson, show } from './compare.ts'
 import type { HistoryEvent } from './events.ts'
 import { type Instances, issueKey } from './instances.ts'
@@ -125,14 +125,14 @@ function checkOutcomes(check: Check): void {
 
 /** It was applied before the lock was made from an export, and is answered as it was then. */
 function isImported({ entries }: SerialOrder, { opId, sequence, result }: EventOf<'outcome'>): boolean {
-  return entries.some(({ operation }) => {
+  const parts = entries.flatMap(({ operation }) => {
     const special = importOf(operation)
-    if (special?.restore !== 'part') return false
-    const { results } = special.part
-    return results.some(
-      one => one.opId === opId && one.sequence === sequence && equalJson(one.result, result),
-    )
+    return special?.restore === 'part' ? [special.part] : []
   })
+  const isIt = (one: ImportedResult) =>
+    one.opId === opId && one.sequence === sequence && equalJson(one.result, result)
+  for (const { results } of joined(parts)) if (results.some(isIt)) return true
+  return false
 }
 
 function checkOutcome(check: Check, index: number, event: EventOf<'outcome'>, reached: number): void {

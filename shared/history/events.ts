@@ -1,7 +1,7 @@
 /**
  * A recorded history: what users and stubs said to each other (the paper's seven events, section 2) and what
- * each stub said to its replica (`invoke`, `response`). The service and the simulator record it; the checker
- * judges it.
+ * each stub said to its replica (`invoke`, `response`), and when the participants of the lock changed. The
+ * service and the simulator record it; the checker judges it.
  *
  * A history is a header and its events in the order of their time. As a file it has one JSON value per line,
  * the header first.
@@ -119,6 +119,19 @@ export type StubResourceEvent =
   /** The replica lost everything and is empty again. */
   | (ReplicaEvent & { readonly type: 'wipe' })
 
+/**
+ * The participant has heard that the lock has other participants from now on; it may be one of them or not.
+ * Older histories have no such events.
+ */
+export type MembersEvent = ReplicaEvent & {
+  readonly type: 'members'
+  /** Names the set: a number that is higher than that of all before. */
+  readonly configuration: number
+  readonly members: readonly { readonly id: number; readonly location: string | null }[]
+  /** Who wanted it: an operator, or the lock itself, which follows its work. */
+  readonly by: 'operator' | 'follow'
+}
+
 /** Marks that only the liveness properties look at. */
 export type MarkEvent =
   /** From here on nothing goes wrong: all participants are up, reach each other and know who waits. */
@@ -144,7 +157,7 @@ export type MarkEvent =
    */
   | { readonly at: number; readonly type: 'end' }
 
-export type HistoryEvent = UserStubEvent | StubResourceEvent | MarkEvent
+export type HistoryEvent = UserStubEvent | StubResourceEvent | MembersEvent | MarkEvent
 
 export interface History {
   readonly header: HistoryHeader

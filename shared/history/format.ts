@@ -29,6 +29,15 @@ const isParticipants: Check = (value, participants) => {
   const right = Array.isArray(value) && value.every(item => isParticipant(item, participants) === null)
   return right ? null : `a list of participants from 1 to ${participants}`
 }
+/** Those that are named may be more than those that recorded something. */
+const isMember = (value: unknown): boolean => {
+  const { id, location } = (value ?? {}) as { readonly id?: unknown; readonly location?: unknown }
+  return isPositive(id, 0) === null && (location === null || typeof location === 'string')
+}
+const isMembers: Check = value => {
+  const right = Array.isArray(value) && value.length > 0 && value.every(isMember)
+  return right ? null : 'a list of participants, each with its `id` and its `location`'
+}
 const isPresent: Check = value => (value === undefined ? 'a JSON value' : null)
 const isOptionalCount: Check = value => (value === undefined ? null : isCount(value, 0))
 const isOptionalTime: Check = value => (value === undefined ? null : isTime(value, 0))
@@ -89,6 +98,12 @@ const EVENTS: { readonly [Type in HistoryEvent['type']]: Fields } = {
   restore: [...REPLICA, ['sequence', isCount], ['hash', isText]],
   restart: [...REPLICA, ['sequence', isCount]],
   wipe: REPLICA,
+  members: [
+    ...REPLICA,
+    ['configuration', isPositive],
+    ['members', isMembers],
+    ['by', isOneOf('operator', 'follow')],
+  ],
   calm: MARK,
   fault: MARK,
   healed: [...MARK, ['participants', isParticipants]],

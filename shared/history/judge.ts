@@ -12,6 +12,7 @@
 import type { LockOnlyName } from '../protocols/protocol.ts'
 import type { Resource } from '../resource/resource.ts'
 import { checkIncreasingFences } from './check-increasing-fences.ts'
+import { checkMembers } from './check-members.ts'
 import { checkMutualExclusion } from './check-mutual-exclusion.ts'
 import { checkOneCopy, hashPositions } from './check-one-copy.ts'
 import { checkOperationProgress } from './check-operation-progress.ts'
@@ -57,9 +58,12 @@ export function judge(history: History, resource: Resource): Judgement {
   const order = serialOrder(events)
   const instances = findInstances(events)
   const replayed = replay(order, resource, header.resultsKept, hashPositions(events, order))
-  const safety = guardsState(header)
-    ? judgeReplicatedLock(events, order, instances, replayed)
-    : judgeLockOnly(events, instances)
+  const safety = [
+    ...(guardsState(header)
+      ? judgeReplicatedLock(events, order, instances, replayed)
+      : judgeLockOnly(events, instances)),
+    ...(events.some(({ type }) => type === 'members') ? [checkMembers(events)] : []),
+  ]
   const liveness = judgeLiveness(history)
   const safetyVerdict = worst(safety.map(property => property.verdict))
   const livenessVerdict = worst(liveness.map(property => property.verdict))

@@ -4,7 +4,10 @@ import type { HistoryEvent } from './events.ts'
 /** `unknown`: the history does not say enough to judge this property. */
 export type Verdict = 'valid' | 'invalid' | 'unknown'
 
-/** The last two are for locks that guard no state. */
+/**
+ * `mutual exclusion` and `increasing fences` are for locks that guard no state, `agreed members` is for
+ * histories in which the participants of the lock changed.
+ */
 export type SafetyProperty =
   | 'well-formedness'
   | '1CS'
@@ -14,6 +17,7 @@ export type SafetyProperty =
   | 'up-to-date'
   | 'mutual exclusion'
   | 'increasing fences'
+  | 'agreed members'
 export type LivenessProperty = 'CS-release progress' | 'operation progress' | 'starvation-freedom'
 export type PropertyName = SafetyProperty | LivenessProperty
 

@@ -17,7 +17,8 @@ import { resultOf } from '../../shared/resource/replica.ts'
 import { budgetOf } from './bound.ts'
 import type { Findings } from './findings.ts'
 import { forgetTimes } from './forget-times.ts'
-import type { Menu } from './menu.ts'
+import { checkMembership } from './membership.ts'
+import { changesOf, type Menu } from './menu.ts'
 import type { Model } from './model.ts'
 import type { Seat } from './seat.ts'
 import { inputOfAction, inputOfUnreachable } from './seats.ts'
@@ -68,9 +69,14 @@ export const consensusModel = (
 /**
  * As for wme (normalise.ts): both counters only say how long to wait, or when to fall silent. Fixed at 0 it
  * never falls silent, and the search has every run of the original and those in which it repeats longer. The
- * detector's times are about intervals, too.
+ * detector's times are about intervals, too, and so are the calls; here an operator waits for ever.
  */
 function normalise(_context: Context, { soft }: ConsensusState): void {
+  soft.calls = 0
+  for (const change of soft.changes) change.invitations = 0
+  // Both are sets.
+  soft.asked = soft.asked.map(asked => ({ ...asked, heard: [...asked.heard].sort() }))
+  soft.installed.sort()
   soft.repeatAttempts = 0
   soft.idleRepeats = 0
   forgetTimes(soft.detector)
@@ -89,6 +95,9 @@ function checkStep(
   effects: Effects,
 ): void {
   const before = seat.state.durable
+  checkMembership(findings, before.membership.status, durable.membership.status, effects)
+  // One that is removed by this very step has accepted the change before.
+  const isMember = [before, durable].some(({ membership }) => membership.status === 'member')
   const fall = (what: string, was: number, is: number) => {
     if (is < was) findings.violate('applied and promised never fall (I16)', `${what} ${was} -> ${is}`)
   }
@@ -99,12 +108,18 @@ function checkStep(
     if (effect.type === 'save' && index !== 0) findings.violate('the save comes first', `at place ${index}`)
     if (effect.type !== 'send') continue
     if (effect.to === config.self) findings.violate('nobody sends to itself (A11)', `${config.self}`)
+    if (!isMember && OF_MEMBERS.has(effect.message.body.type)) {
+      const said = textOf(effect.message.body)
+      findings.violate('only members propose, promise and accept (M2)', `${config.self} says ${said}`)
+    }
     if (!isDurable(durable, effect.message.body)) {
       const said = textOf(effect.message.body)
       findings.violate('what a message says is durable before it leaves (I17)', said)
     }
   }
 }
+
+const OF_MEMBERS: ReadonlySet<string> = new Set(['prepare', 'promise', 'propose', 'ack', 'decision'])
 
 function isDurable({ acceptor, log, machine }: ConsensusState['durable'], body: ConsensusMessage): boolean {
   switch (body.type) {
@@ -164,6 +179,7 @@ function checkSeat(
     if (stored !== held)
       findings.violate('what counts as durable is stored (I20)', `${part}: ${stored} for ${held}`)
   }
+  if (isEmptied(seat)) return
   for (const { opId, outcome, sequence } of seat.user?.operations ?? []) {
     if (outcome !== 'applied') continue
     const stored = resultOf(seat.state.durable.replica, opId)
@@ -172,6 +188,10 @@ function checkSeat(
 }
 
 // ---------------------------------------------------------------- of two participants
+
+/** It was removed and keeps only a tombstone. */
+const isEmptied = ({ state: { durable } }: ConsensusSeat): boolean =>
+  durable.membership.status === 'removed' && !durable.membership.hasData
 
 const decidedOf = ({ state }: ConsensusSeat): Entry[] =>
   state.durable.log.filter(({ position }) => position <= state.durable.machine.applied)
@@ -193,12 +213,10 @@ function checkPair(findings: Findings, one: ConsensusSeat, other: ConsensusSeat)
 }
 
 /** I6, I7. */
-function checkMachines(
-  findings: Findings,
-  { state: one }: ConsensusSeat,
-  { state: other }: ConsensusSeat,
-): void {
+function checkMachines(findings: Findings, seat: ConsensusSeat, peer: ConsensusSeat): void {
+  const [one, other] = [seat.state, peer.state]
   if (one.durable.machine.applied !== other.durable.machine.applied) return
+  if (isEmptied(seat) || isEmptied(peer)) return
   const textIn = ({ durable }: ConsensusState) => textOf([durable.machine, durable.replica])
   if (textIn(one) !== textIn(other)) {
     const detail = `${textIn(one)} and ${textIn(other)}`
@@ -223,19 +241,22 @@ function checkOutcomes(findings: Findings, { user }: ConsensusSeat, { state }: C
 const OPERATIONS = budgetOf('operations')
 const WITHDRAWALS = budgetOf('withdrawals')
 
-function menuOf({ isUp, state, user }: ConsensusSeat): Menu {
+function menuOf({ isUp, participant, state, user }: ConsensusSeat): Menu {
   const { timers, watched, silent, voters } = state.soft
+  const actions = (user === null ? [] : actionsOf(user)).map(action => ({
+    input: inputOfAction(action),
+    budget: action === 'issue' ? OPERATIONS : action === 'withdraw' ? WITHDRAWALS : -1,
+  }))
   return {
     isUp,
-    user: (user === null ? [] : actionsOf(user)).map(action => ({
-      input: inputOfAction(action),
-      budget: action === 'issue' ? OPERATIONS : action === 'withdraw' ? WITHDRAWALS : -1,
-    })),
+    user: [...actions, ...changesOf(participant, state.durable.membership.status === 'member')],
     flushes: [],
     suspicions: watched.filter(peer => !silent.includes(peer)).map(inputOfUnreachable),
     isAsked: Object.keys(voters).length > 0,
     canExpire: timers.ttl === true,
     canRepeat: timers.repeat === true,
+    isChanging: state.soft.changes.length > 0,
+    canCall: timers.members === true,
     canPropose: false,
     rounds: 0,
     canBeat: timers.heartbeat === true,

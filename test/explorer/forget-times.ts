@@ -11,6 +11,8 @@ export function forgetTimes(detector: Detector): void {
     peer.mistakes = 0
     peer.roundTrip = null
     peer.answeredAt = null
+    peer.heardAt = null
+    peer.awakeSince = null
     peer.asked = []
   }
 }

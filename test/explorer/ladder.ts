@@ -37,14 +37,11 @@ export const LADDER: readonly Rung[] = [
   rung('suspicion', { ...SMALL, suspicions: 1, lag: 2 }),
 ]
 
+/** One of three members is replaced. */
+const REPLACED = { participants: 4, newcomers: 1, changes: 1, users: [1], operations: 0, lag: 1 } as const
+
 /** Of the protocols whose members can change. */
-export const WME_LADDER: readonly Rung[] = [
-  ...LADDER,
-  rung('members', {
-    ...SMALL,
-    ...{ participants: 4, newcomers: 1, changes: 1, users: [1], operations: 0, lag: 1 },
-  }),
-]
+export const MEMBERS_LADDER: readonly Rung[] = [...LADDER, rung('members', { ...SMALL, ...REPLACED })]
 
 // ---------------------------------------------------------------- locks that guard no state
 
@@ -72,3 +69,6 @@ export const LOCK_LADDER: readonly Rung[] = [
   lockRung('four', { participants: 4, users: [1, 2, 3] }),
   lockRung('four, loss', { participants: 4, users: [1, 2, 3], losses: 1 }),
 ]
+
+/** Of the protocols whose members can change. */
+export const LOCK_MEMBERS_LADDER: readonly Rung[] = [...LOCK_LADDER, lockRung('members', REPLACED)]

@@ -10,7 +10,8 @@ import type { Context, Effect, Input, Protocol, ProtocolOptions } from '../../sh
 import { budgetOf } from './bound.ts'
 import type { Findings } from './findings.ts'
 import type { AnyMessage } from './mail.ts'
-import type { Menu } from './menu.ts'
+import { checkMembership } from './membership.ts'
+import { changesOf, type Menu } from './menu.ts'
 import type { Model } from './model.ts'
 import type { Seat } from './seat.ts'
 import { inputOfAction } from './seats.ts'
@@ -21,8 +22,21 @@ import { textOf } from './values.ts'
 export interface LockState {
   durable: object
   derived?: object
-  soft: { repeatAttempts: number; timers: { readonly [timer: string]: true | undefined } }
+  soft: Partial<Counts> & {
+    repeatAttempts: number
+    readonly changes?: { invitations: number }[]
+    readonly timers: { readonly [timer: string]: true | undefined }
+  }
 }
+
+/** How often something was said in vain. Here an operator waits for ever. */
+interface Counts {
+  calls: number
+  callRepeats: number
+  welcomes: number
+}
+
+const COUNTS: readonly (keyof Counts)[] = ['calls', 'callRepeats', 'welcomes']
 
 export const LOCK_COVERAGE_GOALS = [
   'a user in the critical section',
@@ -59,6 +73,7 @@ export function lockModel<State extends LockState, Message extends AnyMessage>(
       const names = inside.map(({ user, fence }) => `${user} with fence ${fence}`).join(' and ')
       findings.violate('nobody is inside together with another', names)
     }
+    checkSets(findings, one, other)
     if (!areReaders(one, other)) {
       checkFences(findings, one, other)
       checkFences(findings, other, one)
@@ -66,6 +81,14 @@ export function lockModel<State extends LockState, Message extends AnyMessage>(
     const waits = (seat: Seat<State>) => viewOf(seat).waiters.length > 0
     if (inside.length > 0 && (waits(one) || waits(other)))
       findings.reach('a user waits while another is inside')
+  }
+
+  /** R9, R10: a set has one name, and whoever is not in it is no member. */
+  function checkSets(findings: Findings, one: Seat<State>, other: Seat<State>): void {
+    const [mine, theirs] = [viewOf(one).members, viewOf(other).members]
+    if (mine === undefined || theirs === undefined || mine.configuration !== theirs.configuration) return
+    if (textOf(mine.members) !== textOf(theirs.members))
+      findings.violate('a set has one name (R9)', `${textOf(mine.members)} and ${textOf(theirs.members)}`)
   }
 
   /** Every other user that was let in was let in before the one that is inside now. */
@@ -96,7 +119,8 @@ export function lockModel<State extends LockState, Message extends AnyMessage>(
     state: State,
     effects: readonly Effect<Message>[],
   ): void {
-    const { holders } = protocol.view(context, state)
+    const { holders, membership } = protocol.view(context, state)
+    checkMembership(findings, protocol.view(context, seat.state).membership, membership, effects)
     if (holders.length > 0) findings.reach('a user in the critical section')
     if (holders.length > 0 && input.type === 'start') findings.reach('recovered in the critical section')
     if (input.type === 'timer' && effects.some(({ type }) => type === 'send'))
@@ -115,38 +139,45 @@ export function lockModel<State extends LockState, Message extends AnyMessage>(
     // allows it.
     normalise: (_context, { soft }) => {
       soft.repeatAttempts = 0
+      for (const count of COUNTS) if (soft[count] !== undefined) soft[count] = 0
+      for (const change of soft.changes ?? []) change.invitations = 0
     },
     checkStep: (findings, context, _seat, _input, _state, effects) =>
       checkEffects(findings, context, effects),
     noteStep,
     checkSeat,
     checkPair,
-    menuOf,
+    menuOf: seat => menuOf(seat, viewOf(seat).membership === 'member'),
   }
 }
 
 function checkEffects(findings: Findings, { config }: Context, effects: readonly Effect<unknown>[]): void {
   for (const [index, effect] of effects.entries()) {
     if (effect.type === 'save' && index > 0) findings.violate('a save comes first', `it comes at ${index}`)
-    if (effect.type === 'send' && (effect.to === config.self || effect.to > config.participants))
+    if (effect.type === 'send' && effect.to === config.self)
       findings.violate('messages go to others', `${config.self} sends to ${effect.to}`)
   }
 }
 
-function menuOf({ isUp, state, user }: Seat<LockState>): Menu {
+function menuOf({ isUp, participant, state, user }: Seat<LockState>, isMember: boolean): Menu {
   const { timers } = state.soft
   const actions = user === null ? [] : actionsOf(user).filter(action => action !== 'issue')
   return {
     isUp,
-    user: actions.map(action => ({
-      input: inputOfAction(action),
-      budget: action === 'withdraw' ? WITHDRAWALS : -1,
-    })),
+    user: [
+      ...actions.map(action => ({
+        input: inputOfAction(action),
+        budget: action === 'withdraw' ? WITHDRAWALS : -1,
+      })),
+      ...changesOf(participant, isMember),
+    ],
     flushes: [],
     suspicions: [],
     isAsked: false,
     canExpire: timers.ttl === true,
     canRepeat: timers.repeat === true,
+    isChanging: (state.soft.changes ?? []).length > 0,
+    canCall: timers.members === true,
     canPropose: false,
     rounds: 0,
     canBeat: false,

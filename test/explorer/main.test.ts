@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import { DEFAULT_BOUND } from './bound.ts'
 import { COVERAGE_GOALS } from './coverage-goals.ts'
-import { LOCK_LADDER, WME_LADDER } from './ladder.ts'
+import { LOCK_MEMBERS_LADDER, MEMBERS_LADDER } from './ladder.ts'
 import { LOCK_COVERAGE_GOALS } from './lock-model.ts'
 import { parseOptions } from './options.ts'
 
@@ -40,7 +40,7 @@ describe('the options', () => {
 
 describe('the ladder', () => {
   it('has rungs of different names, each within the reach of the whole bound', () => {
-    for (const ladder of [WME_LADDER, LOCK_LADDER])
+    for (const ladder of [MEMBERS_LADDER, LOCK_MEMBERS_LADDER])
       expect(new Set(ladder.map(({ name }) => name)).size).toBe(ladder.length)
   })
 })

@@ -4,7 +4,14 @@
  */
 import { Worker } from 'node:worker_threads'
 import { UsageError } from '../../cli/arguments.ts'
-import { LADDER, LOCK_LADDER, lockBoundOf, type Rung, WME_LADDER, wholeRungs } from './ladder.ts'
+import {
+  LOCK_LADDER,
+  LOCK_MEMBERS_LADDER,
+  lockBoundOf,
+  MEMBERS_LADDER,
+  type Rung,
+  wholeRungs,
+} from './ladder.ts'
 import { type ExploredName, isLockOnly } from './models.ts'
 import { type Options, parseOptions, USAGE } from './options.ts'
 import {
@@ -53,8 +60,10 @@ async function main(): Promise<number> {
   return reports.some(({ violations }) => violations > 0) ? 1 : 0
 }
 
-const ladderOf = (protocol: ExploredName): readonly Rung[] =>
-  isLockOnly(protocol) ? LOCK_LADDER : protocol === 'wme-consensus' ? LADDER : WME_LADDER
+function ladderOf(protocol: ExploredName): readonly Rung[] {
+  if (!isLockOnly(protocol)) return MEMBERS_LADDER
+  return protocol === 'maekawa' ? LOCK_LADDER : LOCK_MEMBERS_LADDER
+}
 
 function rungsOf({ bound, ladder, rising, rung }: Options, protocol: ExploredName): readonly Rung[] {
   const whole = isLockOnly(protocol) ? lockBoundOf(bound) : bound

@@ -3,12 +3,12 @@ import { describe, expect, it } from 'vitest'
 import { wme1, wme2 } from '../../shared/protocols/wme/wme.ts'
 import type { Bound } from './bound.ts'
 import type { CoverageGoal } from './coverage-goals.ts'
-import { WME_LADDER } from './ladder.ts'
+import { MEMBERS_LADDER } from './ladder.ts'
 import { boundOf } from './options.ts'
 import { Search, type SearchResult } from './search.ts'
 import { type WmeProtocol, wmeModel } from './wme-model.ts'
 
-const { bound: BOUND } = WME_LADDER.find(({ name }) => name === 'members')!
+const { bound: BOUND } = MEMBERS_LADDER.find(({ name }) => name === 'members')!
 const LIMITS = { seconds: 280, bytes: 2 ** 30 } as const
 const TIMEOUT_MS = 300_000
 

@@ -16,6 +16,10 @@ export interface Menu {
   readonly isAsked: boolean
   readonly canExpire: boolean
   readonly canRepeat: boolean
+  /** An operator waits for an answer here. */
+  readonly isChanging: boolean
+  /** Newcomers, or members of a new set, can be called once more. */
+  readonly canCall: boolean
   readonly canPropose: boolean
   /** Rounds of ballots that this participant has begun in its epoch. */
   readonly rounds: number
@@ -38,21 +42,27 @@ const OPERATED = 2
 const CHANGES: readonly UserItem[] = [{ input: CHANGE, budget: budgetOf('changes') }]
 const NO_CHANGES: readonly UserItem[] = []
 
+/** What an operator may ask of this participant. */
+export const changesOf = (participant: number, isMember: boolean): readonly UserItem[] =>
+  participant === OPERATED && isMember ? CHANGES : NO_CHANGES
+
 export function menuOf({ isUp, participant, state, user }: Seat): Menu {
   const { timers, voters } = state.soft
-  const mayChange = participant === OPERATED && state.durable.membership.status === 'member'
+  const changes = changesOf(participant, state.durable.membership.status === 'member')
   const actions = (user === null ? [] : actionsOf(user)).map(action => ({
     input: inputOfAction(action),
     budget: action === 'issue' ? OPERATIONS : action === 'withdraw' ? WITHDRAWALS : -1,
   }))
   return {
     isUp,
-    user: [...actions, ...(mayChange ? CHANGES : NO_CHANGES)],
+    user: [...actions, ...changes],
     flushes: FLUSHES.filter(({ timer }) => timers[timer] === true).map(({ input }) => input),
     suspicions: timers.suspect === true ? SUSPECT : NOBODY,
     isAsked: Object.keys(voters).length > 0,
     canExpire: timers.ttl === true,
     canRepeat: timers.repeat === true,
+    isChanging: state.soft.changes.length > 0,
+    canCall: false,
     canPropose: timers.propose === true,
     rounds: roundOf(state.durable.paxos.ballot),
     canBeat: timers.heartbeat === true,

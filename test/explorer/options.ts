@@ -37,7 +37,7 @@ export const USAGE = `npm run explore -- [options]
 the bound:
   --participants 3  --users 1,2  --tries 2 (of each user)  --operations 2 (in all)
   --crashes 1  --suspicions 1  --losses 1  --duplicates 1  --faults 4 (in one run)
-  --newcomers 0            how many of the participants come later (wme-1, wme-2), with
+  --newcomers 0            how many of the participants come later (not maekawa), with
   --changes 0              how often an operator asks for all but the last of the first members
   --order link|none        whether links keep the order of messages
   --lag 0                  messages that may wait on one link; 0: any number

@@ -13,6 +13,7 @@ export const REDUCTIONS: readonly string[] = [
 export const BOUNDS: readonly string[] = [
   'messages to a participant that is down are lost; a crash may lose the last messages of each link to it',
   'repeat fires when nothing is in flight and something was lost, a participant crashed or no user can act',
+  'an operator waits for ever: nobody gives up a newcomer that is silent',
   'propose fires when nothing is in flight, for at most --ballots rounds of an epoch',
   'heartbeat, and timers that fire though something is in flight, only within --hurries',
   'a step that makes a link longer than --lag waits until its receiver has read',

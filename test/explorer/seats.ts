@@ -23,7 +23,9 @@ import { PairTable } from './tables.ts'
 import { crash, hear, newUser, speak, type User, type UserAction } from './user.ts'
 import { copy, freeze, Numbering } from './values.ts'
 
-export const TIMERS = ['repeat', 'heartbeat', 'suspect', 'propose', 'flush', 'spread', 'ttl'] as const
+export const TIMERS = [
+  ...(['repeat', 'heartbeat', 'suspect', 'propose', 'flush', 'spread', 'ttl', 'members'] as const),
+]
 export const USER_ACTIONS = ['try', 'issue', 'exit', 'withdraw', 'repeat'] as const
 
 const MAX_PARTICIPANTS = 9
@@ -190,9 +192,11 @@ export class Seats<State, Message extends AnyMessage> implements SeatTable {
     const sends: number[] = []
     let user = run.user
     for (const effect of effects) {
-      if (effect.type === 'send')
+      if (effect.type === 'send') {
+        if (effect.to > this.bound.participants)
+          this.findings.violate('messages go to others', `${seat.participant} sends to ${effect.to}`)
         sends.push(effect.to, this.messages.number(seat.participant, effect.message))
-      else if (effect.type === 'emit') user = this.tell(user, effect)
+      } else if (effect.type === 'emit') user = this.tell(user, effect)
     }
     const storage = saved(seat.storage, effects, this.storages)
     const record = this.model.recorded(seat.record, seat.state, state)

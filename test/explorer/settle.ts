@@ -1,12 +1,13 @@
 /**
- * Progress: from every quiet world, if nothing more goes wrong, all users get through. This is tried by one
- * fair run: participants that are down come back, messages are delivered, users go in and out as soon as they
- * can, and when nothing else is left to do, the timers fire in turn. Nobody suspects anybody.
+ * Progress: from every quiet world, if nothing more goes wrong, all users get through, and an operator that
+ * has asked for other members is answered. This is tried by one fair run: participants that are down come
+ * back, messages are delivered, users go in and out as soon as they can, and when nothing else is left to do,
+ * the timers fire in turn. Nobody suspects anybody.
  *
- * The run ends when all users are through; when it meets a quiet world from which an earlier run got through;
- * or when it comes to a world for the second time with the same timers next in turn. Then it would go around
- * in a cycle forever, and that is a violation. There is no limit to its length but the time of the search.
- * That one fair run succeeds does not prove that all do, but a world from which nothing leads on is found.
+ * The run ends when all are through; when it meets a quiet world from which an earlier run got through; or
+ * when it comes to a world for the second time with the same timers next in turn. Then it would go around in
+ * a cycle forever, and that is a violation. There is no limit to its length but the time of the search. That
+ * one fair run succeeds does not prove that all do, but a world from which nothing leads on is found.
  */
 import type { Findings } from './findings.ts'
 import { Fingerprinter } from './fingerprint.ts'
@@ -21,7 +22,7 @@ const LOOK_AT_CLOCK_EVERY = 3 * 4_096
 
 const URGENT: readonly number[] = [RECOVER, inputOfTimer('flush'), inputOfTimer('spread')]
 const USER: readonly number[] = [inputOfAction('repeat'), inputOfAction('exit'), inputOfAction('try')]
-const TIMERS: readonly number[] = [inputOfTimer('repeat'), inputOfTimer('propose')]
+const TIMERS: readonly number[] = (['repeat', 'members', 'propose'] as const).map(inputOfTimer)
 
 export class Settler {
   /** Worlds that were tried. */
@@ -49,9 +50,9 @@ export class Settler {
     const turns = new Turns()
     const met = new Set<string>()
     const quiet: [number, number][] = []
-    if (this.areUsersThrough(world) || this.isSettled(world)) return
+    if (this.areAllThrough(world) || this.isSettled(world)) return
     this.count++
-    while (!this.areUsersThrough(world)) {
+    while (!this.areAllThrough(world)) {
       if (run.length % LOOK_AT_CLOCK_EVERY === LOOK_AT_CLOCK_EVERY - 3 && isTimeOver()) {
         this.isTimeOver = true
         return
@@ -94,19 +95,23 @@ export class Settler {
     this.trace = ['then, without a fault:', ...steps, `(${run.length / 3} steps)`]
   }
 
-  private areUsersThrough(world: Int32Array): boolean {
+  private areAllThrough(world: Int32Array): boolean {
     for (let index = 0; index < this.worlds.participants; index++) {
       const { user } = this.worlds.seats.seats[world[index]!]!
       if (user !== null && (user.phase !== 'out' || user.triesLeft > 0)) return false
+      if (this.worlds.menuOf(world[index]!).isChanging) return false
     }
     return true
   }
 
   private describeUsers(world: Int32Array): string {
-    const users = [...world.subarray(0, this.worlds.participants)].map(
-      seat => this.worlds.seats.seats[seat]!.user,
-    )
-    return users.map(user => (user === null ? '' : `${user.name} is ${user.phase}`)).join(' ')
+    const seats = [...world.subarray(0, this.worlds.participants)]
+    const waits = seats.map(seat => {
+      const { participant, user } = this.worlds.seats.seats[seat]!
+      if (user !== null) return `${user.name} is ${user.phase}`
+      return this.worlds.menuOf(seat).isChanging ? `an operator waits at ${participant}` : ''
+    })
+    return waits.join(' ')
   }
 
   /** The successor to go on with; -1: there is none. */

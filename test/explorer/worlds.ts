@@ -15,9 +15,9 @@
  *   - `propose` fires in a *quiet* world, where no link holds a message to a participant that is up, and
  *     begins a bounded number of rounds of ballots in each epoch: a proposer that is behind and whose
  *     question was lost would otherwise try ever higher ones;
- *   - `repeat` fires in a quiet world, if something was lost or a participant crashed, or if no user can do
- *     anything;
- *   - `repeat`, `propose` and `heartbeat` fire in any world for one of the budget of hurries.
+ *   - `repeat` and `members` fire in a quiet world, if something was lost or a participant crashed, or if no
+ *     user can do anything;
+ *   - `repeat`, `members`, `propose` and `heartbeat` fire in any world for one of the budget of hurries.
  *
  * What the conditions on `repeat` and `propose` give up, beyond the hurries: repeats that cross what is still
  * in flight (one more copy of it, which the budget of duplicates stands for, or one with newer content) and
@@ -55,6 +55,7 @@ export const LOST = -3
 export const STRAYED = -4
 
 const REPEAT = inputOfTimer('repeat')
+const CALL = inputOfTimer('members')
 const PROPOSE = inputOfTimer('propose')
 const HEARTBEAT = inputOfTimer('heartbeat')
 const TTL = inputOfTimer('ttl')
@@ -214,6 +215,7 @@ export class Worlds {
       if (paid !== -1) this.stepWith(index, input, NORMAL, this.world[this.participants + index]!, paid)
     }
     if (menu.canRepeat) this.stepFor(index, REPEAT, mayRepeat ? -1 : HURRIES)
+    if (menu.canCall) this.stepFor(index, CALL, mayRepeat ? -1 : HURRIES)
     const mayPropose = this.isQuiet && (menu.rounds < this.ballots || this.isLagFree)
     if (menu.canPropose) this.stepFor(index, PROPOSE, mayPropose ? -1 : HURRIES)
     if (menu.canBeat) this.stepFor(index, HEARTBEAT, HURRIES)
@@ -283,7 +285,7 @@ export class Worlds {
     successors[to + index] = seat
     successors[to + participants + index] = inbox
     successors[to + 2 * participants] = budgets
-    const isRepeat = this.isQuiet && (input === REPEAT || input === PROPOSE)
+    const isRepeat = this.isQuiet && (input === REPEAT || input === CALL || input === PROPOSE)
     for (let at = 0; at < sends.length; at += 2) {
       const place = to + participants + sends[at]! - 1
       // Nobody is there to receive it. (Another check finds receivers that do not exist at all.)

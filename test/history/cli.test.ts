@@ -20,6 +20,7 @@ function checkHistory(...argv: string[]): { status: number | null; stdout: strin
 const BROKEN_PROPERTY: { readonly [name: string]: PropertyName } = {
   'bad-1cs-operation-left-out.jsonl': '1CS',
   'bad-1cs-state.jsonl': '1CS',
+  'bad-agreed-members.jsonl': 'agreed members',
   'bad-increasing-fences.jsonl': 'increasing fences',
   'bad-mutual-exclusion.jsonl': 'mutual exclusion',
   'bad-operation-progress.jsonl': 'operation progress',
