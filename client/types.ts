@@ -4,7 +4,7 @@
  */
 
 import type { WatchEvents } from '../shared/api/watch.ts'
-import type { StubResourceEvent, UserStubEvent } from '../shared/history/events.ts'
+import type { MembersEvent, StubResourceEvent, UserStubEvent } from '../shared/history/events.ts'
 import type { Json } from '../shared/json.ts'
 import type { ProtocolName, ProtocolOptions } from '../shared/protocols/protocol.ts'
 
@@ -110,6 +110,8 @@ export interface Status {
   readonly participants: readonly ParticipantInfo[]
   readonly holder: Holder | null
   readonly waiting: WaitingUsers
+  /** Of a lock that follows its work: when its participants last changed; `null` if never. */
+  readonly movedAt?: string | null | undefined
   /** What the lock waits for, in words. */
   readonly explanation: string
 }
@@ -142,7 +144,7 @@ export interface LockHistory {
     readonly id: number
     readonly reachable: boolean
     /** Newest last. */
-    readonly events: readonly (UserStubEvent | StubResourceEvent)[]
+    readonly events: readonly (UserStubEvent | StubResourceEvent | MembersEvent)[]
   }[]
 }
 

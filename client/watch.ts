@@ -92,6 +92,8 @@ class Seen {
   }
 
   isNew(event: WatchEvent): boolean {
+    // Sequences begin anew with a lock that is deleted, and made again.
+    if (event.type === 'snapshot' && event.anew) this.#operation = this.#anything = -1
     const before = this.#anything
     this.#anything = Math.max(before, event.sequence)
     if (event.type === 'holder') {

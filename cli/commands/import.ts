@@ -8,7 +8,7 @@ import { readInput } from '../standard-input.ts'
 import { jsonOf } from '../values.ts'
 
 /** What the service reads at most. A test compares. */
-export const MAX_IMPORT_BYTES = 48 * 1024 * 1024
+export const MAX_IMPORT_BYTES = 128 * 1024 * 1024
 
 export const importLock = defineCommand({
   name: 'import',

@@ -152,7 +152,7 @@ export const statusAnswer = component(
       .nullable()
       .optional()
       .describe(
-        'Of a lock that follows its work: when its participants last changed, or were asked to; null if never.',
+        'Of a lock that follows its work: when its participants last changed; null if never. The history says how.',
       ),
     explanation: z.string().describe('What the lock waits for, in words.'),
   }),
@@ -166,7 +166,7 @@ export const locksAnswer = component(
         z.object({
           lock: lockName,
           protocol: z.string().describe('As it was configured.'),
-          participants: z.number().int().describe('How many it has.'),
+          participants: z.number().int().describe('How many it was created with.'),
           generation: z
             .number()
             .int()
@@ -193,10 +193,14 @@ export const historyAnswer = component(
             .array(
               z.looseObject({
                 at: z.number().describe('By the clock of the participant, in milliseconds.'),
-                type: z.string().describe('What happened: try, crit, issue, invoke, response and so on.'),
+                type: z
+                  .string()
+                  .describe(
+                    'What happened: try, crit, issue, invoke, response and so on; members when the participants of the lock changed.',
+                  ),
               }),
             )
-            .describe('User-stub and stub-resource events, newest last.'),
+            .describe('User-stub and stub-resource events and changes of the participants, newest last.'),
         }),
       )
       .describe('What each participant recorded.'),

@@ -128,7 +128,16 @@ export const watchHolder = component(
 export const watchSnapshot = component(
   'WatchSnapshot',
   z
-    .object({ sequence, entries: z.array(entry).describe('All keys and their values.') })
+    .object({
+      sequence,
+      anew: z
+        .literal(true)
+        .optional()
+        .describe(
+          'What you have seen may be another lock of this name, which was deleted: sequences begin anew with this.',
+        ),
+      entries: z.array(entry).describe('All keys and their values.'),
+    })
     .describe(
       'What you asked for is no longer kept: this is the whole state instead, and events go on from here.',
     ),

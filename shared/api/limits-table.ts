@@ -1,5 +1,7 @@
 /** The limits as people read them. docs/limits.md has this table, and a test compares the two. */
+import { DEFAULT_LEDGER_LIMITS } from '../birth/ledger-types.ts'
 import { API_LIMITS } from './limits.ts'
+import { INDEX_LIMIT, INDEX_SHARDS } from './lock-index.ts'
 
 /** What is limited, how much of it there may be, and what is answered beyond that. */
 export type LimitRow = readonly [what: string, limit: string, beyond: string]
@@ -77,6 +79,17 @@ export const LIMIT_ROWS: readonly LimitRow[] = [
   ['locks named in a `GET /metrics`', number(L.locksPerScrape), BAD_REQUEST],
   ['calls that a participant has under way', number(L.callsInFlight), TOO_MANY],
   ['their operations together', `${number(L.callsWeight)} units`, `${TOO_MANY}, outcome \`not-applied\``],
+  ['of these, one key', 'as of the places for waiting', TOO_MANY],
+  [
+    'locks that `GET /v1/locks` lists',
+    `${number(INDEX_LIMIT)} of each of ${INDEX_SHARDS} parts of the names`,
+    'they are there all the same, and are not listed',
+  ],
+  [
+    'locks that a process of its own (`url`) takes part in',
+    number(DEFAULT_LEDGER_LIMITS.locks),
+    '`503 no_quorum`: no further lock is created with it',
+  ],
   [
     'history, and what watchers resume from',
     `\`BATON_EVENTS_KEPT\` steps, each for ${number(L.bytesPerEventKept)} bytes`,

@@ -22,8 +22,11 @@ export const API_LIMITS = {
   opIdLength: 128,
   /** A body of this many bytes holds the heaviest batch in its longest spelling. */
   bodyBytes: 2 * 1024 * 1024,
-  /** An export holds the whole state of a lock, and all results that it remembers. */
-  importBytes: 48 * 1024 * 1024,
+  /**
+   * An export holds the whole state of a lock, and all results that it remembers: a unit of weight has six
+   * bytes in its longest spelling, and the limits of both are soft. Cloudflare takes 100 MB on most plans.
+   */
+  importBytes: 128 * 1024 * 1024,
   waitMs: { least: 0, most: 25_000, default: 10_000 },
   /** A session waits without a request that stays open: it may wait for a day. */
   sessionWaitMs: { least: 0, most: 86_400_000 },
@@ -41,6 +44,10 @@ export const API_LIMITS = {
    */
   listWeight: 1024 * 1024,
   cursorLength: 4_096,
+  /** The limit for one page of an export, between participant and router. */
+  exportPageWeight: 256 * 1024,
+  /** An export is over if the lock has forgotten so much of what is still to be read of the results. */
+  exportForgottenWeight: 1_000_000,
   /** Events of each participant on one page of a history. */
   historyLimit: { least: 1, most: 1_000, default: 1_000 },
   /** Of all keys and values that a lock guards. Soft: it is checked against the copy of one participant. */

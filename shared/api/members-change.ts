@@ -40,8 +40,17 @@ export type Wanted =
   /** There can be no such set. */
   | { readonly type: 'impossible'; readonly detail: string }
 
-/** Names a change by what it asks for. */
-export const nameOfChange = (change: MembersChange): string => digest(change as unknown as Json)
+/** Who wants a change: an operator, or the lock itself, which follows its work. */
+export type WantedBy = 'operator' | 'follow'
+
+const BY_ITSELF = 'follow/'
+
+/** Names a change by what it asks for, and tells everybody who wanted it. */
+export const nameOfChange = (change: MembersChange, by: WantedBy = 'operator'): string =>
+  (by === 'follow' ? BY_ITSELF : '') + digest(change as unknown as Json)
+
+/** `change` is the name of it; `null` if there was none. */
+export const isByItself = (change: string | null): boolean => change?.startsWith(BY_ITSELF) ?? false
 
 export function wantedMembers(change: MembersChange, present: PresentPlaces): Wanted {
   if ('add' in change) return setOf(present, present.places, [change.add])

@@ -24,8 +24,12 @@ export function memoryRows(own: ParticipantLimits): MemoryRow[] {
   const units = (weight: number) => weight * BYTES_PER_UNIT
   return [
     ['the state', units(L.stateWeight)],
-    ['the state as it was, while watchers read it (what has changed since)', units(L.stateWeight)],
+    ['the state as it was, while it is watched or exported (what has changed since)', units(L.stateWeight)],
     ['results that are remembered', units(L.resultsWeight)],
+    [
+      'results that were forgotten, while they are exported, and one page',
+      units(L.exportForgottenWeight + L.exportPageWeight),
+    ],
     [
       'the log for those who are behind, and the operation under way',
       units(heaviestLog(DEFAULT_LIMITS.logWeight) + DEFAULT_LIMITS.operationWeight),

@@ -104,8 +104,9 @@ export const heartbeatMs = between(API_LIMITS.heartbeatMs).describe(
   'How often, at least, a participant that waits asks the one with the token whether it is there.',
 )
 export const timeoutMs = between(API_LIMITS.timeoutMs).describe(
-  'How long the one with the token may be silent before it is suspected, as long as nothing is known about ' +
-    'its round trips. Then it follows them, down to 250 ms or an eighth of this, whichever is longer.',
+  'How long the one with the token may be silent before it is suspected, if nothing was heard of it for ten ' +
+    'seconds. If something was, a quarter of this. Once its round trips are known it follows them, down to ' +
+    '250 ms or an eighth of this, whichever is longer.',
 )
 export const follow = z
   .boolean()

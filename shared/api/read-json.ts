@@ -8,7 +8,8 @@ import type { FieldError } from './problems.ts'
 type Mistake = Omit<FieldError, 'in'>
 export type ReadJson =
   | { readonly ok: true; readonly value: unknown }
-  | { readonly ok: false; readonly mistake: Mistake }
+  /** `value`: as far as it can be read, to find out what it was about. */
+  | { readonly ok: false; readonly mistake: Mistake; readonly value?: unknown }
 
 export const NOT_FINITE = 'is a number that no double can hold'
 
@@ -26,7 +27,7 @@ export function readJson(text: string): ReadJson {
   // In a list, so that the value itself can be replaced like any other.
   const root = [value]
   const path = checkNumbers(root)
-  if (path !== null) return { ok: false, mistake: { path, message: NOT_FINITE } }
+  if (path !== null) return { ok: false, mistake: { path, message: NOT_FINITE }, value }
   return { ok: true, value: root[0] }
 }
 

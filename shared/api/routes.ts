@@ -45,6 +45,8 @@ export interface Route {
   readonly body: z.ZodType | null
   /** Default: `API_LIMITS.bodyBytes`. */
   readonly bodyBytes?: number
+  /** The handler reads and checks the body as it comes. */
+  readonly isStreamed?: true
   readonly answers: { readonly [status: number]: RouteAnswer }
   /** Besides those that every route has. */
   readonly problems: readonly ProblemCode[]
@@ -375,6 +377,7 @@ export const ROUTES = {
     query: requests.noQuery,
     body: importBody,
     bodyBytes: API_LIMITS.importBytes,
+    isStreamed: true,
     answers: { 201: { description: 'Created.', schema: answers.configurationAnswer } },
     problems: ['conflict', 'locked', 'not_supported', 'ejected', 'expired', 'released'],
   },

@@ -165,10 +165,12 @@ export function parseSessionMessage(
   if (data.length > API_LIMITS.bodyBytes)
     return refused(`A message has at most ${API_LIMITS.bodyBytes} characters.`, 'too_large')
   const read = readJson(data)
-  if (!read.ok)
-    return refused(read.mistake.path === '' ? 'A message is JSON.' : summarize([inBody(read.mistake)]))
+  const about = questionIn(read.value)
+  if (!read.ok) {
+    const detail = read.value === undefined ? 'A message is JSON.' : summarize([inBody(read.mistake)])
+    return refused(detail, 'bad_request', about)
+  }
   const parsed = read.value
-  const about = questionIn(parsed)
   const isKeyValue = resource === 'key-value'
   const oversized = findOversized((parsed as { ops?: unknown } | null)?.ops, isKeyValue)
   if (oversized.length > 0) return refused(summarize(oversized), 'too_large', about)

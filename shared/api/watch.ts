@@ -29,6 +29,8 @@ export interface WatchEvents {
   /** The events asked for are no longer kept: the whole state comes instead, and events go on from here. */
   readonly snapshot: {
     readonly sequence: number
+    /** What was seen may be another lock of this name, which was deleted: sequences begin anew. */
+    readonly anew?: true
     readonly entries: readonly { readonly key: string; readonly value: Json; readonly revision: number }[]
   }
 }

@@ -21,12 +21,22 @@ export interface ImportPart {
   readonly results: readonly ImportedResult[]
 }
 
+/**
+ * An item that is heavier than an operation may be goes in pieces of its text: that of a part with this item
+ * alone.
+ */
+export interface ImportPiece {
+  readonly text: string
+  /** The next part has more of it. */
+  readonly isMore: boolean
+}
+
 export type ImportOperation =
-  | { readonly restore: 'part'; readonly number: number; readonly part: ImportPart }
+  | { readonly restore: 'part'; readonly number: number; readonly part: ImportPart | ImportPiece }
   /** All parts, from 0 on, are there. */
   | { readonly restore: 'finish'; readonly parts: number; readonly droppedThrough: number }
 
-export const partOperation = (number: number, part: ImportPart): Json =>
+export const partOperation = (number: number, part: ImportPart | ImportPiece): Json =>
   ({ restore: 'part', number, part }) as unknown as Json
 
 export const finishOperation = (parts: number, droppedThrough: number): Json => ({
@@ -39,6 +49,9 @@ export function importOf(operation: Json): ImportOperation | null {
   if (typeof operation !== 'object' || operation === null || Array.isArray(operation)) return null
   return 'restore' in operation ? (operation as unknown as ImportOperation) : null
 }
+
+/** Whether it replaces the whole state at once. */
+export const isFinish = (operation: Json): boolean => importOf(operation)?.restore === 'finish'
 
 /** No key of the built-in resource is kept in such a cell. */
 const ASIDE = '~import/'
@@ -63,12 +76,29 @@ export function applyImport(cells: Readonly<Cells>, operation: ImportOperation):
   }
   const changes: CellChange[] = []
   const results: ImportedResult[] = []
+  const aside: (ImportPart | ImportPiece)[] = []
   for (let number = 0; number < operation.parts; number++) {
-    const part = cells[ASIDE + number] as unknown as ImportPart | undefined
+    const part = cells[ASIDE + number] as unknown as ImportPart | ImportPiece | undefined
     if (part === undefined) return { result: PARTS_MISSING, changes: [], results: [], droppedThrough: null }
     changes.push({ cell: ASIDE + number, value: null })
+    aside.push(part)
+  }
+  for (const part of joined(aside)) {
     for (const [cell, value] of part.cells) changes.push({ cell, value })
     results.push(...part.results)
   }
   return { result: PART_PUT_ASIDE, changes, results, droppedThrough: operation.droppedThrough }
+}
+
+/** The pieces of an item that came in several are put together. */
+export function* joined(parts: Iterable<ImportPart | ImportPiece>): Generator<ImportPart> {
+  let text = ''
+  for (const part of parts) {
+    if (!('text' in part)) yield part
+    else if (part.isMore) text += part.text
+    else {
+      yield JSON.parse(text + part.text) as ImportPart
+      text = ''
+    }
+  }
 }

@@ -26,8 +26,8 @@ function op(sequence: number): string {
   return `id: ${sequence}\nevent: op\ndata: ${JSON.stringify({ sequence, fence: 1, opId: `op-${sequence}`, changes: [] })}\n\n`
 }
 
-function snapshot(sequence: number): string {
-  return `id: ${sequence}\nevent: snapshot\ndata: ${JSON.stringify({ sequence, entries: [] })}\n\n`
+function snapshot(sequence: number, more = {}): string {
+  return `id: ${sequence}\nevent: snapshot\ndata: ${JSON.stringify({ sequence, ...more, entries: [] })}\n\n`
 }
 
 async function take(events: AsyncIterable<WatchEvent>, count: number): Promise<string[]> {
@@ -52,6 +52,11 @@ describe('watch', () => {
     const { lock, requests } = serviceOf(['id: 41\n\n'], [op(42)])
     expect(await take(lock.watch(), 1)).toEqual(['op 42'])
     expect(requests.map(({ since }) => since)).toEqual([null, '41'])
+  })
+
+  it('begins anew with a lock that was deleted, and made again', async () => {
+    const { lock } = serviceOf([op(7), op(8)], [snapshot(2, { anew: true }), op(3)], [op(3), op(4)])
+    expect(await take(lock.watch(), 5)).toEqual(['op 7', 'op 8', 'snapshot 2', 'op 3', 'op 4'])
   })
 
   it('tells the whole state when that is news, and only then', async () => {

@@ -63,9 +63,11 @@ describe('a participant of a lock that follows its work', () => {
   const granted: Emitted = { type: 'granted', sequence: 1, fence: 1, to: 1 }
   const members: Emitted = { type: 'members', configuration: 1, members: {} }
 
+  const step = (...emitted: Emitted[]) => ({ emitted, hasOtherMembers: false })
+
   const use = (following: Following, near: string | undefined) => {
     following.note('user', near)
-    following.onStep([granted, crit('user')])
+    following.onStep(step(granted, crit('user')))
   }
 
   beforeEach(() => {
@@ -93,10 +95,23 @@ describe('a participant of a lock that follows its work', () => {
 
   it('waits after every change of the members, whoever made it', () => {
     const { following } = begin()
-    following.onStep([members])
+    following.onStep({ ...step(members), hasOtherMembers: true })
     expect(following.changedAt).toBe(now)
     for (let count = 0; count < 8; count++) use(following, 'oc')
     expect(moves).toEqual([])
+  })
+
+  it('has moved when its members are others, not when that is asked for or heard of again', () => {
+    const { following } = begin()
+    for (let count = 0; count < 4; count++) use(following, 'oc')
+    expect(moves).toHaveLength(1)
+    expect(following.changedAt).toBeNull()
+    const movedAt = now
+    following.onStep({ ...step(members), hasOtherMembers: true })
+    now += 1
+    // An instance that begins hears of the members that it knows.
+    following.onStep(step(members))
+    expect(following.changedAt).toBe(movedAt)
   })
 
   it('forgets what was long ago, and what was asked for elsewhere counts too', () => {
@@ -105,7 +120,7 @@ describe('a participant of a lock that follows its work', () => {
     now += rules.windowMs
     use(following, 'oc')
     expect(moves).toEqual([])
-    for (let count = 0; count < 5; count++) following.onStep([granted])
+    for (let count = 0; count < 5; count++) following.onStep(step(granted))
     for (let count = 0; count < 3; count++) use(following, 'oc')
     expect(moves).toEqual([])
     for (let count = 0; count < 2; count++) use(following, 'oc')

@@ -2,7 +2,12 @@
 import { describe, expect, it } from 'vitest'
 import type { ParticipantPlace } from '../../shared/api/configuration.ts'
 import { placeAt, readAddress, writeAddress } from '../../shared/api/member-address.ts'
-import { type MembersChange, nameOfChange, wantedMembers } from '../../shared/api/members-change.ts'
+import {
+  isByItself,
+  type MembersChange,
+  nameOfChange,
+  wantedMembers,
+} from '../../shared/api/members-change.ts'
 
 const place = (id: number, location: string | null, url: string | null = null): ParticipantPlace => ({
   id,
@@ -123,4 +128,11 @@ it('is named by what is asked for', () => {
   expect(nameOfChange({ add: { location: 'oc' } })).toBe(one)
   expect(nameOfChange({ add: { location: 'me' } })).not.toBe(one)
   expect(nameOfChange({ add: { location: 'oc' }, configuration: 2 })).not.toBe(one)
+})
+
+it('the name of a change tells whether the lock wanted it itself', () => {
+  const change = { replace: 1, location: 'oc' }
+  expect(isByItself(nameOfChange(change, 'follow'))).toBe(true)
+  expect(isByItself(nameOfChange(change))).toBe(false)
+  expect(isByItself(null)).toBe(false)
 })

@@ -63,6 +63,20 @@ describe('calls under way', () => {
     await platform.during(Promise.all(waiting))
     expect(await transact(-1)).toMatchObject({ type: 'done' })
   })
+
+  it('are counted, too, while their participant finds out whether there is such a lock', async () => {
+    platform = new MemoryPlatform(3)
+    for (const id of [2, 3]) platform.node(id).isAway = true
+    const ops = [{ put: 'k', value: 'x'.repeat(200_000) }]
+    const operate = (index: number) =>
+      platform.node(1).call({ type: 'ops', user: 'nobody', fence: 7, opId: `t${index}`, ops })
+    const fitting = Math.floor(API_LIMITS.callsWeight / weight(ops, Number.POSITIVE_INFINITY))
+    const waiting = Array.from({ length: fitting }, (_, index) => operate(index))
+    expect(await operate(-1)).toMatchObject({ code: 'too_many', outcome: 'not-applied' })
+    for (const answer of await platform.during(Promise.all(waiting)))
+      expect(answer).toMatchObject({ code: 'no_quorum' })
+    expect(await platform.during(operate(-2))).toMatchObject({ code: 'no_quorum' })
+  })
 })
 
 describe('messages to peers', () => {

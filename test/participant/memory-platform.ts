@@ -100,8 +100,10 @@ export class MemoryNode {
     this.rows.now = () => platform.now
   }
 
-  call(call: ParticipantCall, signal: AbortSignal | null = null): Promise<ParticipantAnswer> {
-    return this.request(participant => participant.call({ lock: LOCK, id: this.id }, call, signal))
+  /** `key`: the name of the key of whoever asks. */
+  call(call: ParticipantCall, signal: AbortSignal | null = null, key?: string): Promise<ParticipantAnswer> {
+    const address = { lock: LOCK, id: this.id }
+    return this.request(participant => participant.call(address, call, signal, { key }))
   }
 
   peer(request: PeerRequest): Promise<PeerAnswer> {

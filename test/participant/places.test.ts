@@ -92,6 +92,56 @@ describe('places for waiting', () => {
   })
 })
 
+describe('calls under way', () => {
+  const poll = (key: string | undefined) =>
+    node.call({ type: 'ticket', user: 'queued', waitMs: 600_000 }, null, key)
+  const CALLS = API_LIMITS.callsInFlight
+  const soon = () => new Promise(resolve => setTimeout(resolve, 1_000, 'it waits'))
+  const isRefused = async (call: Promise<unknown>) =>
+    expect(await Promise.race([call, soon()])).toMatchObject({ code: 'too_many' })
+
+  it('are not all those of one key, whatever it asks for again and again', async () => {
+    await acquire('greedy', 'queued')
+    const polls = Array.from({ length: CALLS / 2 }, () => poll('greedy'))
+    await isRefused(poll('greedy'))
+    expect(await acquire('other')).toMatchObject({ status: 202 })
+    const others = Array.from({ length: CALLS / 4 }, () => poll('other'))
+    await isRefused(poll('other'))
+    await node.call({ type: 'withdraw', user: 'queued' })
+    await platform.during(Promise.all([...polls, ...others]))
+    await acquire('greedy', 'queued')
+    const again = poll('greedy')
+    await node.call({ type: 'withdraw', user: 'queued' })
+    expect(await platform.during(again)).toMatchObject({ code: 'no_such_ticket' })
+  })
+
+  it('hold not all operations of one key, and what makes room is always taken', async () => {
+    const ops = [{ put: 'k', value: 'x'.repeat(200_000) }]
+    const heavy = (key: string) =>
+      node.call(
+        { type: 'transact', user: `user-${++users}`, opId: `${users}`, ops, waitMs: 9_000 },
+        null,
+        key,
+      )
+    const share = Math.floor(API_LIMITS.callsWeight / 2 / 200_000)
+    const waiting = Array.from({ length: share }, () => heavy('greedy'))
+    await isRefused(heavy('greedy'))
+    const other = heavy('other')
+    const withdrawal = { type: 'withdraw', user: 'user-1' } as const
+    expect(await node.call(withdrawal, null, 'greedy')).not.toMatchObject({ code: 'too_many' })
+    const answers = await platform.during(Promise.all([...waiting, other]))
+    for (const answer of answers) expect(answer).not.toMatchObject({ code: 'too_many' })
+  })
+
+  it('are all there where there are no keys', async () => {
+    await acquire(undefined, 'queued')
+    const polls = Array.from({ length: CALLS }, () => poll(undefined))
+    await isRefused(poll(undefined))
+    await node.call({ type: 'withdraw', user: 'queued' })
+    await platform.during(Promise.all(polls))
+  })
+})
+
 describe('sessions', () => {
   it('are not all for one key', async () => {
     for (let count = 0; count < API_LIMITS.sessionsPerParticipant / 2; count++)

@@ -2,7 +2,9 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import { API_LIMITS } from '../../shared/api/limits.ts'
 import type { ParticipantAnswer, ParticipantStatus } from '../../worker/participant/calls.ts'
-import { type MemoryNode, MemoryPlatform, type MemorySocket } from './memory-platform.ts'
+import type { Runtime } from '../../worker/participant/runtime.ts'
+import { type SessionCall, SessionCalls } from '../../worker/participant/streams/session-calls.ts'
+import { type MemoryNode, MemoryPlatform, MemorySocket } from './memory-platform.ts'
 
 let platform: MemoryPlatform
 let node: MemoryNode
@@ -41,6 +43,24 @@ async function held(): Promise<MemorySocket> {
 }
 
 describe('a transact of a session', () => {
+  it('is counted where its client is, so that a lock can follow it', () => {
+    const asked: SessionCall[] = []
+    const runtime = { randomId: () => 'user', background: () => {} } as unknown as Runtime
+    const calls = new SessionCalls({
+      runtime,
+      turns: {} as never,
+      ask: call => {
+        asked.push(call)
+        return { leave: () => {} }
+      },
+      say: () => {},
+    })
+    const socket = new MemorySocket('someone', [])
+    socket.attach({ heardAt: 0, ttlMs: null, unreadBytes: 0, probe: null, client: 'key', near: 'oc' })
+    calls.ask(socket, { type: 'transact', opId: 'one', ops: [], waitMs: 0 })
+    expect(asked).toMatchObject([{ type: 'transact', user: 'user', client: 'key', near: 'oc' }])
+  })
+
   it('is answered only when its outcome is stored by a majority', async () => {
     const socket = await node.session('someone')
     setAway(true)

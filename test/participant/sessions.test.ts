@@ -127,3 +127,14 @@ describe('a client that does not read', () => {
     expect(socket.closedWith).toBe(1013)
   })
 })
+
+describe('a session that waits', () => {
+  it('regression: is still known to wait if the instance ends right after it came', async () => {
+    const other = await node.session('other')
+    node.say(other, { type: 'try', waitMs: 60_000 })
+    node.restart()
+    node.say(socket, { type: 'exit' })
+    await platform.advance(1_000)
+    expect(other.sent.at(-1)).toMatchObject({ type: 'crit' })
+  })
+})

@@ -7,6 +7,8 @@ import { describe, expect, it } from 'vitest'
 import type { HistoryEvent } from '../../shared/history/events.ts'
 import type { Json } from '../../shared/json.ts'
 import { readCheckpoint } from '../../worker/participant/core/checkpoint.ts'
+import { MAX_ROWS } from '../../worker/participant/core/journal.ts'
+import { MAX_ROW_LENGTH } from '../../worker/participant/core/lines.ts'
 import { Storage, storedRecords } from '../../worker/participant/core/storage.ts'
 import { MemoryRows } from './memory-rows.ts'
 
@@ -179,6 +181,16 @@ describe('what may wait', () => {
     expect(history(new Storage(rows, LIMITS))).toEqual([1])
   })
 
+  it('does not wait if the turn is in a hurry', () => {
+    const rows = new MemoryRows()
+    const storage = new Storage(rows, LIMITS)
+    storage.save([{ key: 'waiter/1', value: 1 }], true)
+    storage.hurry()
+    storage.commit()
+    expect(parsed(rows).get('waiter/1')).toBe(1)
+    expect(storage.isBehind).toBe(false)
+  })
+
   it('costs no row of its own', () => {
     const rows = new MemoryRows()
     const storage = new Storage(rows, LIMITS)
@@ -193,6 +205,35 @@ describe('what may wait', () => {
 })
 
 describe('rows', () => {
+  it('one row for a turn needs no transaction, and everything else has one', () => {
+    const rows = new MemoryRows()
+    const storage = new Storage(rows, { eventsKept: 20 })
+    let transactions = 0
+    const transaction = rows.transaction.bind(rows)
+    rows.transaction = run => {
+      transactions++
+      transaction(run)
+    }
+    const turn = (value: string): readonly [rows: number, transactions: number] => {
+      const before = [rows.writes, transactions] as const
+      storage.put('.a', value)
+      storage.commit()
+      return [rows.writes - before[0], transactions - before[1]]
+    }
+    expect(turn('first')[1]).toBe(1)
+    let folds = 0
+    for (let number = 1; number <= 3 * MAX_ROWS; number++) {
+      const [written, inTransactions] = turn(`${number}`)
+      expect(inTransactions).toBe(written === 1 ? 0 : 1)
+      folds += inTransactions
+    }
+    expect(folds).toBe(3)
+    const [written, inTransactions] = turn('x'.repeat(2 * MAX_ROW_LENGTH))
+    expect(written).toBeGreaterThan(1)
+    expect(inTransactions).toBe(1)
+    expect(new Storage(rows, LIMITS).get('.a')).toBe('x'.repeat(2 * MAX_ROW_LENGTH))
+  })
+
   const written = (rows: MemoryRows, run: () => void): number => {
     const before = rows.writes
     run()

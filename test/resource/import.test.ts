@@ -26,6 +26,20 @@ const FIRST = { cells: [cell('a', 1, 7)], results: [stored('one', 7)] }
 const SECOND = { cells: [cell('b', [2], 9)], results: [stored('two', 9)] }
 
 describe('an import', () => {
+  it('puts an item together that came in pieces', () => {
+    const { made, say } = replica()
+    const text = JSON.stringify(FIRST)
+    const pieces = [text.slice(0, 9), text.slice(9, 20), text.slice(20)]
+    pieces.forEach((piece, index) => {
+      say(`p${index}`, partOperation(index, { text: piece, isMore: index < 2 }))
+    })
+    say('p3', partOperation(3, SECOND))
+    const { imported } = say('finish', finishOperation(4, 5))
+    expect(imported).toEqual([stored('one', 7), stored('two', 9)])
+    expect(readKey(made.cells, 'a')).toEqual({ value: 1, revision: 7 })
+    expect(Object.keys(made.cells).sort()).toEqual(['=a', '=b'])
+  })
+
   it('shows nothing before it is finished, and everything then', () => {
     const { made, say } = replica()
     say('p0', partOperation(0, FIRST))

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import type { Json } from '../../shared/json.ts'
 import type { ParticipantCall } from '../../worker/participant/calls.ts'
-import { createHarness, DEFAULTS, done, problemOf, refuse, statusOf, usualAnswer } from './fake.ts'
+import { createHarness, DEFAULTS, done, place, problemOf, refuse, statusOf, usualAnswer } from './fake.ts'
 
 const PATH = '/v1/locks/orders'
 
@@ -88,5 +88,43 @@ describe('what is passed on', () => {
     participants.onAll(() => refuse('no_such_lock'))
     await send('GET', PATH)
     expect(participants.asked.map(({ participant }) => participant).sort()).toEqual([1, 2, 3])
+  })
+})
+
+describe('a lock that another router has deleted', () => {
+  const places = (...ids: number[]) => ids.map(id => place(id, null))
+  const before = { ...DEFAULTS, number: 905, participants: places(4, 5, 6) }
+  const after = { ...DEFAULTS, number: 4, generation: 2 }
+  const others = [4, 5, 6]
+
+  /** It has found the lock where its members had gone; then there is another one of its name. */
+  async function knowing() {
+    const made = harness()
+    const { participants, send } = made
+    participants.onAll(() => ({ type: 'elsewhere', configuration: before }))
+    for (const id of others) participants.on(id, call => usualAnswer(call, id))
+    expect((await send('POST', `${PATH}/acquire`, {})).status).toBe(200)
+    for (const id of [1, 2, 3]) participants.on(id, call => usualAnswer(call, id))
+    for (const id of others) participants.on(id, () => ({ type: 'elsewhere', configuration: after }))
+    participants.asked.length = 0
+    return made
+  }
+
+  it('is found again, though the numbers of its configurations begin anew', async () => {
+    const { participants, send } = await knowing()
+    expect((await send('POST', `${PATH}/acquire`, {})).status).toBe(200)
+    participants.asked.length = 0
+    expect((await send('POST', `${PATH}/acquire`, {})).status).toBe(200)
+    expect(participants.order('acquire')).toEqual([1])
+  })
+
+  it('does not come back with an answer that was on its way meanwhile', async () => {
+    const { participants, send } = await knowing()
+    await send('POST', `${PATH}/acquire`, {})
+    participants.on(2, () => ({ type: 'elsewhere', configuration: before }))
+    await send('POST', `${PATH}/acquire`, { at: 2 })
+    participants.asked.length = 0
+    await send('POST', `${PATH}/acquire`, {})
+    expect(participants.order('acquire')).toEqual([1])
   })
 })

@@ -51,6 +51,7 @@ describe('a message of a session', () => {
     ['{"type":"transact","opId":"a"}', { opId: 'a' }],
     ['{"type":"transact","opId":"a","ops":[{"get":"a"}],"waitMs":25001}', { opId: 'a' }],
     ['{"type":"transact","opId":7,"ops":[{"get":"a"}]}', undefined],
+    ['{"type":"transact","opId":"a","ops":[{"put":"a","value":1e400}]}', { opId: 'a' }],
     ['{"type":"get","key":"","consistency":"local"}', { key: '', consistency: 'local' }],
     ['{"type":"get","key":"a","at":1}', { key: 'a', consistency: 'linearizable' }],
     ['{"type":"get"}', undefined],

@@ -14,6 +14,35 @@ const remove = (lock: TestLock, query = '') => lock.send('DELETE', query)
 const generationOf = async (lock: TestLock) =>
   (expectStatus(await lock.status(), 200).body as unknown as { readonly generation: number }).generation
 
+describe('a watch that resumes', () => {
+  it.each([1, 2, 3])('gets the lock that there is now, if its own was deleted (participant %i)', async at => {
+    const lock = service.lock()
+    for (let count = 0; count < 6; count++) await lock.transacted([{ put: `old-${count}`, value: count }])
+    const { sequence } = await lock.transacted([{ put: 'last', value: 1 }])
+    expectStatus(await remove(lock), 204)
+    const born = await lock.transacted([{ put: 'new', value: 1 }])
+    expect(born.sequence).toBeLessThan(sequence)
+    for (const since of [sequence, born.sequence, 2]) {
+      const url = `${service.url}/v1/locks/${lock.name}/watch?at=${at}`
+      const stream = await openWatch(url, { 'last-event-id': String(since) })
+      const { event, data } = await stream.next()
+      expect([event, data.anew]).toEqual(['snapshot', true])
+      stream.close()
+    }
+    // Whoever has seen nothing gets everything; and from here on sequences count again.
+    const stream = await openWatch(`${service.url}/v1/locks/${lock.name}/watch?at=${at}&since=0`)
+    expect((await stream.nextOf('op')).data.changes).toMatchObject([{ key: 'new' }])
+    stream.close()
+    let later = born.sequence
+    for (let count = 0; later <= sequence + 2; count++)
+      later = (await lock.transacted([{ put: 'more', value: count }])).sequence
+    const resumed = await openWatch(`${service.url}/v1/locks/${lock.name}/watch?since=${later}`)
+    const next = await lock.transacted([{ put: 'next', value: 1 }])
+    expect(await resumed.nextOf('op')).toMatchObject({ id: next.sequence })
+    resumed.close()
+  })
+})
+
 describe('a lock that nobody holds', () => {
   it.each(PROTOCOL_NAMES)(
     '%s: is deleted, and the next one of its name continues above it',
@@ -180,6 +209,15 @@ describe('what cannot be deleted', () => {
     const { status, body } = await remove(lock)
     expect([status, body.code]).toEqual([501, 'not_supported'])
     expect(body.detail).toContain('declareDeadAfterMs')
+  })
+
+  it('says which generations there are, if the one that is meant is none of them', async () => {
+    const lock = service.lock()
+    await lock.transacted([{ increment: 'n' }])
+    const { body } = expectStatus(await lock.send('DELETE', '?generation=7'), 503)
+    expect(body).toMatchObject({ code: 'no_quorum', retryable: true })
+    expect(body.detail).toContain('generation 1 of this lock')
+    expect(await lock.value('n')).toBe(1)
   })
 
   it.each(['?force=yes', '?generation=0', '?generation=x', '?what=1'])('400 for %s', async query => {

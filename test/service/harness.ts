@@ -39,6 +39,8 @@ export class TestService implements JudgedLocks {
   private readonly entry: string
   /** The folder of its static assets, if it has any. */
   private readonly assets: (() => Promise<string>) | undefined
+  /** See `WorkerdOptions`. */
+  private readonly cfHeader: string | undefined
   private script = ''
   private folder = ''
   private running: RunningWorkerd | null = null
@@ -49,7 +51,9 @@ export class TestService implements JudgedLocks {
     variables: { readonly [name: string]: string },
     entry: string,
     assets?: (() => Promise<string>) | undefined,
+    cfHeader?: string,
   ) {
+    this.cfHeader = cfHeader
     this.variables = variables
     this.entry = entry
     this.assets = assets
@@ -71,6 +75,7 @@ export class TestService implements JudgedLocks {
       storage: this.storage,
       port: this.port,
       assets: await this.assets?.(),
+      ...(this.cfHeader !== undefined && { cfHeader: this.cfHeader }),
       variables: { BATON_OPEN: 'true', ...this.variables },
       onOutput: line => this.output.push(line),
     })
@@ -117,6 +122,16 @@ export function useService(
   afterAll(() => service.remove(), TEST_LIMIT_MS)
   return service
 }
+
+/** Its requests say in the header `CF_HEADER` where they come from. */
+export function useServiceWithPlaces(entry: string): TestService {
+  const service = new TestService({}, entry, undefined, CF_HEADER)
+  beforeAll(() => service.start(), TEST_LIMIT_MS)
+  afterAll(() => service.remove(), TEST_LIMIT_MS)
+  return service
+}
+
+export const CF_HEADER = 'x-test-cf'
 
 /** The service with its page, which is built first if it has to be. */
 export function useServiceWithPage(variables: { readonly [name: string]: string } = {}): TestService {

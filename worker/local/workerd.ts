@@ -27,6 +27,11 @@ export interface WorkerdOptions {
   readonly detours?: { readonly [address: string]: string }
   /** A folder of files for the binding `ASSETS`, such as the built page. */
   readonly assets?: string | undefined
+  /**
+   * A request says in this header, as JSON, where it comes from (`request.cf`). For tests: on the platform no
+   * client can say that, and whoever can reach a port with this may say anything.
+   */
+  readonly cfHeader?: string
   /** Added to the environment of the process. */
   readonly environment?: { readonly [name: string]: string }
   /** What the process prints goes here, line by line. */
@@ -153,10 +158,13 @@ const config :Workerd.Config = (
     (name = "storage", disk = (path = ${text(storage)}, writable = true)),${assetsService(options.assets)}
     (name = "loopback", network = (allow = ["local"])),
   ],
-  sockets = [(name = "http", address = "127.0.0.1:${port}", http = (), service = "main")],
+  sockets = [(name = "http", address = "127.0.0.1:${port}", http = (${cfOf(options)}), service = "main")],
 );
 `
 }
+
+const cfOf = ({ cfHeader }: WorkerdOptions): string =>
+  cfHeader === undefined ? '' : `cfBlobHeader = ${text(cfHeader)}`
 
 function assetsService(folder: string | undefined): string {
   return folder === undefined

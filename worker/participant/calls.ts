@@ -15,7 +15,7 @@ import type { MembersChange } from '../../shared/api/members-change.ts'
 import type { ProblemCode } from '../../shared/api/problems.ts'
 import type { Json } from '../../shared/json.ts'
 import type { Mode } from '../../shared/protocols/protocol.ts'
-import type { ImportPart } from '../../shared/resource/import.ts'
+import type { ImportPart, ImportPiece } from '../../shared/resource/import.ts'
 import type { Caller } from './observe/callers.ts'
 import type { MeasurementsReport } from './observe/measurements.ts'
 
@@ -118,15 +118,18 @@ export type ParticipantCall =
     }
   /** An operator wants other participants. */
   | { readonly type: 'members'; readonly change: MembersChange }
-  /** Everything that counts, as an `ExportBody`. */
-  | { readonly type: 'export' }
+  /**
+   * Everything that counts, as an `ExportPage`: the first of a new export, or one that begins there. `next`:
+   * `null`: nobody reads that export any more.
+   */
+  | { readonly type: 'export'; readonly page?: { readonly id: string; readonly next: number | null } }
   /** Of the holder of a lock that is being made from an export: a part of it, or that there are no more. */
   | {
       readonly type: 'import'
       readonly user: string
       readonly fence: number
       readonly number: number
-      readonly part: ImportPart | null
+      readonly part: ImportPart | ImportPiece | null
       readonly droppedThrough: number
     }
   /**

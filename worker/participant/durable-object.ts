@@ -1,5 +1,6 @@
 /** The participant in a Durable Object: a thin shell that gives it what the platform has (runtime.ts). */
 import { DurableObject } from 'cloudflare:workers'
+import { FOLLOWING, type FollowingRules } from '../../shared/api/following.ts'
 import { isIndexName } from '../../shared/api/lock-index.ts'
 import { PING, PONG } from '../../shared/api/session.ts'
 import { resourceByName } from '../../shared/resource/registry.ts'
@@ -46,6 +47,7 @@ export class BatonParticipant extends DurableObject<BatonEnvironment> {
     return new Participant(this.runtime, this.storage, {
       defaults: ({ lock, id }) => defaultConfiguration(env, id, this.resourceNameOf(lock)),
       resourceNamed: name => this.resourceNamed(name),
+      following: this.followingRules(),
     })
   }
 
@@ -65,6 +67,11 @@ export class BatonParticipant extends DurableObject<BatonEnvironment> {
   private get ledger(): LedgerKeeper {
     this.knownLedger ??= this.createLedger()
     return this.knownLedger
+  }
+
+  /** When locks that follow their work move. A test overrides this: it has no five minutes. */
+  followingRules(): FollowingRules {
+    return FOLLOWING
   }
 
   /** Resources that a lock's configuration may name; another Worker overrides this to register its own. */

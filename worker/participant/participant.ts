@@ -21,13 +21,14 @@ import type { Resource } from '../../shared/resource/resource.ts'
 import { answer } from './calls/answer.ts'
 import { type CallContext, done } from './calls/context.ts'
 import { Conversations, type Talk } from './calls/conversations.ts'
-import { CallsInFlight, tooManyCalls } from './calls/in-flight.ts'
+import { CallsInFlight, type Call as MemberCall, tooManyCalls } from './calls/in-flight.ts'
 import { changeMembers } from './calls/members.ts'
 import { existenceUnknown, hasLeft, noMember, noSuchLock } from './calls/refusals.ts'
 import { holderHere } from './calls/status.ts'
 import type { HolderStatus, ParticipantAnswer, ParticipantCall } from './calls.ts'
 import { boundToConnection, Connections, isBoundToConnection } from './core/connections.ts'
 import { Following } from './core/following.ts'
+import { FormerLock, KEPT_OF_FORMER } from './core/former-lock.ts'
 import { Handovers } from './core/handovers.ts'
 import { Member, type StepReport } from './core/member.ts'
 import { Owners } from './core/owners.ts'
@@ -46,6 +47,7 @@ import { LogLines } from './observe/log-lines.ts'
 import { Exchange } from './peers/exchange.ts'
 import type { Message, PeerAnswer, PeerRequest } from './peers/requests.ts'
 import type { Runtime, Sink, Socket } from './runtime.ts'
+import { Exports } from './streams/exports.ts'
 import { HolderNews } from './streams/holder-news.ts'
 import type { SessionCall } from './streams/session-calls.ts'
 import { Sessions } from './streams/sessions.ts'
@@ -106,11 +108,13 @@ export class Participant {
   private readonly teller: IndexTeller
   private readonly owners: Owners
   private readonly following: Following
+  private readonly formerLock: FormerLock
   private readonly places = new Places(API_LIMITS.waiters)
   private readonly callers = new Callers()
   private readonly logLines: LogLines
   private readonly sessions: Sessions
   private readonly watchers: Watchers
+  private readonly exports: Exports
   private readonly holderNews: HolderNews
   private knownMember: Member | null = null
   private readonly inFlight = new CallsInFlight()
@@ -159,6 +163,7 @@ export class Participant {
     })
     this.conversations = new Conversations(turns, timers, member)
     this.connections = new Connections(storage)
+    this.formerLock = new FormerLock(storage)
     this.withdrawals = new Withdrawals(storage, () => runtime.now())
     this.owners = new Owners({
       storage,
@@ -191,6 +196,7 @@ export class Participant {
       this.places,
       this.owners,
       this.following,
+      storage,
       (call, caller, onEnd) => this.begin(call, caller, onEnd),
     )
     this.logLines = new LogLines({
@@ -209,8 +215,18 @@ export class Participant {
       get member() {
         return member()
       },
+      isExported: () => this.exports.isOpen,
+      isOfBefore: sequence => this.formerLock.mayHave(sequence, member().engine.birth.generation),
     })
     const { watchers } = this
+    this.exports = new Exports({
+      timers,
+      now: () => runtime.now(),
+      newId: () => runtime.randomId(),
+      replica: () => this.knownMember?.guarded?.replica ?? null,
+      freeze: () => watchers.freezeNow(),
+      thaw: () => watchers.afterExport(),
+    })
     this.holderNews = new HolderNews({
       runtime,
       turns,
@@ -284,23 +300,30 @@ export class Participant {
     if (call.type === 'locks') throw new Error('a participant of a lock is no index')
     if (call.type === 'configure')
       return answerToConfigure(await this.lock.configure(address, call.configuration))
-    const answered = await this.asMember(address, TRYING.has(call.type) ? 'try' : 'look', () => {
-      if (this.isRemoved && !OF_THE_PAST.has(call.type)) return this.elsewhere
-      const taken = this.inFlight.take(call)
-      if (taken === null) return tooManyCalls(call)
-      const user = userOf(call)
-      if (user !== null) this.callers.note(user, caller)
-      const held = this.conversations.hold(() => answer(this.callContext, taken.call), signal)
-      return held
-        .then(async given => {
-          this.onAnswered(call, given, caller)
-          if (given === hasLeft) return this.elsewhere
-          if (call.type === 'delete' && given.type === 'done') await this.untilTold()
-          return given
-        })
-        .finally(() => taken.end())
-    })
-    return answered === noSuchLock ? this.answerOfNoLock(address, call) : answered
+    const taken = this.inFlight.take(call, caller.key)
+    if (taken === null) return tooManyCalls(call)
+    try {
+      const answered = await this.asMember(address, TRYING.has(call.type) ? 'try' : 'look', () =>
+        this.isRemoved && !OF_THE_PAST.has(call.type) ? this.elsewhere : this.ask(taken.call, signal, caller),
+      )
+      return answered === noSuchLock ? this.answerOfNoLock(address, call) : answered
+    } finally {
+      taken.end()
+    }
+  }
+
+  private async ask(
+    call: MemberCall,
+    signal: AbortSignal | null,
+    caller: Caller,
+  ): Promise<ParticipantAnswer> {
+    const user = userOf(call)
+    if (user !== null) this.callers.note(user, caller)
+    const given = await this.conversations.hold(() => answer(this.callContext, call), signal)
+    this.onAnswered(call, given, caller)
+    if (given === hasLeft) return this.elsewhere
+    if (call.type === 'delete' && given.type === 'done') await this.untilTold()
+    return given
   }
 
   /**
@@ -326,7 +349,7 @@ export class Participant {
 
   /** A call that comes with a session's message, in the turn of that message. */
   private begin(call: SessionCall, caller: Caller, onEnd: (answer: ParticipantAnswer) => void): Talk {
-    const taken = this.member.engine.isTakingPart ? this.inFlight.take(call) : null
+    const taken = this.member.engine.isTakingPart ? this.inFlight.take(call, caller.key) : null
     if (taken === null) {
       onEnd(this.member.engine.isTakingPart ? tooManyCalls(call) : noMember)
       return NOBODY
@@ -437,6 +460,8 @@ export class Participant {
   }
 
   private get elsewhere(): ParticipantAnswer {
+    // The lock may have been deleted since this participant left it.
+    if (this.member.engine.birth.value === null) return hasLeft
     return { type: 'elsewhere', configuration: this.member.configuration }
   }
 
@@ -483,9 +508,12 @@ export class Participant {
         tellLedger: (name, generation, incarnation) => ledger.tell(name, generation, incarnation),
         onStep: report => this.onStep(report),
         onBirth: events => this.onBirth(events),
-        keptAtEnd: [BOOTS, ...KEPT_AT_END, ...KEPT_OF_INDEX],
+        keptAtEnd: [BOOTS, KEPT_OF_FORMER, ...KEPT_AT_END, ...KEPT_OF_INDEX],
         onRestart: () => lock.repeat(),
-        onClear: isEnded => this.watchers.failAll(isEnded ? 'the lock was deleted' : undefined),
+        onClear: isEnded => {
+          this.exports.endAll()
+          this.watchers.failAll(isEnded ? 'the lock was deleted' : undefined)
+        },
         stayOf: user => this.owners.of(user),
         onTimer: timer => timer === 'ttl' && this.sessions.keepAlive(),
       },
@@ -516,6 +544,7 @@ export class Participant {
   }
 
   private onStep(report: StepReport): void {
+    if (report.endedAt !== undefined) this.formerLock.note(report.endedAt)
     this.logLines.onStep(report)
     this.callers.onStep(report.emitted)
     this.watchers.onStep(report)
@@ -526,7 +555,7 @@ export class Participant {
     this.connections.onStep(report.emitted)
     this.places.onStep(report.emitted)
     this.owners.onStep(report.emitted)
-    this.following.onStep(report.emitted)
+    this.following.onStep(report)
     for (const event of report.emitted) if (event.type === 'members') this.onMembers(event)
   }
 
@@ -536,7 +565,7 @@ export class Participant {
   private follow(move: Move, configuration: LockConfiguration): void {
     const change = { ...move, configuration: configuration.number }
     this.turns.react(() => {
-      this.conversations.begin(changeMembers(this.callContext, { type: 'members', change }), () => {})
+      this.conversations.begin(changeMembers(this.callContext, { change }, 'follow'), () => {})
     })
   }
 
@@ -563,6 +592,7 @@ export class Participant {
       owners,
       following,
       events: this.storage.events,
+      exports: this.exports,
       processes: this.deployment.defaults(this.lock.address).participants,
       expectMembers: members => this.whereabouts.expect(members),
       flush: () => this.storage.flush(),

@@ -1,6 +1,6 @@
 /**
  * The rows of a participant in the SQLite database of its Durable Object. It decides nothing: see runtime.ts.
- * The tables come with the first row, so that an object that was only looked at leaves nothing behind.
+ * An object that was only looked at leaves nothing behind.
  */
 import type { JournalRows, OlderRows, Rows, SegmentRows, StepRows } from './runtime.ts'
 
@@ -15,54 +15,73 @@ export interface SqlDatabase {
   transactionSync(run: () => void): void
 }
 
-const TABLES = [
-  'journal (place INTEGER PRIMARY KEY, number INTEGER NOT NULL, body TEXT NOT NULL)',
-  'segments (id INTEGER PRIMARY KEY, body TEXT NOT NULL)',
-  'steps (first INTEGER PRIMARY KEY, steps INTEGER NOT NULL, sequence INTEGER NOT NULL, body TEXT NOT NULL)',
+/** Each comes with its first row: a database has as few tables as its object needs. */
+const TABLES = {
+  journal: '(place INTEGER PRIMARY KEY, number INTEGER NOT NULL, body TEXT NOT NULL)',
+  segments: '(id INTEGER PRIMARY KEY, body TEXT NOT NULL)',
+  steps: '(first INTEGER PRIMARY KEY, steps INTEGER NOT NULL, sequence INTEGER NOT NULL, body TEXT NOT NULL)',
   // The first layout.
-  'records (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID',
-  'events (id INTEGER PRIMARY KEY, sequence INTEGER NOT NULL, body TEXT NOT NULL)',
-]
+  records: '(key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID',
+  events: '(id INTEGER PRIMARY KEY, sequence INTEGER NOT NULL, body TEXT NOT NULL)',
+}
+
+type TableName = keyof typeof TABLES
+const NAMES = Object.keys(TABLES) as TableName[]
 
 type Value = string | number | null
 type Row = { [column: string]: Value }
 
 class Tables {
   private readonly database: SqlDatabase
-  /** What a transaction has created is gone again if it is rolled back. */
-  areThere: boolean
+  private there: ReadonlySet<TableName>
 
   constructor(database: SqlDatabase) {
     this.database = database
-    // A database of before may lack the tables that came later.
-    this.areThere = this.count() > 0
-    if (this.areThere) this.create()
+    this.there = new Set(this.found())
   }
 
-  /** Without tables there are no rows. */
-  read<Columns extends Row>(query: string, ...values: (string | number)[]): Columns[] {
-    return this.areThere ? this.database.sql.exec<Columns>(query, ...values).toArray() : []
+  /** A table that is not there has no rows. */
+  read<Columns extends Row>(table: TableName, query: string, ...values: (string | number)[]): Columns[] {
+    return this.there.has(table) ? this.database.sql.exec<Columns>(query, ...values).toArray() : []
   }
 
   /** One row after the other, for what may be much. */
-  *each<Columns extends Row>(query: string): Iterable<Columns> {
-    if (this.areThere) yield* this.database.sql.exec<Columns>(query)
+  *each<Columns extends Row>(table: TableName, query: string): Iterable<Columns> {
+    if (this.there.has(table)) yield* this.database.sql.exec<Columns>(query)
   }
 
-  write(query: string, ...values: (string | number)[]): void {
-    if (!this.areThere) this.create()
+  write(table: TableName, query: string, ...values: (string | number)[]): void {
+    if (!this.there.has(table)) this.create(table)
     this.database.sql.exec(query, ...values)
   }
 
-  private create(): void {
-    for (const table of TABLES) this.database.sql.exec(`CREATE TABLE IF NOT EXISTS ${table}`)
-    this.areThere = true
+  empty(table: TableName): void {
+    if (this.there.has(table)) this.database.sql.exec(`DELETE FROM ${table}`)
   }
 
-  private count(): number {
-    const names = TABLES.map(table => `'${table.slice(0, table.indexOf(' '))}'`).join(', ')
-    const query = `SELECT count(*) AS tables FROM sqlite_master WHERE type = 'table' AND name IN (${names})`
-    return this.database.sql.exec<{ tables: number }>(query).one().tables
+  /** What a transaction has created is gone again if it is rolled back. */
+  transaction(run: () => void): void {
+    const { there } = this
+    try {
+      this.database.transactionSync(run)
+    } catch (error) {
+      this.there = there
+      throw error
+    }
+  }
+
+  private create(table: TableName): void {
+    this.database.sql.exec(`CREATE TABLE ${table} ${TABLES[table]}`)
+    this.there = new Set(this.there).add(table)
+  }
+
+  private found(): TableName[] {
+    const names = NAMES.map(name => `'${name}'`).join(', ')
+    const query = `SELECT name FROM sqlite_master WHERE type = 'table' AND name IN (${names})`
+    return this.database.sql
+      .exec<{ name: TableName }>(query)
+      .toArray()
+      .map(({ name }) => name)
   }
 }
 
@@ -90,27 +109,21 @@ export class SqlRows implements Rows {
   }
 
   transaction(run: () => void): void {
-    const { tables } = this
-    const { areThere } = tables
-    try {
-      this.database.transactionSync(run)
-    } catch (error) {
-      tables.areThere = areThere
-      throw error
-    }
+    this.tables.transaction(run)
   }
 
   empty(): void {
-    for (const table of ['journal', 'segments', 'steps']) this.database.sql.exec(`DELETE FROM ${table}`)
+    for (const table of ['journal', 'segments', 'steps'] as const) this.tables.empty(table)
   }
 }
 
 function journalRows(tables: Tables): JournalRows {
   return {
     put: (place, number, body) =>
-      tables.write('INSERT OR REPLACE INTO journal VALUES (?, ?, ?)', place, number, body),
+      tables.write('journal', 'INSERT OR REPLACE INTO journal VALUES (?, ?, ?)', place, number, body),
     get: place =>
       tables.read<{ number: number; body: string }>(
+        'journal',
         'SELECT number, body FROM journal WHERE place = ?',
         place,
       )[0],
@@ -119,10 +132,11 @@ function journalRows(tables: Tables): JournalRows {
 
 function segmentRows(tables: Tables): SegmentRows {
   return {
-    put: (id, body) => tables.write('INSERT OR REPLACE INTO segments VALUES (?, ?)', id, body),
-    get: id => tables.read<{ body: string }>('SELECT body FROM segments WHERE id = ?', id)[0]?.body,
+    put: (id, body) => tables.write('segments', 'INSERT OR REPLACE INTO segments VALUES (?, ?)', id, body),
+    get: id =>
+      tables.read<{ body: string }>('segments', 'SELECT body FROM segments WHERE id = ?', id)[0]?.body,
     delete: ids => {
-      for (const id of ids) tables.write('DELETE FROM segments WHERE id = ?', id)
+      for (const id of ids) tables.write('segments', 'DELETE FROM segments WHERE id = ?', id)
     },
   }
 }
@@ -130,9 +144,10 @@ function segmentRows(tables: Tables): SegmentRows {
 function stepRows(tables: Tables): StepRows {
   return {
     append: ({ first, steps, sequence, body }) =>
-      tables.write('INSERT INTO steps VALUES (?, ?, ?, ?)', first, steps, sequence, body),
+      tables.write('steps', 'INSERT INTO steps VALUES (?, ?, ?, ?)', first, steps, sequence, body),
     page: (first, afterSequence, limit) =>
       tables.read<{ first: number; steps: number; sequence: number; body: string }>(
+        'steps',
         `SELECT first, steps, sequence, body FROM steps
         WHERE first >= coalesce((SELECT max(first) FROM steps WHERE first <= ?), 0) AND sequence > ?
         ORDER BY first LIMIT ?`,
@@ -142,29 +157,35 @@ function stepRows(tables: Tables): StepRows {
       ),
     oldest: () =>
       tables.read<{ first: number; steps: number; sequence: number; bytes: number }>(
+        'steps',
         'SELECT first, steps, sequence, octet_length(body) AS bytes FROM steps ORDER BY first LIMIT 1',
       )[0],
     highestSequence: () =>
-      tables.read<{ highest: number | null }>('SELECT max(sequence) AS highest FROM steps')[0]?.highest ?? 0,
-    delete: first => tables.write('DELETE FROM steps WHERE first = ?', first),
+      tables.read<{ highest: number | null }>('steps', 'SELECT max(sequence) AS highest FROM steps')[0]
+        ?.highest ?? 0,
+    delete: first => tables.write('steps', 'DELETE FROM steps WHERE first = ?', first),
   }
 }
 
 function olderRows(tables: Tables): OlderRows {
   return {
-    isThere: () => tables.read('SELECT key FROM records LIMIT 1').length > 0,
+    isThere: () => tables.read('records', 'SELECT key FROM records LIMIT 1').length > 0,
     records: function* () {
       for (const { key, value } of tables.each<{ key: string; value: string }>(
+        'records',
         'SELECT key, value FROM records',
       ))
         yield [key, value]
     },
     events: () =>
-      tables.each<{ sequence: number; body: string }>('SELECT sequence, body FROM events ORDER BY id'),
+      tables.each<{ sequence: number; body: string }>(
+        'events',
+        'SELECT sequence, body FROM events ORDER BY id',
+      ),
     replaceBy: (key, value) => {
-      tables.write('DELETE FROM records')
-      tables.write('DELETE FROM events')
-      tables.write('INSERT INTO records VALUES (?, ?)', key, value)
+      tables.empty('records')
+      tables.empty('events')
+      tables.write('records', 'INSERT INTO records VALUES (?, ?)', key, value)
     },
   }
 }

@@ -102,19 +102,16 @@ export async function checkBody(
   route: Route,
   lock: string,
 ): Promise<CheckedRequest<unknown>> {
-  const { body, bodyBytes = API_LIMITS.bodyBytes } = route
+  const { body, bodyBytes = API_LIMITS.bodyBytes, isStreamed } = route
   const schema = body!
+  if (isStreamed) return checkBeginning(c, bodyBytes)
   const bytes = await readBody(c.req.raw, bodyBytes)
   if (bytes === 'too-large') {
-    return refused(oversized(c, [{ in: 'body', path: '', message: `must have at most ${bodyBytes} bytes` }]))
+    return refused(tooLong(c, bodyBytes))
   }
   if (bytes === null)
     return refused(malformed(c, [{ in: 'body', path: '', message: 'broke off before its end' }]))
-  const mediaType = c.req.raw.headers.get('content-type')
-  if (mediaType === null ? bytes.byteLength > 0 : !JSON_MEDIA_TYPE.test(mediaType)) {
-    const detail = 'The body must be JSON, and say so: `Content-Type: application/json`.'
-    return refused(problemResponse(c, 'unsupported_media_type', detail))
-  }
+  if (!isJson(c, bytes.byteLength === 0)) return refused(notJson(c))
   const read = bytes.byteLength === 0 ? EMPTY : parse(bytes)
   if (!read.ok) return refused(malformed(c, [{ in: 'body', ...read.mistake }]))
   const parsed = read.value
@@ -127,6 +124,26 @@ export async function checkBody(
   if (checked.ok) return checked
   const errors = isKeyValue ? explainOps(checked.errors, (parsed as Fields | null)?.ops) : checked.errors
   return refused(malformed(c, errors))
+}
+
+/** What can be said of a body that is read later. */
+function checkBeginning(c: RouterContext, bodyBytes: number): CheckedRequest<unknown> {
+  const { headers, body } = c.req.raw
+  if (Number(headers.get('content-length') ?? 0) > bodyBytes) return refused(tooLong(c, bodyBytes))
+  return isJson(c, body === null) ? { ok: true, value: undefined } : refused(notJson(c))
+}
+
+const tooLong = (c: RouterContext, bodyBytes: number): Response =>
+  oversized(c, [{ in: 'body', path: '', message: `must have at most ${bodyBytes} bytes` }])
+
+function isJson(c: RouterContext, isEmpty: boolean): boolean {
+  const mediaType = c.req.raw.headers.get('content-type')
+  return mediaType === null ? isEmpty : JSON_MEDIA_TYPE.test(mediaType)
+}
+
+function notJson(c: RouterContext): Response {
+  const detail = 'The body must be JSON, and say so: `Content-Type: application/json`.'
+  return problemResponse(c, 'unsupported_media_type', detail)
 }
 
 /** `null` if it breaks off, or comes in chunks that are none. */

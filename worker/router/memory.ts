@@ -70,8 +70,10 @@ export class KnownConfigurations {
    */
   learn(lock: string, configuration: LockConfiguration): void {
     const before = this.known.get(lock)
-    if (before !== undefined && configuration.number < before.number) return
+    const later = before === undefined ? 1 : generationOf(configuration) - generationOf(before)
+    if (later < 0 || (later === 0 && configuration.number < before!.number)) return
     this.known.set(lock, configuration)
+    if (later > 0) return this.former.delete(lock)
     if (before === undefined || configuration.number === before.number) return
     const isFormer = ({ id }: ParticipantPlace) => configuration.participants.every(place => place.id !== id)
     const former = [...before.participants, ...(this.former.get(lock) ?? [])].filter(isFormer)
@@ -102,6 +104,9 @@ export class KnownConfigurations {
     return this.knows(lock) ? this.defaults(lock).participants.find(isIt) : undefined
   }
 }
+
+/** Another router may have deleted the lock: the next one of its name may count anew. */
+const generationOf = ({ generation = 1 }: LockConfiguration): number => generation
 
 /**
  * Participants that did not answer lately are asked last, so that a client that waited for one once need not

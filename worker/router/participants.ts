@@ -81,7 +81,7 @@ export class ParticipantCaller {
     options: AskOptions,
   ): Promise<Asked> {
     for (const [name, value] of Object.entries(headersFor(lock, place))) headers.set(name, value)
-    const request: MakeRequest = signal => new Request(addressOf(path), { headers, signal })
+    const request: MakeRequest = signal => new Request(addressOf(path), { headers, signal: signal() })
     return this.ask(lock, place, request, options, async response =>
       isOpen(response) ? { type: 'opened', response } : parseAnswer(response),
     )
@@ -136,12 +136,12 @@ export class ParticipantCaller {
     place: ParticipantPlace,
     request: MakeRequest,
     understand: Understand,
-  ): (signal: AbortSignal) => Promise<Asked> {
+  ): (signal: () => AbortSignal) => Promise<Asked> {
     return async signal => understand(await this.directory.fetch(lock, place, request(signal)))
   }
 }
 
-type MakeRequest = (signal: AbortSignal) => Request
+type MakeRequest = (signal: () => AbortSignal) => Request
 type Understand = (response: Response) => Promise<Asked>
 
 /** Only a participant that a client waits at must hear that it has gone: a signal costs something. */
@@ -154,7 +154,7 @@ function requestFor(
   const request: ParticipantRequest = { call, ...(caller && { caller }), ...(asItIs && { asItIs }) }
   const body = JSON.stringify(request)
   const init = { method: 'POST', headers: headersFor(lock, place), body }
-  return signal => new Request(addressOf('/call'), gone === undefined ? init : { ...init, signal })
+  return signal => new Request(addressOf('/call'), gone === undefined ? init : { ...init, signal: signal() })
 }
 
 /** The host is of no importance: the directory knows where the request goes. */

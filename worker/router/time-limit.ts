@@ -18,20 +18,25 @@ export interface WhenSlow {
 
 /**
  * Runs until it ends, the time is over or `outer` is aborted; in the latter cases it rejects and aborts the
- * signal. Timers are not cheap in Workers, and most answers are there at once: there is never more than one.
+ * signal, if somebody has asked for it. Timers and signals are not cheap in Workers, and most answers are
+ * there at once: there is never more than one of each.
  */
 export async function withinMs<Result>(
   limitMs: number,
   outer: AbortSignal | undefined,
-  run: (signal: AbortSignal) => Promise<Result>,
+  run: (signal: () => AbortSignal) => Promise<Result>,
   whenSlow?: WhenSlow,
 ): Promise<Result> {
-  const controller = new AbortController()
+  let controller: AbortController | null = null
+  const signal = () => {
+    controller ??= new AbortController()
+    return controller.signal
+  }
   let cleanUp = () => {}
   const stopped = new Promise<never>((_, reject) => {
     const stop = (reason: string) => {
       const error = new Stopped(reason)
-      controller.abort(error)
+      controller?.abort(error)
       reject(error)
     }
     const onAbort = () => stop('given up')
@@ -50,7 +55,7 @@ export async function withinMs<Result>(
     }
   })
   try {
-    return await Promise.race([stopped, run(controller.signal)])
+    return await Promise.race([stopped, run(signal)])
   } finally {
     cleanUp()
   }

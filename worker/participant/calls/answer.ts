@@ -64,7 +64,7 @@ export function* answer(
     case 'members':
       return yield* changeMembers(context, call)
     case 'export':
-      return yield* exportLock(context)
+      return yield* exportLock(context, call)
     case 'import':
       return yield* importPart(context, call)
   }

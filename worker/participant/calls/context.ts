@@ -11,6 +11,7 @@ import type { Member } from '../core/member.ts'
 import type { Owners } from '../core/owners.ts'
 import type { Places } from '../core/places.ts'
 import type { Withdrawals } from '../core/withdrawals.ts'
+import type { Exports } from '../streams/exports.ts'
 
 export interface CallContext {
   readonly member: Member
@@ -22,6 +23,7 @@ export interface CallContext {
   readonly owners: Owners
   readonly following: Following
   readonly events: EventLog
+  readonly exports: Exports
   /** The default participants. */
   readonly processes: readonly ParticipantPlace[]
   /** These may become members: they are to be found at these addresses. */

@@ -10,7 +10,7 @@ import type { ParticipantAnswer } from '../calls.ts'
 import { boundToConnection } from '../core/connections.ts'
 import { type Call, type CallContext, done, patienceOf, SETTLE_MS } from './context.ts'
 import { ask, type Conversation } from './conversations.ts'
-import { cannotEnd, noMember, overProblem, refusalProblem, unconfirmed } from './refusals.ts'
+import { cannotEnd, overProblem, refusalProblem, unconfirmed, unknownGeneration } from './refusals.ts'
 import { locked } from './status.ts'
 
 /** Part of the user's name. Of two that delete the lock at once, the second one waits for the first. */
@@ -32,7 +32,7 @@ export function* end(context: CallContext, call: Call<'delete'>): Conversation<P
   const { generation } = member.engine.birth
   const wanted = call.generation ?? generation
   if (generation > wanted) return done(204, null)
-  if (generation < wanted) return noMember
+  if (generation < wanted) return unknownGeneration(generation, wanted)
   const refusal = cannotEnd(configuration)
   if (refusal !== null) return refusal
   const isHeldHere = member.view.holders.some(holder => !isDeleting(holder.user))

@@ -4,7 +4,7 @@
  * as it is: asked again, it goes on waiting for the same one.
  */
 import type { LockConfiguration } from '../../../shared/api/configuration.ts'
-import { nameOfChange, wantedMembers } from '../../../shared/api/members-change.ts'
+import { nameOfChange, type WantedBy, wantedMembers } from '../../../shared/api/members-change.ts'
 import type { Json } from '../../../shared/json.ts'
 import { CHANGING_PROTOCOLS } from '../../../shared/protocols/members/which.ts'
 import type { Refusal, UserOutput } from '../../../shared/protocols/protocol.ts'
@@ -16,7 +16,8 @@ import { noMember, refusalProblem } from './refusals.ts'
 
 export function* changeMembers(
   context: CallContext,
-  { change }: Call<'members'>,
+  { change }: Pick<Call<'members'>, 'change'>,
+  by: WantedBy = 'operator',
 ): Conversation<ParticipantAnswer> {
   const { member } = context
   if (member.view.members === undefined) return cannotChange(context.configuration)
@@ -34,7 +35,7 @@ export function* changeMembers(
   })
   if (wanted.type === 'impossible') return { type: 'problem', code: 'bad_request', detail: wanted.detail }
   if (wanted.type === 'nothing') return done(members.isHandedOver ? 200 : 202, bodyOf(configuration))
-  const id = nameOfChange(change)
+  const id = nameOfChange(change, by)
   const isAnother = change.configuration !== undefined && change.configuration !== configuration.number
   if (isAnother && members.change !== id) return anotherChange(configuration)
   context.expectMembers(wanted.members)

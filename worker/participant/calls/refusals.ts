@@ -50,6 +50,16 @@ export function refusalProblem(refusal: Refusal, opId?: string): ProblemAnswer {
   }
 }
 
+/** It may be behind; or there is no such generation, which it cannot know. */
+export const unknownGeneration = (known: number, wanted: number): ProblemAnswer => ({
+  type: 'problem',
+  code: 'no_quorum',
+  detail:
+    `The participants that answer know generation ${known} of this lock, and none with the number ${wanted}. ` +
+    'Ask again if you have heard of it; without `generation`, the present one is deleted.',
+  retryAfterSeconds: 1,
+})
+
 /**
  * Also said by a participant that has just lost its place while a caller waited for it. Nothing was begun.
  */

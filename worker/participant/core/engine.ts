@@ -33,10 +33,11 @@ export interface EngineHost {
   askLedger(question: LedgerQuestion): void
   tellLedger(lock: string, generation: number, incarnation: number): void
   /**
-   * Called with every event of a step; `cause` is the user event that caused the step, if one did. It must
-   * not begin another step.
+   * Called with every event of a step; `cause` is the user event that caused the step, if one did. `ofEnded`:
+   * so many of the events are of a lock that this step has ended, and the others of the next one of its name;
+   * `null`: no lock has ended. It must not begin another step.
    */
-  onStep(emitted: readonly Emitted[], cause: UserInput | null): void
+  onStep(emitted: readonly Emitted[], cause: UserInput | null, ofEnded: number | null): void
   /** Called after `onStep`; it must not begin another step, either. */
   onBirth(events: readonly BirthEvent[]): void
   /** What the machine had in memory is gone: callers that wait for the birth ask again. */
@@ -139,10 +140,10 @@ export class Engine {
 
   /** What the lock is made of at present, as far as it is known here. */
   get configuration(): LockConfiguration {
-    const { value, members } = this.birth
+    const { value, members, generation } = this.birth
     if (value === null) throw new Error('this participant does not know its lock yet')
     if (this.known?.value !== value || this.known.members !== members) {
-      const configuration = presentConfiguration(value, members, this.context.registrars)
+      const configuration = presentConfiguration(value, generation, members, this.context.registrars)
       this.known = { value, members, configuration }
     }
     return this.known.configuration
@@ -178,6 +179,7 @@ export class Engine {
     this.knownView = null
     const emitted: Emitted[] = []
     const births: BirthEvent[] = []
+    let ofEnded: number | null = null
     const effects = machine.step(this.context, this.state, input)
     for (const effect of effects) {
       if (effect.type === 'save' && effect !== effects[0])
@@ -185,10 +187,11 @@ export class Engine {
       if (effect.type !== 'emit') this.perform(effect, input.now)
       else if (isBirthEvent(effect.event)) births.push(effect.event)
       else emitted.push(effect.event)
+      if (effect.type === 'emit' && effect.event.type === 'ended') ofEnded = emitted.length
       if (effect.type === 'emit' && effect.event.type === 'members' && !effect.event.isHint)
         this.host.storage.noteMembers()
     }
-    this.host.onStep(emitted, input.type === 'user' ? input.event : null)
+    this.host.onStep(emitted, input.type === 'user' ? input.event : null, ofEnded)
     if (births.length > 0) this.host.onBirth(births)
     this.isStepping = false
     if (effects.at(-1)?.type === 'restart') this.restart()

@@ -8,7 +8,7 @@ import type { LockConfiguration, ParticipantPlace } from '../../../shared/api/co
 import { FOLLOWING, type FollowingRules, type Move, moveFor } from '../../../shared/api/following.ts'
 import { isLocation } from '../../../shared/api/geography.ts'
 import { API_LIMITS } from '../../../shared/api/limits.ts'
-import type { Emitted } from '../../../shared/protocols/protocol.ts'
+import type { StepReport } from './member.ts'
 import type { Storage } from './storage.ts'
 
 export interface FollowingHost {
@@ -21,6 +21,7 @@ export interface FollowingHost {
 }
 
 const CHANGED_AT = '.members-changed'
+const ASKED_AT = '.move-asked'
 
 /** More than this in the time that counts are not told apart. */
 const MOST_COUNTED = 1_000
@@ -47,24 +48,29 @@ export class Following {
 
   /** Before the user tries. */
   note(user: string, near: string | undefined): void {
-    if (!isLocation(near) || this.waiting.size >= 2 * API_LIMITS.waiters) return
+    if (!this.isFollowing || !isLocation(near) || this.waiting.size >= 2 * API_LIMITS.waiters) return
     this.waiting.set(user, near)
   }
 
-  onStep(emitted: readonly Emitted[]): void {
+  onStep({ emitted, hasOtherMembers }: Pick<StepReport, 'emitted' | 'hasOtherMembers'>): void {
     if (emitted.length === 0) return
+    // Most locks stay where they are: nothing is counted for them.
+    if (!this.isFollowing) return this.waiting.clear()
     const now = this.host.now()
+    if (hasOtherMembers) this.onMembers(now)
     for (const event of emitted) {
       if (event.type === 'granted') this.all = [...this.all.slice(1 - MOST_COUNTED), now]
-      if (event.type === 'members' && !event.isHint) this.onMembers(now)
       if (event.type === 'crit') this.onGrant(event.user, now)
       if (event.type === 'withdrawn' || (event.type === 'refused' && event.event === 'try'))
         this.waiting.delete(event.user)
     }
   }
 
+  private get isFollowing(): boolean {
+    return this.host.configuration()?.follow === true
+  }
+
   private onMembers(now: number): void {
-    if (!this.host.configuration()?.follow) return
     this.host.storage.put(CHANGED_AT, now)
     this.here = []
     this.all = []
@@ -74,20 +80,21 @@ export class Following {
     const from = this.waiting.get(user)
     this.waiting.delete(user)
     const configuration = this.host.configuration()
-    if (from === undefined || !configuration?.follow) return
+    if (from === undefined || configuration === null) return
     this.here = [...this.here.slice(1 - MOST_COUNTED), { at: now, from }]
     const move = this.moveNow(now, configuration.participants)
     if (move === null) return
     // Whatever comes of it, it is not asked for again soon.
-    this.host.storage.put(CHANGED_AT, now)
+    this.host.storage.put(ASKED_AT, now)
     this.host.move(move, configuration)
   }
 
   private moveNow(now: number, places: readonly ParticipantPlace[]): Move | null {
     const { windowMs, everyMs } = this.rules
-    const changedAt = this.changedAt
+    const askedAt = (this.host.storage.get(ASKED_AT) as number | undefined) ?? null
     // A time to come is from before the clock was set back.
-    if (changedAt !== null && changedAt <= now && now - changedAt < everyMs) return null
+    const isSoonAfter = (at: number | null) => at !== null && at <= now && now - at < everyMs
+    if (isSoonAfter(this.changedAt) || isSoonAfter(askedAt)) return null
     const isRecent = (at: number) => at <= now && now - at < windowMs
     this.here = this.here.filter(({ at }) => isRecent(at))
     this.all = this.all.filter(isRecent)

@@ -3,11 +3,11 @@
  * whose pages stay the same: overwriting a row costs less than adding one, and nothing is ever deleted.
  */
 import type { JournalRows } from '../runtime.ts'
-import { joinLines, linesOf, pack } from './lines.ts'
+import { joinLines, linesOf, MAX_ROW_LENGTH, pack } from './lines.ts'
 
 /** After this many rows, or this much text, a checkpoint is due. */
 export const MAX_ROWS = 64
-const MAX_LENGTH = 500_000
+const MAX_LENGTH = MAX_ROW_LENGTH
 /** A turn that would take more rows than this is not written here: it is a checkpoint of its own. */
 const MAX_ROWS_OF_TURN = 8
 const PLACES = MAX_ROWS + MAX_ROWS_OF_TURN
@@ -46,13 +46,27 @@ export class Journal {
   append(lines: readonly string[]): boolean {
     const parts = [...pack(lines)]
     if (parts.length > MAX_ROWS_OF_TURN) return false
-    for (const part of parts) {
-      const body = joinLines(part)
-      this.number++
-      if (this.number - this.through > PLACES) throw new Error('the journal has no place left')
-      this.rows.put(this.number % PLACES, this.number, body)
-      this.length += body.length
-    }
+    for (const part of parts) this.put(joinLines(part))
+    return true
+  }
+
+  private put(body: string): void {
+    this.number++
+    if (this.number - this.through > PLACES) throw new Error('the journal has no place left')
+    this.rows.put(this.number % PLACES, this.number, body)
+    this.length += body.length
+  }
+
+  /**
+   * Needs no transaction. Returns `false` if a checkpoint is due with it, as it is with more than a row
+   * holds; then nothing was written.
+   */
+  appendOne(lines: readonly string[]): boolean {
+    let length = lines.length - 1
+    for (const line of lines) length += line.length
+    const isDue = this.number + 1 - this.through >= this.maxRows || this.length + length >= MAX_LENGTH
+    if (isDue) return false
+    this.put(joinLines(lines))
     return true
   }
 

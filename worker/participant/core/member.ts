@@ -4,11 +4,13 @@
  * nobody in it, and there is nothing of it.
  */
 import type { LockConfiguration } from '../../../shared/api/configuration.ts'
+import { isByItself } from '../../../shared/api/members-change.ts'
+import { isEnd } from '../../../shared/birth/lock-core.ts'
 import type { LockContext } from '../../../shared/birth/lock-types.ts'
-import type { EjectionReason } from '../../../shared/history/events.ts'
+import type { EjectionReason, MembersEvent } from '../../../shared/history/events.ts'
 import type { Json } from '../../../shared/json.ts'
 import type { Emitted, GuardedState, UserInput, View } from '../../../shared/protocols/protocol.ts'
-import { importOf } from '../../../shared/resource/import.ts'
+import { importOf, isFinish } from '../../../shared/resource/import.ts'
 import { resultOf } from '../../../shared/resource/replica.ts'
 import { Measurements, type Progress } from '../observe/measurements.ts'
 import { Engine, type EngineHost } from './engine.ts'
@@ -26,6 +28,10 @@ export interface StepReport {
   readonly ended: readonly LostLock[]
   /** `null`: it is the same as before. */
   readonly epoch: { readonly from: number; readonly to: number; readonly owner: number | null } | null
+  /** The lock has other members since this step, as far as this participant knows. */
+  readonly hasOtherMembers: boolean
+  /** The step has ended the lock, with this as its last sequence; `null`: that is not known here. */
+  readonly endedAt?: number | null
 }
 
 export interface LostLock {
@@ -52,6 +58,13 @@ export interface Operation {
   readonly thenExit?: true
 }
 
+const NOBODY: LocalUsers = { holders: [], waiters: [] }
+
+interface Known extends Progress {
+  /** The number of the set of members that is known. */
+  readonly members: number
+}
+
 export class Member {
   readonly id: number
   readonly engine: Engine
@@ -61,16 +74,14 @@ export class Member {
   /** The core that `size` measures. */
   private measured: object | null = null
   private users: LocalUsers
-  private progress: Progress
-  /** This step ends the lock: its history is gone, and what the step did is no part of the next one's. */
-  private hasEnded = false
+  private progress: Known
   /** Users whose clients are gone while an operation is pending: they leave once it is settled. */
   private readonly leaving = new Set<string>()
 
   constructor(host: MemberHost, context: LockContext) {
     this.id = context.self
     this.host = host
-    const onStep = (emitted: readonly Emitted[], cause: UserInput | null) => this.onStep(emitted, cause)
+    const onStep: EngineHost['onStep'] = (emitted, cause, ofEnded) => this.onStep(emitted, cause, ofEnded)
     this.engine = new Engine({ ...host, onStep, onClear: isEnded => this.onClear(isEnded) }, context)
     this.users = this.usersNow()
     this.progress = this.progressNow()
@@ -138,7 +149,7 @@ export class Member {
 
   // ---- steps
 
-  private onStep(emitted: readonly Emitted[], cause: UserInput | null): void {
+  private onStep(emitted: readonly Emitted[], cause: UserInput | null, ofEnded: number | null): void {
     const before = this.users
     const progressBefore = this.progress
     this.users = this.usersNow()
@@ -146,11 +157,18 @@ export class Member {
     this.measurements.onProgress(progressBefore, this.progress)
     this.measureCore()
     const ended = this.endedBy(emitted)
-    const isRecorded = !this.hasEnded && (emitted.length > 0 || cause !== null)
-    this.hasEnded = false
-    const changes = isRecorded ? this.record(before, emitted, cause) : []
-    this.measure(emitted)
-    this.host.onStep({ emitted, changes, before, ended, epoch: this.epochSince(progressBefore) })
+    const present = ofEnded === null ? emitted : emitted.slice(ofEnded)
+    const end = ofEnded === null ? {} : { endedAt: lastSequence(emitted) }
+    const hasOtherMembers = present.some(event =>
+      isLater(event, ofEnded === null ? progressBefore.members : 0),
+    )
+    const changes =
+      ofEnded === null
+        ? this.record(before, emitted, cause, hasOtherMembers)
+        : this.record(NOBODY, present, null, hasOtherMembers)
+    this.measure(present)
+    const epoch = this.epochSince(progressBefore)
+    this.host.onStep({ emitted, changes, before, ended, epoch, hasOtherMembers, ...end })
     for (const event of emitted) {
       if (event.type === 'ejected') this.leaving.delete(event.user)
       if (event.type === 'outcome' && this.leaving.delete(event.user))
@@ -161,10 +179,7 @@ export class Member {
   /** What comes later is recorded as of a replica that was empty; watchers have seen some of it. */
   private onClear(isEnded: boolean): void {
     const { events } = this.host.storage
-    if (isEnded) {
-      this.hasEnded = true
-      return this.host.onClear(true)
-    }
+    if (isEnded) return this.host.onClear(true)
     if (this.measured === null) return
     events.record([{ at: this.host.now(), participant: this.id, type: 'wipe' }], [])
     events.missEverything()
@@ -193,21 +208,41 @@ export class Member {
       : { from, to, owner: this.view.owner }
   }
 
-  private progressNow(): Progress {
+  private progressNow(): Known {
     const { epoch, suspects } = this.view
-    return { epoch, suspects, core: this.engine.core }
+    const members = this.engine.birthRecord.members?.configuration ?? 0
+    return { epoch, suspects, core: this.engine.core, members }
   }
 
-  private record(before: LocalUsers, emitted: readonly Emitted[], cause: UserInput | null): WatchEvent[] {
+  /**
+   * The history of a lock that the step has ended is gone, and what was done to it is no part of the next
+   * one's. What the step did to the next one is: it may be the first that this participant hears of the end.
+   */
+  private record(
+    before: LocalUsers,
+    emitted: readonly Emitted[],
+    cause: UserInput | null,
+    hasOtherMembers: boolean,
+  ): WatchEvent[] {
+    if (emitted.length === 0 && cause === null) return []
     const { events } = this.host.storage
     const hash = () => this.engine.resource!.hash(this.guarded!.replica.cells)
     const { history, changes } = recordStep(this.id, this.host.now(), before, cause, emitted, hash, user =>
       this.host.stayOf(user),
     )
+    if (hasOtherMembers) history.push(this.membersEvent())
     if (history.length > 0 || changes.length > 0) events.record(history, changes)
     this.measurements.onStep(history, emitted)
-    for (const event of emitted) if (event.type === 'restored') events.missThrough(event.sequence)
+    for (const event of emitted) if (isWholeState(event)) events.missThrough(event.sequence)
     return changes
+  }
+
+  private membersEvent(): MembersEvent {
+    const { configuration, id: participant, view } = this
+    const { number = 0, participants } = configuration
+    const members = participants.map(({ id, location }) => ({ id, location }))
+    const by = isByItself(view.members?.change ?? null) ? 'follow' : 'operator'
+    return { at: this.host.now(), participant, type: 'members', configuration: number, members, by }
   }
 
   /**
@@ -222,4 +257,18 @@ export class Member {
       if (event.type === 'restored') this.size?.measureAll()
     }
   }
+}
+
+/** Whether these members were not known before: an instance that begins hears of those that are. */
+const isLater = (event: Emitted, known: number): boolean =>
+  event.type === 'members' && !event.isHint && event.configuration > known
+
+/** The state is another one since then, as a whole. */
+export const isWholeState = (event: Emitted): event is Emitted & { readonly sequence: number } =>
+  event.type === 'restored' || (event.type === 'applied' && isFinish(event.operation))
+
+/** Whoever applies the end of a lock knows its last sequence; whoever is told of it does not. */
+const lastSequence = (emitted: readonly Emitted[]): number | null => {
+  const end = emitted.findLast(event => event.type === 'applied' && isEnd(event.operation))
+  return end?.type === 'applied' ? end.sequence : null
 }

@@ -7,7 +7,7 @@
 import type { HistoryEvent } from '../../../shared/history/events.ts'
 import type { Json } from '../../../shared/json.ts'
 import type { Emitted, HoldingUser, UserInput, UserOutput, View } from '../../../shared/protocols/protocol.ts'
-import { isAside } from '../../../shared/resource/import.ts'
+import { isAside, isFinish } from '../../../shared/resource/import.ts'
 import { keyOfCell } from '../../../shared/resource/key-value.ts'
 import type { CellChange } from '../../../shared/resource/resource.ts'
 import type { WatchEvent } from './event-log.ts'
@@ -46,6 +46,8 @@ export function recordStep(
         const { sequence, fence, opId, operation, result } = event
         history.push({ at, participant, type: 'invoke', sequence, fence, opId, operation })
         history.push({ at, participant, type: 'response', sequence, opId, result })
+        // The whole state is no event: watchers begin with a snapshot.
+        if (isFinish(operation)) break
         changes.push({
           event: 'op',
           sequence,

@@ -98,6 +98,11 @@ export class Storage {
     for (const { key, value } of records) this.staged.set(key, value)
   }
 
+  /** Nothing that this turn changes may wait. */
+  hurry(): void {
+    this.isUrgent = true
+  }
+
   /** Whether something waits to be written. */
   get isBehind(): boolean {
     return this.waiting.length > 0
@@ -167,14 +172,17 @@ export class Storage {
     if (isUrgent) this.write()
   }
 
+  /** A turn that is one row, as almost all are, needs no transaction: one row is all or nothing. */
   private write(): void {
     const lines = this.waiting
     this.waiting = []
+    const isNew = this.hasChanged && !this.checkpoint.hasChanged
+    const isPlain = this.isBegun && !this.isEmptied && !isNew && !this.events.isFull
+    if (isPlain && this.journal.appendOne(lines)) return
     this.rows.transaction(() => {
       if (!this.isBegun) this.begin()
       if (this.isEmptied) return this.beginAnew()
       const isWritten = this.journal.append(lines)
-      const isNew = this.hasChanged && !this.checkpoint.hasChanged
       if (!isWritten || isNew || this.journal.isFull || this.events.isFull) this.fold()
     })
   }

@@ -23,7 +23,9 @@ export interface Frozen {
 /** Where a watcher stands that does not get events as they happen. */
 export type Behind =
   | ({ readonly type: 'changes' } & ChangesPlace)
-  | { readonly type: 'snapshot'; readonly frozen: Frozen; readonly next: number }
+  | { readonly type: 'snapshot'; readonly frozen: Frozen; readonly next: number; readonly isAnew?: true }
+  /** What it has seen was another lock of the same name, which was deleted. */
+  | { readonly type: 'stale' }
 
 export interface Page {
   readonly text: string
@@ -37,6 +39,7 @@ export function freeze(cells: Readonly<Cells>, sequence: number): Frozen {
 
 /** `null`: changes are missing. */
 export function nextPage(events: EventLog, behind: Behind): Page | null {
+  if (behind.type === 'stale') return null
   return behind.type === 'changes' ? changesPage(events, behind) : snapshotPage(behind)
 }
 
@@ -48,9 +51,11 @@ function changesPage(events: EventLog, place: ChangesPlace): Page | null {
 }
 
 /** The event is one line of JSON, written piece by piece. The changes since then follow it. */
-function snapshotPage({ frozen, next }: Extract<Behind, { type: 'snapshot' }>): Page {
+function snapshotPage({ frozen, next, isAnew }: Extract<Behind, { type: 'snapshot' }>): Page {
   const { sequence, cells, names } = frozen
-  let text = next === 0 ? `id: ${sequence}\nevent: snapshot\ndata: {"sequence":${sequence},"entries":[` : ''
+  const anew = isAnew ? '"anew":true,' : ''
+  let text =
+    next === 0 ? `id: ${sequence}\nevent: snapshot\ndata: {"sequence":${sequence},${anew}"entries":[` : ''
   let at = next
   for (; at < names.length && text.length < PAGE_LENGTH; at++) {
     const key = keyOfCell(names[at]!)

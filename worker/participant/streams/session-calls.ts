@@ -13,7 +13,7 @@ import type { Talk } from '../calls/conversations.ts'
 import type { ParticipantAnswer, ParticipantCall } from '../calls.ts'
 import type { Turns } from '../core/turns.ts'
 import type { Caller } from '../observe/callers.ts'
-import type { Runtime, Socket } from '../runtime.ts'
+import type { Runtime, Socket, SocketAttachment } from '../runtime.ts'
 import { attachmentOf } from './attachment.ts'
 
 export type Asking = Extract<SessionMessage, { type: 'transact' | 'get' }>
@@ -60,7 +60,8 @@ export class SessionCalls {
 
   ask(socket: Socket, message: Asking): void {
     const { runtime } = this.host
-    const { client, caller = {}, mayRead } = attachmentOf(socket)
+    const attachment = attachmentOf(socket)
+    const { caller = {}, mayRead } = attachment
     if (message.type === 'get' && mayRead !== true)
       return this.host.say(socket, {
         type: 'error',
@@ -71,7 +72,7 @@ export class SessionCalls {
     const { tag } = socket
     let isOver = false
     let finish = () => {}
-    const talk = this.host.ask(callOf(message, runtime, client), caller, answer => {
+    const talk = this.host.ask(callOf(message, runtime, attachment), caller, answer => {
       isOver = true
       const present = runtime.sockets.withTag(tag)
       if (present !== undefined) this.host.say(present, eventOf(message, answer))
@@ -124,11 +125,19 @@ export class SessionCalls {
   }
 }
 
-function callOf(message: Asking, runtime: Runtime, client: string | undefined): SessionCall {
+function callOf(
+  message: Asking,
+  runtime: Runtime,
+  { client, near }: Pick<SocketAttachment, 'client' | 'near'>,
+): SessionCall {
   if (message.type === 'get') return { type: 'get', key: message.key, consistency: message.consistency }
   const { opId, waitMs, owner } = message
   const ops = message.ops as Json
-  const who = { ...(client !== undefined && { client }), ...(owner !== undefined && { owner }) }
+  const who = {
+    ...(client !== undefined && { client }),
+    ...(near !== undefined && { near }),
+    ...(owner !== undefined && { owner }),
+  }
   return { type: 'transact', user: runtime.randomId(), opId, ops, waitMs, ...who }
 }
 

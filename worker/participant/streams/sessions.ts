@@ -33,6 +33,7 @@ import type { Following } from '../core/following.ts'
 import type { Member } from '../core/member.ts'
 import type { Owners } from '../core/owners.ts'
 import { mayHaveMore, type Places } from '../core/places.ts'
+import type { Storage } from '../core/storage.ts'
 import type { Turns } from '../core/turns.ts'
 import type { Caller } from '../observe/callers.ts'
 import type { Runtime, Socket, SocketAttachment } from '../runtime.ts'
@@ -53,6 +54,7 @@ export class Sessions {
   private readonly places: Places
   private readonly owners: Owners
   private readonly following: Following
+  private readonly storage: Storage
   private readonly unread = new Unread()
   private readonly calls: SessionCalls
 
@@ -63,10 +65,12 @@ export class Sessions {
     places: Places,
     owners: Owners,
     following: Following,
+    storage: Storage,
     ask: SessionCallsHost['ask'],
   ) {
     this.owners = owners
     this.following = following
+    this.storage = storage
     this.calls = new SessionCalls({ runtime, turns, ask, say: (socket, event) => this.say(socket, event) })
     this.turns = turns
     this.runtime = runtime
@@ -189,6 +193,8 @@ export class Sessions {
       ...(waitMs !== undefined && { waitMs }),
       ...(confirm !== undefined && { confirm }),
     })
+    // Its socket may outlive this instance: then it must still be known that somebody waits there.
+    this.storage.hurry()
   }
 
   private onInside(socket: Socket, message: Extract<SessionMessage, { type: 'issue' | 'exit' }>): void {

@@ -10,11 +10,11 @@ import { guardsNothing, tooMany } from '../calls/refusals.ts'
 import type { ParticipantAnswer } from '../calls.ts'
 import { bytesOf } from '../core/bytes.ts'
 import type { EventLog, WatchEvent } from '../core/event-log.ts'
-import type { Member, StepReport } from '../core/member.ts'
+import { isWholeState, type Member, type StepReport } from '../core/member.ts'
 import type { Timers } from '../core/timers.ts'
 import type { Turns } from '../core/turns.ts'
 import type { Runtime, Sink } from '../runtime.ts'
-import { type Behind, type Frozen, format, freeze, nextPage } from './replay.ts'
+import { type Behind, type Frozen, format, freeze, nextPage, type Page } from './replay.ts'
 
 const KEEP_OPEN_MS = 15_000
 /** A watcher that has read nothing of what waits for it for this many ticks is dropped. */
@@ -27,6 +27,10 @@ export interface WatchersHost {
   readonly timers: Timers
   readonly events: EventLog
   readonly member: Member
+  /** Whether this sequence may be of a lock of this name that was deleted. */
+  isOfBefore(sequence: number): boolean
+  /** Whether an export is read from the state as it was. */
+  isExported(): boolean
 }
 
 interface Watcher {
@@ -67,11 +71,15 @@ export class Watchers {
       this.toldThrough = member.guarded.committed
       this.keepOpenLater()
     }
-    const behind: Behind | null = since === null ? null : { type: 'changes', since, afterStep: 0 }
+    const behind: Behind | null = since === null ? null : this.placeAfter(since)
     this.watchers.set(sink, { sink, behind, isDrained: true, unread: 0, stalledTicks: 0 })
     turns.afterwards(() => this.watchers.has(sink) && sink.write(': baton\n\n'))
     this.serve()
     return null
+  }
+
+  private placeAfter(since: number): Behind {
+    return this.host.isOfBefore(since) ? { type: 'stale' } : { type: 'changes', since, afterStep: 0 }
   }
 
   /** The watcher has gone. */
@@ -114,7 +122,7 @@ export class Watchers {
 
   onStep({ emitted, changes }: StepReport): void {
     if (this.size === 0) return
-    if (emitted.some(event => event.type === 'restored')) {
+    if (emitted.some(isWholeState)) {
       for (const watcher of this.watchers.values()) this.fallBehind(watcher, this.toldThrough)
       this.serve()
     } else for (const event of changes) this.tell(event)
@@ -207,7 +215,9 @@ export class Watchers {
   /** Its next page. Returns the bytes of it. */
   private give(watcher: Watcher): number {
     const { events } = this.host
-    const page = nextPage(events, watcher.behind!) ?? nextPage(events, this.snapshot())!
+    const { behind } = watcher
+    const page = nextPage(events, behind!) ?? this.firstPage(behind?.type === 'stale')
+    if (page === null) return 0
     watcher.behind = this.hasAll(page.behind) ? null : page.behind
     watcher.isDrained = page.text === ''
     if (page.text !== '') watcher.sink.write(page.text)
@@ -219,19 +229,35 @@ export class Watchers {
     return behind?.type === 'changes' && behind.since >= this.host.member.guarded!.committed
   }
 
-  /** The state, as others read it already if what has changed since then is still there. */
-  private snapshot(): Behind {
-    const { member, events } = this.host
-    const { replica, committed } = member.guarded!
-    if (this.frozen === null || !events.reaches(this.frozen.sequence)) {
-      for (const watcher of this.watchers.values()) if (isReading(watcher, this.frozen)) this.drop(watcher)
-      this.frozen = freeze(replica.cells, committed)
-    }
-    return { type: 'snapshot', frozen: this.frozen, next: 0 }
+  /**
+   * Of the state, as others read it already if what has changed since then is still there. `null`: an export
+   * is read from an older one, and there is no room for two.
+   */
+  private firstPage(isAnew: boolean): Page | null {
+    const { events } = this.host
+    const isOfUse = this.frozen !== null && events.reaches(this.frozen.sequence)
+    if (!isOfUse && this.host.isExported()) return null
+    const frozen = isOfUse ? this.frozen! : this.freezeNow()
+    return nextPage(events, { type: 'snapshot', frozen, next: 0, ...(isAnew && { isAnew }) })
+  }
+
+  /** The state of now. A watcher that reads an older one comes back for this. */
+  freezeNow(): Frozen {
+    const { replica, committed } = this.host.member.guarded!
+    if (this.frozen?.sequence === committed) return this.frozen
+    for (const watcher of this.watchers.values()) if (isReading(watcher, this.frozen)) this.drop(watcher)
+    this.frozen = freeze(replica.cells, committed)
+    return this.frozen
+  }
+
+  /** Nobody exports from the state as it was any more. */
+  afterExport(): void {
+    this.thaw()
+    this.serve()
   }
 
   private thaw(): void {
-    if (this.frozen === null) return
+    if (this.frozen === null || this.host.isExported()) return
     for (const watcher of this.watchers.values()) if (isReading(watcher, this.frozen)) return
     this.frozen = null
   }

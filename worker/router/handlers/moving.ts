@@ -1,96 +1,148 @@
 /** `export` and `import`: a lock is saved, and brought back, here or at another service. */
 import type { LockConfiguration, ParticipantPlace } from '../../../shared/api/configuration.ts'
 import { API_LIMITS } from '../../../shared/api/limits.ts'
-import type { LockExport } from '../../../shared/api/types.ts'
-import type { Json } from '../../../shared/json.ts'
-import { weight } from '../../../shared/resource/canonical.ts'
-import type { ImportedResult, ImportPart } from '../../../shared/resource/import.ts'
-import type { ExportBody } from '../../participant/calls/export.ts'
+import type { ImportPart, ImportPiece } from '../../../shared/resource/import.ts'
+import type { ExportHead, ExportPage } from '../../participant/calls/export.ts'
 import type { ParticipantAnswer, ParticipantCall } from '../../participant/calls.ts'
-import { json, pass, problemResponse } from '../answers.ts'
+import { json, malformed, oversized, pass, problemResponse, respond } from '../answers.ts'
 import { callerOf } from '../authentication.ts'
 import { configurationFrom, describeConfiguration } from '../configuration.ts'
-import type { Call, Handlers } from '../context.ts'
+import type { Call, Handlers, RouterContext } from '../context.ts'
+import { type ExportSource, exportStream } from '../export-stream.ts'
+import { ImportDocument, type ImportHead, ImportRefused, textsOf } from '../import-document.ts'
+import { partsOf } from '../import-parts.ts'
 import { whereFrom } from '../nearest.ts'
 import { type Answer, bodyOf } from '../routing.ts'
 import { checkConfiguration } from './locks.ts'
 
-/** A part is one operation, and the largest value must fit. */
-const PART_WEIGHT = API_LIMITS.batchWeight / 4
-
 export const movingHandlers = {
   exportLock: async call => {
     const { c, parameters } = call
-    const answer = await askAnyone(call, () => ({ type: 'export' }))
-    if (answer.type !== 'done') return pass(c, answer)
-    const { configuration, ...rest } = bodyOf<ExportBody>(answer)
-    const { lock: _, ...described } = describeConfiguration(parameters.lock, configuration)
-    const exported = { format: 1, lock: parameters.lock, resource: configuration.resource, ...rest }
-    return json(c, 200, { ...exported, configuration: described } as unknown as LockExport)
+    const { answer, place } = await askAnyoneAt(call, () => ({ type: 'export' }))
+    if (answer.type !== 'done' || place === null) return pass(c, answer)
+    const first = bodyOf<ExportPage>(answer)
+    const source = pagesFrom(call, place, first)
+    if (c.req.method === 'HEAD') {
+      await source.end()
+      return respond(c, 200, null)
+    }
+    return respond(c, 200, exportStream(headOf(parameters.lock, first.head!), source))
   },
 
-  /** The lock is empty for others until the last operation puts all parts in place. */
   importLock: async call => {
-    const { c, services, parameters, body } = call
-    const { lock } = parameters
-    const from = whereFrom(c.get('incoming'))
-    const defaults = services.defaults(lock)
-    const { participants, ...wish } = body.configuration
-    const places = participants.map(({ location }) => (location === null ? {} : { location }))
-    const wanted = configurationFrom(defaults, { ...wish, participants: places } as never, from)
-    const refusal = checkConfiguration(c, defaults, wanted)
-    if (refusal !== null) return refusal
-    if (body.resource !== wanted.resource) {
-      const detail = `The export is of the resource ${body.resource}; a lock of this name guards ${wanted.resource}.`
-      return problemResponse(c, 'conflict', detail)
+    const document = new ImportDocument(textsOf(call.c.req.raw.body, API_LIMITS.importBytes))
+    try {
+      return await importFrom(call, document)
+    } catch (error) {
+      if (error instanceof ImportRefused) return refusal(call.c, error)
+      throw error
+    } finally {
+      await document.close()
     }
-    const imported = { epoch: body.epoch, sequence: body.sequence }
-    const begun = await begin(call, { ...wanted, imported })
-    if (begun.answer.type !== 'done') return pass(c, begun.answer)
-    const { created, configuration } = bodyOf<{ created: boolean; configuration: LockConfiguration }>(
-      begun.answer,
-    )
-    services.routing.learn(lock, configuration)
-    if (!created || begun.place === null)
-      return problemResponse(
-        c,
-        'conflict',
-        'There is a lock of this name already. Delete it, or import under another.',
-      )
-    const failure = await fill(call, begun.place)
-    if (failure === null) return json(c, 201, describeConfiguration(lock, configuration))
-    // What is left of it would keep its name.
-    const user = services.randomUser()
-    await askAnyone(call, () => ({ type: 'delete', user, force: true, generation: null })).catch(
-      () => undefined,
-    )
-    services.routing.forget(lock)
-    return pass(c, failure)
   },
 } satisfies Partial<Handlers>
 
+/** The lock is empty for others until the last operation puts all parts in place. */
+async function importFrom(call: Call<'importLock'>, document: ImportDocument): Promise<Response> {
+  const { c, services, parameters } = call
+  const { lock } = parameters
+  const head = await document.head()
+  const from = whereFrom(c.get('incoming'))
+  const defaults = services.defaults(lock)
+  const { participants, ...wish } = head.configuration
+  const places = participants.map(({ location }) => (location === null ? {} : { location }))
+  const wanted = configurationFrom(defaults, { ...wish, participants: places } as never, from)
+  const impossible = checkConfiguration(c, defaults, wanted)
+  if (impossible !== null) return impossible
+  if (head.resource !== wanted.resource) {
+    const detail = `The export is of the resource ${head.resource}; a lock of this name guards ${wanted.resource}.`
+    return problemResponse(c, 'conflict', detail)
+  }
+  const imported = { epoch: head.epoch, sequence: head.sequence }
+  const begun = await begin(call, { ...wanted, imported })
+  if (begun.answer.type !== 'done') return pass(c, begun.answer)
+  const { created, configuration } = bodyOf<{ created: boolean; configuration: LockConfiguration }>(
+    begun.answer,
+  )
+  services.routing.learn(lock, configuration)
+  if (!created || begun.place === null)
+    return problemResponse(
+      c,
+      'conflict',
+      'There is a lock of this name already. Delete it, or import under another.',
+    )
+  const failure = await fill(call, begun.place, document, head).catch(refusedBy)
+  if (failure === null) return json(c, 201, describeConfiguration(lock, configuration))
+  // What is left of it would keep its name.
+  const user = services.randomUser()
+  await askAnyone(call, () => ({ type: 'delete', user, force: true, generation: null })).catch(
+    () => undefined,
+  )
+  services.routing.forget(lock)
+  return failure instanceof ImportRefused ? refusal(c, failure) : pass(c, failure)
+}
+
+function refusedBy(error: unknown): ImportRefused {
+  if (error instanceof ImportRefused) return error
+  throw error
+}
+
+const refusal = (c: RouterContext, { code, errors }: ImportRefused): Response =>
+  code === 'too_large' ? oversized(c, errors) : malformed(c, errors)
+
+/** What is left of an import whose router is gone is held for so long; longer ones are kept alive. */
+const HOLD_MS = 120_000
+const KEEP_MS = 30_000
+
 type Moving = Call<'exportLock'> | Call<'importLock'>
 
+/** What stands before the results and the state. */
+function headOf(lock: string, { configuration, ...rest }: ExportHead): object {
+  const { lock: _, ...described } = describeConfiguration(lock, configuration)
+  return { format: 1, lock, resource: configuration.resource, configuration: described, ...rest }
+}
+
+/** All pages are of the participant that has begun the export: nobody else has that point. */
+function pagesFrom(call: Call<'exportLock'>, place: ParticipantPlace, first: ExportPage): ExportSource {
+  const { services, parameters, c } = call
+  const ask = (next: number | null) => {
+    const asked: ParticipantCall = { type: 'export', page: { id: first.id, next } }
+    const options = { limitMs: services.times.answerMs, caller: callerOf(c) }
+    return services.caller.call(parameters.lock, place, asked, options)
+  }
+  return {
+    first,
+    page: async next => {
+      const result = await ask(next)
+      if (result.type !== 'answered') throw new Error('the participant does not answer')
+      const { answer } = result
+      if (answer.type !== 'done') throw new Error(answer.type === 'problem' ? answer.detail : answer.type)
+      return answer.body as unknown as ExportPage
+    },
+    end: async () => {
+      if (first.next !== null) await ask(null)
+    },
+  }
+}
+
 /** The lock is born, and holds nothing yet. */
-async function begin(
-  call: Call<'importLock'>,
-  configuration: LockConfiguration,
-): Promise<{ readonly answer: Answer; readonly place: ParticipantPlace | null }> {
-  let place: ParticipantPlace | null = null
-  const answer = await askAnyone(call, asked => {
-    place = asked
+const begin = (call: Call<'importLock'>, configuration: LockConfiguration) =>
+  askAnyoneAt(call, asked => {
     const isOne = configuration.participants.some(({ id }) => id === asked.id)
     return {
       type: 'configure',
       configuration: isOne ? { ...configuration, firstOwner: asked.id } : configuration,
     }
   })
-  return { answer, place }
-}
 
 /** Returns what went wrong, or `null`. All of it is done at the participant where the lock was born. */
-async function fill(call: Call<'importLock'>, place: ParticipantPlace): Promise<Answer | null> {
-  const { services, body } = call
+async function fill(
+  call: Call<'importLock'>,
+  place: ParticipantPlace,
+  document: ImportDocument,
+  { droppedThrough }: ImportHead,
+): Promise<Answer | null> {
+  const { services } = call
   const { lock } = call.parameters
   const user = services.randomUser()
   const ask = async (asked: ParticipantCall): Promise<ParticipantAnswer | Answer> => {
@@ -98,17 +150,25 @@ async function fill(call: Call<'importLock'>, place: ParticipantPlace): Promise<
     return result.type === 'answered' ? result.answer : SILENT
   }
   const entered = await ask({
-    ...{ type: 'acquire', user, waitMs: API_LIMITS.waitMs.default, ttlMs: API_LIMITS.ttlMs.most },
+    ...{ type: 'acquire', user, waitMs: API_LIMITS.waitMs.default, ttlMs: HOLD_MS },
     ...{ ticket: false, confirm: true, owner: 'import' },
   })
   if (entered.type !== 'done') return entered as Answer
   const { fence } = (entered.body as unknown as { readonly grant: { readonly fence: number } }).grant
-  const { droppedThrough } = body
-  const parts = partsOf(body as unknown as ExportBody)
-  for (const [number, part] of [...parts, null].entries()) {
-    const answer = await ask({ type: 'import', user, fence, number, part, droppedThrough })
+  let number = 0
+  let keptAt = performance.now()
+  const put = (part: ImportPart | ImportPiece | null) =>
+    ask({ type: 'import', user, fence, number: part === null ? number : number++, part, droppedThrough })
+  for await (const part of partsOf(document.items())) {
+    if (performance.now() - keptAt > KEEP_MS) {
+      keptAt = performance.now()
+      await ask({ type: 'keepalive', user, fence, ttlMs: HOLD_MS })
+    }
+    const answer = await put(part)
     if (answer.type !== 'done') return answer as Answer
   }
+  const finished = await put(null)
+  if (finished.type !== 'done') return finished as Answer
   await ask({ type: 'release', user, fence })
   return null
 }
@@ -121,20 +181,17 @@ const SILENT: ParticipantAnswer = {
   retryAfterSeconds: 1,
 }
 
-export function partsOf({ cells, results }: Pick<ExportBody, 'cells' | 'results'>): ImportPart[] {
-  const parts: { cells: (readonly [string, Json])[]; results: ImportedResult[] }[] = []
-  let heavy = Number.POSITIVE_INFINITY
-  const partFor = (item: Json) => {
-    heavy += weight(item, API_LIMITS.batchWeight)
-    if (heavy > PART_WEIGHT) {
-      parts.push({ cells: [], results: [] })
-      heavy = weight(item, API_LIMITS.batchWeight)
-    }
-    return parts.at(-1)!
-  }
-  for (const { cell, value } of cells) partFor([cell, value]).cells.push([cell, value])
-  for (const result of results) partFor(result as unknown as Json).results.push(result)
-  return parts
+/** The answer, and whose it is. */
+async function askAnyoneAt(
+  call: Moving,
+  callFor: (place: ParticipantPlace) => ParticipantCall,
+): Promise<{ readonly answer: Answer; readonly place: ParticipantPlace | null }> {
+  let place: ParticipantPlace | null = null
+  const answer = await askAnyone(call, asked => {
+    place = asked
+    return callFor(asked)
+  })
+  return { answer, place }
 }
 
 async function askAnyone(
