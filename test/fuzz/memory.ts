@@ -4,10 +4,9 @@
  * first, and two figures are taken: the heap in use then, which goes back to where it was unless something is
  * kept, and the resident set, which also has what V8 and SQLite keep for the next time.
  */
-import { once } from 'node:events'
 import { readFile } from 'node:fs/promises'
-import { WebSocket } from 'undici'
 import type { RunningWorkerd } from '../../worker/local/workerd.ts'
+import { Inspector } from '../tools/inspector.ts'
 
 export interface Memory {
   readonly heapMB: number
@@ -41,7 +40,7 @@ interface HeapUsage {
 
 /** The heap of the isolate that all objects of a process share, after a collection. */
 async function heapBytes(inspectorPort: number): Promise<number> {
-  const inspector = new Inspector(new WebSocket(`ws://127.0.0.1:${inspectorPort}/main`))
+  const inspector = new Inspector(inspectorPort)
   try {
     const contextId = await inspector.context()
     // The second collection frees what the first one finalises.
@@ -51,52 +50,5 @@ async function heapBytes(inspectorPort: number): Promise<number> {
     return usage.usedSize + usage.embedderHeapUsedSize + usage.backingStorageSize
   } finally {
     inspector.close()
-  }
-}
-
-interface InspectorMessage {
-  readonly id?: number
-  readonly result?: unknown
-  readonly method?: string
-  readonly params?: { readonly context?: { readonly id: number } }
-}
-
-class Inspector {
-  private readonly socket: WebSocket
-  private readonly opened: Promise<unknown>
-  private readonly waiting = new Map<number, (result: unknown) => void>()
-  private foundContext!: (id: number) => void
-  private readonly contextFound = new Promise<number>(resolve => {
-    this.foundContext = resolve
-  })
-  private asked = 0
-
-  constructor(socket: WebSocket) {
-    this.socket = socket
-    this.opened = once(socket, 'open')
-    socket.addEventListener('message', ({ data }) => this.hear(JSON.parse(String(data)) as InspectorMessage))
-  }
-
-  /** The one in which the Worker runs. */
-  async context(): Promise<number> {
-    await this.ask('Runtime.enable', {})
-    return this.contextFound
-  }
-
-  async ask(method: string, params: object): Promise<unknown> {
-    await this.opened
-    const id = ++this.asked
-    const answered = new Promise<unknown>(resolve => this.waiting.set(id, resolve))
-    this.socket.send(JSON.stringify({ id, method, params }))
-    return answered
-  }
-
-  close(): void {
-    this.socket.close()
-  }
-
-  private hear({ id, result, method, params }: InspectorMessage): void {
-    if (id !== undefined) this.waiting.get(id)?.(result)
-    if (method === 'Runtime.executionContextCreated') this.foundContext(params!.context!.id)
   }
 }

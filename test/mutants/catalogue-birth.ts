@@ -158,9 +158,8 @@ const register: Mutant[] = [
     trap: 'G5 known choice answered',
     title: 'a participant that knows the choice answers a prepare like any other',
     file: BIRTH.receive,
-    find: "  if (chosen !== null) {\n    send(step, from, { type: 'chosen', value: chosen })",
-    replace:
-      "  if (chosen !== null && message.type === 'wake') {\n    send(step, from, { type: 'chosen', value: chosen })",
+    find: '  if (chosen !== null) {\n    // First where the lock is:',
+    replace: "  if (chosen !== null && message.type === 'wake') {\n    // First where the lock is:",
   },
   {
     id: 'birth-choice-not-repeated',

@@ -36,8 +36,8 @@ const times: Mutant[] = [
     trap: 'T1',
     title: 'quick answers take back what mistakes have taught',
     file: DETECTOR,
-    find: '  if (peer.roundTrip === null) {\n',
-    replace: '  peer.mistakes = 0\n  if (peer.roundTrip === null) {\n',
+    find: '    peer.roundTrip = firstOf(sampleMs, 1)\n    return\n  }\n',
+    replace: '    peer.roundTrip = firstOf(sampleMs, 1)\n    return\n  }\n  peer.mistakes = 0\n',
   },
   {
     id: 'mistakes-teach-nothing',
@@ -84,15 +84,15 @@ const times: Mutant[] = [
     trap: 'T3',
     title: 'a peer that has to be loaded first has the time of one that is awake',
     file: DETECTOR,
-    find: '  if (known.roundTrip === null || !isAwake(known, now)) return mostMs\n',
-    replace: '  if (known.roundTrip === null) return mostMs\n',
+    find: '  if (!isHeard(known, known.asked[0] ?? now)) return mostMs\n',
+    replace: '  if (known.heardAt === null) return mostMs\n',
   },
   {
     id: 'waking-counts-as-round-trip',
     trap: 'T3',
     title: 'the time to load a peer counts as a round trip',
     file: DETECTOR,
-    find: 'if (isAwake(known, now) && known.suspected === null)',
+    find: 'if (wasAwake && known.suspected === null)',
     replace: 'if (known.suspected === null)',
   },
   {
@@ -100,8 +100,8 @@ const times: Mutant[] = [
     trap: 'T3',
     title: 'the time that a suspected peer stood still counts as a round trip',
     file: DETECTOR,
-    find: 'if (isAwake(known, now) && known.suspected === null)',
-    replace: 'if (isAwake(known, now))',
+    find: 'if (wasAwake && known.suspected === null)',
+    replace: 'if (wasAwake)',
   },
   {
     id: 'one-lost-ping',
@@ -118,6 +118,82 @@ const times: Mutant[] = [
     file: DETECTOR,
     find: 'asked.splice(1, 1)',
     replace: 'asked.splice(0, 1)',
+  },
+]
+
+/** A peer of which no ping was measured. */
+const unmeasured: Mutant[] = [
+  {
+    id: 'heard-peer-has-all-the-time',
+    trap: 'T3',
+    title: 'a peer that was heard a moment ago has the time of one that has to be loaded',
+    file: DETECTOR,
+    find: '? grown(known, timing.timeoutMs * UNMEASURED_PART, timing)',
+    replace: '? mostMs',
+  },
+  {
+    id: 'unmeasured-learns-nothing',
+    trap: 'T1',
+    title: 'mistakes do not lengthen the time of a peer whose round trips are not known',
+    file: DETECTOR,
+    find: '? grown(known, timing.timeoutMs * UNMEASURED_PART, timing)',
+    replace: '? timing.timeoutMs * UNMEASURED_PART',
+  },
+  {
+    id: 'owner-is-never-heard',
+    trap: 'T3',
+    title: 'only answers to pings say that a peer is loaded',
+    file: 'shared/protocols/wme/wme.ts',
+    find: "      if (input.type === 'message') noteHeard(state.soft.detector, input.from, input.now)\n",
+    replace: '',
+  },
+  {
+    id: 'loading-counts-once-something-is-heard',
+    trap: 'T3',
+    title: 'a peer that is loaded says something else before it answers, and the answer counts',
+    file: DETECTOR,
+    find: 'isHeard(known, now) && ping >= known.awakeSince!',
+    replace: 'isHeard(known, now)',
+  },
+  {
+    id: 'measured-only-until-the-clock-is-set-back',
+    trap: 'T3',
+    title: 'after a clock was set back, every ping seems to have left too early to count',
+    file: DETECTOR,
+    find: 'Math.min(known.awakeSince!, now)',
+    replace: 'Math.max(known.awakeSince!, now - now)',
+  },
+  {
+    id: 'time-changes-while-it-runs',
+    trap: 'T3',
+    title: 'a peer has more time once what it was asked has waited for some',
+    file: DETECTOR,
+    find: 'isHeard(known, known.asked[0] ?? now)',
+    replace: 'isHeard(known, now)',
+  },
+  {
+    id: 'acknowledgements-are-no-round-trips',
+    trap: 'T3',
+    title: 'how quickly a peer acknowledges entries says nothing about how long it may be silent',
+    file: 'shared/protocols/wme/round-trips.ts',
+    find: '  noteUsual(soft.detector, peer, soft.roundTrips[peer])\n',
+    replace: '',
+  },
+  {
+    id: 'acknowledgements-outweigh-pings',
+    trap: 'T3',
+    title: 'each acknowledgement takes the place of what pings have measured',
+    file: DETECTOR,
+    find: '  if ((known.roundTrip?.samples ?? 0) === 0) known.roundTrip =',
+    replace: '  known.roundTrip =',
+  },
+  {
+    id: 'heard-peer-is-pinged-sooner',
+    trap: 'T4',
+    title: 'a peer that was heard is pinged before the token could have come',
+    file: DETECTOR,
+    find: 'if (isAnswering(detector[peer]!, now))',
+    replace: 'if (isHeard(detector[peer]!, now))',
   },
 ]
 
@@ -234,7 +310,7 @@ const consensus: Mutant[] = [
     trap: 'T4',
     title: 'each answer about a silent holder submits its ejection anew, and nothing is ever repeated',
     file: CONSENSUS.suspicion,
-    find: ' && soft.ejection?.fence !== holder.fence)',
+    find: ' || soft.ejection?.fence === holder.fence)',
     replace: ')',
   },
   {
@@ -254,6 +330,38 @@ const consensus: Mutant[] = [
     replace: 'if (isLate)',
   },
   {
+    id: 'consensus-peer-is-never-heard',
+    trap: 'T3',
+    title: 'only answers to pings say that a peer is loaded',
+    file: 'shared/protocols/wme-consensus/wme-consensus.ts',
+    find: "    if (input.type === 'message') noteHeard(state.soft.detector, input.from, input.now)\n",
+    replace: '',
+  },
+  {
+    id: 'consensus-holder-unwatched',
+    trap: 'T4',
+    title: 'the holder is watched only once the request for the lock is decided',
+    file: CONSENSUS.suspicion,
+    find: 'isQueued(step) || asksForLock(ownCommands(step))',
+    replace: 'isQueued(step)',
+  },
+  {
+    id: 'consensus-holder-unwatched-elsewhere',
+    trap: 'T4',
+    title: 'the others watch the holder only once the request for the lock is decided',
+    file: CONSENSUS.suspicion,
+    find: 'durable.machine.queue.length > 0 || asksForLock(soft.requested)',
+    replace: 'durable.machine.queue.length > 0',
+  },
+  {
+    id: 'consensus-known-silence-unsaid',
+    trap: 'T4',
+    title: 'a holder that fell silent before the request was decided is asked about a heartbeat later',
+    file: CONSENSUS.suspicion,
+    find: '  askAboutSilentHolder(step)\n',
+    replace: '',
+  },
+  {
     id: 'consensus-ping-without-name',
     trap: 'T3',
     title: 'an answer does not say which ping it is for, so no round trip is measured',
@@ -263,4 +371,4 @@ const consensus: Mutant[] = [
   },
 ]
 
-export const detectorMutants: Mutant[] = [...times, ...watching, ...consensus]
+export const detectorMutants: Mutant[] = [...times, ...unmeasured, ...watching, ...consensus]

@@ -72,7 +72,7 @@ export const durabilityMutants: Mutant[] = [
     trap: 'W1 REQUEST',
     title: 'the user that waits is not stored',
     file: SHARED.waitingUsers,
-    find: '  save(step, waiterKey(waiter), waiter)\n',
+    find: '  write(step, waiterKey(waiter), waiter)\n',
     replace: '',
   },
   {

@@ -7,6 +7,7 @@ const CORE = 'shared/birth/lock-core.ts'
 const RECEIVE = 'shared/birth/receive.ts'
 const DRIVE = 'shared/birth/drive.ts'
 const DELETE = 'worker/participant/calls/delete.ts'
+const MEMBER = 'worker/participant/core/member.ts'
 const STORAGE = 'worker/participant/core/storage.ts'
 const ENDS = 'worker/router/handlers/ends.ts'
 const INDEX = 'shared/api/lock-index.ts'
@@ -124,6 +125,32 @@ export const endMutants: Mutant[] = [
     file: STORAGE,
     find: '    this.rows.empty()\n',
     replace: '',
+  },
+  {
+    id: 'end-after-leaving',
+    trap: 'a new lock of the name',
+    title: 'whoever asked a participant that has left a lock gets no answer if the lock is deleted by then',
+    file: 'worker/participant/participant.ts',
+    find: '    if (this.member.engine.birth.value === null) return hasLeft\n',
+    replace: '',
+  },
+  {
+    id: 'end-next-not-recorded',
+    trap: 'a new lock of the name',
+    title:
+      'what the step that hears of the end does to the next lock is in no history, and nobody is told of it',
+    file: MEMBER,
+    find: ' : this.record(NOBODY, present, null, hasOtherMembers)',
+    replace: ' : this.record(NOBODY, present.slice(present.length), null, hasOtherMembers)',
+  },
+  {
+    id: 'end-last-recorded-in-next',
+    trap: 'a new lock of the name',
+    title:
+      'what the step that hears of the end does to the lock that is over is in the history of the next one',
+    file: MEMBER,
+    find: ' : emitted.slice(ofEnded)',
+    replace: ' : emitted.slice(0 * ofEnded)',
   },
   {
     id: 'end-router-remembers',

@@ -53,6 +53,7 @@ export const livenessMutants: Mutant[] = [
     file: WME.preVote,
     find: '  if (needsOwner(step)) startPreVote(step)\n',
     replace: '',
+    equivalent: 'at the end of the same step `updateWatch` does it for an owner that is silent and needed',
   },
   {
     id: 'b2-consensus-alone',
@@ -72,6 +73,8 @@ export const livenessMutants: Mutant[] = [
     file: WME.soft,
     find: '  soft.watch = null\n',
     replace: '',
+    equivalent:
+      'an owner that is still silent is asked about at once, by `updateWatch`; others refuse if it is not',
   },
   {
     id: 'b3-same-request',

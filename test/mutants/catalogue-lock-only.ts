@@ -9,7 +9,7 @@ export const lockOnlyMutants: Mutant[] = [
     title: 'a user that waits is forgotten by a restart',
     file: SHARED.waitingUsers,
     subject: 'lock-only',
-    find: '  save(step, waiterKey(waiter), waiter)\n',
+    find: '  write(step, waiterKey(waiter), waiter)\n',
     replace: '',
   },
   {

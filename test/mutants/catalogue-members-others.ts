@@ -1,6 +1,6 @@
 /** Changing the members of locks whose protocol has no epochs: each rule taken away. */
 import type { Mutant } from './catalogue.ts'
-import { CONSENSUS, RICART_AGRAWALA as RA } from './sources.ts'
+import { CONSENSUS, MEMBERS, RICART_AGRAWALA as RA } from './sources.ts'
 
 const ricartAgrawala: Mutant[] = [
   {
@@ -84,6 +84,14 @@ const ricartAgrawala: Mutant[] = [
     replace: '  setMembership',
   },
   {
+    id: 'ra-goes-alone',
+    trap: 'R13 who goes',
+    title: 'a node takes itself out though all that should stay have left',
+    file: RA.removal,
+    find: '  if (!isOneThere(step)) return null\n',
+    replace: '  if (others(step).length === 0) return null\n',
+  },
+  {
     id: 'ra-name-not-free',
     trap: 'R15 names',
     title: 'a newcomer has the name that it wants',
@@ -98,6 +106,88 @@ const ricartAgrawala: Mutant[] = [
     file: RA.members,
     find: '  isReached(group) && sponsoring === null',
     replace: '  isReached(group)',
+  },
+  {
+    id: 'ra-told-by-outsider',
+    trap: 'R14 the operator is told',
+    title: 'a node that has never been in tells the operator that the members have changed',
+    file: RA.members,
+    find: 'isActive(step) && isHandedOverIn(step.state.durable)',
+    replace: 'isHandedOverIn(step.state.durable)',
+  },
+  {
+    id: 'ra-left-behind',
+    trap: 'R16 those that it names',
+    title: 'a change is made though a member that it names is not in the group',
+    file: RA.members,
+    find: '    isAway: ({ state }, member) => state.durable.group.members[member] === undefined,\n',
+    replace: '',
+  },
+  {
+    id: 'ra-leaver-not-missed',
+    trap: 'R16 those that it names',
+    title: 'a member that leaves before all newcomers are in is not called back',
+    file: RA.members,
+    find: '.filter(member => group.members[member] === undefined)',
+    replace: '.filter(member => (group.members[member] ?? group.gone[member]) === undefined)',
+  },
+  {
+    id: 'ra-late-call',
+    trap: 'R16 those that it names',
+    title: 'a late call brings a node back that has left since',
+    file: RA.insertion,
+    find: "membership.status === 'left' && number > group.number",
+    replace: "membership.status === 'left'",
+  },
+  {
+    id: 'ra-left-says-nothing',
+    trap: 'R16 those that it names',
+    title: 'a node that has left does not send on those that know only it',
+    file: RA.insertion,
+    find: "membership.status === 'removed' || membership.status === 'left'",
+    replace: "membership.status === 'removed'",
+  },
+  {
+    id: 'ra-leaver-waits-for-replaced',
+    trap: 'R17 on its way out',
+    title: 'a node that takes itself out waits for one that was replaced, and may be switched off',
+    file: RA.change,
+    find: '  if (later !== undefined && isDeparting(step, sponsoring.change)) dispenseWithOthers(step, later)\n  else if',
+    replace: '  if',
+  },
+  {
+    id: 'ra-leaver-asks-once',
+    trap: 'R17 on its way out',
+    title: 'a node that takes itself out does not ask those again that have acknowledged',
+    file: RA.change,
+    find: 'const asked = isDeparting(step, change) ? concerned(step) : open',
+    replace: 'const asked = open',
+  },
+  {
+    id: 'ra-leaver-dispenses-with-all',
+    trap: 'R17 on its way out',
+    title: 'a node that takes itself out does not wait for those that are in a later group',
+    file: RA.change,
+    find: 'if (!later.includes(peer)) step.state',
+    replace: 'step.state',
+  },
+  {
+    id: 'ra-newcomer-believes-the-first',
+    trap: 'R18 on its way in',
+    title: 'a newcomer asks no further when the first that it asks, which has left, does not know it',
+    file: RA.insertion,
+    find: '  if (mayBeMember(message, config) || config.self > highestIn(config, message)) return\n',
+    replace:
+      '  if (config.self > highestIn(config, message)) soft.sponsorsTried = 1_000\n' +
+      '  if (mayBeMember(message, config) || config.self > highestIn(config, message)) return\n',
+  },
+  {
+    id: 'ra-newcomer-asks-the-first-six',
+    trap: 'R18 on its way in',
+    title: 'a newcomer always asks the same few, and all of them may have left',
+    file: RA.insertion,
+    find: 'Math.max(MIN_CALLS, sponsorsOf(step).length)',
+    replace: 'MIN_CALLS',
   },
 ]
 
@@ -145,6 +235,51 @@ const consensus: Mutant[] = [
     replace: '',
   },
   {
+    id: 'consensus-ready-not-called',
+    trap: 'M10',
+    subject: 'wme-consensus',
+    title: 'one that has missed the decision does not ask those that came',
+    file: CONSENSUS.changes,
+    find: "  for (const newcomer of newcomers) send(step, newcomer, { type: 'invite', decided: machine.applied })\n",
+    replace: '',
+  },
+  {
+    id: 'consensus-asked-again-takes-all-places',
+    trap: 'M4',
+    subject: 'wme-consensus',
+    title: 'requests for a change that cannot be made leave no room for another change',
+    file: MEMBERS.requests,
+    find: '      if (earliest === undefined) return false\n',
+    replace: '      return false\n',
+  },
+  {
+    id: 'consensus-asked-again-forgets-ready',
+    trap: 'M4',
+    subject: 'wme-consensus',
+    title: 'a request that gives way takes along who has come',
+    file: MEMBERS.requests,
+    find: '      Object.assign(primed, { ...earliest.primed, ...primed })\n',
+    replace: '',
+  },
+  {
+    id: 'consensus-change-proposed-in-vain',
+    trap: 'C3',
+    subject: 'wme-consensus',
+    title: 'a change that was proposed in vain is not proposed again',
+    file: CONSENSUS.waiting,
+    find: '  soft.requested.length > 0 || soft.asked.length > 0\n',
+    replace: '  soft.requested.length > 0\n',
+  },
+  {
+    id: 'consensus-candidate-gives-up',
+    trap: 'C4',
+    subject: 'wme-consensus',
+    title: 'a candidate that others wait for stops asking for promises',
+    file: CONSENSUS.repeat,
+    find: ' && (isCoordinator(step) || step.state.soft.candidacy !== null)',
+    replace: ' && isCoordinator(step)',
+  },
+  {
     id: 'consensus-dropped-too-early',
     trap: 'M5',
     subject: 'wme-consensus',
@@ -152,6 +287,15 @@ const consensus: Mutant[] = [
     file: CONSENSUS.handover,
     find: "membership.status === 'removed' && membership.hasData && isHandedOver(step)",
     replace: "membership.status === 'removed' && membership.hasData",
+  },
+  {
+    id: 'consensus-newcomers-call-each-other',
+    trap: 'M10',
+    subject: 'wme-consensus',
+    title: 'two newcomers answer each other without end',
+    file: CONSENSUS.learner,
+    find: "    case 'join':\n      // Another newcomer has nothing to help with, and would answer in turn.\n      return\n",
+    replace: '',
   },
   {
     id: 'consensus-holder-not-drained',

@@ -187,8 +187,17 @@ export const memberMutants: Mutant[] = [
     title: 'a change that is in force is refused when it is said again',
     file: MEMBERS.changes,
     subject: 'members',
-    find: 'ofSet.set?.change === id || areSame(members, addressesIn(born, ofSet))',
-    replace: 'ofSet.set?.change === id && members === addressesIn(born, ofSet)',
+    find: 'ofSet.set?.change === id || (base <= configIn(ofSet) && areSame(members, addressesIn(born, ofSet)))',
+    replace: 'ofSet.set?.change === id && members === addressesIn(born, ofSet) && base === configIn(ofSet)',
+  },
+  {
+    id: 'm7-done-once',
+    trap: 'M7',
+    title: 'a participant that has missed a set calls the one before it new',
+    file: MEMBERS.changes,
+    subject: 'members',
+    find: 'base <= configIn(ofSet) && areSame(',
+    replace: 'base >= 0 && areSame(',
   },
   {
     id: 'm7-owner-not-needed',
@@ -294,5 +303,13 @@ export const memberMutants: Mutant[] = [
     file: WME.termination,
     find: '  const epoch = durable.epoch.epoch + 1\n',
     replace: '  const epoch = set?.config === durable.epoch.epoch + 1 ? 1 : durable.epoch.epoch + 1\n',
+  },
+  {
+    id: 'm10-sent-on-in-vain',
+    trap: 'M10',
+    title: 'one that is sent on does not ask there, because it still waits for whoever sent it',
+    file: 'shared/protocols/wme/learner.ts',
+    find: '  if (soft.asking === from) passOver(soft)\n',
+    replace: '',
   },
 ]

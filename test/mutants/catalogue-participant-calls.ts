@@ -49,7 +49,7 @@ export const participantCallMutants: Mutant[] = [
     trap: 'watch',
     title: 'watchers resume as if what came as a snapshot had been told',
     file: PARTICIPANT.member,
-    find: "    for (const event of emitted) if (event.type === 'restored') events.missThrough(event.sequence)\n",
+    find: '    for (const event of emitted) if (isWholeState(event)) events.missThrough(event.sequence)\n',
     replace: '',
   },
   {

@@ -182,9 +182,9 @@ export const safetyMutants: Mutant[] = [
     id: 'a11-sent-to-self',
     trap: 'A11',
     title: 'a broadcast includes oneself',
-    file: WME.step,
-    find: 'peer++) if (peer !== self) send(step, peer, body)',
-    replace: 'peer++) if (peer !== self || participants > 1) send(step, peer, body)',
+    file: 'shared/protocols/wme/step.ts',
+    find: '  for (const peer of peersOf(step)) send(step, peer, body)\n',
+    replace: '  for (const peer of [...peersOf(step), step.context.config.self]) send(step, peer, body)\n',
   },
   {
     id: 'a11-proposer-asks-itself',

@@ -206,6 +206,22 @@ const sessionCalls: Mutant[] = [
     find: "        if (!answered.aborted) this.#onSilence(timeoutError('the session was not answered in time'))\n",
     replace: '',
   },
+  {
+    id: 'session-transact-from-nowhere',
+    trap: 'session calls',
+    title: 'a lock does not follow clients that transact in sessions',
+    file: 'worker/participant/streams/session-calls.ts',
+    find: '    ...(near !== undefined && { near }),\n',
+    replace: '',
+  },
+  {
+    id: 'session-refusal-of-nothing',
+    trap: 'session calls',
+    title: 'the refusal of a number that no double can hold does not say of which transact it is',
+    file: 'shared/api/read-json.ts',
+    find: 'message: NOT_FINITE }, value }',
+    replace: 'message: NOT_FINITE } }',
+  },
 ]
 
 export const sessionCallMutants: Mutant[] = [...asItIs, ...handovers, ...sessionCalls]

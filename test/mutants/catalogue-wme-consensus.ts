@@ -270,8 +270,8 @@ const others: Mutant[] = [
     trap: 'B2',
     title: 'a silent holder is not ejected',
     file: CONSENSUS.suspicion,
-    find: '  if (holder?.participant === about && isQueued(step) &&',
-    replace: '  if (holder?.participant === 0 &&',
+    find: '  if (holder?.participant === about)\n',
+    replace: '  if (holder?.participant === 0)\n',
   },
   {
     id: 'consensus-no-pre-vote',

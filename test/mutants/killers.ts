@@ -111,7 +111,8 @@ const JUDGES: { readonly [subject in Subject]: Judges } = {
   },
 }
 
-export function killersOf(subject: Subject, seeds: number): Killer[] {
+/** `lastKiller`: the file of tests that noticed the mutant the last time. It is asked first, by itself. */
+export function killersOf(subject: Subject, seeds: number, lastKiller?: string): Killer[] {
   const { suites, without, protocols, participants, simulator = [], explorer, service } = JUDGES[subject]
   const test = (name: string, paths: readonly string[], options: readonly string[] = []): Killer => ({
     name,
@@ -147,6 +148,7 @@ export function killersOf(subject: Subject, seeds: number): Killer[] {
     ],
   }
   return [
+    ...(lastKiller === undefined ? [] : [test('suites', [lastKiller])]),
     test('suites', suites, without === undefined ? [] : ['--exclude', without]),
     ...participants.map(simulate),
     ...(subject === 'birth' ? [simulateBirth] : []),

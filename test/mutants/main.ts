@@ -9,12 +9,15 @@ import { optionsOrExit } from '../tools/options-or-exit.ts'
 import { type Mutant, mutants, SUBJECTS, type Subject, subjectOf } from './catalogue.ts'
 import { Copy } from './copy.ts'
 import { killersOf, runKiller } from './killers.ts'
+import { LastKillers } from './last-killers.ts'
 
 const HELP = `npm run mutants -- [options]
   --seeds N      seeds for each simulation (default 300)
   --only NAMES   only these mutants: protocols, ids or traps, separated by commas
   --workers N    how many at a time (default 2)
   --skip-check   do not check first that the unchanged source survives
+  --remember     write down which file of tests noticed each mutant, in test/mutants/killed-by.json: that
+                 file is asked first the next time
   --verbose      show what each killer printed
   --json         print one JSON object: {killed, total, seeds, mutants: [{id, subject, trap, killedBy, how}]}`
 
@@ -36,6 +39,7 @@ const OPTIONS = {
   only: { type: 'string' },
   workers: { type: 'string' },
   'skip-check': { type: 'boolean' },
+  remember: { type: 'boolean' },
   verbose: { type: 'boolean' },
   json: { type: 'boolean' },
   help: { type: 'boolean' },
@@ -48,6 +52,7 @@ const { seeds, workers, chosen, ...options } = optionsOrExit('mutants', () => {
     workers: integerOf('--workers', values.workers ?? '2', 1, 64),
     chosen: mutantsNamed(values.only),
     skipCheck: values['skip-check'],
+    remember: values.remember,
     verbose: values.verbose,
     json: values.json,
     help: values.help,
@@ -71,6 +76,7 @@ if (options.help) {
 }
 
 const say = (line: string) => console.error(line)
+const lastKillers = new LastKillers()
 const subjects = SUBJECTS.filter(subject => chosen.some(mutant => subjectOf(mutant) === subject))
 for (const subject of subjects) {
   const names = killersOf(subject, seeds).map(killer => killer.name)
@@ -102,6 +108,7 @@ async function runAll(queue: readonly Mutant[]): Promise<Result[]> {
     for (let mutant = waiting.shift(); mutant !== undefined; mutant = waiting.shift()) {
       const result = await judgeMutant(copy, mutant)
       results.push(result)
+      if (options.remember) lastKillers.write()
       say(`${results.length}/${queue.length}  ${mutant.id}  ${result.how ?? 'SURVIVED'}  ${mutant.title}`)
     }
     copy.remove()
@@ -119,8 +126,9 @@ async function judgeMutant(copy: Copy, mutant: Mutant): Promise<Result> {
   const subject = subjectOf(mutant)
   const undo = copy.apply(mutant)
   try {
-    for (const killer of killersOf(subject, seeds)) {
+    for (const killer of killersOf(subject, seeds, lastKillers.of(id))) {
       const { killed, how, output } = await runKiller(copy.folder, killer)
+      if (killed) lastKillers.note(id, how)
       if (killed && options.verbose) say(output)
       if (killed) return { id, subject, trap, killedBy: killer.name, how }
     }

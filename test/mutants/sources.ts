@@ -77,6 +77,7 @@ export const CONSENSUS = {
   step: `${consensus}/step.ts`,
   suspicion: `${consensus}/suspicion.ts`,
   users: `${consensus}/users.ts`,
+  waiting: `${consensus}/waiting.ts`,
   main: `${consensus}/wme-consensus.ts`,
 } as const
 

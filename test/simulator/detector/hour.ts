@@ -203,25 +203,25 @@ export class Hour {
     this.comeBack(participant)
   }
 
-  private comeBack(participant: number): void {
+  private comeBack(participant: number, afterMs = this.random.between(1, AWAY_MAX_MS)): void {
     const user = `user of ${participant}`
-    this.after(this.random.between(1, AWAY_MAX_MS), 'user', participant, 0, {
-      type: 'try',
-      user,
-      ttlMs: TTL_MS,
-    })
+    this.after(afterMs, 'user', participant, 0, { type: 'try', user, ttlMs: TTL_MS })
   }
 
   // ---------------------------------------------------------------- freezing
 
-  /** Freezes the process of the holder, and returns the time until the next grant. */
-  freezeHolder(limitMs = 600_000): number {
+  /**
+   * Freezes the process of the holder, and returns the time until the next grant: to whoever waits already,
+   * or to a user of this participant, which asks at that moment.
+   */
+  freezeHolder(asksThen: number | null = null, limitMs = 600_000): number {
     const isHeld = () => this.seats.some(({ fence }) => fence !== null)
     this.runUntil(this.now + limitMs, isHeld)
     const holder = this.seats.find(({ fence }) => fence !== null)!
     const frozenAt = this.now
     const { grants } = this.counts
     holder.pausedUntil = Number.POSITIVE_INFINITY
+    if (asksThen !== null) this.comeBack(asksThen, 0)
     this.runUntil(this.now + limitMs, () => this.counts.grants > grants)
     return this.now - frozenAt
   }

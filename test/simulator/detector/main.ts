@@ -14,8 +14,8 @@ import { PLACES, type Place } from './places.ts'
 const HELP = `usage: npm run sim -- --detector [options]
 
 Prints how often participants are suspected wrongly in an hour of virtual time, and how long the others wait
-when the process of the holder freezes and one user waits elsewhere: with the time-out that adapts, and with
-a fixed one.
+when the process of the holder freezes: if one user waits elsewhere already, and if it asks only then, at a
+participant that never had the lock. With the time-out that adapts, and with a fixed one.
 
   --hours <number>     default 1
   --freezes <number>   how many, for the median (default 31)
@@ -51,7 +51,8 @@ export function main(words: readonly string[]): number {
   }
   const print = (line: string) => (options.json ? note : say)(`${line}\n`)
   print(
-    'protocol       place                        time-out  wrong/h  ejections/h  pings/h  freeze → grant, ms',
+    'protocol       place                        time-out  wrong/h  ejections/h  pings/h' +
+      '  freeze → grant, ms    if asked for then',
   )
   const rows = PROTOCOLS.flatMap(protocol =>
     PLACES.flatMap(place =>
@@ -87,17 +88,22 @@ function measure(
   const hour = new Hour({ ...setting, seed, users: [1, 2, 3] })
   hour.runFor(hours * HOUR_MS)
   const perHour = (count: keyof HourCounts) => Math.round(hour.counts[count] / hours)
-  const times = Array.from({ length: freezes }, (_, index) => {
-    const run = new Hour({ ...setting, seed: seed + index, users: [1, 2] })
-    run.runFor(WARM_MS)
-    return Math.round(run.freezeHolder())
-  }).sort((one, other) => one - other)
+  const timesOf = (users: readonly number[], asksThen: number | null) =>
+    Array.from({ length: freezes }, (_, index) => {
+      const run = new Hour({ ...setting, seed: seed + index, users })
+      run.runFor(WARM_MS)
+      return Math.round(run.freezeHolder(asksThen))
+    }).sort((one, other) => one - other)
+  const times = timesOf([1, 2], null)
+  const lateTimes = timesOf([1], 2)
   return {
     wrongSuspicionsPerHour: perHour('wrongSuspicions'),
     ejectionsPerHour: perHour('ejections'),
     pingsPerHour: perHour('pings'),
     medianFreezeMs: times[Math.floor(times.length / 2)]!,
     longestFreezeMs: times.at(-1)!,
+    medianLateMs: lateTimes[Math.floor(lateTimes.length / 2)]!,
+    longestLateMs: lateTimes.at(-1)!,
   }
 }
 
@@ -110,6 +116,7 @@ function describe(
     String(ejectionsPerHour).padStart(11),
     String(pingsPerHour).padStart(7),
   ]
-  const freeze = `${row.medianFreezeMs} (longest ${row.longestFreezeMs})`
-  return `${protocol.padEnd(14)} ${place.padEnd(28)} ${rule.padEnd(8)}  ${counts.join('  ')}  ${freeze}`
+  const freeze = `${row.medianFreezeMs} (longest ${row.longestFreezeMs})`.padEnd(20)
+  const late = `${row.medianLateMs} (longest ${row.longestLateMs})`
+  return `${protocol.padEnd(14)} ${place.padEnd(28)} ${rule.padEnd(8)}  ${counts.join('  ')}  ${freeze}  ${late}`
 }

@@ -1,6 +1,7 @@
 /** How a client does each of its actions, and what it notes of the answers. */
 import { BadRequestError, ConflictError, LockedError } from '../../../client/index.ts'
 import type { Json } from '../../../shared/json.ts'
+import { copyLock } from './copy-action.ts'
 import type { OperationCall } from './journal.ts'
 import { lookAt } from './look-action.ts'
 import type { Wish } from './plan.ts'
@@ -64,6 +65,8 @@ function dispatch(client: SimClient, action: Action): Promise<void> {
       return remove(client, action)
     case 'members':
       return changeMembers(client, action)
+    case 'copy':
+      return copyLock(client, action)
     case 'look':
       return lookAt(client, action)
   }

@@ -13,6 +13,7 @@ import { Violation } from '../violation.ts'
 import { LOG, operationFor, settle } from './client-actions.ts'
 import { hasWaiters, judgeMemory, judgeStorage, statusOf } from './judge-sizes.ts'
 import { birthOf } from './losses.ts'
+import { isCopy } from './plan-copies.ts'
 import { MOVING } from './plan-moves.ts'
 import { SimClient } from './sim-client.ts'
 import type { SimObject } from './sim-object.ts'
@@ -268,7 +269,10 @@ export class Healing {
   /** The objects of locks that are well: the others go on asking for what they want. */
   #quiet(): SimObject[] {
     const { losses, plan, objects } = this.#world
-    const isWell = (lock: string) => losses.owed(lock) === 'progress' && !hasBroken(this.#world, lock)
+    // A copy that was deleted again has no configuration that says who must still be told of that.
+    const isUntold = (lock: string) => isCopy(lock) && plan.broken.length > 0
+    const isWell = (lock: string) =>
+      losses.owed(lock) === 'progress' && !hasBroken(this.#world, lock) && !isUntold(lock)
     // A ledger goes on trying to get back what cannot be got back now.
     const isDone = (id: number) =>
       plan.locks.every(({ name }) => !losses.lostOf(name).has(id) && isWell(name))

@@ -16,6 +16,9 @@ interface Recording {
 /** Above all numbers of participants. */
 const ALIKE = 10_000
 
+/** The number that such a participant has in its lock. */
+export const numberOf = (participant: number): number => participant % ALIKE
+
 type Note = (who: string, text: string) => void
 
 export class Histories {

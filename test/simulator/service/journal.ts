@@ -1,5 +1,6 @@
 /** What clients asked for and were told. The judge believes in nothing else but the histories. */
 import type { Holder } from '../../../client/index.ts'
+import type { LockExport } from '../../../shared/api/types.ts'
 import type { Json } from '../../../shared/json.ts'
 import type { Look } from './plan-looks.ts'
 import type { World } from './world.ts'
@@ -88,6 +89,14 @@ export interface LookSeen {
   readonly code: string | null
 }
 
+/** What an export had. */
+export interface ExportSeen {
+  readonly lock: string
+  readonly by: string
+  readonly begunAt: number
+  readonly exported: LockExport
+}
+
 export interface HolderSeen {
   readonly lock: string
   readonly by: string
@@ -103,6 +112,7 @@ export class Journal {
   readonly deletes: DeleteSeen[] = []
   readonly looks: LookSeen[] = []
   readonly holders: HolderSeen[] = []
+  readonly exports: ExportSeen[] = []
   /** What each lock's log held in the end. */
   readonly final = new Map<string, readonly string[]>()
   /** Locks of a protocol that guards no state, as the service itself said. */
@@ -173,6 +183,12 @@ export class Journal {
     else if (seen.status === 200) counts.looksSeen++
     else if (seen.code === 'no_quorum') counts.looksUnknown++
     this.#world.note(seen.by, `looks at ${seen.lock} (${seen.look}): ${seen.status} ${seen.code}`)
+  }
+
+  exported(seen: ExportSeen): void {
+    this.exports.push(seen)
+    this.#world.counts.exports++
+    this.#world.note(seen.by, `exports ${seen.lock} at ${seen.exported.sequence}`)
   }
 
   toldHolder(lock: string, by: string, holder: Holder): void {

@@ -1,6 +1,7 @@
 /** Whoever is told who holds a lock is told by the name that this holder came with. */
 import type { HistoryEvent } from '../../../shared/history/events.ts'
 import { violate } from '../violation.ts'
+import { numberOf } from './histories.ts'
 import type { World } from './world.ts'
 
 type Grant = Extract<HistoryEvent, { type: 'crit' }>
@@ -17,7 +18,8 @@ export function judgeHolders(world: World, lock: string): void {
     for (const { by, holder } of told) {
       if (holder.fence !== event.fence) continue
       world.counts.holdersTold++
-      const isTrue = holder.participant === event.participant && holder.owner === event.owner
+      const isThere = holder.participant === numberOf(event.participant)
+      const isTrue = isThere && holder.owner === event.owner
       if (isTrue) continue
       const [said, is] = [JSON.stringify(holder), JSON.stringify(event)]
       violate('holders', `${lock}: ${by} was told that the holder is ${said}, and it is ${is}`)

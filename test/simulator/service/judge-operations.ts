@@ -55,7 +55,10 @@ function judgeOperation(
   }
 }
 
-/** Whether a majority has it in its log, on disk. */
+/**
+ * Whether a majority has it in its log, on disk, or had it before it lost its storage. Somebody must still
+ * have it: with that the lock comes up again, if it ever does.
+ */
 function isHeldByMajority(world: World, { lock, opId }: OperationCall): boolean {
   const participants = world.losses.configurationOf(lock)?.participants ?? []
   const isEntry = ([key, text]: [string, string]) =>
@@ -63,7 +66,8 @@ function isHeldByMajority(world: World, { lock, opId }: OperationCall): boolean 
   const holders = [...world.objects.values()].filter(
     object => object.lock === lock && [...object.disk.durableRecords()].some(isEntry),
   )
-  return holders.length >= majority(participants.length)
+  const lost = [...world.losses.lostOf(lock).values()].filter(cause => cause === 'storage')
+  return holders.length > 0 && holders.length + lost.length >= majority(participants.length)
 }
 
 function judgeApplied(lock: string, call: OperationCall, inState: number | null, truth: Truth): void {

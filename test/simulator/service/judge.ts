@@ -12,8 +12,9 @@ import { keyValue } from '../../../shared/resource/key-value.ts'
 import { Violation } from '../violation.ts'
 import type { OperationCall } from './journal.ts'
 import { judgeConfigurations } from './judge-configurations.ts'
-import { type Attribution, judgeDeletes } from './judge-deletes.ts'
+import { type Attribution, judgeDeletes, latestAt } from './judge-deletes.ts'
 import { judgeExistence, judgeUnused } from './judge-existence.ts'
+import { judgeExports } from './judge-exports.ts'
 import { judgeFences } from './judge-fences.ts'
 import { judgeGhosts } from './judge-ghosts.ts'
 import { judgeHolders } from './judge-holders.ts'
@@ -42,9 +43,9 @@ function judgeLock(world: World, lock: string): void {
   const truths: (Truth | null)[] = []
   for (let generation = 1; generation <= latest; generation++)
     truths.push(judgeGeneration(world, lock, generation, latest))
-  const attribute: Attribution = (opId, sequence) => {
+  const attribute: Attribution = ({ opId, sequence, endedAt }) => {
     const isThere = (truth: Truth | null) => truth?.entriesOf(opId).some(entry => entry.sequence === sequence)
-    const index = truths.findLastIndex(isThere)
+    const index = truths.slice(0, latestAt(world.journal.deletes, lock, endedAt!)).findLastIndex(isThere)
     return index === -1 ? null : index + 1
   }
   judgeDeletes(world, lock, latest, attribute)
@@ -52,7 +53,7 @@ function judgeLock(world: World, lock: string): void {
     if (truth === null) continue
     const generation = index + 1
     judgeOperations(world, lock, truth, call => {
-      const applied = call.word === 'applied' ? attribute(call.opId, call.sequence!) : null
+      const applied = call.word === 'applied' ? attribute(call) : null
       if (applied !== null) return applied === generation
       if (call.word === 'applied' && isTakenAlong(world, call)) return false
       return generation === latest || call.word !== 'applied'
@@ -60,6 +61,7 @@ function judgeLock(world: World, lock: string): void {
     // Neither a read nor an event says which generation it is of.
     if (latest > 1) continue
     judgeReads(world, lock, truth)
+    judgeExports(world, lock, truth)
     judgeWatches(world, lock, truth)
   }
 }

@@ -11,6 +11,7 @@ import type { PresentMembers } from '../../../shared/protocols/protocol.ts'
 import { majority } from '../../../shared/protocols/quorum.ts'
 import { LEDGER_NAME } from '../../../worker/participant/ledger/name.ts'
 import { recordsWritten } from './disk.ts'
+import { isCopy } from './plan-copies.ts'
 import { MOVING } from './plan-moves.ts'
 import type { Group, SimObject } from './sim-object.ts'
 import type { World } from './world.ts'
@@ -36,8 +37,10 @@ export class Losses {
   }
 
   owed(lock: string): Owed {
-    // Which of its participants may be lost depends on which it has by then: only safety is owed.
-    if (lock === MOVING && this.#wasLost) return this.#owed.get(lock) === 'nothing' ? 'nothing' : 'safety'
+    // Which of its participants may be lost depends on which it has by then, or on when it is born: only
+    // safety is owed.
+    const isAnybodys = lock === MOVING || isCopy(lock)
+    if (isAnybodys && this.#wasLost) return this.#owed.get(lock) === 'nothing' ? 'nothing' : 'safety'
     const owed = this.#owed.get(lock) ?? 'progress'
     const configuration = this.configurationOf(lock)
     if (owed !== 'progress' || configuration === null) return owed

@@ -78,6 +78,8 @@ export type Action =
   | (Base & { readonly type: 'delete'; readonly force: boolean; readonly again: boolean })
   /** `again`: it is said again at once, as after a lost answer. */
   | (Base & { readonly type: 'members'; readonly change: MembersChange; readonly again: boolean })
+  /** Exports the lock, and imports it under another name. */
+  | (Base & { readonly type: 'copy'; readonly copy: string; readonly thinkMs: number })
   | (Base & { readonly type: 'look'; readonly look: Look; readonly participant: number })
 
 interface Surroundings {
@@ -186,7 +188,7 @@ function drawAction(random: Random, id: number, at: number, lock: string, { site
   }
 }
 
-type Drawn = Exclude<Action['type'], 'configure' | 'delete' | 'members' | 'look'>
+type Drawn = Exclude<Action['type'], 'configure' | 'delete' | 'members' | 'copy' | 'look'>
 
 const WEIGHTS: { readonly [type in Drawn]: number } = {
   transact: 10,

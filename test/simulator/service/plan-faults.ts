@@ -93,6 +93,8 @@ const AN_HOUR_MS = 3_600_000
 /** The probability that instances die all the time, each at another call. */
 const CRASH_STORM = 0.25
 const STORM_MOST = 30
+/** The probability that processes lose their storage one after the other. */
+const LOSSES_IN_TURN = 0.1
 
 export function drawFaults(random: Random, surroundings: Surroundings): Fault[] {
   const { durationMs } = surroundings
@@ -105,7 +107,16 @@ export function drawFaults(random: Random, surroundings: Surroundings): Fault[] 
     faults.push(drawFault(random, random.pick(kinds), { id, at }, surroundings))
   }
   if (random.chance(CRASH_STORM)) faults.push(...drawStorm(random, faults.length + 1, surroundings))
+  if (random.chance(LOSSES_IN_TURN)) faults.push(...drawLosses(random, faults.length + 1, surroundings))
   return faults.sort((left, right) => left.at - right.at)
+}
+
+/** Early enough that what was lost first can be given back before the next. */
+function drawLosses(random: Random, firstId: number, { deployment, durationMs }: Surroundings): Fault[] {
+  return Array.from({ length: random.between(2, 3) }, (_, index) => ({
+    ...{ id: firstId + index, at: (random.fraction() * durationMs) / 2, type: 'wipe-site' },
+    ...{ site: random.between(1, deployment.sites), forMs: random.logUniform(50, 1_000), isPatient: true },
+  }))
 }
 
 function drawStorm(random: Random, firstId: number, surroundings: Surroundings): Fault[] {

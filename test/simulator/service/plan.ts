@@ -7,6 +7,7 @@ import { DEFAULT_LIMITS, type Limits, type ProtocolName } from '../../../shared/
 import { majority } from '../../../shared/protocols/quorum.ts'
 import { Random } from '../random.ts'
 import { type Action, configureAction, drawActions, FIRST_BIRTH_ID, plainTransact } from './plan-actions.ts'
+import { drawCopies } from './plan-copies.ts'
 import { drawFaults, type Fault } from './plan-faults.ts'
 import { drawLooks } from './plan-looks.ts'
 import { drawMoves, drawMovingLock } from './plan-moves.ts'
@@ -21,6 +22,7 @@ export const STREAM = {
   globals: 106,
   looks: 107,
   moves: 108,
+  copies: 109,
 } as const
 
 /** What one version of the deployment says that another may not. */
@@ -328,6 +330,7 @@ function drawClients(
         durationMs,
         sites: deployment.sites,
       }),
+      ...drawCopies(new Random(seed, STREAM.copies * 100 + index), index, locks, durationMs),
       ...drawLooks(new Random(seed, STREAM.looks * 100 + index), index, locks, durationMs, deployment.sites),
     ].sort((left, right) => left.at - right.at),
   }))

@@ -5,7 +5,7 @@
 import type { HistoryEvent } from '../../../shared/history/events.ts'
 import type { SerialEntry, SerialOrder } from '../../../shared/history/serial-order.ts'
 import type { Json } from '../../../shared/json.ts'
-import { cellOfKey, keyValue, readKey } from '../../../shared/resource/key-value.ts'
+import { cellOfKey, keyOfCell, keyValue, readKey } from '../../../shared/resource/key-value.ts'
 import type { Cells } from '../../../shared/resource/resource.ts'
 
 export class Truth {
@@ -57,6 +57,15 @@ export class Truth {
 
   /** What a key holds after everything up to this sequence. */
   valueAt(key: string, sequence: number): { readonly value: Json; readonly revision: number } {
+    const cells = this.#cellsAt(sequence)
+    return cells[cellOfKey(key)] === undefined ? { value: null, revision: 0 } : readKey(cells, key)
+  }
+
+  keysAt(sequence: number): string[] {
+    return Object.keys(this.#cellsAt(sequence)).map(keyOfCell)
+  }
+
+  #cellsAt(sequence: number): Cells {
     const cells: Cells = { ...keyValue.initial() }
     for (const entry of this.order.entries) {
       if (entry.sequence > sequence) break
@@ -67,6 +76,6 @@ export class Truth {
         else cells[cell] = value
       }
     }
-    return cells[cellOfKey(key)] === undefined ? { value: null, revision: 0 } : readKey(cells, key)
+    return cells
   }
 }

@@ -1,0 +1,23 @@
+/** Which generation of a lock a client can have been told of, and runs in which the judges were wrong. */
+import { expect, it } from 'vitest'
+import { latestAt } from './judge-deletes.ts'
+import { runService } from './run.ts'
+
+const seen = (generation: number, begunAt: number, lock = 'lock') => ({
+  ...{ lock, by: 'c1', generation, begunAt, endedAt: begunAt + 10, isDone: true },
+})
+
+it('there is a later lock only once somebody has begun to end the one before', () => {
+  const deletes = [seen(1, 100), seen(2, 200), seen(2, 300), seen(1, 50, 'other')]
+  expect([99, 100, 199, 200, 1_000].map(time => latestAt(deletes, 'lock', time))).toEqual([1, 2, 2, 3, 3])
+  expect(latestAt([seen(2, 1)], 'lock', 1_000)).toBe(1)
+})
+
+it.each([
+  [80000129, 'the same opId at the same place of two locks of one name'],
+  [80000457, 'an operation that only the last participant of a lock that is down still holds'],
+  [80000113, 'a copy of two participants, made while one of them had lost its storage'],
+  [82002662, 'a read of what only the log of the last participant of a lock that is down still has'],
+])('regression: seed %i: %s', async seed => {
+  expect((await runService(seed)).violation).toBeNull()
+})
