@@ -19,7 +19,7 @@ export interface Amounts {
   readonly growthRepeats: number
 }
 
-const AMOUNTS: Amounts = { disk: 100, uses: 300, wakings: 1, failovers: 5, growth: GROWTH, growthRepeats: 50 }
+const AMOUNTS: Amounts = { disk: 400, uses: 300, wakings: 1, failovers: 5, growth: GROWTH, growthRepeats: 50 }
 
 export type Progress = (line: string) => void
 
@@ -117,8 +117,11 @@ const growthOf = (progress: Progress, { growth, growthRepeats }: Amounts) =>
 export function replaceParts(kept: Result, now: Result, parts: ReadonlySet<Part>): Result {
   const has = (part: Part) => parts.has(part)
   const measured = new Set(now.rows.map(rowKey))
+  // What the page says of the machine is for the times.
+  const { machine, date } = now.rows.length > 0 ? now : kept
   return {
     ...now,
+    ...{ machine, date },
     commands: [...kept.commands.filter(command => !now.commands.includes(command)), ...now.commands],
     notes: [...kept.notes, ...now.notes],
     rows: [...kept.rows.filter(row => !measured.has(rowKey(row))), ...now.rows],

@@ -22,6 +22,11 @@ export interface Started {
   stop(): Promise<void>
 }
 
+/** One process, whose inspector may listen. */
+interface StartedAlone extends Started {
+  inspectorPort(): number | null
+}
+
 const fileOf = (path: string): string => fileURLToPath(new URL(path, import.meta.url))
 
 /** Whatever it starts lives in a folder that goes with it. */
@@ -37,7 +42,7 @@ async function inFolder<Running extends Omit<Started, 'stop'>>(
   return { ...running, stop }
 }
 
-export const startYardsticks = (): Promise<Started> =>
+export const startYardsticks = (isInspected = false): Promise<StartedAlone> =>
   inFolder(async storage => {
     const running = await startWorkerd({
       script: await bundle(fileOf('yardstick/worker.ts')),
@@ -45,11 +50,14 @@ export const startYardsticks = (): Promise<Started> =>
       port: 0,
       objects: { PLAIN: 'PlainLock', REPLICA: 'Replica' },
       variables: {},
+      isInspected,
     })
-    return [{ url: running.url, pids: () => [running.process.pid!] }, () => running.stop('SIGKILL')]
+    const { url, inspectorPort } = running
+    const alone = { url, pids: () => [running.process.pid!], inspectorPort: () => inspectorPort }
+    return [alone, () => running.stop('SIGKILL')]
   })
 
-export interface StartedBaton extends Started {
+export interface StartedBaton extends StartedAlone {
   /** How many requests the participants of a lock have sent each other. */
   requests(lock: string, participants: number): Promise<number>
   /** Stops and starts the process: every object has to be brought back into memory. */
@@ -57,7 +65,7 @@ export interface StartedBaton extends Started {
 }
 
 /** All participants in one process. */
-export const startBaton = (): Promise<StartedBaton> =>
+export const startBaton = (isInspected = false): Promise<StartedBaton> =>
   inFolder(async storage => {
     const secret = randomBytes(32).toString('hex')
     const script = await serviceScript()
@@ -72,11 +80,13 @@ export const startBaton = (): Promise<StartedBaton> =>
           BATON_URL: PROCESS,
           BATON_PARTICIPANTS: JSON.stringify([{}, {}, {}]),
         },
+        isInspected,
       })
     let running = await start(0)
     const baton = {
       url: running.url,
       pids: () => [running.process.pid!],
+      inspectorPort: () => running.inspectorPort,
       requests: (lock: string, participants: number) =>
         new PeerRequestCounter(running.url, secret, lock, participants).read(),
       restart: async () => {

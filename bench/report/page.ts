@@ -58,8 +58,15 @@ const GROWTH = wrap(
     'and more locks, `transact` is the first use of each.',
 )
 
+const PROFILE = wrap(
+  '`npm run profile -- --case "one operation"` shows where the processor time goes, and the same with `--plain` ' +
+    'for the yardstick. No single function stands out. About a third is the participants themselves: the steps ' +
+    'of the protocol, the record of history, and the row. The rest is what every request between a Worker and an ' +
+    'object costs, and an operation has two of them where the yardstick has one.',
+)
+
 /** What the figures mean, as the page says it. */
-export const EXPLANATION = [WAY, ONE_MACHINE]
+export const EXPLANATION = [WAY, ONE_MACHINE, PROFILE]
 
 export function benchmarkPage(result: Result): string {
   return `${[

@@ -1,6 +1,7 @@
 /** One lock of the service, as it is now, and what can be done with it. */
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { LOCK_NAME } from '../../client/connection.ts'
+import type { LockPicture } from '../view/lock-picture.ts'
 import { LockView } from '../view/lock-view.tsx'
 import { clockTime, plural } from '../view/words.ts'
 import { Follower } from './follower.ts'
@@ -61,35 +62,30 @@ function Followed({ service, name }: LockPageProps) {
   const refresh = () => follower?.refresh()
   const holding = useHolding(service, name, picture?.holder ?? null, refresh)
   if (follower === null) return null
-  const hold = <HoldActions lock={service.baton.lock(name)} holding={holding} onDone={refresh} />
-  if (picture === null) {
-    return (
-      <>
-        {follower.problem !== null && <Problem error={follower.problem} />}
-        {follower.isAbsent ? (
-          <p class="lead">There is no lock of this name yet. The first acquire makes it.</p>
-        ) : (
-          <p class="soft lead">Asking the service…</p>
-        )}
-        {hold}
-      </>
-    )
-  }
+  // Before anything is known of the lock there is nothing to do with it.
+  const isKnown = picture !== null || follower.isAbsent
   return (
     <>
-      <p class="soft lead">
-        {picture.protocol}, {plural(picture.participants.length, 'participant')}
-      </p>
+      <p class="soft lead">{leadOf(follower, picture)}</p>
       {follower.problem !== null && <Problem error={follower.problem} />}
-      <LockView
-        picture={picture}
-        timeOf={clockTime}
-        waits={follower.metrics?.waits}
-        holds={follower.metrics?.holds}
-        last={<OperatorActions service={service} picture={picture} onDone={refresh} />}
-      >
-        {hold}
-      </LockView>
+      {isKnown && (
+        <LockView
+          picture={picture}
+          timeOf={clockTime}
+          waits={follower.metrics?.waits}
+          holds={follower.metrics?.holds}
+          {...(picture !== null && {
+            last: <OperatorActions service={service} picture={picture} onDone={refresh} />,
+          })}
+        >
+          <HoldActions lock={service.baton.lock(name)} holding={holding} onDone={refresh} />
+        </LockView>
+      )}
     </>
   )
+}
+
+function leadOf({ isAbsent }: Follower, picture: LockPicture | null): string {
+  if (picture !== null) return `${picture.protocol}, ${plural(picture.participants.length, 'participant')}`
+  return isAbsent ? 'There is no lock of this name yet. The first acquire makes it.' : 'Asking the service…'
 }

@@ -120,6 +120,57 @@ describe.skipIf(CHROMIUM === undefined)(
       expect((await elsewhere(lock).get('n')).value).toBe(1)
     })
 
+    it('offers nothing to type into before the lock is drawn: it would be lost then', async () => {
+      const lock = await service.lock().created()
+      const page = await openLock(service.lock())
+      let answer = () => {}
+      const isAsked = new Promise<void>(resolve => {
+        const isLate = new Promise<void>(goOn => {
+          answer = goOn
+        })
+        void page.route(lock.url, async route => {
+          resolve()
+          await isLate
+          await route.continue()
+        })
+      })
+      await page.goto(`${service.url}/#/locks/${lock.name}`)
+      await isAsked
+      await page.getByText('Asking the service').waitFor()
+      expect(await button(page, 'Apply').count()).toBe(0)
+      answer()
+      await operate(page, 'increment', 'typed')
+      await stateOf(page, 'typed').waitFor()
+    })
+
+    it('keeps what was typed, and what was said, when the lock comes into being', async () => {
+      const lock = service.lock()
+      const page = await openLock(lock, [404])
+      await page.getByText('There is no lock of this name yet').waitFor()
+      await page.getByLabel('Your name').fill('typed-before')
+      await operate(page, 'increment', 'first')
+      await stateOf(page, 'first').waitFor()
+      await page.getByText(/^Applied: /).waitFor()
+      expect(await page.getByLabel('Your name').inputValue()).toBe('typed-before')
+      expect(await page.getByLabel('Key', { exact: true }).last().inputValue()).toBe('first')
+    })
+
+    it('moves no button away from a click, when somebody takes the lock or lets it go', async () => {
+      const lock = await service.lock().created()
+      const page = await openLock(lock)
+      await holder(page).getByText('Nobody holds it').waitFor()
+      const before = await button(page, 'Apply').boundingBox()
+      const held = await elsewhere(lock).acquire({ owner: 'somebody-else', ttlMs: 600_000 })
+      await holder(page).getByText('somebody-else').waitFor()
+      await holder(page)
+        .getByText(/expires in/)
+        .waitFor()
+      expect(await button(page, 'Apply').boundingBox()).toEqual(before)
+      await held.release()
+      await holder(page).getByText('Nobody holds it').waitFor()
+      expect(await button(page, 'Apply').boundingBox()).toEqual(before)
+    })
+
     it('waits for a lock that somebody else holds, stops waiting, and sees who waits', async () => {
       const lock = service.lock()
       const held = await elsewhere(lock).acquire({ owner: 'somebody-else', ttlMs: 600_000 })

@@ -164,6 +164,12 @@ export function inWords(event: HistoryEvent): string {
       return `${event.participant} begins again`
     case 'wipe':
       return `${event.participant} loses its storage`
+    case 'members': {
+      const { participant, members, by } = event
+      const ids = members.map(({ id }) => id).join(', ')
+      const why = by === 'follow' ? 'it follows its work' : 'an operator wanted it'
+      return `${participant} hears that the lock has the participants ${ids} now: ${why}`
+    }
     case 'calm':
       return 'From here on nothing goes wrong'
     case 'fault':

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Page } from 'playwright-core'
 import { afterEach, describe, expect, it } from 'vitest'
-import { SCENARIOS } from '../../../page/simulated/scenarios/all.ts'
+import { SCENARIOS, scenarioNamed } from '../../../page/simulated/scenarios/all.ts'
 import { prepare } from '../../../page/simulated/scenarios/stage.ts'
 import { CHROMIUM, NO_CHROMIUM } from '../../chromium.ts'
 import { useServiceWithPage } from '../../service/harness.ts'
@@ -171,7 +171,8 @@ describe.skipIf(CHROMIUM === undefined)(
     })
 
     it('saves the diagram and the history, and reads the history again', async () => {
-      const page = await open('scenario=false-suspicion&at=59')
+      const { length } = prepare(scenarioNamed('false-suspicion')!)
+      const page = await open(`scenario=false-suspicion&at=${length}`)
       const [picture] = await Promise.all([
         page.waitForEvent('download'),
         button(page, 'Save as SVG').click(),
