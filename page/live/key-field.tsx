@@ -1,5 +1,5 @@
 /** Where the key of a service goes. It stays in this tab, and nowhere else. */
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 
 const STORED_AS = 'baton-key'
 const FIELD = 'key-field'
@@ -30,7 +30,8 @@ export function KeyField({ value, onChange }: KeyFieldProps) {
     addEventListener(WANTED, open)
     return () => removeEventListener(WANTED, open)
   }, [])
-  useEffect(() => {
+  // Not after the next paint: what is typed until then would be lost.
+  useLayoutEffect(() => {
     if (isWanted) field.current?.focus()
     setIsWanted(false)
   }, [isWanted])

@@ -122,20 +122,19 @@ describe.skipIf(CHROMIUM === undefined)(
 
     it('offers nothing to type into before the lock is drawn: it would be lost then', async () => {
       const lock = await service.lock().created()
-      const page = await openLock(service.lock())
+      const page = await openLock(service.lock(), [404])
+      let isAsked = false
       let answer = () => {}
-      const isAsked = new Promise<void>(resolve => {
-        const isLate = new Promise<void>(goOn => {
-          answer = goOn
-        })
-        void page.route(lock.url, async route => {
-          resolve()
-          await isLate
-          await route.continue()
-        })
+      const isLate = new Promise<void>(resolve => {
+        answer = resolve
+      })
+      await page.route(lock.url, async route => {
+        isAsked = true
+        await isLate
+        await route.continue()
       })
       await page.goto(`${service.url}/#/locks/${lock.name}`)
-      await isAsked
+      await expect.poll(() => isAsked).toBe(true)
       await page.getByText('Asking the service').waitFor()
       expect(await button(page, 'Apply').count()).toBe(0)
       answer()

@@ -30,6 +30,8 @@ const QUIET = {
   WRANGLER_WRITE_LOGS: 'false',
 }
 
+const NOT_EVICTED = /Timed out waiting to evict|is not currently running/
+
 export class EvictingService implements JudgedLocks {
   readonly histories = new Histories(() => this.url)
   private harness: TestHarness | null = null
@@ -58,7 +60,7 @@ export class EvictingService implements JudgedLocks {
 
   /**
    * What is in memory is gone once everything under way has ended; sockets hibernate. Returns `false` if it
-   * does not end in time.
+   * does not end in time, or if the object is not in memory: it crashed a moment ago.
    */
   async evict(lock: TestLock, participant: number): Promise<boolean> {
     const options = { name: `${lock.name}/${participant}`, webSockets: 'hibernate' } as const
@@ -66,7 +68,7 @@ export class EvictingService implements JudgedLocks {
       await this.harness!.getWorker().evictDurableObject('PARTICIPANT', options)
       return true
     } catch (error) {
-      if (!String(error).includes('Timed out waiting to evict')) throw error
+      if (!NOT_EVICTED.test(String(error))) throw error
       return false
     }
   }
