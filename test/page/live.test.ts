@@ -43,7 +43,7 @@ describe.skipIf(CHROMIUM === undefined)(
       await button(page, 'Make it').click()
       await page.getByRole('heading', { name: 'made:here', level: 1 }).waitFor()
       await page.locator('.participant').getByText('Western Europe', { exact: true }).waitFor()
-      expect(await page.locator('.participants tbody tr').count()).toBe(4)
+      await expect.poll(() => page.locator('.participants tbody tr').count()).toBe(4)
       await page.getByRole('link', { name: 'Locks' }).first().click()
       await page.getByLabel('Find locks').fill('made')
       await page.getByRole('link', { name: 'made:here' }).click()
@@ -222,7 +222,7 @@ describe.skipIf(CHROMIUM === undefined)(
         .getByText(/lost the lock: an operator forced it out/)
         .waitFor()
       await expect(held.apply([{ increment: 'n' }])).rejects.toMatchObject({ code: 'ejected' })
-      expect(await button(page, 'Eject the holder').isDisabled()).toBe(true)
+      await expect.poll(() => button(page, 'Eject the holder').isDisabled()).toBe(true)
     })
 
     it('notices that its own grant is over', async () => {
@@ -294,7 +294,7 @@ describe.skipIf(CHROMIUM === undefined)(
       await page.goto(service.url)
       await page.keyboard.press('Tab')
       await page.keyboard.press('Enter')
-      expect(await page.evaluate('document.activeElement.id')).toBe('content')
+      await expect.poll(() => page.evaluate('document.activeElement.id')).toBe('content')
     })
   },
 )
