@@ -132,7 +132,10 @@ export const configured = (step: Step, value: LockValue) => ({
   configuration: presentHere(step, value),
 })
 
-/** What a lock is made of at present. */
+/**
+ * What a lock is made of at present. Its number grows with each set of members, also from the one that it was
+ * born with: each protocol names its sets by numbers of its own, which begin below the first epoch or above.
+ */
 export function presentConfiguration(
   { configuration, startEpoch }: LockValue,
   generation: number,
@@ -140,11 +143,12 @@ export function presentConfiguration(
   registrars: readonly ParticipantPlace[],
 ): LockConfiguration {
   const atBirth = { ...configuration, ...(generation > 1 && { generation }) }
-  if (present === null) return { ...atBirth, number: 1 + startEpoch }
+  const first = 1 + startEpoch
+  if (present === null) return { ...atBirth, number: first }
   const born = (id: number) => configuration.participants.find(place => place.id === id)
   const participants = Object.entries(present.members).map(([number, address]) => {
     const id = Number(number)
     return born(id) ?? placeAt(id, address, registrars)
   })
-  return { ...atBirth, number: 1 + present.configuration, participants }
+  return { ...atBirth, number: first + present.configuration, participants }
 }

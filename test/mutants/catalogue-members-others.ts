@@ -12,6 +12,14 @@ const ricartAgrawala: Mutant[] = [
     replace: "  if (change.type === 'plan' || change.type === 'arrived') return { ...group, number }",
   },
   {
+    id: 'ra-number-of-another',
+    trap: 'R10 a number is used once',
+    title: 'a machine whose number belongs to another takes itself for a member, and calls for ever',
+    file: RA.insertion,
+    find: '  isSelfIn(config, ofSet) ||\n',
+    replace: '  isIn(config, ofSet, config.self) ||\n',
+  },
+  {
     id: 'ra-stranger-comes-in',
     trap: 'R10 nobody comes in uninvited',
     title: 'a machine comes in that no operator wants',

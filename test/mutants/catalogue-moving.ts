@@ -25,6 +25,14 @@ export const movingMutants: Mutant[] = [
     replace: 'const { unmoved: __, ...birth } = step.state.birth',
   },
   {
+    id: 'moving-set-counts-anew',
+    trap: 'moving',
+    title: 'the number of a set may be lower than the one that the lock was born with',
+    file: MOVING,
+    find: 'number: first + present.configuration',
+    replace: 'number: 1 + present.configuration',
+  },
+  {
     id: 'moving-numbers-of-another-lock',
     trap: 'moving',
     title: 'a router that knew a lock of before never finds the next one of its name',

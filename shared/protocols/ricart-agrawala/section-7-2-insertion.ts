@@ -11,7 +11,16 @@
  * ejected by that loss; the fences of those who follow are larger (fence.ts).
  */
 import { eject } from '../lock-only/users.ts'
-import { configIn, highestIn, isIn, membersIn, type OfSet, sayMembers, withSet } from '../members/sets.ts'
+import {
+  configIn,
+  highestIn,
+  isIn,
+  isSelfIn,
+  membersIn,
+  type OfSet,
+  sayMembers,
+  withSet,
+} from '../members/sets.ts'
 import type { Context, ParticipantConfig, ParticipantId } from '../protocol.ts'
 import { refuse } from '../refusals.ts'
 import { addWish, dropWishes, endSponsoring, isOutOfDate, mayGroupChange, setGroup } from './group.ts'
@@ -74,10 +83,13 @@ export function isAsking(step: Step): boolean {
   return step.state.soft.sponsorsTried < Math.max(MIN_CALLS, sponsorsOf(step).length)
 }
 
-/** Until all newcomers are in, those that are to go may have to stay (R12). */
+/**
+ * Until all newcomers are in, those that are to go may have to stay (R12). A node of the same number in
+ * another place is another one (R10).
+ */
 const mayBeMember = (ofSet: OfSet<GroupSet>, config: ParticipantConfig): boolean =>
-  isIn(config, ofSet, config.self) ||
-  (ofSet.set?.hasArrived === false && ofSet.set.before[config.self] !== undefined)
+  isSelfIn(config, ofSet) ||
+  (ofSet.set?.hasArrived === false && ofSet.set.before[config.self] === (config.address ?? ''))
 
 /** Asks one sponsor at a time. */
 export function sendJoin(step: Step): void {

@@ -106,6 +106,23 @@ describe('R10: nobody comes in whom no operator wants, and a number is used once
     expect(cluster.state(1).soft.wishes).toEqual([])
     expect(cluster.take(to(4)).map(({ message }) => message.body.type)).toEqual(['elsewhere'])
   })
+
+  it.each([
+    ['is a member', { members: { 1: '', 2: '', 4: 'over there' }, before: {} }],
+    [
+      'is on its way out',
+      { members: { 1: '', 2: '', 5: '' }, before: { 4: 'over there' }, hasArrived: false },
+    ],
+  ])('a machine whose number belongs to another that %s is removed, and falls silent', (_, ofSet) => {
+    const cluster = create()
+    const [join] = cluster.sent.filter(ofType('join'))
+    const rest = { config: 1, highest: 5, change: 'A', carrier: 1, hasArrived: true, isReached: false }
+    const body = { type: 'elsewhere', set: { ...rest, ...ofSet } } as const
+    cluster.hand({ from: 1, to: 4, message: { ...join!.message, body } })
+    expect(statusOf(cluster, 4)).toBe('removed')
+    cluster.run(PATIENCE_MS)
+    expect(cluster.timers(4)).toEqual([])
+  })
 })
 
 describe('R11: newcomers first, one after the other, then those that go, then the next change', () => {

@@ -45,7 +45,11 @@ function judgeLock(world: World, lock: string): void {
     truths.push(judgeGeneration(world, lock, generation, latest))
   const attribute: Attribution = ({ opId, sequence, endedAt }) => {
     const isThere = (truth: Truth | null) => truth?.entriesOf(opId).some(entry => entry.sequence === sequence)
-    const index = truths.slice(0, latestAt(world.journal.deletes, lock, endedAt!)).findLastIndex(isThere)
+    const possible = truths.slice(0, latestAt(world.journal.deletes, lock, endedAt!))
+    // Its client may have asked again, in a later lock.
+    const wasIssued = (truth: Truth | null) => isThere(truth) && truth!.issuedAt(opId) <= endedAt!
+    const issued = possible.findLastIndex(wasIssued)
+    const index = issued === -1 ? possible.findIndex(isThere) : issued
     return index === -1 ? null : index + 1
   }
   judgeDeletes(world, lock, latest, attribute)

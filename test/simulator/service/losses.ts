@@ -163,9 +163,13 @@ export class Losses {
   /** What a healed process hears of from the others counts as lost there, until it was taken back. */
   #loseAllThatOthersHave({ site, participant }: SimObject): void {
     const { plan, objects } = this.#world
-    const known = [...objects.values()].filter(({ lock, disk }) => lock !== LEDGER_NAME && !disk.isBlank)
+    const all = [...objects.values()]
+    const known = all.filter(({ lock, disk }) => lock !== LEDGER_NAME && !disk.isBlank)
+    // Its object may be gone: then a ledger alone knows of it.
+    const isListed = (name: string) =>
+      all.some(({ lock, disk }) => lock === LEDGER_NAME && disk.durableRecord(ENTRY + name) !== undefined)
     for (const { name } of plan.locks) {
-      if (!known.some(({ lock }) => lock === name)) continue
+      if (!known.some(({ lock }) => lock === name) && !isListed(name)) continue
       const here = known.find(object => object.lock === name && object.site === site)
       if (here !== undefined && this.#isBack(here, 'ledger')) continue
       const lost = this.#lost.get(name) ?? new Map<number, Cause>()

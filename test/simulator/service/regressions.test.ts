@@ -113,3 +113,10 @@ it.each([82000404, 82000523])(
     expect((await runService(seed)).violation).toBeNull()
   },
 )
+
+it.each([
+  [90005378, 'a machine whose number another one has (ricart-agrawala) falls silent'],
+  [90009352, 'a lock that was made again and then moved (wme-consensus) is found by routers that knew it'],
+])('seed %i: %s', async seed => {
+  expect((await runService(seed)).violation).toBeNull()
+})

@@ -15,6 +15,7 @@ export class Truth {
   readonly final: readonly string[] | null
   readonly #byOpId = new Map<string, SerialEntry[]>()
   readonly #appliedAt = new Map<string, number>()
+  readonly #issuedAt = new Map<string, number>()
 
   constructor(
     events: readonly HistoryEvent[],
@@ -30,10 +31,17 @@ export class Truth {
       if (known === undefined) this.#byOpId.set(entry.opId, [entry])
       else known.push(entry)
     }
+    const times = { invoke: this.#appliedAt, issue: this.#issuedAt }
     for (const event of events) {
-      if (event.type !== 'invoke') continue
-      this.#appliedAt.set(event.opId, Math.min(event.at, this.#appliedAt.get(event.opId) ?? event.at))
+      if (event.type !== 'invoke' && event.type !== 'issue') continue
+      const first = times[event.type].get(event.opId) ?? event.at
+      times[event.type].set(event.opId, Math.min(event.at, first))
     }
+  }
+
+  /** When it was first issued: that is on disk before its client is told anything. */
+  issuedAt(opId: string): number {
+    return this.#issuedAt.get(opId) ?? Number.POSITIVE_INFINITY
   }
 
   /** When the first replica had applied this operation; `null` if none is known to have. */
