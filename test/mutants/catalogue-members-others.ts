@@ -306,6 +306,15 @@ const consensus: Mutant[] = [
     replace: '',
   },
   {
+    id: 'consensus-newcomer-gives-up',
+    trap: 'M10',
+    subject: 'wme-consensus',
+    title: 'a newcomer whose snapshot does not come waits for ever to be called',
+    file: CONSENSUS.catchUp,
+    find: "  if (step.state.durable.membership.status === 'joining') step.state.soft.calls = 0\n",
+    replace: '',
+  },
+  {
     id: 'consensus-holder-not-drained',
     trap: 'M9',
     subject: 'wme-consensus',

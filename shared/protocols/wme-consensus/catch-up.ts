@@ -142,11 +142,13 @@ export function onSnapshotPage(step: Step, from: ParticipantId, message: Snapsho
 
 /**
  * Asks for the page again. If the transfer is given up while somebody waits here, the sender is asked anew
- * for what is missing.
+ * for what is missing. A newcomer calls all others again: they may have called it while it waited (rule M10).
  */
 export function repeatSnapshotRequest(step: Step): void {
   const givenUp = snapshots.repeatSnapshotRequest(step)
-  if (givenUp !== null && isWaiting(step)) askForCatchUp(step, givenUp)
+  if (givenUp === null) return
+  if (isWaiting(step)) askForCatchUp(step, givenUp)
+  if (step.state.durable.membership.status === 'joining') step.state.soft.calls = 0
 }
 
 /** What this participant has accepted after the snapshot stays, because it has said so. */

@@ -65,6 +65,19 @@ describe.each(FORMS)('members of wme-consensus, %s', form => {
     expect(eventsOf(cluster, 1, 'outcome')).toHaveLength(1)
   })
 
+  it('M10 a newcomer that gives up a snapshot, because its sender is gone, calls the others again', () => {
+    const cluster = create()
+    cluster.run(60_000)
+    expect(cluster.timers(4)).toEqual([])
+    cluster.crash(2)
+    cluster.hand({ from: 2, to: 4, message: messageOf({ type: 'snapshot-offer', ballot: 1, decided: 50 }) })
+    const before = cluster.sent.length
+    cluster.run(600_000)
+    const calls = cluster.sent.slice(before).filter(sent => sent.from === 4 && ofType('join')(sent))
+    expect(calls.map(sent => sent.to)).toEqual(expect.arrayContaining([1, 3]))
+    expect(cluster.timers(4)).toEqual([])
+  })
+
   it('M1 without a majority of the old members nothing is decided', () => {
     const cluster = create(3, 1)
     cluster.isolate(2, 3)

@@ -128,13 +128,17 @@ class Operations {
   readonly #asked = new Map<string, string>()
   /** By user: the operation that its stub has taken up, and under which grant. */
   readonly #pending = new Map<string, { readonly opId: string; readonly fence: number }>()
+  /** What is asked for in this very step: the stub may take it up and eject its user at once. */
+  #asking: Extract<UserInput, { type: 'issue' }> | null = null
 
   constructor(serial: SerialCopy) {
     this.#serial = serial
   }
 
   said(event: UserInput): void {
-    if (event.type === 'issue' && !this.#pending.has(event.user)) this.#asked.set(event.user, event.opId)
+    if (event.type !== 'issue' || this.#pending.has(event.user)) return
+    this.#asked.set(event.user, event.opId)
+    this.#asking = event
   }
 
   told(participant: ParticipantId, event: UserOutput): void {
@@ -145,7 +149,8 @@ class Operations {
         return
       case 'ejected': {
         const pending = this.#pending.get(event.user)?.opId
-        if (event.pending?.opId !== pending)
+        const asking = this.#asking?.user === event.user ? this.#asking.opId : pending
+        if (![pending, asking].includes(event.pending?.opId))
           violate(
             'I10',
             `${event.user} is ejected: ${JSON.stringify(event.pending)}, but ${pending} is pending`,
@@ -170,6 +175,7 @@ class Operations {
   }
 
   followed({ holders }: View): void {
+    this.#asking = null
     for (const { user, fence, isIssuing } of holders) {
       if (isIssuing === this.#pending.has(user)) continue
       const opId = this.#asked.get(user)
