@@ -124,7 +124,9 @@ export class Healing<State, Message> {
     const isChanging = (id: ParticipantId) => world.subject.isChanging?.(world.participant(id)) === true
     const owing = () => {
       for (const question of world.unanswered) return `the change ${question} has no answer`
-      for (const id of this.healed) if (isChanging(id)) return `p${id} wants to change the members`
+      for (const id of this.healed)
+        if (isChanging(id) && (sets.has(id) || !this.#isCutOff(id)))
+          return `p${id} wants to change the members`
       return sets.isHandedOver ? null : `a majority of ${sets.members} has not entered epoch ${sets.config}`
     }
     for (let why = owing(); why !== null; why = owing()) {
@@ -133,10 +135,26 @@ export class Healing<State, Message> {
       this.#callBack()
       world.runUntil(world.now + LOOK_EVERY_MS)
     }
-    for (const id of this.healed) if (!sets.has(id)) world.life.switchOff(world.participant(id))
-    const well = this.healed.filter(id => sets.has(id))
+    const isWell = (id: ParticipantId) => sets.has(id) && (this.#isMember(id) || !this.#isCutOff(id))
+    for (const id of this.healed) if (!isWell(id)) world.life.switchOff(world.participant(id))
+    const well = this.healed.filter(isWell)
     this.healed.splice(0, this.healed.length, ...well)
     for (const client of world.clients) client.isLeaving ||= !well.includes(client.participant)
+  }
+
+  #isMember(id: ParticipantId): boolean {
+    return this.#world.subject.isMember(this.#world.participant(id))
+  }
+
+  /**
+   * All that it knows of are gone or broken. One that is no member any more cannot hear of it then. Nor can
+   * one that lost its storage hear who the members are by now, as long as none of them needs it: in the
+   * service the default participants, which stay, tell it.
+   */
+  #isCutOff(id: ParticipantId): boolean {
+    const { context, state } = this.#world.participant(id)
+    const known = this.#world.subject.protocol.view(context, state).members?.members ?? {}
+    return Object.keys(known).every(peer => Number(peer) === id || !this.healed.includes(Number(peer)))
   }
 
   /**
