@@ -25,6 +25,22 @@ export const movingMutants: Mutant[] = [
     replace: 'const { unmoved: __, ...birth } = step.state.birth',
   },
   {
+    id: 'moving-numbers-begin-anew',
+    trap: 'G9',
+    title: 'the sets of two locks of one name have the same numbers, and a change is done to the wrong one',
+    file: MOVING,
+    find: 'return startFence({ startEpoch }) + set',
+    replace: 'return set === 0 ? startEpoch : set',
+  },
+  {
+    id: 'moving-numbers-of-other-protocols',
+    trap: 'G9',
+    title: 'the numbers of a lock are lower than those of the one before, which had another protocol',
+    file: MOVING,
+    find: 'return startFence({ startEpoch: Math.max(startEpoch, set) })',
+    replace: 'return Math.max(startEpoch, set)',
+  },
+  {
     id: 'moving-numbers-of-another-lock',
     trap: 'moving',
     title: 'a router that knew a lock of before never finds the next one of its name',
