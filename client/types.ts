@@ -165,7 +165,7 @@ export type MembersChange =
 
 export interface Membership {
   readonly participants: readonly Place[]
-  /** Counts the changes of the participants. */
+  /** Names this set: higher than that of all sets before, also of earlier locks of this name. */
   readonly configuration: number
 }
 

@@ -55,13 +55,15 @@ const CHECKS: { readonly [name in Checked]-?: Check } = {
   BATON_CORS_ORIGINS: mistakeInOrigins,
 }
 
+export const isVariable = (name: string): boolean => Object.hasOwn(CHECKS, name)
+
 export function checkEnvironment(env: BatonEnvironment): EnvironmentReport {
   const names = Object.keys(CHECKS) as Checked[]
   const mistakes = names.flatMap(name => {
     const mistake = isText(name, env) ? CHECKS[name](env) : 'is not text'
     return mistake === null ? [] : [`${name} ${mistake}.`]
   })
-  const unknown = Object.keys(env).filter(name => name.startsWith('BATON_') && !Object.hasOwn(CHECKS, name))
+  const unknown = Object.keys(env).filter(name => name.startsWith('BATON_') && !isVariable(name))
   return { mistakes, warnings: unknown.map(name => `${name} is no variable of Baton, and has no effect.`) }
 }
 

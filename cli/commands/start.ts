@@ -27,15 +27,19 @@ everybody on this machine and needs no key. Its state stays in the storage folde
   async run({ output, signals, environment }, { options }) {
     // Loaded only here: no other command needs what starts a service.
     const { DEFAULT_PORT, DEFAULT_STORAGE, startService } = await import('../../worker/local/service.ts')
+    const { WrongVariables } = await import('../../worker/local/variables.ts')
     const port = integerOf('--port', options.port ?? environment.PORT ?? String(DEFAULT_PORT), 0, 65_535)
     const storage = options.storage ?? environment.BATON_STORAGE ?? DEFAULT_STORAGE
     const running = await startService({ port, storage, onOutput: line => output.note(line) }).catch(
       (error: Error) => {
+        if (error instanceof WrongVariables)
+          throw new Refusal('misconfigured', `the service did not start: ${error.message}`, EXIT.usage)
         throw new Refusal('not_started', `the service could not start on port ${port}: ${error.message}`)
       },
     )
+    const forWhom = running.isOpen ? 'open to this machine alone' : 'for those who have a key'
     output.result({ url: running.url, storage }, [
-      `Baton is at ${running.url} (open to this machine alone; storage in ${storage}).`,
+      `Baton is at ${running.url} (${forWhom}; storage in ${storage}).`,
       `The page: ${running.url}`,
       `Try: baton --url ${running.url} put demo greeting hello --text`,
       'Stop with Ctrl-C.',

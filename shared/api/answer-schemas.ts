@@ -215,7 +215,9 @@ export const participantsAnswer = component(
     participants: z.array(placeView).describe('The participants of the lock at present.'),
     configuration: z
       .int()
-      .describe('The number of this set of participants: higher than that of all before.'),
+      .describe(
+        'The number of this set of participants: higher than that of all before, also of earlier locks of this name.',
+      ),
   }),
 )
 const health = {

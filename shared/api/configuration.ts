@@ -2,11 +2,10 @@
 import type { ProtocolName, ProtocolOptions } from '../protocols/protocol.ts'
 
 export interface LockConfiguration {
-  /** Rises with every change of the participants of this lock. */
+  /** Rises with every change of the participants, and with every lock of this name. */
   readonly number: number
   /**
    * Which lock of its name this is, where a participant says what its lock is made of; absent: the first one.
-   * The numbers of two locks do not say which of them came later.
    */
   readonly generation?: number
   readonly protocol: ProtocolName

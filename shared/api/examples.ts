@@ -278,7 +278,7 @@ data: {"sequence":2,"fence":1,"opId":"visit-1","changes":[{"key":"visits","value
         { id: 3, location: 'apac' },
         { id: 4, location: 'oc' },
       ],
-      configuration: 3,
+      configuration: 2_049,
     },
   },
   home: {

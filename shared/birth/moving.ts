@@ -7,6 +7,7 @@
 import type { LockConfiguration, ParticipantPlace } from '../api/configuration.ts'
 import { placeAt } from '../api/member-address.ts'
 import type { ParticipantId, PresentMembers, View } from '../protocols/protocol.ts'
+import { startFence } from '../protocols/start-fence.ts'
 import {
   cancelTimer,
   change,
@@ -132,23 +133,41 @@ export const configured = (step: Step, value: LockValue) => ({
   configuration: presentHere(step, value),
 })
 
-/**
- * What a lock is made of at present. Its number grows with each set of members, also from the one that it was
- * born with: each protocol names its sets by numbers of its own, which begin below the first epoch or above.
- */
+/** What a lock is made of at present. */
 export function presentConfiguration(
-  { configuration, startEpoch }: LockValue,
+  value: LockValue,
   generation: number,
   present: PresentMembers | null,
   registrars: readonly ParticipantPlace[],
 ): LockConfiguration {
-  const atBirth = { ...configuration, ...(generation > 1 && { generation }) }
-  const first = 1 + startEpoch
-  if (present === null) return { ...atBirth, number: first }
+  const { configuration } = value
+  const number = 1 + placeInOrder(value, present?.configuration ?? 0)
+  const atBirth = { ...configuration, number, ...(generation > 1 && { generation }) }
+  if (present === null) return atBirth
   const born = (id: number) => configuration.participants.find(place => place.id === id)
   const participants = Object.entries(present.members).map(([number, address]) => {
     const id = Number(number)
     return born(id) ?? placeAt(id, address, registrars)
   })
-  return { ...atBirth, number: first + present.configuration, participants }
+  return { ...atBirth, participants }
+}
+
+/**
+ * Where a set of members stands among all sets of all locks of its name, so that what an operator asks for
+ * one of them is never done to another: the fence that it begins with, since a lock begins above all fences
+ * of those before it (G9). Each protocol names its sets in its own way, and 0 is the one that the lock was
+ * born with.
+ */
+function placeInOrder({ configuration: { protocol }, startEpoch }: LockValue, set: number): number {
+  switch (protocol) {
+    // The place in the log, which begins anew with each lock.
+    case 'wme-consensus':
+      return startFence({ startEpoch }) + set
+    // A fence.
+    case 'ricart-agrawala':
+      return Math.max(startFence({ startEpoch }), set)
+    // An epoch.
+    default:
+      return startFence({ startEpoch: Math.max(startEpoch, set) })
+  }
 }

@@ -325,6 +325,12 @@ describe('config', () => {
 })
 
 describe('start', () => {
+  it('starts nothing while a variable has a mistake', async () => {
+    const { code, stderr } = await run(['start', '--port', '0'], { environment: { BATON_PROTOCOL: 'wme2' } })
+    expect(stderr).toContain('The service did not start: BATON_PROTOCOL is none of wme-1, wme-2')
+    expect(code).toBe(2)
+  })
+
   it('starts a service that the other commands use, and ends with a signal', async () => {
     const storage = await mkdtemp(join(tmpdir(), 'baton-start-'))
     try {

@@ -4,7 +4,7 @@
  */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { type AddressInfo, createServer, type Server } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -56,6 +56,7 @@ async function launch(
   return { child, said: () => said }
 }
 
+const JSON_BODY = { 'content-type': 'application/json' }
 const start = ['worker/local/start.ts']
 const urlIn = (text: string): string => /Baton is at (http:\S+\d)/.exec(text)![1]!
 const cluster = () => ['worker/local/run-cluster.ts', '--port', '0', '--storage', join(folder, 'cluster')]
@@ -107,6 +108,54 @@ describe('a launcher that is killed leaves nobody behind:', () => {
     const all = [...runtimes, ...below(child.pid!, 'start.ts')]
     child.kill('SIGKILL')
     await allGone(all)
+  })
+})
+
+describe('a mistake in a variable stops a launcher before it starts anything:', () => {
+  it.each([
+    ['BATON_PROTOCOL', 'wme2', 'is none of wme-1, wme-2,'],
+    ['BATON_PARTICIPANTS', '[{"location": "europe"}]', 'is not a JSON list of {location, url}: 0.location'],
+    ['BATON_EVENTS_KEPT', 'many', 'is not a whole number'],
+    ['BATON_CORS_ORIGINS', '*', 'is *, and BATON_OPEN asks nobody for a key'],
+    ['BATON_KEYS', '[]', 'is set, and BATON_OPEN lets everybody in'],
+    ['PORT', 'http', 'is not a whole number'],
+  ])('npm start with %s=%s', async (name, value, mistake) => {
+    const { child, said } = await launch(process.execPath, start, { [name]: value })
+    expect(said()).toContain(`Baton did not start: ${name} ${mistake}`)
+    expect(said()).not.toContain('port is in use')
+    expect(child.exitCode).toBe(2)
+    expect(existsSync(join(folder, 'storage'))).toBe(false)
+  })
+
+  it('npm run cluster with a protocol that there is not', async () => {
+    const { child, said } = await launch(process.execPath, [...cluster(), '--protocol', 'wme2'])
+    expect(said()).toContain('The cluster could not start: BATON_PROTOCOL is none of wme-1, wme-2,')
+    expect(child.exitCode).toBe(2)
+  })
+})
+
+describe('npm start', () => {
+  it('hands its variables on, and says of one that means nothing', async () => {
+    const { said } = await launch(process.execPath, start, {
+      BATON_PROTOCOL: 'maekawa',
+      BATON_PARTICIPANTS: '[{"location": "weur"}]',
+      BATON_PROTOCL: 'wme-1',
+      // The command line's own.
+      BATON_URL: 'https://baton.example',
+      BATON_KEY: 'k',
+    })
+    expect(said()).toContain('BATON_PROTOCL is no variable of Baton')
+    expect(said().match(/BATON_/g)).toHaveLength(1)
+    const lock = `${urlIn(said())}/v1/locks/a`
+    await fetch(`${lock}/acquire`, { method: 'POST', body: '{}', headers: JSON_BODY })
+    const described = await (await fetch(lock)).json()
+    expect(described).toMatchObject({ protocol: 'maekawa', participants: [{ location: 'weur' }] })
+  })
+
+  it('asks for a key if it is told to', async () => {
+    const { said } = await launch(process.execPath, start, { BATON_OPEN: 'false' })
+    expect(said()).toContain('for those who have a key')
+    expect((await fetch(`${urlIn(said())}/v1/locks/a`)).status).toBe(401)
   })
 })
 

@@ -100,6 +100,14 @@ export const memberMutants: Mutant[] = [
     replace: 'return staying.length + newcomers.length >= 0',
   },
   {
+    id: 'm4-changes-take-no-turns',
+    trap: 'M4',
+    title: 'the first change, which cannot be made, keeps all others waiting',
+    file: WME.requestedChanges,
+    find: 'state.durable.epoch.epoch,\n    isHandedOver',
+    replace: '0 * state.durable.epoch.epoch,\n    isHandedOver',
+  },
+  {
     id: 'm5-dropped-after-one',
     trap: 'M5',
     title: 'one new member that has everything is enough to drop it',

@@ -5,6 +5,7 @@ export const WME = {
   catchUp: `${folder}/catch-up.ts`,
   change: `${folder}/change-of-members.ts`,
   changeRequests: `${folder}/change-requests.ts`,
+  requestedChanges: `${folder}/requested-changes.ts`,
   commit: `${folder}/commit.ts`,
   distributed: `${folder}/figure-1-acknowledgement.ts`,
   normal: `${folder}/figure-1-normal-phase.ts`,

@@ -1,5 +1,6 @@
 /** `POST /v1/locks/{lock}/participants`: a lock gets other participants while it is used. */
 import { describe, expect, it } from 'vitest'
+import { CHANGING_PROTOCOLS } from '../../shared/protocols/members/which.ts'
 import { openWatch } from './event-stream.ts'
 import { eventually } from './eventually.ts'
 import { itKeepsEveryPromise, useService } from './harness.ts'
@@ -102,6 +103,56 @@ describe('ricart-agrawala: the participants of a lock', () => {
     const options = { modulus: 101 } as never
     expectStatus(await lock.configure({ protocol: 'ricart-agrawala', options }), 201)
     expect((await change(lock, { add: {} })).body.code).toBe('not_supported')
+  })
+})
+
+describe.each(CHANGING_PROTOCOLS)('%s: the number of a configuration', protocol => {
+  const use = async (lock: TestLock) => lock.released(await lock.granted())
+  const made = async (lock: TestLock): Promise<Membership> => {
+    expectStatus(await lock.configure({ protocol }), 201)
+    await use(lock)
+    // Asked for what it has: the answer has the number that it was born with.
+    return changed(lock, { participants: [{ id: 1 }, { id: 2 }, { id: 3 }] })
+  }
+
+  it('rises with each change and each lock of the name, and is of no other lock', async () => {
+    const lock = service.lock()
+    const numbers: number[] = []
+    for (let generation = 1; generation <= 3; generation++) {
+      numbers.push((await made(lock)).configuration)
+      for (const body of [{ add: { location: 'oc' } }, { remove: 4 }]) {
+        const { configuration } = await changed(lock, body)
+        numbers.push(configuration)
+        await use(lock)
+      }
+      // A router that took a lower number for an older set would look for the lock where it was before.
+      expect((await lock.status()).body.participants.map(({ id }) => id)).toEqual([1, 2, 3])
+      expectStatus(await lock.send('DELETE', ''), 204)
+    }
+    expect(numbers).toEqual([...new Set(numbers)].sort((left, right) => left - right))
+  })
+
+  it('rises as well if the next lock has another protocol', async () => {
+    const lock = service.lock()
+    await made(lock)
+    const before = await changed(lock, { add: { location: 'oc' } })
+    expectStatus(await lock.send('DELETE', ''), 204)
+    expectStatus(await lock.configure({ protocol: 'wme-2' }), 201)
+    await use(lock)
+    const after = await changed(lock, { participants: [{ id: 1 }, { id: 2 }, { id: 3 }] })
+    expect(after.configuration).toBeGreaterThan(before.configuration)
+  })
+
+  it('is no condition that a later lock of the name fulfils', async () => {
+    const lock = service.lock()
+    await made(lock)
+    const { configuration } = await changed(lock, { add: { location: 'oc' } })
+    expectStatus(await lock.send('DELETE', ''), 204)
+    await made(lock)
+    const present = await changed(lock, { add: { location: 'oc' } })
+    const { status, body } = await change(lock, { remove: 1, configuration })
+    expect([status, body.code]).toEqual([409, 'conflict'])
+    expect(body).toMatchObject({ ...present })
   })
 })
 

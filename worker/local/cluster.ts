@@ -8,6 +8,7 @@ import { join } from 'node:path'
 import { keptPorts } from './ports.ts'
 import { serviceScript } from './service-script.ts'
 import { lockStorage, type StorageLock } from './storage-lock.ts'
+import { checkVariables } from './variables.ts'
 import { type RunningWorkerd, startWorkerd } from './workerd.ts'
 
 export interface ClusterOptions {
@@ -53,7 +54,6 @@ export class LocalCluster {
   }
 
   private static async launch(options: ClusterOptions, lock: StorageLock): Promise<LocalCluster> {
-    const script = options.script ?? (await serviceScript())
     const ports = await keptPorts(join(options.storage, 'ports.json'), options.participants)
     const variables = {
       BATON_PARTICIPANTS: JSON.stringify(ports.map(port => ({ url: `http://127.0.0.1:${port}` }))),
@@ -61,6 +61,8 @@ export class LocalCluster {
       BATON_PROTOCOL: options.protocol ?? 'wme-2',
       ...options.variables,
     }
+    checkVariables(variables, line => options.onOutput?.(line))
+    const script = options.script ?? (await serviceScript())
     const start = (
       name: string,
       port: number,

@@ -5,6 +5,7 @@ import { isHarmless } from './harmless.ts'
 import { exitWithNpm } from './leave-nobody.ts'
 import { freePortFrom, isFree } from './ports.ts'
 import { pageOrNone } from './service.ts'
+import { WrongVariables } from './variables.ts'
 
 const DEFAULT_PORT = Number(process.env.PORT ?? '8787')
 const { values: options } = parseArgs({
@@ -42,7 +43,7 @@ async function startOrExplain(): Promise<LocalCluster> {
     })
   } catch (error) {
     console.error(`The cluster could not start: ${(error as Error).message}.`)
-    process.exit(1)
+    process.exit(error instanceof WrongVariables ? 2 : 1)
   }
 }
 

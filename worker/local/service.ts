@@ -2,6 +2,7 @@
 import { isHarmless } from './harmless.ts'
 import { builtPage } from './page-folder.ts'
 import { serviceScript } from './service-script.ts'
+import { variablesFrom } from './variables.ts'
 import { type RunningWorkerd, startWorkerd } from './workerd.ts'
 
 export interface ServiceOptions {
@@ -15,15 +16,20 @@ export interface ServiceOptions {
 export const DEFAULT_PORT = 8787
 export const DEFAULT_STORAGE = '.baton/start'
 
-export async function startService(options: ServiceOptions): Promise<RunningWorkerd> {
+export interface RunningService extends RunningWorkerd {
+  /** Whether it asks nobody for a key. */
+  readonly isOpen: boolean
+}
+
+export async function startService(options: ServiceOptions): Promise<RunningService> {
+  const variables = variablesFrom(process.env, options.onOutput)
   const script = await serviceScript()
   const onOutput = (line: string) => {
     if (!isHarmless(line)) options.onOutput(line)
   }
   const assets = await pageOrNone(onOutput)
-  const { BATON_CORS_ORIGINS } = process.env
-  const variables = { BATON_OPEN: 'true', ...(BATON_CORS_ORIGINS ? { BATON_CORS_ORIGINS } : {}) }
-  return startWorkerd({ ...options, script, assets, variables, onOutput })
+  const running = await startWorkerd({ ...options, script, assets, variables, onOutput })
+  return { ...running, isOpen: variables.BATON_OPEN === 'true' }
 }
 
 /** The service is worth starting without its page. */

@@ -43,6 +43,12 @@ export interface ChangeRules<Step> {
   restartRepeats(step: Step): void
   /** Those that are members now need nobody else any more. */
   isHandedOver(step: Step): boolean
+  /**
+   * Rises from time to time, not before the changes that are tried now have had their chance: whether the
+   * first ones can be made may depend on members that are away (rule M4). Absent: those that are ready can be
+   * made.
+   */
+  turn?(step: Step): number
   /** Why this change can come to nothing here, such as `elsewhere`; `null`: it can still be made. */
   refusal(step: Step, change: RequestedChange): Refusal | null
 }
@@ -77,16 +83,18 @@ export function createChangeRequests<Step extends ChangingStep>(rules: ChangeRul
   }
 
   /**
-   * A change that cannot be made may be asked for again and again, by operators that have long gone. If there
-   * is no room, the earliest request for a change that a later one asks for as well gives way, so that every
-   * change is wanted as before.
+   * A change that cannot be made may be asked for again and again, by operators that have long gone, and so
+   * may many different ones. If there is no room, the earliest request for a change that a later one asks for
+   * as well gives way, so that every change is wanted as before; and otherwise the earliest change that is
+   * not made yet (rule M7).
    */
   function takePlace(step: Step, change: RequestedChange): boolean {
     const { soft } = step.state
     const all = [...soft.changes, change]
     if (all.length > step.context.config.limits.waiters) {
       const laterOf = (one: RequestedChange) => all.findLast(other => isSameChange(one, other))!
-      const earliest = all.find(one => laterOf(one) !== one)
+      const repeated = all.find(one => laterOf(one) !== one)
+      const earliest = repeated ?? soft.changes.find(one => isOpen(step, one))
       if (earliest === undefined) return false
       const { primed } = laterOf(earliest)
       Object.assign(primed, { ...earliest.primed, ...primed })
@@ -142,18 +150,17 @@ export function createChangeRequests<Step extends ChangingStep>(rules: ChangeRul
   const isReady = (step: Step, change: RequestedChange): boolean =>
     isOpen(step, change) && absent(step, change).length === 0
 
-  /** The change that this participant wants: the first one whose newcomers are ready. */
-  function wanted(step: Step): ReadyChange | null {
-    const first = step.state.soft.changes.find(change => isReady(step, change))
-    return first === undefined ? null : readyOf(first)
-  }
+  /** The change that this participant wants now, of those whose newcomers are ready. */
+  const wanted = (step: Step): ReadyChange | null => allWanted(step, 1)[0] ?? null
 
-  /** All of them, each once, and no more than this many. */
+  /** All of them, each once. If they are more than this many, they take turns. */
   function allWanted(step: Step, most: number): ReadyChange[] {
-    const ready = step.state.soft.changes.filter(change => isReady(step, change))
-    const isFirst = ({ id }: RequestedChange, index: number) =>
-      ready.findIndex(change => change.id === id) === index
-    return ready.filter(isFirst).slice(0, most).map(readyOf)
+    const byId = new Map<string, RequestedChange>()
+    for (const change of step.state.soft.changes)
+      if (!byId.has(change.id) && isReady(step, change)) byId.set(change.id, change)
+    const ready = [...byId.values()]
+    const first = ready.length > most ? ((rules.turn?.(step) ?? 0) * most) % ready.length : 0
+    return [...ready.slice(first), ...ready.slice(0, first)].slice(0, most).map(readyOf)
   }
 
   /**

@@ -35,6 +35,8 @@ export const { onChangeMembers, settleChanges, noteNewcomer, ...requests } = cre
     send(step, newcomer, { type: 'invite', decided: step.state.durable.machine.applied })
   },
   restartRepeats: step => restartCalls(step),
+  // A holder that has to go has its time to finish (rule M9) before other changes have their turn.
+  turn: ({ now, context }) => Math.floor(now / (2 * context.config.timing.timeoutMaxMs)),
   isHandedOver: step => isHandedOver(step),
   refusal(step, change) {
     const { machine, membership } = step.state.durable

@@ -13,6 +13,8 @@ export const { onChangeMembers, settleChanges, wanted, repeatInvitations, noteNe
       send(step, newcomer, { type: 'invite', epoch: step.state.durable.epoch.epoch })
     },
     restartRepeats: step => restartRepeats(step),
+    // An epoch that ends with a change that cannot be made has the same members after it.
+    turn: ({ state }) => state.durable.epoch.epoch,
     isHandedOver: step => isHandedOver(step),
     refusal(step, change) {
       const { epoch, membership } = step.state.durable

@@ -17,6 +17,7 @@ import {
   doneAt,
   enter,
   epochOf,
+  eventsOf,
   eventTypes,
   exit,
   from,
@@ -151,6 +152,34 @@ describe.each(protocols)('deciding the members %s', (_name, protocol) => {
     cluster.lose(() => false)
     cluster.run(10_000)
     expect(doneAt(cluster, 2)).toEqual(['A'])
+  })
+
+  it.each([[[3, 4, 5]], [[3, 4, 5], [1, 4, 5], [4, 5], [4], [5]]])(
+    'M4 sets of which no majority is there (%j, …) do not keep another one waiting',
+    (...impossible) => {
+      const cluster = createCluster(protocol, 5)
+      cluster.isolate(4, 5)
+      for (const members of impossible) change(cluster, 1, `to ${members}`, setOf(...members))
+      cluster.run(CHANGE_MS)
+      change(cluster, 1, 'B', setOf(1, 2, 3))
+      cluster.run(120_000)
+      expect(doneAt(cluster, 1)).toEqual(['B'])
+      expect(refusalsAt(cluster, 1).map(({ code }) => code)).toEqual(impossible.map(() => 'other-members'))
+    },
+  )
+
+  it('M7 if there is no room for another change, the earliest one gives way, and is told', () => {
+    const cluster = createCluster(protocol, 5, { limits: { waiters: 2 } })
+    cluster.isolate(4, 5)
+    change(cluster, 1, 'A', setOf(3, 4, 5))
+    change(cluster, 1, 'B', setOf(1, 4, 5))
+    cluster.run(CHANGE_MS)
+    change(cluster, 1, 'C', setOf(1, 2, 3))
+    expect(refusalsAt(cluster, 1)).toEqual([{ code: 'too-many-waiters' }])
+    cluster.run(CHANGE_MS)
+    cluster.run(60_000)
+    expect(doneAt(cluster, 1)).toEqual(['C'])
+    expect(eventsOf(cluster, 1, 'refused').map(({ user }) => user)).toEqual(['A', 'B'])
   })
 
   it('M4 a set of which no majority is there waits for the next epoch', () => {

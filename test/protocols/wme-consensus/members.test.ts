@@ -150,17 +150,70 @@ describe.each(FORMS)('members of wme-consensus, %s', form => {
     ])
   })
 
-  it('M4 changes that nobody asks for again keep their places, and those that have come stay ready', () => {
+  it('M4 changes that cannot be made do not keep another one waiting, however many they are', () => {
+    const cluster = create(5, 0)
+    cluster.isolate(4, 5)
+    const impossible = [[3, 4, 5], [1, 4, 5], [2, 4, 5], [4, 5], [4], [5]]
+    for (const members of impossible) cluster.change(1, `to ${members}`, members)
+    cluster.change(1, 'B', [1, 2, 3])
+    cluster.run(300_000)
+    expect(cluster.done(1)).toEqual(['B'])
+    const refusals = eventsOf(cluster, 1, 'refused').map(({ refusal }) => refusal.code)
+    expect(refusals).toEqual(impossible.map(() => 'other-members'))
+  })
+
+  it('M4 M9 changes that take turns leave a holder that has to go its time, and no more', () => {
+    const cluster = create(5, 0)
+    const ann = enter(cluster, 3, 'ann', { ttlMs: 10_000_000 })
+    cluster.isolate(4, 5)
+    for (const members of [[3, 4, 5], [1, 4, 5], [2, 4, 5], [4, 5], [4], [5]])
+      cluster.change(1, `to ${members}`, members)
+    cluster.change(1, 'B', [1, 2])
+    cluster.run(600_000)
+    expect(cluster.done(1)).toEqual(['B'])
+    expect(eventsOf(cluster, 3, 'ejected')).toMatchObject([{ user: 'ann', fence: ann.fence }])
+  })
+
+  it('M7 if there is no room for another change, the earliest one gives way, and is told', () => {
+    const cluster = new Cluster(5, form, 0, 2)
+    cluster.isolate(4, 5)
+    cluster.change(1, 'A', [3, 4, 5])
+    cluster.change(1, 'B', [1, 4, 5])
+    cluster.run(CHANGE_MS)
+    cluster.change(1, 'C', [1, 2, 3])
+    expect(eventsOf(cluster, 1, 'refused')).toMatchObject([
+      { user: 'A', refusal: { code: 'too-many-waiters' } },
+    ])
+    cluster.run(60_000)
+    expect(cluster.done(1)).toEqual(['C'])
+    expect(eventsOf(cluster, 1, 'refused').map(({ user }) => user)).toEqual(['A', 'B'])
+  })
+
+  it('M7 a change that is made already does not give way', () => {
+    const cluster = new Cluster(3, form, 2, 1)
+    cluster.change(1, 'A', [1, 4, 5])
+    cluster.deliver(ofType('invite', 'join', 'catch-up', 'catch-up-request'))
+    cluster.lose(to(4, 5))
+    cluster.run(CHANGE_MS)
+    expect([cluster.members(1), cluster.done(1)]).toEqual([[1, 4, 5], []])
+    cluster.change(1, 'B', [1, 4], cluster.view(1).members!.configuration)
+    expect(eventsOf(cluster, 1, 'refused')).toMatchObject([
+      { user: 'B', refusal: { code: 'too-many-waiters' } },
+    ])
+    cluster.lose(() => false)
+    cluster.run(60_000)
+    expect(cluster.done(1)).toEqual(['A'])
+  })
+
+  it('M7 the earlier request for the same change gives way, and those that have come stay ready', () => {
     const cluster = new Cluster(3, form, 1, 2)
     cluster.isolate(2, 3)
     cluster.change(1, 'A', [1, 2, 4])
     cluster.deliver()
     cluster.change(1, 'B', [1, 2])
-    cluster.change(1, 'C', [1, 3])
-    expect(eventsOf(cluster, 1, 'refused')).toMatchObject([{ user: 'C' }])
     cluster.isolate(4)
     cluster.change(1, 'A', [1, 2, 4], 0, 'again')
-    expect(eventsOf(cluster, 1, 'refused')).toMatchObject([{ user: 'C' }, { user: 'A' }])
+    expect(eventsOf(cluster, 1, 'refused')).toMatchObject([{ user: 'A' }])
     const { changes } = cluster.state(1).soft
     expect(changes.map(({ request, primed }) => [request, Object.keys(primed)])).toEqual([
       ['B', []],

@@ -12,7 +12,7 @@ import type { ParticipantAnswer } from '../calls.ts'
 import { type Call, type CallContext, done, SETTLE_MS } from './context.ts'
 import { ask, type Conversation } from './conversations.ts'
 import { catchUp } from './read.ts'
-import { noMember, refusalProblem } from './refusals.ts'
+import { noMember, refusalProblem, tooMany } from './refusals.ts'
 
 export function* changeMembers(
   context: CallContext,
@@ -68,6 +68,11 @@ function refusedChange(configuration: LockConfiguration, refusal: Refusal): Part
       }
     case 'not-supported':
       return cannotChange(configuration)
+    case 'too-many-waiters':
+      return tooMany(
+        'Too many changes of the participants wait at this participant of the lock, and this one no longer does. ' +
+          'Look at the participants that the lock has, and ask again if you still want others.',
+      )
     default:
       return refusalProblem(refusal)
   }
