@@ -129,17 +129,30 @@ export class Healing<State, Message> {
           return `p${id} wants to change the members`
       return sets.isHandedOver ? null : `a majority of ${sets.members} has not entered epoch ${sets.config}`
     }
+    let isUsed = false
     for (let why = owing(); why !== null; why = owing()) {
       if (world.now >= deadline) throw new Violation('liveness', 'members', why)
+      // A member that missed a change, and whose former companions are gone, is found by the others as soon
+      // as one of them needs it. They may need nothing until somebody comes.
+      if (!isUsed && world.now >= deadline - PROGRESS_MS / 2) {
+        isUsed = true
+        for (const id of this.healed) if (sets.has(id) && this.#isMember(id)) this.#use(id)
+      }
       // A change that came to nothing makes members again of some that should have gone.
       this.#callBack()
       world.runUntil(world.now + LOOK_EVERY_MS)
     }
-    const isWell = (id: ParticipantId) => sets.has(id) && (this.#isMember(id) || !this.#isCutOff(id))
+    const isWell = (id: ParticipantId) =>
+      sets.has(id) && (sets.keeps(id) || this.#isMember(id) || !this.#isCutOff(id))
     for (const id of this.healed) if (!isWell(id)) world.life.switchOff(world.participant(id))
     const well = this.healed.filter(isWell)
     this.healed.splice(0, this.healed.length, ...well)
     for (const client of world.clients) client.isLeaving ||= !well.includes(client.participant)
+  }
+
+  /** Somebody reads there, once. */
+  #use(id: ParticipantId): void {
+    this.#world.tell(id, { type: 'read', request: `use-${id}` })
   }
 
   #isMember(id: ParticipantId): boolean {

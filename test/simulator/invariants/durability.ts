@@ -85,6 +85,9 @@ export class Durability {
     // A participant that lost its storage says nothing but that, and asks for it (trap D2). One that was
     // removed helps others.
     const isAllowed = status === 'member' || (status === 'removed' && HELP.has(message.type))
+    // A step that begins with an invitation may end with the removal, where one participant decides alone.
+    if (status === 'removed' && message.type === 'invite' && message.epoch < storedEpoch(participant).epoch)
+      return
     if (!isAllowed) violate('I17', `p${id} sends ${message.type}, and is ${status}`)
     const epoch = storedEpoch(participant)
     if (message.type === 'snapshot-gone') return

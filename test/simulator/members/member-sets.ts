@@ -108,14 +108,20 @@ export class MemberSets {
   /** Just enough of all sets that may be needed, and perhaps some more. */
   chooseSurvivors(random: Random): ParticipantId[] {
     const survivors = new Set<ParticipantId>()
+    const isOfUse = (id: ParticipantId) => this.#records.readmits || this.keeps(id)
+    const isThere = (id: ParticipantId) => {
+      const { isOff, incarnation } = this.#participants[id]!
+      return !isOff && incarnation > 0 && isOfUse(id)
+    }
     for (const set of this.needed) {
       const keepers = random.shuffled(set.filter(id => this.keeps(id)))
-      for (const id of keepers.slice(0, this.#enough(set))) survivors.add(id)
+      // One that is taken back by then may be needed as well.
+      const others = set.filter(id => isThere(id) && !keepers.includes(id))
+      for (const id of [...keepers, ...others].slice(0, this.#enough(set))) survivors.add(id)
     }
     const more = random.chance(0.3) || this.#records.needsAll ? 1 : random.fraction()
-    const isOfUse = (id: ParticipantId) => this.#records.readmits || this.keeps(id)
-    for (const { id, isOff, incarnation } of this.#participants.slice(1))
-      if (!isOff && incarnation > 0 && random.chance(more) && isOfUse(id)) survivors.add(id)
+    for (const { id } of this.#participants.slice(1))
+      if (isThere(id) && random.chance(more)) survivors.add(id)
     return [...survivors].sort((one, other) => one - other)
   }
 }
