@@ -14,7 +14,7 @@ export type ExitCode = (typeof EXIT)[keyof typeof EXIT]
 export const EXIT_CODES: readonly (readonly [code: string, meaning: string])[] = [
   ['0', 'done'],
   ['1', 'refused or failed: a wrong key, a condition that does not hold, no such key in the state'],
-  ['2', 'the command line makes no sense'],
+  ['2', 'the command line makes no sense, or a variable in the environment'],
   ['3', 'busy: somebody else holds the lock, and the time to wait is over'],
   ['4', 'lost: the grant is over'],
   ['5', "unreachable: no answer from the service, or no majority of the lock's participants"],

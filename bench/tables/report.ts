@@ -172,7 +172,9 @@ function costSections(cycles: readonly MeasuredCycle[]): string[] {
     '',
     wrap(
       'Rows written, on all participants together. A turn of a participant that changes anything writes one row of its ' +
-        'journal. The checkpoints that fold the journal now and then are left out; they add less than a tenth:',
+        'journal. The checkpoints that fold the journal now and then are left out; they add less than a tenth. Left out ' +
+        'as well is that the service lets what follows from the log wait for the next row, for 200 ms at most: ' +
+        'that is one row less for each `transact` in a row:',
     ),
     '',
     ...tableOf(({ rows }) => short(rows)),
