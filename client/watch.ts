@@ -84,26 +84,55 @@ async function* eventsOf(
 class Seen {
   #operation: number
   #anything: number
-  #holder = ''
+  #holders: SeenHolders
 
   constructor(since: number | undefined) {
     this.#operation = since ?? -1
     this.#anything = this.#operation
+    this.#holders = new SeenHolders((since ?? 0) > 0)
   }
 
   isNew(event: WatchEvent): boolean {
     // Sequences begin anew with a lock that is deleted, and made again.
-    if (event.type === 'snapshot' && event.anew) this.#operation = this.#anything = -1
+    if (event.type === 'snapshot' && event.anew) {
+      this.#operation = this.#anything = -1
+      this.#holders = new SeenHolders(true)
+    }
     const before = this.#anything
     this.#anything = Math.max(before, event.sequence)
-    if (event.type === 'holder') {
-      const holder = this.#holder
-      this.#holder = JSON.stringify(event)
-      return this.#holder !== holder
-    }
+    if (event.type === 'holder') return this.#holders.isNew(event)
     if (event.sequence <= (event.type === 'op' ? this.#operation : before)) return false
     this.#operation = event.sequence
     return true
+  }
+}
+
+/**
+ * Fences order the holders. Another participant may know less than the one before, and the log, which is told
+ * again after a disconnect, says nothing of those that have left.
+ */
+class SeenHolders {
+  #fence = -1
+  /** `null`: that nobody holds the lock. */
+  #last: string | null
+
+  /** `mayBelieve`: the caller may have been told of a holder before, so that nobody is news. */
+  constructor(mayBelieve: boolean) {
+    this.#last = mayBelieve ? '' : null
+  }
+
+  isNew(event: Extract<WatchEvent, { type: 'holder' }>): boolean {
+    const before = this.#last
+    if (event.participant === null) {
+      this.#last = null
+      return before !== null
+    }
+    const { fence, owner, since, expiresAt } = event
+    const isDescribed = since !== undefined
+    if (fence < this.#fence || (fence === this.#fence && !isDescribed)) return false
+    this.#fence = fence
+    this.#last = JSON.stringify({ fence, owner, since, expiresAt })
+    return this.#last !== before
   }
 }
 

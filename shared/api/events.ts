@@ -120,9 +120,16 @@ export const watchHolder = component(
         expiresAt: timestamp.optional().describe('When the grant ends unless it is kept alive.'),
         owner: owner.optional().describe('What the holder calls itself, if it said so.'),
       }),
-      z.object({ sequence, participant: z.null().describe('Nobody has the lock.') }),
+      z.object({
+        sequence,
+        participant: z
+          .null()
+          .describe('Nobody holds the lock: it was released, it expired, or it was ended.'),
+      }),
     ])
-    .describe('The lock went to a user of this participant.'),
+    .describe(
+      'The lock went to a user of this participant, or nobody holds it any more. The sequence is that of the grant in the log or, if this is not in the log, of what you were told before.',
+    ),
 )
 
 export const watchSnapshot = component(

@@ -242,8 +242,9 @@ export const ROUTES = {
     description:
       'Server-Sent Events named `op`, `holder` and `snapshot`; the id of each is its sequence. The header ' +
       '`Last-Event-ID`, which a browser sends when it reconnects, counts for more than `since`. A comment line every ' +
-      '15 s keeps the stream open. A `holder` event comes once more, without an id, when the participant that is ' +
-      'watched has asked that of the holder who it is.',
+      '15 s keeps the stream open. A `holder` event tells who holds the lock, or that nobody does any more, whichever ' +
+      'participant is watched: at the beginning, if somebody holds it, and at each change. It comes once more, without ' +
+      'an id, when the participant that is watched has asked that of the holder who it is.',
     verb: 'watch',
     parameters: requests.lockPath,
     query: requests.watchQuery,

@@ -514,6 +514,11 @@ export interface GuardedState {
    * forgotten.
    */
   latestFence(): number | null
+  /**
+   * As far as this participant knows, fences up to this one are used: a grant that is still to come, and is
+   * granted by this log or by a later epoch, has a higher one.
+   */
+  fencesUsed(): number
 }
 
 export interface Protocol<State, Message> {

@@ -39,6 +39,23 @@ async function take(events: AsyncIterable<WatchEvent>, count: number): Promise<s
   return told
 }
 
+/** `null`: nobody holds it. */
+function holder(sequence: number, fence: number | null, more = {}): string {
+  const data = fence === null ? { participant: null } : { participant: 1, fence, ...more }
+  return `id: ${sequence}\nevent: holder\ndata: ${JSON.stringify({ sequence, ...data })}\n\n`
+}
+
+const KNOWN = { since: '2026-11-17T09:30:00.000Z', expiresAt: '2026-11-17T09:31:00.000Z' }
+
+async function holders(events: AsyncIterable<WatchEvent>): Promise<(number | null)[]> {
+  const told: (number | null)[] = []
+  for await (const event of events) {
+    if (event.type === 'op') break
+    if (event.type === 'holder') told.push(event.participant === null ? null : event.fence)
+  }
+  return told
+}
+
 describe('watch', () => {
   it('connects again when the service has been silent for too long', async () => {
     const { lock, clock, requests } = serviceOf([op(1), null], [op(2)])
@@ -62,6 +79,24 @@ describe('watch', () => {
   it('tells the whole state when that is news, and only then', async () => {
     const { lock } = serviceOf([snapshot(5), op(6)], [snapshot(6)], [snapshot(9), op(9), op(10)])
     expect(await take(lock.watch({ since: 1 }), 4)).toEqual(['snapshot 5', 'op 6', 'snapshot 9', 'op 10'])
+  })
+
+  it('tells holders in the order of their fences, and each once, whoever tells it', async () => {
+    const first = [holder(1, 3), holder(1, 3, KNOWN), holder(2, null), holder(2, 5, KNOWN)]
+    // Where it goes on, the log is told again, and less may be known.
+    const second = [holder(3, 3), holder(5, 5), holder(5, 5, KNOWN), holder(6, null)]
+    const third = [holder(6, null), holder(6, 7, KNOWN), op(9)]
+    const { lock } = serviceOf(first, second, third)
+    expect(await holders(lock.watch())).toEqual([3, 3, null, 5, null, 7])
+  })
+
+  it('tells that nobody holds the lock if somebody may have before', async () => {
+    for (const options of [{}, { since: 0 }]) {
+      const { lock } = serviceOf([holder(4, null), op(5)])
+      expect(await holders(lock.watch(options))).toEqual([])
+    }
+    const { lock } = serviceOf([holder(4, null)], [holder(4, null), op(5)])
+    expect(await holders(lock.watch({ since: 4 }))).toEqual([null])
   })
 
   it('passes over what it does not know', async () => {

@@ -9,6 +9,7 @@ import { detectorMutants } from './catalogue-detector.ts'
 import { durabilityMutants } from './catalogue-durability.ts'
 import { endMutants } from './catalogue-ends.ts'
 import { ghostMutants } from './catalogue-ghosts.ts'
+import { holderMutants } from './catalogue-holders.ts'
 import { journalMutants } from './catalogue-journal.ts'
 import { laterMutants } from './catalogue-later.ts'
 import { lifeMutants } from './catalogue-life.ts'
@@ -106,6 +107,7 @@ export const mutants: Mutant[] = [
   ...serviceMutants,
   ...sessionCallMutants,
   ...toldMutants,
+  ...holderMutants,
   ...lifeMutants,
   ...movingMutants,
   ...olderMutants,

@@ -4,7 +4,7 @@
  * get an error, and the next request finds a new one.
  */
 import type { LockConfiguration } from '../../shared/api/configuration.ts'
-import { DEFAULT_TIMING } from '../../shared/protocols/protocol.ts'
+import { DEFAULT_TIMING, type ProtocolName } from '../../shared/protocols/protocol.ts'
 import { keyValue } from '../../shared/resource/key-value.ts'
 import type { ParticipantAnswer, ParticipantCall } from '../../worker/participant/calls.ts'
 import { Storage } from '../../worker/participant/core/storage.ts'
@@ -19,8 +19,10 @@ export class MemoryPlatform {
   now = 1_700_000_000_000
   ids = 0
   readonly nodes: readonly MemoryNode[]
+  private readonly protocol: ProtocolName
 
-  constructor(participants: number) {
+  constructor(participants: number, protocol: ProtocolName = 'wme-2') {
+    this.protocol = protocol
     this.nodes = Array.from({ length: participants }, (_, index) => new MemoryNode(this, index + 1))
   }
 
@@ -67,7 +69,7 @@ export class MemoryPlatform {
   defaults(firstOwner: number): LockConfiguration {
     return {
       number: 1,
-      protocol: 'wme-2',
+      protocol: this.protocol,
       participants: this.nodes.map(({ id }) => ({ id, location: null, url: null })),
       firstOwner,
       ttlMs: 30_000,
@@ -140,6 +142,10 @@ export class MemoryNode {
 
   watch(sink: Sink, since: number | null = null): Promise<ParticipantAnswer | null> {
     return this.request(participant => participant.watch({ lock: LOCK, id: this.id }, since, sink))
+  }
+
+  unwatch(sink: Sink): void {
+    this.awake().participant.unwatch(sink)
   }
 
   drained(sink: Sink): void {

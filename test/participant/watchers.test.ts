@@ -2,76 +2,10 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import { API_LIMITS } from '../../shared/api/limits.ts'
 import type { ParticipantCall } from '../../worker/participant/calls.ts'
-import { bytesOf } from '../../worker/participant/core/bytes.ts'
 import { MAX_ROW_BYTES } from '../../worker/participant/core/event-log.ts'
-import type { Sink } from '../../worker/participant/runtime.ts'
 import { PAGE_LENGTH } from '../../worker/participant/streams/replay.ts'
 import { type MemoryNode, MemoryPlatform } from './memory-platform.ts'
-
-interface Event {
-  readonly id: number
-  readonly event: string
-  readonly data: {
-    readonly opId?: string
-    readonly entries?: { key: string }[]
-    readonly changes?: { key: string }[]
-  }
-}
-
-class MemorySink implements Sink {
-  isFailed = false
-  private readonly node: MemoryNode
-  private unread: string[] = []
-  private bytes = 0
-  private heard = ''
-
-  constructor(node: MemoryNode) {
-    this.node = node
-  }
-
-  write(text: string): void {
-    // Like a stream that is over.
-    if (this.isFailed) throw new Error('Unable to enqueue')
-    this.unread.push(text)
-    this.bytes += bytesOf(text)
-  }
-
-  fail(): void {
-    this.isFailed = true
-    this.unread = []
-    this.bytes = 0
-  }
-
-  unreadBytes(): number {
-    return this.bytes
-  }
-
-  /** Reads what is there. `false` if there is nothing. */
-  read(): boolean {
-    const text = this.unread.join('')
-    this.unread = []
-    this.bytes = 0
-    this.heard += text
-    this.node.drained(this)
-    return text !== ''
-  }
-
-  text(): string {
-    while (this.read());
-    return this.heard
-  }
-
-  readAll(): Event[] {
-    for (let rounds = 0; this.read(); rounds++) if (rounds > 10_000) throw new Error('there is no end')
-    return this.heard
-      .split('\n\n')
-      .filter(block => block.startsWith('id:'))
-      .map(block => {
-        const [id, event, data] = block.split('\n').map(line => line.slice(line.indexOf(':') + 2))
-        return { id: Number(id), event: event!, data: JSON.parse(data!) }
-      })
-  }
-}
+import { MemorySink, type SinkEvent } from './memory-sink.ts'
 
 let platform: MemoryPlatform
 let node: MemoryNode
@@ -105,7 +39,7 @@ async function watchers(count: number, since: number | null = null): Promise<Mem
 const unreadBytes = (sinks: readonly MemorySink[]) => sinks.reduce((sum, sink) => sum + sink.unreadBytes(), 0)
 
 /** The keys that a watcher knows of after it has applied everything that it was told. */
-function keysOf(events: readonly Event[]): Set<string> {
+function keysOf(events: readonly SinkEvent[]): Set<string> {
   const keys = new Set<string>()
   for (const { data } of events) for (const { key } of data.entries ?? data.changes ?? []) keys.add(key)
   return keys
@@ -190,8 +124,12 @@ describe('who holds the lock', () => {
         ...{ since: expect.any(String), expiresAt: expect.any(String), fence: expect.any(Number) },
       })
     }
-    // What is told once more has no id: nobody resumes from it.
-    for (const sink of [sinks[0]!, sinks[2]!]) expect(holders(sink).at(-1)).not.toContain('id: ')
+    // Each was told once, before the grant was committed: its number is nothing to resume from.
+    for (const sink of sinks) {
+      const told = holders(sink).filter(block => block.includes(`"fence":${grant.fence},`))
+      expect(told).toHaveLength(1)
+      expect(told[0]).toContain(`id: ${/"sequence":(\d+)/.exec(told[0]!)![1]}\n`)
+    }
   })
 
   it('is asked of nobody while nobody watches', async () => {
@@ -236,7 +174,12 @@ describe('a watcher that resumes', () => {
     const [snapshot] = events
     expect(snapshot!.data.entries).toHaveLength(60)
     expect(snapshot!.id).toBeLessThan(meanwhile)
-    expect(events.at(-1)).toMatchObject({ id: meanwhile, event: 'op' })
+    expect(events.findLast(({ event }) => event === 'op')).toMatchObject({ id: meanwhile })
+    // It may have been told of a holder before it resumed.
+    expect(events.at(-1)).toEqual({
+      ...{ id: meanwhile, event: 'holder' },
+      data: { sequence: meanwhile, participant: null },
+    })
     expect(keysOf(events).size).toBe(61)
   })
 
@@ -247,7 +190,7 @@ describe('a watcher that resumes', () => {
     const later = await put('later', 1)
     const [second] = await watchers(1, 1)
     expect(second!.readAll()[0]).toEqual(first!.readAll()[0])
-    expect(second!.readAll().at(-1)).toMatchObject({ id: later, event: 'op' })
+    expect(second!.readAll().findLast(({ event }) => event === 'op')).toMatchObject({ id: later })
   })
 })
 

@@ -24,8 +24,7 @@ import { Conversations, type Talk } from './calls/conversations.ts'
 import { CallsInFlight, type Call as MemberCall, tooManyCalls } from './calls/in-flight.ts'
 import { changeMembers } from './calls/members.ts'
 import { existenceUnknown, hasLeft, noMember, noSuchLock } from './calls/refusals.ts'
-import { holderHere } from './calls/status.ts'
-import type { HolderStatus, ParticipantAnswer, ParticipantCall } from './calls.ts'
+import type { ParticipantAnswer, ParticipantCall } from './calls.ts'
 import { boundToConnection, Connections, isBoundToConnection } from './core/connections.ts'
 import { Following } from './core/following.ts'
 import { FormerLock, KEPT_OF_FORMER } from './core/former-lock.ts'
@@ -48,9 +47,11 @@ import { Exchange } from './peers/exchange.ts'
 import type { Message, PeerAnswer, PeerRequest } from './peers/requests.ts'
 import type { Runtime, Sink, Socket } from './runtime.ts'
 import { Exports } from './streams/exports.ts'
+import { sightingHere } from './streams/holder-knowledge.ts'
 import { HolderNews } from './streams/holder-news.ts'
 import type { SessionCall } from './streams/session-calls.ts'
 import { Sessions } from './streams/sessions.ts'
+import { WatchLeases } from './streams/watch-leases.ts'
 import { Watchers } from './streams/watchers.ts'
 
 /** What the deployment decides. */
@@ -116,6 +117,7 @@ export class Participant {
   private readonly watchers: Watchers
   private readonly exports: Exports
   private readonly holderNews: HolderNews
+  private readonly watchLeases: WatchLeases
   private knownMember: Member | null = null
   private readonly inFlight = new CallsInFlight()
   private requests = 0
@@ -123,6 +125,7 @@ export class Participant {
 
   constructor(runtime: Runtime, storage: Storage, deployment: Deployment) {
     const member = () => this.member
+    const news = () => this.holderNews
     this.runtime = runtime
     this.deployment = deployment
     this.storage = storage
@@ -217,6 +220,11 @@ export class Participant {
       },
       isExported: () => this.exports.isOpen,
       isOfBefore: sequence => this.formerLock.mayHave(sequence, member().engine.birth.generation),
+      get knowledge() {
+        return news().knowledge
+      },
+      onFirst: () => this.holderNews.begin(),
+      onTick: () => this.holderNews.tick(),
     })
     const { watchers } = this
     this.exports = new Exports({
@@ -227,17 +235,33 @@ export class Participant {
       freeze: () => watchers.freezeNow(),
       thaw: () => watchers.afterExport(),
     })
-    this.holderNews = new HolderNews({
+    const aboutHolder = {
       runtime,
       turns,
+      sighting: () => sightingHere(this.member, this.owners),
+      placeOf: (peer: number) => this.whereabouts.placeOf(peer),
+    }
+    this.holderNews = new HolderNews({
+      ...aboutHolder,
       get address() {
         return lock.address
       },
       get isWatched() {
         return watchers.size > 0
       },
-      placeOf: peer => this.whereabouts.placeOf(peer),
-      tell: data => watchers.remark(data),
+      get member() {
+        return member()
+      },
+      tell: () => watchers.tellHolder(),
+    })
+    this.watchLeases = new WatchLeases({
+      ...aboutHolder,
+      get address() {
+        return lock.address
+      },
+      get generation() {
+        return member().engine.birth.generation
+      },
     })
     this.teller = new IndexTeller({
       runtime,
@@ -374,7 +398,9 @@ export class Participant {
   }
 
   async peer(address: Address, request: PeerRequest): Promise<PeerAnswer> {
-    if (request.type === 'who') return { type: 'holder', holder: this.holderWith(request.fence) }
+    if (request.type === 'who') return this.turns.run(() => this.sayWho(request))
+    if (request.type === 'holder-news')
+      return this.turns.run(() => ({ type: 'heard', isWatched: this.hearOfHolder(request) }))
     if (request.type === 'look') return { type: 'sight', sight: await this.looking.own(address) }
     if (!this.lock.isKnown) this.turns.run(() => this.lock.meet(address))
     switch (request.type) {
@@ -389,12 +415,20 @@ export class Participant {
     }
   }
 
-  private holderWith(fence: number): HolderStatus | null {
-    return this.turns.run(() => {
-      const { knownMember: member, owners } = this
-      const holder = member === null ? null : holderHere({ member, owners })
-      return holder?.fence === fence ? holder : null
-    })
+  private sayWho({ fence, watch }: PeerRequestOf<'who'>): PeerAnswer {
+    const { knownMember: member, owners } = this
+    if (member === null) return { type: 'holder', holder: null }
+    const sighting = sightingHere(member, owners)
+    const { holder } = sighting
+    if (watch === undefined) return { type: 'holder', holder: holder?.fence === fence ? holder : null }
+    if (watch.generation !== member.engine.birth.generation) return { type: 'holder', holder: null }
+    if (watch.address !== undefined) this.whereabouts.note(watch.from, watch.address)
+    this.watchLeases.take(watch.from, sighting)
+    return { type: 'holder', ...sighting, owner: member.view.owner }
+  }
+
+  private hearOfHolder({ holder, over, generation }: PeerRequestOf<'holder-news'>): boolean {
+    return this.knownMember !== null && this.holderNews.hear({ holder, over }, generation)
   }
 
   /** `null`: the sink gets the events. */
@@ -512,6 +546,7 @@ export class Participant {
         onRestart: () => lock.repeat(),
         onClear: isEnded => {
           this.exports.endAll()
+          this.watchLeases.endAll()
           this.watchers.failAll(isEnded ? 'the lock was deleted' : undefined)
         },
         stayOf: user => this.owners.of(user),
@@ -548,13 +583,15 @@ export class Participant {
     this.logLines.onStep(report)
     this.callers.onStep(report.emitted)
     this.watchers.onStep(report)
-    this.holderNews.onStep(report)
     this.conversations.onStep(report.emitted)
     this.sessions.onStep(report.emitted)
     this.handovers.onStep(report)
     this.connections.onStep(report.emitted)
     this.places.onStep(report.emitted)
     this.owners.onStep(report.emitted)
+    // After those that know since when somebody is inside.
+    this.holderNews.onStep(report)
+    this.watchLeases.onStep()
     this.following.onStep(report)
     for (const event of report.emitted) if (event.type === 'members') this.onMembers(event)
   }
@@ -609,6 +646,8 @@ export class Participant {
 }
 
 const NOBODY: Talk = { leave() {} }
+
+type PeerRequestOf<Type extends PeerRequest['type']> = Extract<PeerRequest, { type: Type }>
 
 const senderOf = ({ id, address }: Address) => ({ from: id, ...(address !== undefined && { address }) })
 

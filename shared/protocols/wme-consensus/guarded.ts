@@ -17,5 +17,6 @@ export function guarded({ durable }: ConsensusState): GuardedState {
           : [],
       ),
     latestFence: () => machine.latestFence,
+    fencesUsed: () => machine.latestFence,
   }
 }

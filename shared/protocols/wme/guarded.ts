@@ -12,6 +12,7 @@ export function guarded(state: WmeState): GuardedState {
     nextSequence: lengthOf(durable) + 1,
     onTheWay: () => entriesAfter(durable, soft.committed).filter(entry => entry.kind === 'operation'),
     latestFence: () => latestFence(state),
+    fencesUsed: () => fenceOf(durable.epoch.epoch, lengthOf(durable)),
   }
 }
 

@@ -298,6 +298,7 @@ async function watch(client: SimClient, action: ActionOf<'watch'>): Promise<void
     const by = `${client.name}, watching since ${id}`
     if (event.type === 'op') client.world.journal.watch(lock, by, event.sequence, event.opId)
     if (event.type === 'snapshot') client.world.journal.watch(lock, by, event.sequence, null)
+    if (event.type === 'holder') client.world.journal.watchHolder(lock, by, event)
   }
 }
 

@@ -18,6 +18,8 @@ export const COUNT_NAMES = [
   'sessionTransacts',
   'sessionReads',
   'watchEvents',
+  'watchedHolders',
+  'watchedLeave',
   'reads',
   'linearizableReads',
   'statuses',

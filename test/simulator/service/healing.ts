@@ -12,6 +12,7 @@ import { LEDGER_NAME } from '../../../worker/participant/ledger/name.ts'
 import { Violation } from '../violation.ts'
 import { LOG, operationFor, settle } from './client-actions.ts'
 import { hasWaiters, judgeMemory, judgeStorage, statusOf } from './judge-sizes.ts'
+import { LastWatchers } from './last-watchers.ts'
 import { birthOf } from './losses.ts'
 import { isCopy } from './plan-copies.ts'
 import { MOVING } from './plan-moves.ts'
@@ -190,10 +191,13 @@ export class Healing {
     const { journal } = this.#world
     const client = this.#client
     const lock = client.connect().lock(name)
+    const watchers = new LastWatchers(client, name)
     await this.#insist(onFailure, async () => {
       const begunAt = this.#world.loop.now
       const held = await lock.acquire({ waitMs: 20_000 })
       journal.grant(name, client.name, begunAt, held.fence)
+      onFailure('a watcher does not hear of the holder, which does nothing')
+      await watchers.hear(held)
       await held.release()
     })
     let count = 0
@@ -205,6 +209,9 @@ export class Healing {
       await settle(client, call, answer)
       if (call.word !== 'applied' && !journal.lockOnly.has(name)) await answer
     })
+    onFailure('a watcher does not hear that nobody holds it any more')
+    await watchers.hearOfNobody()
+    watchers.end()
     if (journal.lockOnly.has(name)) return
     await this.#insist(onFailure, async () => {
       const begunAt = this.#world.loop.now

@@ -1,5 +1,5 @@
 /** What clients asked for and were told. The judge believes in nothing else but the histories. */
-import type { Holder } from '../../../client/index.ts'
+import type { Holder, WatchEvent } from '../../../client/index.ts'
 import type { LockExport } from '../../../shared/api/types.ts'
 import type { Json } from '../../../shared/json.ts'
 import type { Look } from './plan-looks.ts'
@@ -68,6 +68,17 @@ export interface WatchSeen {
   readonly opId: string | null
 }
 
+/** What a watcher was told of the holder. */
+export interface WatchedHolder {
+  readonly lock: string
+  readonly by: string
+  readonly sequence: number
+  /** `null`: nobody holds the lock. */
+  readonly participant: number | null
+  /** Of a holder. */
+  readonly fence: number | null
+}
+
 export interface DeleteSeen {
   readonly lock: string
   readonly by: string
@@ -109,6 +120,7 @@ export class Journal {
   readonly reads: ReadSeen[] = []
   readonly configurations: ConfigurationSeen[] = []
   readonly watched: WatchSeen[] = []
+  readonly watchedHolders: WatchedHolder[] = []
   readonly deletes: DeleteSeen[] = []
   readonly looks: LookSeen[] = []
   readonly holders: HolderSeen[] = []
@@ -193,6 +205,26 @@ export class Journal {
 
   toldHolder(lock: string, by: string, holder: Holder): void {
     this.holders.push({ lock, by, holder })
+  }
+
+  watchHolder(lock: string, by: string, event: Extract<WatchEvent, { type: 'holder' }>): void {
+    const { sequence, participant } = event
+    const fence = event.participant === null ? null : event.fence
+    this.watchedHolders.push({ lock, by, sequence, participant, fence })
+    if (fence === null) this.#world.counts.watchedLeave++
+    else this.#world.counts.watchedHolders++
+    const who = fence === null ? 'nobody' : `participant ${participant} with fence ${fence}`
+    this.#world.note(by, `is told that ${who} holds ${lock}, at ${sequence}`)
+    if (event.participant === null || event.since === undefined || event.expiresAt === undefined) return
+    const { since, expiresAt, owner } = event
+    const own = owner === undefined ? {} : { owner }
+    this.toldHolder(lock, by, {
+      participant: event.participant,
+      fence: event.fence,
+      since,
+      expiresAt,
+      ...own,
+    })
   }
 
   watch(lock: string, by: string, sequence: number, opId: string | null): void {

@@ -18,6 +18,7 @@ import type { Runtime } from '../../../worker/participant/runtime.ts'
 import type { Entries } from './entries.ts'
 import { type SimRequest, SimResponse } from './http.ts'
 import type { Instance } from './instance.ts'
+import { StreamJudge } from './judge-stream.ts'
 import type { SimObject } from './sim-object.ts'
 import type { ServerSocket } from './sockets.ts'
 import { openStream } from './streams.ts'
@@ -65,9 +66,11 @@ export function participantEntries(
         }
         case '/watch': {
           const since = searchParams.has('since') ? Number(searchParams.get('since')) : null
+          const judge = new StreamJudge(object.name, since)
           const { stream, sink } = openStream(runtime, {
             onCancel: closed => participant.unwatch(closed),
             onDrained: read => participant.drained(read),
+            onWrite: text => judgeWrite(world, judge, text),
           })
           const refusal = await participant.watch(address, since, sink)
           if (refusal !== null) return SimResponse.json(refusal)
@@ -83,6 +86,15 @@ export function participantEntries(
     alarm: async () => participantOf().alarm(),
     socketSays: (socket, text) => participantOf().socketMessage(socket, text),
     socketCloses: socket => participantOf().socketClose(socket),
+  }
+}
+
+/** The participant must not notice that it is judged. */
+function judgeWrite(world: World, judge: StreamJudge, text: string): void {
+  try {
+    judge.take(text)
+  } catch (violation) {
+    world.fail(violation)
   }
 }
 

@@ -9,6 +9,8 @@ export interface StreamEvents {
   readonly onCancel: (sink: Sink) => void
   /** Everything that was written has been read. */
   readonly onDrained: (sink: Sink) => void
+  /** The participant writes this. */
+  readonly onWrite: (text: string) => void
 }
 
 /** After this long a connection that nobody reads from is found to be dead. */
@@ -16,7 +18,7 @@ const NOTICED_MS = 60_000
 
 export function openStream(
   runtime: Instance,
-  { onCancel, onDrained }: StreamEvents,
+  { onCancel, onDrained, onWrite }: StreamEvents,
 ): { readonly stream: ReadableStream<Uint8Array>; readonly sink: Sink } {
   const { object } = runtime
   const { loop } = object.world
@@ -44,6 +46,7 @@ export function openStream(
   const sink: Sink = {
     write: text => {
       runtime.point()
+      onWrite(text)
       runtime.output(() => later(() => arrive(text)))
     },
     unreadBytes: () => -(controller.desiredSize ?? 0),

@@ -9,6 +9,7 @@ import type { Json } from '../../../shared/json.ts'
 import { keyOfCell, readKey } from '../../../shared/resource/key-value.ts'
 import type { Cells } from '../../../shared/resource/resource.ts'
 import type { ChangesPlace, EventLog, WatchEvent } from '../core/event-log.ts'
+import { noteTold, type ToldHolder } from './holder-knowledge.ts'
 
 /** About this much is given to a watcher at once, when it has read everything before. */
 export const PAGE_LENGTH = 16 * 1024
@@ -38,20 +39,21 @@ export function freeze(cells: Readonly<Cells>, sequence: number): Frozen {
 }
 
 /** `null`: changes are missing. */
-export function nextPage(events: EventLog, behind: Behind): Page | null {
+export function nextPage(events: EventLog, behind: Behind, holder: ToldHolder): Page | null {
   if (behind.type === 'stale') return null
-  return behind.type === 'changes' ? changesPage(events, behind) : snapshotPage(behind)
+  return behind.type === 'changes' ? changesPage(events, behind, holder) : snapshotPage(behind)
 }
 
-function changesPage(events: EventLog, place: ChangesPlace): Page | null {
+/** Of holders, only those that the watcher was not told before it fell behind. */
+function changesPage(events: EventLog, place: ChangesPlace, holder: ToldHolder): Page | null {
   const page = events.changesPage(place, PAGE_LENGTH)
   if (page === null) return null
-  const { changes, next } = page
-  return { text: changes.map(format).join(''), behind: next && { type: 'changes', ...next } }
+  const changes = page.changes.filter(({ event, data }) => event !== 'holder' || noteTold(holder, data))
+  return { text: changes.map(format).join(''), behind: page.next && { type: 'changes', ...page.next } }
 }
 
 /** The event is one line of JSON, written piece by piece. The changes since then follow it. */
-function snapshotPage({ frozen, next, isAnew }: Extract<Behind, { type: 'snapshot' }>): Page {
+export function snapshotPage({ frozen, next, isAnew }: Extract<Behind, { type: 'snapshot' }>): Page {
   const { sequence, cells, names } = frozen
   const anew = isAnew ? '"anew":true,' : ''
   let text =

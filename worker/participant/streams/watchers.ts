@@ -5,7 +5,6 @@
  * have not read yet is bounded; a watcher that reads nothing is dropped.
  */
 import { API_LIMITS } from '../../../shared/api/limits.ts'
-import type { Json } from '../../../shared/json.ts'
 import { guardsNothing, tooMany } from '../calls/refusals.ts'
 import type { ParticipantAnswer } from '../calls.ts'
 import { bytesOf } from '../core/bytes.ts'
@@ -14,7 +13,14 @@ import { isWholeState, type Member, type StepReport } from '../core/member.ts'
 import type { Timers } from '../core/timers.ts'
 import type { Turns } from '../core/turns.ts'
 import type { Runtime, Sink } from '../runtime.ts'
-import { type Behind, type Frozen, format, freeze, nextPage, type Page } from './replay.ts'
+import {
+  type HolderKnowledge,
+  nextHolderEvent,
+  noteTold,
+  type ToldHolder,
+  toldSince,
+} from './holder-knowledge.ts'
+import { type Behind, type Frozen, format, freeze, nextPage, type Page, snapshotPage } from './replay.ts'
 
 const KEEP_OPEN_MS = 15_000
 /** A watcher that has read nothing of what waits for it for this many ticks is dropped. */
@@ -31,12 +37,19 @@ export interface WatchersHost {
   isOfBefore(sequence: number): boolean
   /** Whether an export is read from the state as it was. */
   isExported(): boolean
+  /** Who holds the lock, as far as that is known here. */
+  readonly knowledge: HolderKnowledge
+  /** The first watcher has come. */
+  onFirst(): void
+  /** Now and then, as long as there are watchers. */
+  onTick(): void
 }
 
 interface Watcher {
   readonly sink: Sink
   /** `null`: it gets events as they happen. */
   behind: Behind | null
+  holder: ToldHolder
   /** It has read everything that it was given. */
   isDrained: boolean
   /** How much was unread at the last tick. */
@@ -67,14 +80,18 @@ export class Watchers {
     if (member.guarded === null) return guardsNothing
     if (this.size >= API_LIMITS.watchersPerParticipant)
       return tooMany('Too many watch this lock at this participant.')
-    if (this.size === 0) {
-      this.toldThrough = member.guarded.committed
-      this.keepOpenLater()
-    }
+    const isFirst = this.size === 0
+    if (isFirst) this.toldThrough = member.guarded.committed
     const behind: Behind | null = since === null ? null : this.placeAfter(since)
-    this.watchers.set(sink, { sink, behind, isDrained: true, unread: 0, stalledTicks: 0 })
+    const holder = toldSince(since)
+    this.watchers.set(sink, { sink, behind, holder, isDrained: true, unread: 0, stalledTicks: 0 })
     turns.afterwards(() => this.watchers.has(sink) && sink.write(': baton\n\n'))
+    if (isFirst) {
+      this.keepOpenLater()
+      this.host.onFirst()
+    }
     this.serve()
+    this.tellHolder()
     return null
   }
 
@@ -146,7 +163,7 @@ export class Watchers {
         if (behind !== null || !this.watchers.has(sink)) continue
         if (sink.unreadBytes() >= API_LIMITS.unreadBytes) this.drop(watcher)
         else if (bytes > free) this.fallBehind(watcher, toldThrough)
-        else {
+        else if (event.event !== 'holder' || noteTold(watcher.holder, event.data)) {
           sink.write(text)
           free -= bytes
         }
@@ -158,22 +175,22 @@ export class Watchers {
     })
   }
 
-  /**
-   * Something more about a holder that was told already. It has no id, so that nobody resumes from it: a
-   * watcher that is behind, or for which there is no room, can do without.
-   */
-  remark(data: Json): void {
-    const text = `event: holder\ndata: ${JSON.stringify(data)}\n\n`
-    const bytes = bytesOf(text)
-    const live = [...this.watchers.values()].filter(({ behind }) => behind === null)
+  /** Each watcher that is not behind is told what is known of the holder, and was not told to it yet. */
+  tellHolder(): void {
     this.host.turns.afterwards(() => {
       let free = this.free()
-      for (const { sink } of live) {
-        if (bytes > free || !this.watchers.has(sink)) continue
-        sink.write(text)
-        free -= bytes
-      }
+      for (const watcher of this.watchers.values())
+        if (free > 0 && watcher.behind === null) free -= this.giveHolder(watcher)
     })
+  }
+
+  /** A watcher for which there is no room gets it later. Returns the bytes of it. */
+  private giveHolder(watcher: Watcher): number {
+    const next = nextHolderEvent(watcher.holder, this.host.knowledge, this.toldThrough)
+    if (next === null) return 0
+    watcher.holder = next.told
+    watcher.sink.write(next.text)
+    return bytesOf(next.text)
   }
 
   /** How much may still be given to all of them together. */
@@ -190,7 +207,10 @@ export class Watchers {
         for (const watcher of this.watchers.values()) this.keepOpen(watcher)
       })
       this.serve()
-      if (this.size > 0) this.keepOpenLater()
+      this.tellHolder()
+      if (this.size === 0) return
+      this.host.onTick()
+      this.keepOpenLater()
     })
   }
 
@@ -216,12 +236,12 @@ export class Watchers {
   private give(watcher: Watcher): number {
     const { events } = this.host
     const { behind } = watcher
-    const page = nextPage(events, behind!) ?? this.firstPage(behind?.type === 'stale')
+    const page = nextPage(events, behind!, watcher.holder) ?? this.firstPage(behind?.type === 'stale')
     if (page === null) return 0
     watcher.behind = this.hasAll(page.behind) ? null : page.behind
     watcher.isDrained = page.text === ''
     if (page.text !== '') watcher.sink.write(page.text)
-    return bytesOf(page.text)
+    return bytesOf(page.text) + (watcher.behind === null ? this.giveHolder(watcher) : 0)
   }
 
   /** Also where no events are kept from which it would follow. */
@@ -238,7 +258,7 @@ export class Watchers {
     const isOfUse = this.frozen !== null && events.reaches(this.frozen.sequence)
     if (!isOfUse && this.host.isExported()) return null
     const frozen = isOfUse ? this.frozen! : this.freezeNow()
-    return nextPage(events, { type: 'snapshot', frozen, next: 0, ...(isAnew && { isAnew }) })
+    return snapshotPage({ type: 'snapshot', frozen, next: 0, ...(isAnew && { isAnew }) })
   }
 
   /** The state of now. A watcher that reads an older one comes back for this. */
