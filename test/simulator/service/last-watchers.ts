@@ -4,6 +4,7 @@
  * the lock.
  */
 import { BatonError, NotFoundError, type WatchEvent } from '../../../client/index.ts'
+import { isMemberOf } from './losses.ts'
 import { MOVING } from './plan-moves.ts'
 import type { SimClient } from './sim-client.ts'
 
@@ -18,6 +19,8 @@ interface Held {
 }
 
 interface LastWatcher {
+  /** The participant that it watches. */
+  readonly at: number
   /** The fence of the last holder that it was told; `null`: nobody. */
   last: number | null
   isOver: boolean
@@ -37,8 +40,8 @@ export class LastWatchers {
     // heard no more of it than a hint: it is still watched, and hears nothing.
     const ids = plan.broken.length > 0 || lock === MOVING ? [] : sites.slice(1).map(site => site.index)
     this.#watchers = ids.map(at => {
-      const watcher: LastWatcher = { last: null, isOver: false }
-      void this.#watch(at, watcher)
+      const watcher: LastWatcher = { at, last: null, isOver: false }
+      void this.#watch(watcher)
       return watcher
     })
   }
@@ -57,12 +60,24 @@ export class LastWatchers {
   }
 
   async #until(isTold: (watcher: LastWatcher) => boolean): Promise<void> {
-    while (!this.#watchers.every(watcher => watcher.isOver || isTold(watcher)))
-      await this.#client.sleep(LOOK_EVERY_MS)
+    const isDone = (watcher: LastWatcher) => watcher.isOver || isTold(watcher) || !this.#isMember(watcher.at)
+    while (!this.#watchers.every(isDone)) await this.#client.sleep(LOOK_EVERY_MS)
+  }
+
+  /**
+   * One that was not taken back (yet) has nothing to tell. Nor has one that began with the defaults, and has
+   * not heard that the lock was configured without it.
+   */
+  #isMember(at: number): boolean {
+    const { objects, losses } = this.#client.world
+    const object = [...objects.values()].find(one => one.lock === this.#lock && one.participant === at)
+    const { participants = [] } = losses.configurationOf(this.#lock) ?? {}
+    return isMemberOf(object) && participants.some(({ id }) => id === at)
   }
 
   /** Where the lock is not, or guards nothing, there is nothing to watch. It may not be born yet. */
-  async #watch(at: number, watcher: LastWatcher): Promise<void> {
+  async #watch(watcher: LastWatcher): Promise<void> {
+    const { at } = watcher
     const { world, name } = this.#client
     const { signal } = this.#end
     const by = `${name}, watching last at ${at}`
