@@ -66,10 +66,12 @@ function drive(step: Step): void {
   const { soft } = state
   if (!hasReason(step)) return
   if (!isStandingKnown(step)) return askLedger(step)
-  if (soft.configures.length === 0 && register.mayBeginAlone(step)) register.beginAlone(step)
+  const isLook = isOnlyLook(step)
+  if (!isLook && soft.configures.length === 0 && register.mayBeginAlone(step)) register.beginAlone(step)
   answerAskers(step)
   if (state.birth.chosen !== null || !isChoiceAwaited(step)) return
   if (soft.proposal !== null || soft.isWaitingForFirst) return failIfUnreachable(step)
+  if (isLook && soft.attempts === 0) return lookAround(step)
   if (!isRegistrar(context, context.self)) return askRegistrars(step)
   if (soft.attempts === 0 && mayAskFirst(step)) askFirst(step)
   else register.propose(step)
@@ -81,6 +83,18 @@ function answerAskers(step: Step): void {
   if (value === null) return
   for (const asker of soft.askers) send(step, asker, { type: 'begun', value })
   soft.askers.clear()
+}
+
+/** The lock is born elsewhere, so whoever begins it anew, were it the first owner, begins another one. */
+function isOnlyLook({ state: { soft } }: Step): boolean {
+  return soft.wish === 'look' && soft.configures.length === 0 && soft.askers.size === 0 && !soft.finishing
+}
+
+/** Whoever knows what the lock is says so. If nobody does, a ballot finds out. */
+function lookAround(step: Step): void {
+  step.state.soft.isWaitingForFirst = true
+  setTimer(step, PROPOSE_TIMER, step.context.birth.silentMs)
+  tellRegistrars(step, { type: 'wake', isLook: true })
 }
 
 function mayAskFirst(step: Step): boolean {

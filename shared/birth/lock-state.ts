@@ -32,8 +32,11 @@ export interface RunningCore {
 export interface Soft {
   random: string
   incarnation: number
-  /** Somebody here waits for the lock to be born; `to-try`: only in order to try. */
-  wish: 'none' | 'use' | 'to-try'
+  /**
+   * Somebody here waits for the lock to be born; `to-try`: only in order to try. `look`: the others have said
+   * that it is born, and nothing is to begin here.
+   */
+  wish: 'none' | 'look' | 'use' | 'to-try'
   configures: Configure[]
   /** Participants that asked what the lock is before this one knew. */
   askers: Set<ParticipantId>

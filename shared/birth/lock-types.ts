@@ -107,9 +107,9 @@ export type LockInput =
   /**
    * Somebody uses the lock here, and wants it born if it is not: `ready`, `elsewhere` or `unavailable`
    * follows. `toTry` says that it is for a `try`, which may leave for the first owner before this participant
-   * knows what the lock is.
+   * knows what the lock is; `toLook` that the others say that it is born, and that nothing may begin here.
    */
-  | { readonly type: 'use'; readonly now: number; readonly toTry?: boolean }
+  | { readonly type: 'use'; readonly now: number; readonly toTry?: boolean; readonly toLook?: boolean }
   | {
       readonly type: 'configure'
       readonly now: number

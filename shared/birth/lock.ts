@@ -47,6 +47,14 @@ export const lock = { recover, step, view, guarded, birthView }
 
 const MAX_CONFIGURES = 64
 
+function noteWish({ state: { soft } }: Step, { toLook, toTry }: Extract<LockInput, { type: 'use' }>): void {
+  if (toLook && soft.wish !== 'none') return
+  // Whoever uses the lock need not wait for what the others say to one that looks.
+  if (soft.wish === 'look') soft.isWaitingForFirst = false
+  if (toLook) soft.wish = 'look'
+  else if (soft.wish !== 'use') soft.wish = toTry ? 'to-try' : 'use'
+}
+
 // ---------------------------------------------------------------- the state
 
 /** Computes the state from storage alone. */
@@ -125,7 +133,6 @@ function step(context: LockContext, state: LockState, input: LockInput): LockEff
 }
 
 function dispatch(step: Step, input: LockInput): void {
-  const { soft } = step.state
   switch (input.type) {
     case 'start':
       return onStart(step, input.random, input.incarnation)
@@ -138,8 +145,7 @@ function dispatch(step: Step, input: LockInput): void {
     case 'user':
       return giveUserEvent(step, input.event)
     case 'use':
-      if (soft.wish !== 'use') soft.wish = input.toTry ? 'to-try' : 'use'
-      return
+      return noteWish(step, input)
     case 'configure':
       return onConfigure(step, input)
     case 'ledger':

@@ -47,7 +47,7 @@ export interface AcceptedBallot {
 
 export type BirthMessage =
   /** Somebody uses the lock at the sender: what is it? */
-  | { readonly type: 'wake' }
+  | { readonly type: 'wake'; readonly isLook?: true }
   /** The sender has accepted this value in ballot 0 and acts under it. */
   | { readonly type: 'begun'; readonly value: LockValue }
   | { readonly type: 'prepare'; readonly ballot: number }

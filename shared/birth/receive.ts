@@ -96,7 +96,8 @@ function onBirthMessage(step: Step, from: ParticipantId, message: BirthMessage, 
     return send(step, from, { type: 'chosen', value: chosen })
   }
   if (message.type === 'wake') {
-    state.soft.askers.add(from)
+    // Nothing begins because somebody looks.
+    if (!message.isLook || state.birth.accepted?.ballot === 0) state.soft.askers.add(from)
     return
   }
   if (!isRegistrar(context, from)) return

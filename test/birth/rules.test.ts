@@ -49,6 +49,66 @@ describe('what is agreed', () => {
   })
 })
 
+describe('G2 nothing begins because somebody looks at a lock that is born', () => {
+  const bornWithout = (registrars: number, ...away: number[]) => {
+    const table = Table.founded({ registrars, first: registrars, defaults: () => wme(registrars) })
+    for (const id of away) table.stop(id)
+    table.configure(1, 'put', wme(registrars, 5_000))
+    table.deliver(among(...table.ids.filter(id => !away.includes(id))))
+    expect(table.birth(1).chosen).not.toBeNull()
+    table.letters = []
+    for (const id of away) table.start(id)
+    return table
+  }
+
+  it('not at the first owner either, if it was away then', () => {
+    const table = bornWithout(3, 3)
+    table.look(3)
+    expect(table.birth(3).accepted).toBeNull()
+    table.deliver()
+    expect(table.birth(3).chosen).toMatchObject({ configuration: { ttlMs: 5_000 } })
+    expect(table.events(3, 'ready')).toHaveLength(1)
+  })
+
+  it('nor is the first owner made to begin by another one that was away', () => {
+    const table = bornWithout(5, 4, 5)
+    table.look(4)
+    table.deliver(saying('wake'))
+    expect(table.birth(5).accepted).toBeNull()
+    table.deliver()
+    expect(table.events(4, 'ready')).toHaveLength(1)
+  })
+
+  it('a first owner that has begun says so', () => {
+    const table = Table.founded({ first: 1 })
+    table.acquire(1, 'a')
+    table.look(2)
+    table.deliver(among(1, 2))
+    expect(table.events(2, 'ready')).toHaveLength(1)
+    expect(modeOf(table.birth(1))).toBe('active')
+  })
+
+  it('if nobody says what it is, a ballot finds out', () => {
+    const table = bornWithout(3, 3)
+    table.look(3)
+    table.letters = []
+    table.fire(3, 'birth/propose')
+    table.deliver()
+    expect(table.birth(3).chosen).toMatchObject({ configuration: { ttlMs: 5_000 } })
+    expect(table.events(3, 'ready')).toHaveLength(1)
+  })
+
+  it('whoever uses the lock there meanwhile does not wait for what the others say', () => {
+    const table = Table.founded({ first: 1 })
+    table.look(2)
+    table.letters = []
+    table.acquire(2, 'a')
+    expect(table.letters.map(typeOf)).toContain('wake')
+    table.deliver()
+    expect(table.events(2, 'crit')).toHaveLength(1)
+  })
+})
+
 describe('round trips', () => {
   it('at the first owner none: it is let in within the step of its try', () => {
     const table = Table.founded()

@@ -205,6 +205,11 @@ export class Table {
     this.step(id, { type: 'use', now: this.now, toTry })
   }
 
+  /** Somebody looks at a lock that the others have said is born. */
+  look(id: number): void {
+    this.step(id, { type: 'use', now: this.now, toLook: true })
+  }
+
   configure(id: number, request: string, configuration: LockConfiguration): void {
     this.step(id, { type: 'configure', now: this.now, request, configuration })
   }

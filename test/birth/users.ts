@@ -62,8 +62,9 @@ export class Users {
     const { host } = user
     if (host.state === null) return this.later(user, RETRY_MS)
     const toTry = world.random.chance(0.7)
+    const toLook = !toTry && world.random.chance(0.3)
     this.later(user, PATIENCE_MS)
-    world.step(host, { type: 'use', now: world.now, toTry })
+    world.step(host, { type: 'use', now: world.now, toTry, toLook })
   }
 
   private later(user: User, afterMs: number): void {

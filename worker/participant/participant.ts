@@ -39,6 +39,7 @@ import { Withdrawals } from './core/withdrawals.ts'
 import { IndexTeller, KEPT_OF_INDEX } from './index/teller.ts'
 import { LedgerCalls } from './ledger/calls.ts'
 import { Looking } from './lock/existence.ts'
+import type { Intent } from './lock/intent.ts'
 import { type Address, type Birth, contextOf, KEPT_AT_END, Lock } from './lock/lock.ts'
 import { Whereabouts } from './lock/whereabouts.ts'
 import { type Caller, Callers } from './observe/callers.ts'
@@ -64,12 +65,6 @@ export interface Deployment {
   defaults(address: Address): LockConfiguration
   resourceNamed(name: string): Resource | undefined
 }
-
-/**
- * What a request is to a lock that is not born. It begins with a `try`, which may leave for the first owner
- * at once; or it uses the lock; or it only looks, and gives birth to nothing.
- */
-type Intent = 'try' | 'use' | 'look'
 
 const TRYING: ReadonlySet<ParticipantCall['type']> = new Set(['acquire', 'transact'])
 
@@ -510,7 +505,7 @@ export class Participant {
         const existence = await this.looking.find(address)
         if (existence !== 'exists') return existence === 'absent' ? noSuchLock : existenceUnknown
       }
-      const birth = await this.lock.ready(address, intent === 'try')
+      const birth = await this.lock.ready(address, intent)
       if (birth.type === 'elsewhere') return { type: 'elsewhere', configuration: birth.configuration }
       if (birth.type !== 'ready') return unavailable(birth)
     }

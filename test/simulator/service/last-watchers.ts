@@ -4,7 +4,7 @@
  * the lock.
  */
 import { BatonError, NotFoundError, type WatchEvent } from '../../../client/index.ts'
-import { birthOf, isMemberOf } from './losses.ts'
+import { isMemberOf } from './losses.ts'
 import { MOVING } from './plan-moves.ts'
 import type { SimClient } from './sim-client.ts'
 
@@ -66,14 +66,13 @@ export class LastWatchers {
 
   /**
    * One that was not taken back (yet) has nothing to tell. Nor has one that began with the defaults, and has
-   * not heard what the others have chosen: it hears of it when somebody uses the lock there.
+   * not heard that the lock was configured without it.
    */
   #isMember(at: number): boolean {
     const { objects, losses } = this.#client.world
     const object = [...objects.values()].find(one => one.lock === this.#lock && one.participant === at)
     const { participants = [] } = losses.configurationOf(this.#lock) ?? {}
-    const isChosen = object !== undefined && birthOf(object)?.chosen != null
-    return isChosen && isMemberOf(object) && participants.some(({ id }) => id === at)
+    return isMemberOf(object) && participants.some(({ id }) => id === at)
   }
 
   /** Where the lock is not, or guards nothing, there is nothing to watch. It may not be born yet. */

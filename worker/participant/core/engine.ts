@@ -18,6 +18,7 @@ import type {
 import { presentConfiguration } from '../../../shared/birth/moving.ts'
 import type { Emitted, GuardedState, UserInput, View } from '../../../shared/protocols/protocol.ts'
 import type { Resource } from '../../../shared/resource/resource.ts'
+import type { Intent } from '../lock/intent.ts'
 import type { Message } from '../peers/requests.ts'
 import type { Storage } from './storage.ts'
 import type { Timer, Timers } from './timers.ts'
@@ -88,8 +89,9 @@ export class Engine {
 
   // ---------------------------------------------------------------- inputs
 
-  use(toTry: boolean): void {
-    this.step({ type: 'use', now: this.host.now(), toTry })
+  use(intent: Intent): void {
+    const now = this.host.now()
+    this.step({ type: 'use', now, toTry: intent === 'try', toLook: intent === 'look' })
   }
 
   configure(request: string, configuration: LockConfiguration): void {

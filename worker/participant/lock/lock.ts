@@ -9,6 +9,7 @@ import type { Resource } from '../../../shared/resource/resource.ts'
 import type { Engine } from '../core/engine.ts'
 import type { Storage } from '../core/storage.ts'
 import type { Turns } from '../core/turns.ts'
+import type { Intent } from './intent.ts'
 
 /** Every request says which participant it is for. */
 export interface Address {
@@ -41,7 +42,7 @@ const IDENTITY = '.identity'
 export class Lock {
   private readonly host: LockHost
   private knownAddress: Address | undefined
-  private users: ((birth: Birth) => void)[] = []
+  private users: { readonly resolve: (birth: Birth) => void; readonly intent: Intent }[] = []
   private readonly configurers = new Map<string, Configurer>()
   private tellers: (() => void)[] = []
   private requests = 0
@@ -69,14 +70,14 @@ export class Lock {
   }
 
   /**
-   * Resolves once this participant takes part in its lock, or cannot. `toTry`: the caller only wants to try.
+   * Resolves once this participant takes part in its lock, or cannot. A caller that only looks begins nothing.
    */
-  ready(address: Address, toTry: boolean): Promise<Birth> {
+  ready(address: Address, intent: Intent): Promise<Birth> {
     return new Promise(resolve => {
       this.host.turns.run(() => {
         this.meet(address)
-        this.users.push(resolve)
-        this.host.engine.use(toTry)
+        this.users.push({ resolve, intent })
+        this.host.engine.use(intent)
       })
     })
   }
@@ -103,7 +104,7 @@ export class Lock {
       } else {
         const { users } = this
         this.users = []
-        for (const user of users) this.tell(user, event)
+        for (const { resolve } of users) this.tell(resolve, event)
         if (event.type !== 'unavailable') continue
         for (const { resolve } of this.configurers.values()) this.tell(resolve, event)
         this.configurers.clear()
@@ -124,7 +125,8 @@ export class Lock {
 
   /** Called in a turn: what the engine had in memory is gone. */
   repeat(): void {
-    if (this.users.length > 0) this.host.engine.use(false)
+    const isLook = this.users.every(({ intent }) => intent === 'look')
+    if (this.users.length > 0) this.host.engine.use(isLook ? 'look' : 'use')
     for (const [request, { configuration }] of [...this.configurers])
       this.host.engine.configure(request, configuration)
   }
