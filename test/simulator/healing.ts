@@ -125,7 +125,7 @@ export class Healing<State, Message> {
     const owing = () => {
       for (const question of world.unanswered) return `the change ${question} has no answer`
       for (const id of this.healed)
-        if (isChanging(id) && (sets.has(id) || !this.#isCutOff(id)))
+        if (isChanging(id) && (sets.has(id) || !this.#isCutOff(id, sets)))
           return `p${id} wants to change the members`
       return sets.isHandedOver ? null : `a majority of ${sets.members} has not entered epoch ${sets.config}`
     }
@@ -143,7 +143,7 @@ export class Healing<State, Message> {
       world.runUntil(world.now + LOOK_EVERY_MS)
     }
     const isWell = (id: ParticipantId) =>
-      sets.has(id) && (sets.keeps(id) || this.#isMember(id) || !this.#isCutOff(id))
+      sets.has(id) && (sets.keeps(id) || this.#isMember(id) || !this.#isCutOff(id, sets))
     for (const id of this.healed) if (!isWell(id)) world.life.switchOff(world.participant(id))
     const well = this.healed.filter(isWell)
     this.healed.splice(0, this.healed.length, ...well)
@@ -160,14 +160,15 @@ export class Healing<State, Message> {
   }
 
   /**
-   * All that it knows of are gone or broken. One that is no member any more cannot hear of it then. Nor can
+   * All that it knows of are gone or broken, or have lost their storage, too. One that is no member any more cannot hear of it then. Nor can
    * one that lost its storage hear who the members are by now, as long as none of them needs it: in the
    * service the default participants, which stay, tell it.
    */
-  #isCutOff(id: ParticipantId): boolean {
+  #isCutOff(id: ParticipantId, sets: MemberSets): boolean {
     const { context, state } = this.#world.participant(id)
     const known = this.#world.subject.protocol.view(context, state).members?.members ?? {}
-    return Object.keys(known).every(peer => Number(peer) === id || !this.healed.includes(Number(peer)))
+    const others = Object.keys(known).map(Number)
+    return others.every(peer => peer === id || !this.healed.includes(peer) || !sets.keeps(peer))
   }
 
   /**
