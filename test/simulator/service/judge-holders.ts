@@ -1,5 +1,6 @@
 /** Whoever is told who holds a lock is told by the name that this holder came with. */
 import type { HistoryEvent } from '../../../shared/history/events.ts'
+import { isBoundToConnection } from '../../../worker/participant/core/connections.ts'
 import { violate } from '../violation.ts'
 import { numberOf } from './histories.ts'
 import type { World } from './world.ts'
@@ -19,7 +20,9 @@ export function judgeHolders(world: World, lock: string): void {
       if (holder.fence !== event.fence) continue
       world.counts.holdersTold++
       const isThere = holder.participant === numberOf(event.participant)
-      const isTrue = isThere && holder.owner === event.owner
+      // The name of one that is alone with its connection goes with the instance: it leaves itself, too.
+      const isForgotten = holder.owner === undefined && isBoundToConnection(event.user.split('/').at(-1)!)
+      const isTrue = isThere && (holder.owner === event.owner || isForgotten)
       if (isTrue) continue
       const [said, is] = [JSON.stringify(holder), JSON.stringify(event)]
       violate('holders', `${lock}: ${by} was told that the holder is ${said}, and it is ${is}`)
