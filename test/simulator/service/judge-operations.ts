@@ -56,8 +56,8 @@ function judgeOperation(
 }
 
 /**
- * Whether a majority has it in its log, on disk, or had it before it lost its storage. Somebody must still
- * have it: with that the lock comes up again, if it ever does.
+ * Whether a majority has it in its log, on disk, or had it before it lost its storage, or its ledger and with
+ * it what it had stored. Somebody must still have it: with that the lock comes up again, if it ever does.
  */
 function isHeldByMajority(world: World, { lock, opId }: OperationCall): boolean {
   const participants = world.losses.configurationOf(lock)?.participants ?? []
@@ -66,8 +66,8 @@ function isHeldByMajority(world: World, { lock, opId }: OperationCall): boolean 
   const holders = [...world.objects.values()].filter(
     object => object.lock === lock && [...object.disk.durableRecords()].some(isEntry),
   )
-  const lost = [...world.losses.lostOf(lock).values()].filter(cause => cause === 'storage')
-  return holders.length > 0 && holders.length + lost.length >= majority(participants.length)
+  const { size: lost } = world.losses.lostOf(lock)
+  return holders.length > 0 && holders.length + lost >= majority(participants.length)
 }
 
 function judgeApplied(lock: string, call: OperationCall, inState: number | null, truth: Truth): void {
