@@ -17,6 +17,7 @@ it.each([
   [80000129, 'the same opId at the same place of two locks of one name'],
   [80000457, 'an operation that only the last participant of a lock that is down still holds'],
   [80000113, 'a copy of two participants, made while one of them had lost its storage'],
+  [93007833, 'an operation of a lock that has moved, and that nobody can use any more'],
   [93002599, 'an operation that only one of two has, because the other one lost its ledger'],
   [90012671, 'an operation that its client asked for again in a later lock, at the same place'],
   [90011086, 'a ledger that was lost while another one alone still knew of a lock'],

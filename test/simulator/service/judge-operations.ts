@@ -60,14 +60,14 @@ function judgeOperation(
  * it what it had stored. Somebody must still have it: with that the lock comes up again, if it ever does.
  */
 function isHeldByMajority(world: World, { lock, opId }: OperationCall): boolean {
-  const participants = world.losses.configurationOf(lock)?.participants ?? []
+  const members = world.losses.membersOf(lock)
   const isEntry = ([key, text]: [string, string]) =>
     key.startsWith('log/') && (JSON.parse(text) as { readonly opId?: string }).opId === opId
   const holders = [...world.objects.values()].filter(
     object => object.lock === lock && [...object.disk.durableRecords()].some(isEntry),
   )
   const { size: lost } = world.losses.lostOf(lock)
-  return holders.length > 0 && holders.length + lost >= majority(participants.length)
+  return holders.length > 0 && holders.length + lost >= majority(members.length)
 }
 
 function judgeApplied(lock: string, call: OperationCall, inState: number | null, truth: Truth): void {

@@ -119,13 +119,7 @@ export class Losses {
 
   /** With a majority of its present members, a lock is gone. */
   #loseOfMoving(lost: ReadonlyMap<number, Cause>): void {
-    const ofLock = [...this.#world.objects.values()].filter(({ lock }) => lock === MOVING).map(birthOf)
-    const latest = ofLock.reduce<PresentMembers | null>((found, birth) => {
-      const members = birth?.members ?? null
-      return members !== null && members.configuration > (found?.configuration ?? 0) ? members : found
-    }, null)
-    const born = this.configurationOf(MOVING)?.participants.map(({ id }) => id) ?? []
-    const members = latest === null ? born : Object.keys(latest.members).map(Number)
+    const members = this.membersOf(MOVING)
     const left = members.filter(id => !lost.has(id)).length
     if (left < majority(members.length)) this.#owed.set(MOVING, 'nothing')
   }
@@ -213,6 +207,17 @@ export class Losses {
   #isElsewhere(object: SimObject): boolean {
     const { chosen } = birthOf(object) ?? { chosen: null }
     return chosen !== null && !chosen.configuration.participants.some(({ id }) => id === object.participant)
+  }
+
+  /** The participants that the lock has at present, as far as any of them knows. */
+  membersOf(name: string): readonly number[] {
+    const ofLock = [...this.#world.objects.values()].filter(({ lock }) => lock === name).map(birthOf)
+    const latest = ofLock.reduce<PresentMembers | null>((found, birth) => {
+      const members = birth?.members ?? null
+      return members !== null && members.configuration > (found?.configuration ?? 0) ? members : found
+    }, null)
+    if (latest !== null) return Object.keys(latest.members).map(Number)
+    return this.configurationOf(name)?.participants.map(({ id }) => id) ?? []
   }
 
   /** As its participants have stored it; `null` before there is one. */
