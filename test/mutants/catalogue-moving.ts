@@ -41,6 +41,15 @@ export const movingMutants: Mutant[] = [
     replace: 'return Math.max(startEpoch, set)',
   },
   {
+    id: 'moving-defaults-not-asked',
+    trap: 'moving',
+    subject: 'service',
+    title: 'a router whose known participants are all gone asks nobody else',
+    file: 'worker/router/routing.ts',
+    find: '(failure === null ? this.services.configurations.defaultsOf(lock).find(isNew) : undefined)',
+    replace: 'undefined',
+  },
+  {
     id: 'moving-numbers-of-another-lock',
     trap: 'moving',
     title: 'a router that knew a lock of before never finds the next one of its name',

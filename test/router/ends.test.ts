@@ -118,6 +118,16 @@ describe('a lock that another router has deleted', () => {
     expect(participants.order('acquire')).toEqual([1])
   })
 
+  it('is found though all that were known of the one before are gone', async () => {
+    const { participants, send } = await knowing()
+    for (const id of others)
+      participants.on(id, () => {
+        throw new Error('Network connection lost.')
+      })
+    const { status, body } = await send('POST', `${PATH}/acquire`, {})
+    expect([status, body.grant.participant]).toEqual([200, 1])
+  })
+
   it('does not come back with an answer that was on its way meanwhile', async () => {
     const { participants, send } = await knowing()
     await send('POST', `${PATH}/acquire`, {})

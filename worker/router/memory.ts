@@ -60,6 +60,11 @@ export class KnownConfigurations {
     return this.known.get(lock) ?? this.defaults(lock)
   }
 
+  /** Where every lock of this name begins. */
+  defaultsOf(lock: string): readonly ParticipantPlace[] {
+    return this.defaults(lock).participants
+  }
+
   forget(lock: string): void {
     this.known.delete(lock)
     this.former.delete(lock)

@@ -133,8 +133,13 @@ export class Routing {
     let reroutes = 0
     let failure: ProblemAnswer | null = null
     let isInDoubt = false
+    const isNew = (candidate: ParticipantPlace) => !asked.has(addressOf(candidate))
     for (let leftMs = limitMs; ; leftMs = end - now()) {
-      const place = this.placesFor(lock, from).find(candidate => !asked.has(addressOf(candidate)))
+      // If nobody is there of those that are known, the lock may be another one by now: the default
+      // participants hear of that.
+      const place =
+        this.placesFor(lock, from).find(isNew) ??
+        (failure === null ? this.services.configurations.defaultsOf(lock).find(isNew) : undefined)
       if (place === undefined || leftMs <= 0 || reroutes > MAX_REROUTES || plan.isOver?.()) break
       asked.add(addressOf(place))
       const { result, leavesDoubt } = await this.ask(plan, place, leftMs)
