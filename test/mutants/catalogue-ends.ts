@@ -80,6 +80,7 @@ export const endMutants: Mutant[] = [
   },
   {
     id: 'end-commands-numbered-anew',
+    subject: 'birth',
     trap: 'G12',
     title: 'a command has the number of one that a core asked for that was given up',
     file: 'shared/protocols/wme-consensus/step.ts',
@@ -88,6 +89,7 @@ export const endMutants: Mutant[] = [
   },
   {
     id: 'end-ricart-agrawala-from-zero',
+    subject: 'birth',
     trap: 'fence',
     title: 'the fences of a lock by Ricart and Agrawala begin at 0 again',
     file: 'shared/protocols/ricart-agrawala/records.ts',

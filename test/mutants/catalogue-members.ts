@@ -79,8 +79,8 @@ export const memberMutants: Mutant[] = [
     trap: 'M4',
     title: 'a newcomer is named before it has been brought up to date',
     file: WME.changeRequests,
-    find: 'if (position === undefined) return sendCatchUp(step, from, NOWHERE)',
-    replace: 'if (position === undefined) sendCatchUp(step, from, NOWHERE)',
+    find: 'noteNewcomer(step, from, address, incarnation, position !== undefined)',
+    replace: 'noteNewcomer(step, from, address, incarnation, true)',
   },
   {
     id: 'm4-not-there',

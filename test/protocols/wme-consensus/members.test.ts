@@ -351,6 +351,23 @@ describe.each(FORMS)('members of wme-consensus, %s', form => {
     expect(eventsOf(cluster, 1, 'crit')).toHaveLength(1)
   })
 
+  it('P7 nor by a coordinator that has found the change in its log, and whom no operator has asked', () => {
+    const cluster = create(5, 1)
+    cluster.lose(ofType('ack'))
+    cluster.change(1, 'A', [1, 2, 3, 4, 6])
+    cluster.run(200)
+    const { length } = cluster.state(2).durable.log
+    expect(cluster.state(2).durable.log.at(-1)!.command.kind).toBe('members')
+    cluster.crash(1)
+    cluster.user(2, { type: 'try', user: 'ann', ttlMs: 30_000 })
+    cluster.run(CHANGE_MS)
+    for (const id of [2, 3, 4, 5]) expect(cluster.state(id).durable.log).toHaveLength(length)
+    cluster.lose(() => false)
+    cluster.run(CHANGE_MS)
+    expect(eventsOf(cluster, 2, 'crit')).toHaveLength(1)
+    expect(cluster.members(2)).toEqual([1, 2, 3, 4, 6])
+  })
+
   it('P7 what was accepted behind it, in an older ballot, is dropped', () => {
     const cluster = create(5, 1)
     const { acceptor, machine } = cluster.state(2).durable
