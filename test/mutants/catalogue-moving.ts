@@ -12,9 +12,16 @@ export const movingMutants: Mutant[] = [
     trap: 'moving',
     title: 'a participant whose place nobody knows is looked for in this process, and made there',
     file: 'worker/participant/lock/whereabouts.ts',
-    find: 'return heard === undefined ? null : placeAt(peer, heard, registrars)',
-    replace:
-      'return heard === undefined ? { id: peer, location: null, url: null } : placeAt(peer, heard, registrars)',
+    find: 'return untold?.includes(peer) ? { id: peer, location: null, url: null } : null',
+    replace: 'return { id: peer, location: null, url: null }',
+  },
+  {
+    id: 'moving-places-of-another-lock',
+    trap: 'moving',
+    title: 'a newcomer is looked for where one of its number was in the lock that was deleted',
+    file: 'worker/participant/lock/whereabouts.ts',
+    find: 'this.expected.get(peer) ?? this.heard.get(peer) ?? former?.[peer]',
+    replace: 'former?.[peer] ?? this.expected.get(peer) ?? this.heard.get(peer)',
   },
   {
     id: 'moving-members-outlive-the-lock',
@@ -46,8 +53,8 @@ export const movingMutants: Mutant[] = [
     subject: 'service',
     title: 'a router whose known participants are all gone asks nobody else',
     file: 'worker/router/routing.ts',
-    find: '(failure === null ? this.services.configurations.defaultsOf(lock).find(isNew) : undefined)',
-    replace: 'undefined',
+    find: 'this.placesFor(lock, from).find(isNew) ?? this.services.configurations.defaultsOf(lock).find(isNew)',
+    replace: 'this.placesFor(lock, from).find(isNew)',
   },
   {
     id: 'moving-numbers-of-another-lock',

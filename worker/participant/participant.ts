@@ -542,6 +542,7 @@ export class Participant {
         onClear: isEnded => {
           this.exports.endAll()
           this.watchLeases.endAll()
+          if (isEnded) this.whereabouts.forget()
           this.watchers.failAll(isEnded ? 'the lock was deleted' : undefined)
         },
         stayOf: user => this.owners.of(user),

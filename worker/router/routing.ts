@@ -135,11 +135,10 @@ export class Routing {
     let isInDoubt = false
     const isNew = (candidate: ParticipantPlace) => !asked.has(addressOf(candidate))
     for (let leftMs = limitMs; ; leftMs = end - now()) {
-      // If nobody is there of those that are known, the lock may be another one by now: the default
+      // If nobody of those that are known can help, the lock may be another one by now: the default
       // participants hear of that.
       const place =
-        this.placesFor(lock, from).find(isNew) ??
-        (failure === null ? this.services.configurations.defaultsOf(lock).find(isNew) : undefined)
+        this.placesFor(lock, from).find(isNew) ?? this.services.configurations.defaultsOf(lock).find(isNew)
       if (place === undefined || leftMs <= 0 || reroutes > MAX_REROUTES || plan.isOver?.()) break
       asked.add(addressOf(place))
       const { result, leavesDoubt } = await this.ask(plan, place, leftMs)

@@ -116,6 +116,7 @@ it.each([82000404, 82000523])(
 
 it.each([
   [90005378, 'a machine whose number another one has (ricart-agrawala) falls silent'],
+  [94000198, 'newcomers of a lock that was made again are not those of the one before'],
   [93008907, 'a lock whose only participant is gone after it was deleted is found by routers that knew it'],
   [90009352, 'a lock that was made again and then moved (wme-consensus) is found by routers that knew it'],
 ])('seed %i: %s', async seed => {

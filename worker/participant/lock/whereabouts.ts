@@ -22,35 +22,49 @@ const MOST = 64
 export class Whereabouts {
   private readonly host: WhereaboutsHost
   private readonly heard = new Map<number, string>()
+  /** The newcomers that an operator wants. Others of the same number were in an earlier lock of this name. */
+  private readonly expected = new Map<number, string>()
 
   constructor(host: WhereaboutsHost) {
     this.host = host
   }
 
   expect(members: Members): void {
-    for (const [id, address] of Object.entries(members)) if (address !== '') this.note(Number(id), address)
+    for (const [id, address] of Object.entries(members))
+      if (address !== '') keep(this.expected, Number(id), address)
   }
 
   /** A participant that came later says with each request where it is. */
   note(id: number, address: string): void {
-    if (readAddress(address) === null) return
-    this.heard.delete(id)
-    this.heard.set(id, address)
-    if (this.heard.size > MOST) this.heard.delete(this.heard.keys().next().value!)
+    keep(this.heard, id, address)
+  }
+
+  /** The lock was deleted: the next one of its name counts its participants anew. */
+  forget(): void {
+    this.expected.clear()
+    this.heard.clear()
   }
 
   /** `null`: nobody has said. To guess would make a participant that nobody knows. */
   placeOf(peer: number): ParticipantPlace | null {
     const { members, former, untold } = this.host.birth()
     const registrars = this.host.registrars()
-    const address = members?.members[peer] || former?.[peer] || undefined
-    if (address !== undefined) return placeAt(peer, address, registrars)
+    const agreed = members?.members[peer]
+    if (agreed) return placeAt(peer, agreed, registrars)
     const isPeer = ({ id }: ParticipantPlace) => id === peer
     const listed = this.host.configuration()?.participants.find(isPeer) ?? registrars.find(isPeer)
     if (listed !== undefined) return listed
+    // Those that have gone come last: in the lock that was deleted, others may have had these numbers.
+    const address = this.expected.get(peer) ?? this.heard.get(peer) ?? former?.[peer]
+    if (address) return placeAt(peer, address, registrars)
     // It was a participant of the lock that was deleted: its number says it all.
-    if (untold?.includes(peer)) return { id: peer, location: null, url: null }
-    const heard = this.heard.get(peer)
-    return heard === undefined ? null : placeAt(peer, heard, registrars)
+    return untold?.includes(peer) ? { id: peer, location: null, url: null } : null
   }
+}
+
+function keep(addresses: Map<number, string>, id: number, address: string): void {
+  if (readAddress(address) === null) return
+  addresses.delete(id)
+  addresses.set(id, address)
+  if (addresses.size > MOST) addresses.delete(addresses.keys().next().value!)
 }
