@@ -157,7 +157,14 @@ export class Healing {
       }
     }
     const done = look()
-    await this.#until(done, LISTED_MS, 'listing', () => `${missing} are not listed`)
+    const limitMs = LISTED_MS + this.#latestAlarmMs()
+    await this.#until(done, limitMs, 'listing', () => `${missing} are not listed`)
+  }
+
+  /** What was put off while a clock was ahead comes only when the clock is there again. */
+  #latestAlarmMs(): number {
+    const waits = [...this.#world.objects.values()].map(({ disk, site }) => (disk.alarmAt ?? 0) - site.now)
+    return Math.max(0, ...waits)
   }
 
   #uselessness(lock: string, why: string): string {
