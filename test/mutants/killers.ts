@@ -92,6 +92,7 @@ const JUDGES: { readonly [subject in Subject]: Judges } = {
       'test/participant',
       'test/members',
       'test/service/superseded.test.ts',
+      'test/service/contract-delete.test.ts',
       'test/simulator/service/births.test.ts',
       'test/simulator/service/clocks.test.ts',
       'test/simulator/service/regressions.test.ts',
@@ -103,7 +104,14 @@ const JUDGES: { readonly [subject in Subject]: Judges } = {
     service: true,
   },
   service: {
-    suites: ['test/router', 'test/client', 'test/members', 'test/simulator/service/regressions.test.ts'],
+    suites: [
+      'test/router',
+      'test/client',
+      'test/members',
+      'test/participant/lock-index.test.ts',
+      'test/service/contract-list-locks.test.ts',
+      'test/simulator/service/regressions.test.ts',
+    ],
     protocols: '',
     participants: [],
     explorer: [],
