@@ -203,7 +203,8 @@ export class Lock<Resource extends ResourceTypes = KeyValue> {
 
   /**
    * What is applied, who holds the lock, and that nobody does any more, as it happens. Goes on by itself
-   * after a disconnect; each operation is told once, and a holder only if that is news. Ends when the signal is aborted or the loop is left.
+   * after a disconnect; each operation is told once, and a holder only if that is news. Ends when the signal
+   * is aborted or the loop is left.
    *
    * @example
    * for await (const event of lock.watch({ since: 0, signal })) {

@@ -14,9 +14,9 @@ export interface WatchEvents {
   }
   /**
    * Who holds the lock now, or that nobody does. Its fences only rise in one stream. What happens where the
-   * token is may not be in the log, or not yet: then the event comes all the same, and its sequence is that of
-   * the last event before it in the log. So it is always safe to resume from. If holders follow one another
-   * very quickly, another participant may tell only the last of them.
+   * token is may not be in the log, or not yet: then the event comes all the same, and its sequence is that
+   * of the last event before it in the log. So it is always safe to resume from. If holders follow one
+   * another very quickly, another participant may tell only the last of them.
    *
    * A watcher that begins now is told who holds the lock, if somebody does. One that resumes is told what the
    * log has, and then who holds the lock, or that nobody does.

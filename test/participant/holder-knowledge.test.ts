@@ -1,4 +1,4 @@
-/** What is known of the holder only grows, in whatever order it is heard; a watcher is told the difference. */
+/** What is known of the holder only grows, in any order it is heard; a watcher is told the difference. */
 import { describe, expect, it } from 'vitest'
 import type { HolderStatus } from '../../worker/participant/calls.ts'
 import {

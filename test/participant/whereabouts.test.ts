@@ -1,4 +1,4 @@
-/** Where the participants of a lock are, also those that are to come, and those of a lock that was deleted. */
+/** Where the participants of a lock are, those that are to come, and those of a lock that was deleted. */
 import { expect, it } from 'vitest'
 import type { ParticipantPlace } from '../../shared/api/configuration.ts'
 import { blankBirth } from '../../shared/birth/lock-state.ts'

@@ -160,9 +160,9 @@ export class Healing<State, Message> {
   }
 
   /**
-   * All that it knows of are gone or broken, or have lost their storage, too. One that is no member any more cannot hear of it then. Nor can
-   * one that lost its storage hear who the members are by now, as long as none of them needs it: in the
-   * service the default participants, which stay, tell it.
+   * All that it knows of are gone or broken, or have lost their storage, too. One that is no member any more
+   * cannot hear of it then. Nor can one that lost its storage hear who the members are by now, as long as
+   * none of them needs it: in the service the default participants, which stay, tell it.
    */
   #isCutOff(id: ParticipantId, sets: MemberSets): boolean {
     const { context, state } = this.#world.participant(id)

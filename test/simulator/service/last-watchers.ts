@@ -36,8 +36,8 @@ export class LastWatchers {
     this.#client = client
     this.#lock = lock
     const { plan, sites } = client.world
-    // With one that is gone, or cut off, the others may have to wait for it. And one that was removed may have
-    // heard no more of it than a hint: it is still watched, and hears nothing.
+    // With one that is gone, or cut off, the others may have to wait for it. And one that was removed may
+    // have heard no more of it than a hint: it is still watched, and hears nothing.
     const ids = plan.broken.length > 0 || lock === MOVING ? [] : sites.slice(1).map(site => site.index)
     this.#watchers = ids.map(at => {
       const watcher: LastWatcher = { at, last: null, isOver: false }

@@ -70,7 +70,8 @@ export class Lock {
   }
 
   /**
-   * Resolves once this participant takes part in its lock, or cannot. A caller that only looks begins nothing.
+   * Resolves once this participant takes part in its lock, or cannot. A caller that only looks begins
+   * nothing.
    */
   ready(address: Address, intent: Intent): Promise<Birth> {
     return new Promise(resolve => {

@@ -1,9 +1,9 @@
 /**
  * A participant that is watched finds out who holds the lock, and tells its watchers: what it sees by itself
  * after each step, what the log says, and what the participant that has the token says. It asks that one when
- * the first watcher comes, when the token has gone elsewhere, and when the log names a holder of whom it knows
- * nothing else; and then it is told of each change there for a while (watch-leases.ts). It asks again now and
- * then, because such news may get lost: soon while somebody is inside, seldom while nobody is.
+ * the first watcher comes, when the token has gone elsewhere, and when the log names a holder of whom it
+ * knows nothing else; and then it is told of each change there for a while (watch-leases.ts). It asks again
+ * now and then, because such news may get lost: soon while somebody is inside, seldom while nobody is.
  *
  * One question is under way at a time. While nobody watches nothing is asked, and there is no timer.
  */
