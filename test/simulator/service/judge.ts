@@ -72,10 +72,10 @@ function judgeLock(world: World, lock: string): void {
 
 /**
  * What a participant had in memory only, because a majority had it, goes with the lock that is deleted; and
- * so does the record that it was applied.
+ * so does the record that it was applied. The answer to its client may come later.
  */
-function isTakenAlong({ journal }: World, { lock, endedAt }: OperationCall): boolean {
-  return journal.deletes.some(seen => seen.lock === lock && seen.endedAt >= endedAt!)
+function isTakenAlong({ journal }: World, { lock, begunAt }: OperationCall): boolean {
+  return journal.deletes.some(seen => seen.lock === lock && seen.endedAt >= begunAt)
 }
 
 /** `null` for a lock that guards no state. */
