@@ -38,17 +38,17 @@ describe('the client gets the same', () => {
   ])('%s', async (_, response) => {
     const { send, participants } = createHarness()
     participants.onAll(call => response(call.type === 'release' ? done(204, null) : done(200, STATE)))
-    const read = await send('GET', '/v1/locks/orders/state/a')
+    const read = await send('GET', '/v1/locks/jobs/state/a')
     expect([read.status, read.headers.get('content-type')]).toEqual([200, 'application/json'])
     expect([read.headers.get('etag'), read.headers.get('cache-control')]).toEqual(['W/"7"', 'no-cache'])
     expect(await read.json()).toEqual(STATE)
-    const released = await send('DELETE', `/v1/locks/orders/grants/${GRANT_ID}`)
+    const released = await send('DELETE', `/v1/locks/jobs/grants/${GRANT_ID}`)
     expect([released.status, await released.text(), released.headers.get('content-type')]).toEqual([
       204,
       '',
       null,
     ])
-    const unchanged = await send('GET', '/v1/locks/orders/state/a', undefined, {
+    const unchanged = await send('GET', '/v1/locks/jobs/state/a', undefined, {
       headers: { 'if-none-match': 'W/"7"' },
     })
     expect([unchanged.status, await unchanged.text()]).toEqual([304, ''])
@@ -63,7 +63,7 @@ it('an answer that breaks off is no answer', async () => {
     })
     return new Response(body, { headers: { 'content-type': AS_IT_IS } })
   })
-  const response = await send('POST', `/v1/locks/orders/grants/${GRANT_ID}/ops`, {
+  const response = await send('POST', `/v1/locks/jobs/grants/${GRANT_ID}/ops`, {
     opId: 'one',
     ops: [{ get: 'a' }],
   })

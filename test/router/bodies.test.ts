@@ -4,7 +4,7 @@ import { expect, it } from 'vitest'
 import { readLimited } from '../../worker/limited-body.ts'
 import { createHarness, problemOf } from './fake.ts'
 
-const TRANSACT = 'http://baton.test/v1/locks/orders/transact'
+const TRANSACT = 'http://baton.test/v1/locks/jobs/transact'
 const headers = { 'content-type': 'application/json' }
 
 it('one that breaks off is refused, and is no defect', async () => {
@@ -26,11 +26,11 @@ it('one that breaks off is refused, and is no defect', async () => {
 it.each(['GET', 'HEAD'])('a %s has none', async method => {
   const { send, participants } = createHarness()
   const options = { headers: { 'content-length': '5' } }
-  expect((await send(method, '/v1/locks/orders', undefined, options)).status).toBe(400)
-  expect((await send(method, '/v1/locks/orders/state/a', undefined, options)).status).toBe(400)
+  expect((await send(method, '/v1/locks/jobs', undefined, options)).status).toBe(400)
+  expect((await send(method, '/v1/locks/jobs/state/a', undefined, options)).status).toBe(400)
   expect(participants.asked).toEqual([])
   const empty = { headers: { 'content-length': '0' } }
-  expect((await send(method, '/v1/locks/orders', undefined, empty)).status).toBe(200)
+  expect((await send(method, '/v1/locks/jobs', undefined, empty)).status).toBe(200)
 })
 
 it('a body is never longer than it may be, whatever its length says', async () => {

@@ -23,12 +23,12 @@ const OPERATION = { opId: 'o-1', ops: [{ put: 'a', value: 1 }] }
 
 /** Row by row: route, method, path, body, status, and the call that the participant hears. */
 const ROWS: readonly [RouteId, string, string, unknown, number, object | null][] = [
-  ['configure', 'PUT', '/v1/locks/orders', { ttlMs: 5_000 }, 201, { type: 'configure' }],
-  ['status', 'GET', '/v1/locks/orders', undefined, 200, { type: 'status' }],
+  ['configure', 'PUT', '/v1/locks/jobs', { ttlMs: 5_000 }, 201, { type: 'configure' }],
+  ['status', 'GET', '/v1/locks/jobs', undefined, 200, { type: 'status' }],
   [
     'acquire',
     'POST',
-    '/v1/locks/orders/acquire',
+    '/v1/locks/jobs/acquire',
     {},
     200,
     { type: 'acquire', waitMs: 10_000, ttlMs: null, ticket: false, confirm: false },
@@ -36,7 +36,7 @@ const ROWS: readonly [RouteId, string, string, unknown, number, object | null][]
   [
     'acquire',
     'POST',
-    '/v1/locks/orders/acquire',
+    '/v1/locks/jobs/acquire',
     { waitMs: 0, ttlMs: 1_000, ticket: true, mode: 'exclusive', confirm: true, at: 1 },
     200,
     { type: 'acquire', waitMs: 0, ttlMs: 1_000, ticket: true, confirm: true },
@@ -44,7 +44,7 @@ const ROWS: readonly [RouteId, string, string, unknown, number, object | null][]
   [
     'ticket',
     'GET',
-    `/v1/locks/orders/tickets/${TICKET_ID}`,
+    `/v1/locks/jobs/tickets/${TICKET_ID}`,
     undefined,
     200,
     { type: 'ticket', user: USER, waitMs: 0 },
@@ -52,7 +52,7 @@ const ROWS: readonly [RouteId, string, string, unknown, number, object | null][]
   [
     'ticket',
     'GET',
-    `/v1/locks/orders/tickets/${TICKET_ID}?waitMs=25000`,
+    `/v1/locks/jobs/tickets/${TICKET_ID}?waitMs=25000`,
     undefined,
     200,
     { type: 'ticket', user: USER, waitMs: 25_000 },
@@ -60,7 +60,7 @@ const ROWS: readonly [RouteId, string, string, unknown, number, object | null][]
   [
     'withdraw',
     'DELETE',
-    `/v1/locks/orders/tickets/${TICKET_ID}`,
+    `/v1/locks/jobs/tickets/${TICKET_ID}`,
     undefined,
     204,
     { type: 'withdraw', user: USER },
@@ -68,7 +68,7 @@ const ROWS: readonly [RouteId, string, string, unknown, number, object | null][]
   [
     'withdrawWaiter',
     'DELETE',
-    `/v1/locks/orders/waiters/${USER}`,
+    `/v1/locks/jobs/waiters/${USER}`,
     undefined,
     204,
     { type: 'withdraw', user: userOfWaiter(USER), ofWaiter: true },
@@ -76,7 +76,7 @@ const ROWS: readonly [RouteId, string, string, unknown, number, object | null][]
   [
     'ops',
     'POST',
-    `/v1/locks/orders/grants/${GRANT_ID}/ops`,
+    `/v1/locks/jobs/grants/${GRANT_ID}/ops`,
     OPERATION,
     200,
     { type: 'ops', user: USER, fence: 1025, ...OPERATION },
@@ -84,7 +84,7 @@ const ROWS: readonly [RouteId, string, string, unknown, number, object | null][]
   [
     'keepalive',
     'POST',
-    `/v1/locks/orders/grants/${GRANT_ID}/keepalive`,
+    `/v1/locks/jobs/grants/${GRANT_ID}/keepalive`,
     { ttlMs: 600_000 },
     200,
     { type: 'keepalive', user: USER, fence: 1025, ttlMs: 600_000 },
@@ -92,7 +92,7 @@ const ROWS: readonly [RouteId, string, string, unknown, number, object | null][]
   [
     'release',
     'DELETE',
-    `/v1/locks/orders/grants/${GRANT_ID}`,
+    `/v1/locks/jobs/grants/${GRANT_ID}`,
     undefined,
     204,
     { type: 'release', user: USER, fence: 1025 },
@@ -100,7 +100,7 @@ const ROWS: readonly [RouteId, string, string, unknown, number, object | null][]
   [
     'transact',
     'POST',
-    '/v1/locks/orders/transact',
+    '/v1/locks/jobs/transact',
     OPERATION,
     200,
     { type: 'transact', waitMs: 10_000, ...OPERATION },
@@ -108,7 +108,7 @@ const ROWS: readonly [RouteId, string, string, unknown, number, object | null][]
   [
     'get',
     'GET',
-    '/v1/locks/orders/state/a',
+    '/v1/locks/jobs/state/a',
     undefined,
     200,
     { type: 'get', key: 'a', consistency: 'linearizable' },
@@ -116,7 +116,7 @@ const ROWS: readonly [RouteId, string, string, unknown, number, object | null][]
   [
     'get',
     'GET',
-    '/v1/locks/orders/state/a?consistency=local&at=1',
+    '/v1/locks/jobs/state/a?consistency=local&at=1',
     undefined,
     200,
     { type: 'get', key: 'a', consistency: 'local' },
@@ -124,7 +124,7 @@ const ROWS: readonly [RouteId, string, string, unknown, number, object | null][]
   [
     'list',
     'GET',
-    '/v1/locks/orders/state?prefix=p&limit=5&cursor=cHE',
+    '/v1/locks/jobs/state?prefix=p&limit=5&cursor=cHE',
     undefined,
     200,
     { type: 'list', prefix: 'p', limit: 5, after: 'pq', consistency: 'linearizable' },
@@ -132,14 +132,14 @@ const ROWS: readonly [RouteId, string, string, unknown, number, object | null][]
   [
     'history',
     'GET',
-    '/v1/locks/orders/history',
+    '/v1/locks/jobs/history',
     undefined,
     200,
     { type: 'history', limit: 1_000, cursor: null },
   ],
-  ['history', 'GET', '/v1/locks/orders/history?limit=5', undefined, 200, { type: 'history', limit: 5 }],
-  ['eject', 'POST', '/v1/locks/orders/eject', undefined, 200, { type: 'eject', fence: null }],
-  ['eject', 'POST', '/v1/locks/orders/eject', { fence: 7 }, 200, { type: 'eject', fence: 7 }],
+  ['history', 'GET', '/v1/locks/jobs/history?limit=5', undefined, 200, { type: 'history', limit: 5 }],
+  ['eject', 'POST', '/v1/locks/jobs/eject', undefined, 200, { type: 'eject', fence: null }],
+  ['eject', 'POST', '/v1/locks/jobs/eject', { fence: 7 }, 200, { type: 'eject', fence: 7 }],
   ['health', 'GET', '/healthz', undefined, 200, null],
 ]
 
@@ -168,19 +168,19 @@ it('the rows are all routes but those with a test of their own', () => {
 describe('every request to a participant', () => {
   it('says which lock and which participant is meant', async () => {
     const { send, participants } = createHarness()
-    await send('POST', '/v1/locks/orders/acquire', { at: 3 })
+    await send('POST', '/v1/locks/jobs/acquire', { at: 3 })
     const [{ lock, participant, headers }] = participants.asked as [(typeof participants.asked)[number]]
-    expect([lock, participant]).toEqual(['orders', 3])
-    expect(headers.get('x-baton-lock')).toBe('orders')
+    expect([lock, participant]).toEqual(['jobs', 3])
+    expect(headers.get('x-baton-lock')).toBe('jobs')
     expect(headers.get('x-baton-participant')).toBe('3')
   })
 
   it('of a new user has a name that is new', async () => {
     const { send, participants } = createHarness()
     for (const call of ['acquire', 'acquire', 'transact'])
-      await send('POST', `/v1/locks/orders/${call}`, OPERATION)
-    await send('POST', '/v1/locks/orders/acquire')
-    await send('POST', '/v1/locks/orders/transact', OPERATION)
+      await send('POST', `/v1/locks/jobs/${call}`, OPERATION)
+    await send('POST', '/v1/locks/jobs/acquire')
+    await send('POST', '/v1/locks/jobs/transact', OPERATION)
     const users = participants.asked.map(({ call }) => (call as { user: string }).user)
     expect(new Set(users).size).toBe(users.length)
     expect(users.length).toBeGreaterThan(1)
@@ -194,7 +194,7 @@ describe('what a participant refuses', () => {
   it.each(asTheyAre)('is passed on as it is: %s', async code => {
     const { send, participants } = createHarness()
     participants.onAll(() => refuse(code, { outcome: 'unknown' }))
-    const response = await send('POST', `/v1/locks/orders/grants/${GRANT_ID}/ops`, OPERATION)
+    const response = await send('POST', `/v1/locks/jobs/grants/${GRANT_ID}/ops`, OPERATION)
     expect(response.status).toBe(PROBLEMS[code].status)
     expect(response.headers.get('content-type')).toBe('application/problem+json')
     const body = await problemOf(response)
@@ -215,7 +215,7 @@ describe('what a participant refuses', () => {
     const { send, participants } = createHarness()
     const holder = { participant: 2, fence: 1030, expiresAt: EXPIRES_AT }
     participants.on(1, () => refuse('locked', { more: { holder, code: 'mine', status: 1 } }))
-    const response = await send('POST', '/v1/locks/orders/acquire', { waitMs: 0 })
+    const response = await send('POST', '/v1/locks/jobs/acquire', { waitMs: 0 })
     expect(response.status).toBe(409)
     expect(await problemOf(response)).toMatchObject({ code: 'locked', status: 409, retryable: true, holder })
   })
@@ -228,7 +228,7 @@ describe('what a participant refuses', () => {
   ] as const)('%s (%i) after %s s has Retry-After: %s', async (code, status, retryAfterSeconds, header) => {
     const { send, participants } = createHarness()
     participants.onAll(() => refuse(code, { retryAfterSeconds }))
-    const response = await send('POST', '/v1/locks/orders/acquire')
+    const response = await send('POST', '/v1/locks/jobs/acquire')
     expect(response.status).toBe(status)
     expect(response.headers.get('retry-after')).toBe(header)
   })
@@ -237,7 +237,7 @@ describe('what a participant refuses', () => {
     const { send, participants } = createHarness()
     const ticket = { id: TICKET_ID, position: 1, expiresAt: EXPIRES_AT }
     participants.on(1, () => done(202, { ticket }))
-    const response = await send('POST', '/v1/locks/orders/acquire', { ticket: true, waitMs: 0 })
+    const response = await send('POST', '/v1/locks/jobs/acquire', { ticket: true, waitMs: 0 })
     expect(response.status).toBe(202)
     expect(await response.json()).toEqual({ ticket })
   })
@@ -252,7 +252,7 @@ describe('other participants', () => {
     { participants: [{ id: 1 }, { location: 'oc' }, {}] },
   ])('are asked for as they are: %j', async change => {
     const { send, participants } = createHarness()
-    const response = await send('POST', '/v1/locks/orders/participants', change)
+    const response = await send('POST', '/v1/locks/jobs/participants', change)
     expect(response.status).toBe(200)
     expect(participants.asked.map(({ call }) => call)).toEqual([{ type: 'members', change }])
     const { participants: places } = (await response.json()) as { participants: unknown }
@@ -263,8 +263,8 @@ describe('other participants', () => {
     const harness = createHarness()
     const configuration = DEFAULTS as unknown as Json
     harness.participants.onAll(() => done(202, { configuration }))
-    const response = await harness.send('POST', '/v1/locks/orders/participants', { add: {} })
-    expect([response.status, response.headers.get('location')]).toEqual([202, '/v1/locks/orders'])
+    const response = await harness.send('POST', '/v1/locks/jobs/participants', { add: {} })
+    expect([response.status, response.headers.get('location')]).toEqual([202, '/v1/locks/jobs'])
   })
 })
 
@@ -285,31 +285,31 @@ describe('reading a key', () => {
     'x'.repeat(512),
   ])('takes the key %j percent-encoded', async key => {
     const { send, participants } = createHarness()
-    const response = await send('GET', `/v1/locks/orders/state/${encodeURIComponent(key)}`)
+    const response = await send('GET', `/v1/locks/jobs/state/${encodeURIComponent(key)}`)
     expect(response.status).toBe(200)
     expect(participants.asked[0]?.call).toMatchObject({ type: 'get', key })
   })
 
   it('takes a slash also as it is', async () => {
     const { send, participants } = createHarness()
-    await send('GET', '/v1/locks/orders/state/users/7/name')
+    await send('GET', '/v1/locks/jobs/state/users/7/name')
     expect(participants.asked[0]?.call).toMatchObject({ key: 'users/7/name' })
   })
 
   it('answers with the revision as ETag, and 304 to whoever has it', async () => {
     const { send } = createHarness()
-    const first = await send('GET', '/v1/locks/orders/state/a')
+    const first = await send('GET', '/v1/locks/jobs/state/a')
     const etag = first.headers.get('etag')!
     expect(etag).toBe('W/"2"')
     for (const known of [etag, '"2"', `"1", ${etag}`, '*']) {
-      const again = await send('GET', '/v1/locks/orders/state/a', undefined, {
+      const again = await send('GET', '/v1/locks/jobs/state/a', undefined, {
         headers: { 'if-none-match': known },
       })
       expect(again.status).toBe(304)
       expect(await again.text()).toBe('')
       expect(again.headers.get('etag')).toBe(etag)
     }
-    const other = await send('GET', '/v1/locks/orders/state/a', undefined, {
+    const other = await send('GET', '/v1/locks/jobs/state/a', undefined, {
       headers: { 'if-none-match': '"1"' },
     })
     expect(other.status).toBe(200)
@@ -318,7 +318,7 @@ describe('reading a key', () => {
   it('that does not exist: 404 no_such_key', async () => {
     const { send, participants } = createHarness()
     participants.onAll(() => refuse('no_such_key'))
-    const response = await send('GET', '/v1/locks/orders/state/a')
+    const response = await send('GET', '/v1/locks/jobs/state/a')
     expect(response.status).toBe(404)
     expect((await problemOf(response)).code).toBe('no_such_key')
   })
@@ -332,8 +332,8 @@ describe('listing', () => {
       const cursor = call.after === null ? 'é/1' : null
       return done(200, { entries: [{ key: 'é/1', value: 1, revision: 2 }], cursor, sequence: 7 })
     })
-    const first = (await (await send('GET', '/v1/locks/orders/state')).json()) as { cursor: string }
-    const second = await send('GET', `/v1/locks/orders/state?cursor=${first.cursor}`)
+    const first = (await (await send('GET', '/v1/locks/jobs/state')).json()) as { cursor: string }
+    const second = await send('GET', `/v1/locks/jobs/state?cursor=${first.cursor}`)
     expect(participants.asked.map(({ call }) => (call as { after: string | null }).after)).toEqual([
       null,
       'é/1',

@@ -14,9 +14,9 @@ const bearer = (key: string) => ({ headers: { authorization: `Bearer ${key}` } }
 /** What each waiting call with this key says about its client. */
 async function clientsWith(key: string): Promise<unknown[]> {
   const { send, participants } = createHarness({ keys })
-  await send('POST', '/v1/locks/orders/acquire', {}, bearer(key))
-  await send('POST', '/v1/locks/orders/transact', { opId: 'o', ops: [{ get: 'a' }] }, bearer(key))
-  await send('GET', `/v1/locks/orders/tickets/${TICKET_ID}`, undefined, bearer(key))
+  await send('POST', '/v1/locks/jobs/acquire', {}, bearer(key))
+  await send('POST', '/v1/locks/jobs/transact', { opId: 'o', ops: [{ get: 'a' }] }, bearer(key))
+  await send('GET', `/v1/locks/jobs/tickets/${TICKET_ID}`, undefined, bearer(key))
   return participants.asked.map(({ call }) => (call as { client?: string }).client)
 }
 
@@ -33,13 +33,13 @@ it('also of a session', async () => {
   const { send, participants } = createHarness({ keys, upgrade: () => new Response() })
   participants.onAll(() => upgraded('socket'))
   const headers = { upgrade: 'websocket', ...bearer('one').headers }
-  await send('GET', '/v1/locks/orders/session', undefined, { headers })
+  await send('GET', '/v1/locks/jobs/session', undefined, { headers })
   const [one] = await clientsWith('one')
   expect(participants.opened[0]!.url.searchParams.get('client')).toBe(one)
 })
 
 it('where everybody may come in there are no clients', async () => {
   const { send, participants } = createHarness()
-  await send('POST', '/v1/locks/orders/acquire', {})
+  await send('POST', '/v1/locks/jobs/acquire', {})
   expect(participants.asked[0]!.call).not.toHaveProperty('client')
 })

@@ -4,7 +4,7 @@ import type { Json } from '../../shared/json.ts'
 import type { ParticipantCall } from '../../worker/participant/calls.ts'
 import { createHarness, DEFAULTS, done, place, problemOf, refuse, statusOf, usualAnswer } from './fake.ts'
 
-const PATH = '/v1/locks/orders'
+const PATH = '/v1/locks/jobs'
 
 type Delete = Extract<ParticipantCall, { type: 'delete' }>
 

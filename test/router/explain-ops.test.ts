@@ -8,7 +8,7 @@ import { createHarness, problemOf } from './fake.ts'
 
 async function errorsOf(...ops: Json[]) {
   const { send } = createHarness()
-  const response = await send('POST', '/v1/locks/orders/transact', { opId: 'o', ops })
+  const response = await send('POST', '/v1/locks/jobs/transact', { opId: 'o', ops })
   expect(response.status).toBe(400)
   const { code, detail, errors } = await problemOf(response)
   expect(code).toBe('bad_request')
@@ -56,7 +56,7 @@ describe('a malformed op', () => {
 it('what else is wrong is said as well, and right ops are not spoken of', async () => {
   const { send } = createHarness()
   const ops = [{ get: 'a' }, { gte: 'a' }]
-  const response = await send('POST', '/v1/locks/orders/transact', { opId: 'o', ops, waitms: 1 })
+  const response = await send('POST', '/v1/locks/jobs/transact', { opId: 'o', ops, waitms: 1 })
   expect((await problemOf(response)).errors.map(({ path }) => path)).toEqual(['ops.1', 'waitms'])
 })
 

@@ -102,10 +102,10 @@ describe.each(AT_HOME)('%s %s', (method, path, body) => {
 
 describe('at', () => {
   it.each([
-    ['POST', '/v1/locks/orders/acquire', { at: 3 }],
-    ['POST', '/v1/locks/orders/transact', { ...OPERATION, at: 3 }],
-    ['GET', '/v1/locks/orders/state/a?at=3', undefined],
-    ['GET', '/v1/locks/orders/state?at=3', undefined],
+    ['POST', '/v1/locks/jobs/acquire', { at: 3 }],
+    ['POST', '/v1/locks/jobs/transact', { ...OPERATION, at: 3 }],
+    ['GET', '/v1/locks/jobs/state/a?at=3', undefined],
+    ['GET', '/v1/locks/jobs/state?at=3', undefined],
   ])('decides who serves %s %s, also if that one is gone', async (method, path, body) => {
     const { send, participants } = createHarness()
     expect((await send(method, path, body, { cf: NEAR_1 })).status).toBe(200)
@@ -117,11 +117,11 @@ describe('at', () => {
   })
 
   it.each([
-    ['POST', '/v1/locks/orders/acquire', { at: 9 }],
-    ['POST', '/v1/locks/orders/transact', { ...OPERATION, at: 9 }],
-    ['GET', '/v1/locks/orders/state/a?at=9', undefined],
-    ['GET', '/v1/locks/orders/state?at=9', undefined],
-    ['GET', '/v1/locks/orders/watch?at=9', undefined],
+    ['POST', '/v1/locks/jobs/acquire', { at: 9 }],
+    ['POST', '/v1/locks/jobs/transact', { ...OPERATION, at: 9 }],
+    ['GET', '/v1/locks/jobs/state/a?at=9', undefined],
+    ['GET', '/v1/locks/jobs/state?at=9', undefined],
+    ['GET', '/v1/locks/jobs/watch?at=9', undefined],
   ])('that the lock does not have: 400 for %s %s', async (method, path, body) => {
     const { send } = createHarness()
     const response = await send(method, path, body)
@@ -133,8 +133,8 @@ describe('at', () => {
     const { send, participants } = createHarness()
     const configuration = { ...DEFAULTS, participants: [1, 2, 3, 4, 5].map(id => place(id, null)) }
     participants.on(1, crash).on(2, () => done(200, statusOf({ configuration })))
-    expect((await send('POST', '/v1/locks/orders/acquire', { at: 5 })).status).toBe(200)
-    expect((await send('POST', '/v1/locks/orders/acquire', { at: 4 })).status).toBe(200)
+    expect((await send('POST', '/v1/locks/jobs/acquire', { at: 5 })).status).toBe(200)
+    expect((await send('POST', '/v1/locks/jobs/acquire', { at: 4 })).status).toBe(200)
     expect(participants.order('acquire')).toEqual([5, 4])
     expect(participants.order('status').at(-1)).toBe(2)
   })
@@ -144,7 +144,7 @@ describe('after a silence', () => {
   it('an acquire is withdrawn where it was not heard of', async () => {
     const { send, participants, background } = createHarness()
     participants.on(1, call => (call.type === 'withdraw' ? usualAnswer(call, 1) : never()))
-    const response = await send('POST', '/v1/locks/orders/acquire', {}, { cf: NEAR_1 })
+    const response = await send('POST', '/v1/locks/jobs/acquire', {}, { cf: NEAR_1 })
     expect(await response.json()).toMatchObject({ grant: { participant: 2 } })
     await Promise.all(background)
     const [first, , withdrawal] = participants.asked.filter(({ participant }) => participant === 1)
@@ -160,21 +160,21 @@ describe('after a silence', () => {
   ] as const)('nobody can say that a transact was not applied, so %s says unknown', async (code, more) => {
     const { send, participants } = createHarness()
     participants.onAll(() => refuse(code, more)).on(1, crash)
-    const response = await send('POST', '/v1/locks/orders/transact', OPERATION)
+    const response = await send('POST', '/v1/locks/jobs/transact', OPERATION)
     expect(await problemOf(response)).toMatchObject({ code, outcome: 'unknown' })
   })
 
   it('but a transact that was heard of by all keeps its outcome', async () => {
     const { send, participants } = createHarness()
     participants.onAll(() => refuse('no_quorum', { outcome: 'not-applied' }))
-    const response = await send('POST', '/v1/locks/orders/transact', OPERATION)
+    const response = await send('POST', '/v1/locks/jobs/transact', OPERATION)
     expect(await problemOf(response)).toMatchObject({ code: 'no_quorum', outcome: 'not-applied' })
   })
 
   it('a transact goes on under the same opId', async () => {
     const { send, participants } = createHarness()
     participants.on(1, crash).on(2, () => refuse('no_quorum', { outcome: 'unknown' }))
-    expect((await send('POST', '/v1/locks/orders/transact', OPERATION)).status).toBe(200)
+    expect((await send('POST', '/v1/locks/jobs/transact', OPERATION)).status).toBe(200)
     const opIds = participants.asked.map(({ call }) => call.type === 'transact' && call.opId)
     expect(opIds.filter(Boolean)).toEqual(['o-1', 'o-1', 'o-1'])
   })
@@ -184,7 +184,7 @@ describe('after a silence', () => {
     const { send, participants } = createHarness({ now: () => now })
     const read = async () => {
       participants.asked.length = 0
-      expect((await send('GET', '/v1/locks/orders/state/a', undefined, { cf: NEAR_1 })).status).toBe(200)
+      expect((await send('GET', '/v1/locks/jobs/state/a', undefined, { cf: NEAR_1 })).status).toBe(200)
       return participants.order()
     }
     participants.on(1, crash)
@@ -201,7 +201,7 @@ describe('after a silence', () => {
     const { send, participants } = createHarness({ now: () => now })
     const read = async () => {
       participants.asked.length = 0
-      await send('GET', '/v1/locks/orders/state/a', undefined, { cf: NEAR_1 })
+      await send('GET', '/v1/locks/jobs/state/a', undefined, { cf: NEAR_1 })
       return participants.order()
     }
     participants.on(1, crash)
@@ -214,14 +214,14 @@ describe('after a silence', () => {
   it('of everybody, everybody is asked again', async () => {
     const { send, participants } = createHarness()
     participants.onAll(crash)
-    expect((await send('GET', '/v1/locks/orders/state/a')).status).toBe(503)
+    expect((await send('GET', '/v1/locks/jobs/state/a')).status).toBe(503)
     participants.onAll(call => usualAnswer(call, 1))
-    expect((await send('GET', '/v1/locks/orders/state/a')).status).toBe(200)
+    expect((await send('GET', '/v1/locks/jobs/state/a')).status).toBe(200)
   })
 })
 
 it('a grant id is of use only with the whole user', async () => {
   const { send, participants } = createHarness()
-  await send('DELETE', `/v1/locks/orders/grants/1-1025-${USER}`)
+  await send('DELETE', `/v1/locks/jobs/grants/1-1025-${USER}`)
   expect(participants.asked[0]?.call).toEqual({ type: 'release', user: USER, fence: 1025 })
 })

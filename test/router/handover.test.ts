@@ -4,7 +4,7 @@ import { userOfWaiter } from '../../shared/api/ids.ts'
 import type { ParticipantCall } from '../../worker/participant/calls.ts'
 import { createHarness, DEFAULTS, done, type Harness, place, problemOf, refuse, usualAnswer } from './fake.ts'
 
-const ACQUIRE = '/v1/locks/orders/acquire'
+const ACQUIRE = '/v1/locks/jobs/acquire'
 const WAITER = 'w'.repeat(22)
 
 /** All participants grant after waiting. */
@@ -89,7 +89,7 @@ describe('a waiter that the client has named', () => {
     const { send } = createHarness()
     expect(await problemOf(await send('POST', ACQUIRE, { waiter }))).toMatchObject({ code: 'bad_request' })
     if (waiter === '') return
-    const response = await send('DELETE', `/v1/locks/orders/waiters/${encodeURIComponent(waiter)}`)
+    const response = await send('DELETE', `/v1/locks/jobs/waiters/${encodeURIComponent(waiter)}`)
     expect(response.status).toBe(400)
   })
 
@@ -97,7 +97,7 @@ describe('a waiter that the client has named', () => {
     const { send, participants } = createHarness()
     const configuration = { ...DEFAULTS, number: 2, participants: [...DEFAULTS.participants, place(4, 'oc')] }
     participants.onAll(() => done(200, { configuration } as never))
-    const response = await send('DELETE', `/v1/locks/orders/waiters/${WAITER}`)
+    const response = await send('DELETE', `/v1/locks/jobs/waiters/${WAITER}`)
     expect(response.status).toBe(204)
     expect(participants.order('withdraw').sort()).toEqual([1, 2, 3, 4])
   })
@@ -108,7 +108,7 @@ describe('a waiter that the client has named', () => {
       throw new Error('unreachable')
     })
     participants.on(3, () => refuse('no_quorum'))
-    const response = await send('DELETE', `/v1/locks/orders/waiters/${WAITER}`)
+    const response = await send('DELETE', `/v1/locks/jobs/waiters/${WAITER}`)
     expect(response.headers.get('retry-after')).toBe('1')
     const problem = await problemOf(response)
     expect(problem).toMatchObject({ code: 'no_quorum', retryable: true })

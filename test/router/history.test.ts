@@ -7,7 +7,7 @@ import type { Json } from '../../shared/json.ts'
 import type { ParticipantCall } from '../../worker/participant/calls.ts'
 import { createHarness, done, problemOf, usualAnswer } from './fake.ts'
 
-const PATH = '/v1/locks/orders/history'
+const PATH = '/v1/locks/jobs/history'
 const crash = () => {
   throw new Error('Network connection lost.')
 }
@@ -31,7 +31,7 @@ function recording(...events: number[]) {
     return (await (await harness.send('GET', `${PATH}?limit=${limit}${query}`)).json()) as HistoryAnswer
   }
   const fetch = (request: Request) => harness.app.fetch(request, {})
-  return { ...harness, page, lock: createBaton({ fetch }).lock('orders') }
+  return { ...harness, page, lock: createBaton({ fetch }).lock('jobs') }
 }
 
 const shape = ({ participants }: HistoryAnswer) =>
@@ -108,7 +108,7 @@ describe('the client', () => {
   it('reads all pages', async () => {
     const { lock } = recording(2_500, 1_000, 0)
     const { participants, ...about } = await lock.history()
-    expect(about).toEqual({ lock: 'orders', protocol: 'wme-2', resource: 'key-value' })
+    expect(about).toEqual({ lock: 'jobs', protocol: 'wme-2', resource: 'key-value' })
     expect(participants.map(({ id, events }) => [id, events.length])).toEqual([
       [1, 2_500],
       [2, 1_000],

@@ -13,7 +13,7 @@ describe('BATON_KEYS', () => {
   it('is a list of keys', () => {
     const entries = [
       entry(),
-      entry({ name: 'two', locks: ['orders', 'stock-*'], verbs: ['acquire', 'read'] }),
+      entry({ name: 'two', locks: ['jobs', 'stock-*'], verbs: ['acquire', 'read'] }),
     ]
     expect(parseKeys(JSON.stringify(entries))).toEqual({ type: 'keys', entries })
   })
@@ -82,13 +82,13 @@ describe('a key', () => {
   })
 
   it.each<[string[], string, boolean]>([
-    [['*'], 'orders', true],
-    [['orders'], 'orders', true],
-    [['orders'], 'orders-2', false],
-    [['orders'], 'order', false],
-    [['orders*'], 'orders', true],
-    [['orders*'], 'orders-2', true],
-    [['orders*'], 'order', false],
+    [['*'], 'jobs', true],
+    [['jobs'], 'jobs', true],
+    [['jobs'], 'jobs-2', false],
+    [['jobs'], 'order', false],
+    [['jobs*'], 'jobs', true],
+    [['jobs*'], 'jobs-2', true],
+    [['jobs*'], 'order', false],
     [['a', 'b'], 'b', true],
   ])('for the locks %j, asked about %s: %s', (locks, lock, isAllowed) => {
     expect(allows([entry({ locks })], 'read', lock)).toBe(isAllowed)

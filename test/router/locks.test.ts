@@ -42,10 +42,10 @@ describe('PUT', () => {
       participants: [{ location: 'weur' }, {}, { location: null }],
       ttlMs: 5_000,
     }
-    const created = await send('PUT', '/v1/locks/orders', wish)
+    const created = await send('PUT', '/v1/locks/jobs', wish)
     expect(created.status).toBe(201)
     const expected = {
-      lock: 'orders',
+      lock: 'jobs',
       protocol: 'wme-1',
       participants: [
         { id: 1, location: 'weur' },
@@ -57,10 +57,10 @@ describe('PUT', () => {
       localHandoffs: 1,
     }
     expect(await created.json()).toEqual(expected)
-    const same = await send('PUT', '/v1/locks/orders', wish)
+    const same = await send('PUT', '/v1/locks/jobs', wish)
     expect(same.status).toBe(200)
     expect(await same.json()).toEqual(expected)
-    const different = await send('PUT', '/v1/locks/orders', { ...wish, protocol: 'wme-2', ttlMs: 6_000 })
+    const different = await send('PUT', '/v1/locks/jobs', { ...wish, protocol: 'wme-2', ttlMs: 6_000 })
     expect(different.status).toBe(409)
     const problem = await problemOf(different)
     expect(problem).toMatchObject({ code: 'conflict', retryable: false, configuration: expected })
@@ -78,15 +78,15 @@ describe('PUT', () => {
   ])('%j is not what a lock with the defaults has', async wish => {
     const { send, participants } = createHarness()
     withMemory(participants, DEFAULTS)
-    expect((await send('PUT', '/v1/locks/orders', wish)).status).toBe(409)
-    expect((await send('PUT', '/v1/locks/orders', {})).status).toBe(200)
-    expect((await send('PUT', '/v1/locks/orders')).status).toBe(200)
+    expect((await send('PUT', '/v1/locks/jobs', wish)).status).toBe(409)
+    expect((await send('PUT', '/v1/locks/jobs', {})).status).toBe(200)
+    expect((await send('PUT', '/v1/locks/jobs')).status).toBe(200)
   })
 
   it('who had the token first makes no difference', async () => {
     const { send, participants } = createHarness()
     withMemory(participants, { ...DEFAULTS, firstOwner: 3, number: 4 })
-    expect((await send('PUT', '/v1/locks/orders', {})).status).toBe(200)
+    expect((await send('PUT', '/v1/locks/jobs', {})).status).toBe(200)
   })
 
   it('the token begins at the participant that is asked, or else at the nearest', async () => {
@@ -107,12 +107,12 @@ describe('PUT', () => {
 
   it('is asked of the default places, and what is learned is used afterwards', async () => {
     const { send, participants } = createHarness()
-    await send('PUT', '/v1/locks/orders', {
+    await send('PUT', '/v1/locks/jobs', {
       participants: Array.from({ length: 5 }, () => ({ location: 'oc' })),
     })
     expect(participants.order()).toEqual([1])
     participants.onAll(crash)
-    const status = (await (await send('GET', '/v1/locks/orders')).json()) as StatusAnswer
+    const status = (await (await send('GET', '/v1/locks/jobs')).json()) as StatusAnswer
     expect(status.participants.map(({ id }) => id)).toEqual([1, 2, 3, 4, 5])
   })
 
@@ -122,7 +122,7 @@ describe('PUT', () => {
       participants: [place(1, null, 'http://one'), place(2, null, 'http://two')],
     }
     const { send, participants } = createHarness({ defaults })
-    await send('PUT', '/v1/locks/orders', { participants: [{ location: 'weur' }, {}] })
+    await send('PUT', '/v1/locks/jobs', { participants: [{ location: 'weur' }, {}] })
     const { call } = participants.asked[0]!
     if (call.type !== 'configure') throw new Error(call.type)
     expect(call.configuration.participants.map(({ url }) => url)).toEqual(['http://one', 'http://two'])
@@ -134,13 +134,13 @@ describe('PUT', () => {
       participants: [place(1, null, 'http://one'), place(2, null, 'http://two')],
     }
     const { send, participants } = createHarness({ defaults })
-    const response = await send('PUT', '/v1/locks/orders', { participants: [{}, {}, {}] })
+    const response = await send('PUT', '/v1/locks/jobs', { participants: [{}, {}, {}] })
     expect(response.status).toBe(400)
     expect((await problemOf(response)).errors).toMatchObject([
       { in: 'body', path: 'participants', message: expect.stringContaining('at most 2') },
     ])
     expect(participants.asked).toEqual([])
-    expect((await send('PUT', '/v1/locks/orders', { participants: [{}] })).status).toBe(201)
+    expect((await send('PUT', '/v1/locks/jobs', { participants: [{}] })).status).toBe(201)
   })
 
   it('a participant that has no part in the lock knows its configuration', async () => {
@@ -149,7 +149,7 @@ describe('PUT', () => {
       type: 'elsewhere',
       configuration: { ...DEFAULTS, participants: [place(5, 'oc')] },
     }))
-    expect((await send('PUT', '/v1/locks/orders', {})).status).toBe(409)
+    expect((await send('PUT', '/v1/locks/jobs', {})).status).toBe(409)
     participants.onAll(() => ({ type: 'elsewhere', configuration: DEFAULTS }))
     expect((await send('PUT', '/v1/locks/other', {})).status).toBe(200)
   })
@@ -159,7 +159,7 @@ describe('GET', () => {
   async function statusWith(prepare: (participants: FakeParticipants) => void): Promise<StatusAnswer> {
     const { send, participants } = createHarness()
     prepare(participants)
-    const response = await send('GET', '/v1/locks/orders')
+    const response = await send('GET', '/v1/locks/jobs')
     expect(response.status).toBe(200)
     return (await response.json()) as StatusAnswer
   }
@@ -174,7 +174,7 @@ describe('GET', () => {
       participants.on(2, () => done(200, statusOf({ phase: 'cs-idle', owner: 2, holder, now })))
     })
     expect(status).toEqual({
-      lock: 'orders',
+      lock: 'jobs',
       protocol: 'wme-2',
       generation: 1,
       participants: [
@@ -236,9 +236,9 @@ describe('GET', () => {
     'reports participants that are all %s, if the router has heard of the lock',
     async (_, behaviour) => {
       const { send, participants } = createHarness()
-      expect((await send('GET', '/v1/locks/orders')).status).toBe(200)
+      expect((await send('GET', '/v1/locks/jobs')).status).toBe(200)
       participants.onAll(behaviour)
-      const all = (await (await send('GET', '/v1/locks/orders')).json()) as StatusAnswer
+      const all = (await (await send('GET', '/v1/locks/jobs')).json()) as StatusAnswer
       expect(all.participants.map(({ reachable }) => reachable)).toEqual([false, false, false])
       expect(all.holder).toBeNull()
       // Of this one it knows nothing, not even that there is such a lock.
@@ -303,10 +303,10 @@ describe('history', () => {
   it('is that of each participant, and says whose is missing', async () => {
     const { send, participants } = createHarness()
     participants.on(2, crash)
-    const response = await send('GET', '/v1/locks/orders/history')
+    const response = await send('GET', '/v1/locks/jobs/history')
     expect(response.status).toBe(200)
     const history = (await response.json()) as HistoryAnswer
-    expect(history).toMatchObject({ lock: 'orders', protocol: 'wme-2', resource: 'key-value' })
+    expect(history).toMatchObject({ lock: 'jobs', protocol: 'wme-2', resource: 'key-value' })
     expect(history.participants.map(({ id, reachable, events }) => [id, reachable, events.length])).toEqual([
       [1, true, 1],
       [2, false, 0],
@@ -324,7 +324,7 @@ describe('a resource of one’s own', () => {
     const { send, participants } = createHarness({ defaults })
     expect((await send('POST', '/v1/locks/counter-1/transact', operation)).status).toBe(200)
     expect(participants.asked[0]?.call).toMatchObject(operation)
-    expect((await send('POST', '/v1/locks/orders/transact', operation)).status).toBe(400)
+    expect((await send('POST', '/v1/locks/jobs/transact', operation)).status).toBe(400)
   })
 
   it('has a schema, if it wants one, and limits in any case', async () => {

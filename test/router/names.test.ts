@@ -7,7 +7,7 @@ import { allows, parseKeys } from '../../worker/router/keys.ts'
 import { createHarness } from './fake.ts'
 
 describe('the name of a lock', () => {
-  it.each(['orders:123', 'a', 'a:', 'a::b', 'tenant:7:orders.open_x-y', `a${':'.repeat(63)}`])('%s', name => {
+  it.each(['jobs:123', 'a', 'a:', 'a::b', 'tenant:7:jobs.open_x-y', `a${':'.repeat(63)}`])('%s', name => {
     expect(lockName.safeParse(name).success).toBe(true)
   })
 
@@ -16,13 +16,13 @@ describe('the name of a lock', () => {
     expect(() => createBaton({ url: 'http://localhost' }).lock(name)).toThrow()
   })
 
-  it.each(['/v1/locks/orders:123', '/v1/locks/orders%3A123', '/v1/locks/orders%3a123'])(
+  it.each(['/v1/locks/jobs:123', '/v1/locks/jobs%3A123', '/v1/locks/jobs%3a123'])(
     'is the same in %s',
     async path => {
       const { send, participants } = createHarness()
       expect((await send('GET', path)).status).toBe(200)
       expect((await send('GET', `${path}/state/a:b`)).status).toBe(200)
-      expect(new Set(participants.asked.map(({ lock }) => lock))).toEqual(new Set(['orders:123']))
+      expect(new Set(participants.asked.map(({ lock }) => lock))).toEqual(new Set(['jobs:123']))
     },
   )
 
@@ -34,25 +34,25 @@ describe('the name of a lock', () => {
       paths.push(pathname)
       return Promise.resolve(send(request.method, pathname))
     }
-    await createBaton({ fetch }).lock('orders:123').get('k')
-    expect(paths).toEqual(['/v1/locks/orders%3A123/state/k'])
-    expect(participants.asked[0]?.lock).toBe('orders:123')
+    await createBaton({ fetch }).lock('jobs:123').get('k')
+    expect(paths).toEqual(['/v1/locks/jobs%3A123/state/k'])
+    expect(participants.asked[0]?.lock).toBe('jobs:123')
   })
 
   it('gives each participant an object of its own, whatever it is made of', () => {
-    const names = ['orders', 'orders:1', 'orders:1:1', 'orders:11', 'orders.1']
+    const names = ['jobs', 'jobs:1', 'jobs:1:1', 'jobs:11', 'jobs.1']
     const objects = names.flatMap(name => [1, 2, 11].map(id => objectName(name, { id })))
     expect(new Set(objects).size).toBe(objects.length)
   })
 
   it('can be named in a scrape and in the entry of a key', async () => {
     const { send } = createHarness()
-    const scraped = await (await send('GET', '/metrics?lock=orders:1,orders:2')).text()
-    expect(scraped).toContain('baton_participant_up{lock="orders:2",participant="3"} 1')
-    const entry = { name: 'one', hash: 'a'.repeat(64), locks: ['orders:*', 'x:1'], verbs: ['read'] }
+    const scraped = await (await send('GET', '/metrics?lock=jobs:1,jobs:2')).text()
+    expect(scraped).toContain('baton_participant_up{lock="jobs:2",participant="3"} 1')
+    const entry = { name: 'one', hash: 'a'.repeat(64), locks: ['jobs:*', 'x:1'], verbs: ['read'] }
     const keys = parseKeys(JSON.stringify([entry]))
     if (keys.type !== 'keys') throw new Error(`these are keys: ${JSON.stringify(keys)}`)
     const may = (lock: string) => allows(keys.entries, 'read', lock)
-    expect(['orders:7', 'x:1', 'orders', 'x:12'].map(may)).toEqual([true, true, false, false])
+    expect(['jobs:7', 'x:1', 'jobs', 'x:12'].map(may)).toEqual([true, true, false, false])
   })
 })

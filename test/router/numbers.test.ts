@@ -10,7 +10,7 @@ const HUGE = ['1e400', '-1e400', '1E+309', `1${'0'.repeat(309)}`, '2e308']
 const operation = (value: string) => `{"opId":"o","ops":[{"get":"b"},{"put":"a","value":{"x":[1,${value}]}}]}`
 
 describe.each(HUGE)('%s', number => {
-  it.each(['/v1/locks/orders/transact', `/v1/locks/orders/grants/${GRANT_ID}/ops`])(
+  it.each(['/v1/locks/jobs/transact', `/v1/locks/jobs/grants/${GRANT_ID}/ops`])(
     'is refused in %s with its path',
     async path => {
       const { send, participants } = createHarness()
@@ -24,9 +24,9 @@ describe.each(HUGE)('%s', number => {
   it('is refused where a whole number is meant', async () => {
     const { send } = createHarness()
     for (const body of [`{"waitMs":${number}}`, `{"at":${number}}`, `{"ttlMs":${number}}`])
-      expect((await send('POST', '/v1/locks/orders/acquire', body)).status).toBe(400)
-    expect((await send('POST', '/v1/locks/orders/eject', `{"fence":${number}}`)).status).toBe(400)
-    expect((await send('PUT', '/v1/locks/orders', `{"ttlMs":${number}}`)).status).toBe(400)
+      expect((await send('POST', '/v1/locks/jobs/acquire', body)).status).toBe(400)
+    expect((await send('POST', '/v1/locks/jobs/eject', `{"fence":${number}}`)).status).toBe(400)
+    expect((await send('PUT', '/v1/locks/jobs', `{"ttlMs":${number}}`)).status).toBe(400)
   })
 
   it('is refused in a message of a session', () => {
@@ -43,9 +43,9 @@ describe.each(HUGE)('%s', number => {
 describe('a whole number', () => {
   it.each(['9007199254740993', '1.5', '-1', '"7"', 'null', '1e16'])('is not %s', async number => {
     const { send } = createHarness()
-    expect((await send('POST', '/v1/locks/orders/eject', `{"fence":${number}}`)).status).toBe(400)
+    expect((await send('POST', '/v1/locks/jobs/eject', `{"fence":${number}}`)).status).toBe(400)
     const op = `{"opId":"o","ops":[{"put":"a","value":1,"ifRevision":${number}}]}`
-    expect((await send('POST', '/v1/locks/orders/transact', op)).status).toBe(400)
+    expect((await send('POST', '/v1/locks/jobs/transact', op)).status).toBe(400)
   })
 
   it.each(['-0', '1e3', '+1', '0x10', '1.0', '9007199254740993', 'NaN', 'Infinity', ' 1'])(
@@ -53,15 +53,15 @@ describe('a whole number', () => {
     async number => {
       const { send } = createHarness()
       const query = encodeURIComponent(number)
-      expect((await send('GET', `/v1/locks/orders/state?limit=${query}`)).status).toBe(400)
-      expect((await send('GET', `/v1/locks/orders/watch?since=${query}`)).status).toBe(400)
+      expect((await send('GET', `/v1/locks/jobs/state?limit=${query}`)).status).toBe(400)
+      expect((await send('GET', `/v1/locks/jobs/watch?since=${query}`)).status).toBe(400)
     },
   )
 })
 
 it.each(['-0', '-0.0', '-0e5', '-1e-400'])('%s is 0', async number => {
   const { send, participants } = createHarness()
-  expect((await send('POST', '/v1/locks/orders/transact', operation(number))).status).toBe(200)
+  expect((await send('POST', '/v1/locks/jobs/transact', operation(number))).status).toBe(200)
   const { ops } = participants.asked[0]!.call as unknown as { ops: [unknown, { value: { x: number[] } }] }
   expect(ops[1].value.x).toEqual([1, 0])
   const session = parseSessionMessage(`{"type":"issue",${operation(number).slice(1)}`)

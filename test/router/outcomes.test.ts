@@ -13,9 +13,9 @@ import {
 } from './fake.ts'
 
 const OPERATION = { opId: 'o-1', ops: [{ increment: 'n' }] }
-const TRANSACT = '/v1/locks/orders/transact'
-const OPS = `/v1/locks/orders/grants/${GRANT_ID}/ops`
-const EJECT = '/v1/locks/orders/eject'
+const TRANSACT = '/v1/locks/jobs/transact'
+const OPS = `/v1/locks/jobs/grants/${GRANT_ID}/ops`
+const EJECT = '/v1/locks/jobs/eject'
 const notApplied = { outcome: 'not-applied' }
 
 type Marks = Parameters<typeof stubError>[0]

@@ -16,7 +16,7 @@ async function asked(participant: number, variables: Partial<BatonEnvironment>):
     get: () => ({ fetch: async () => Response.json({}) }),
   }
   const env = { PARTICIPANT, BATON_PEER_SECRET: SECRET, BATON_URL: OWN, ...variables }
-  const options = { path: '/call', lock: 'orders', participant, body: '{}', secret: SECRET, to: OWN }
+  const options = { path: '/call', lock: 'jobs', participant, body: '{}', secret: SECRET, to: OWN }
   const { path, init } = signedRequest(options)
   const answer = await answerPeer(new Request(OWN + path, init), env as unknown as BatonEnvironment, '')
   expect(answer === null).toBe(names.length === 0)
@@ -26,7 +26,7 @@ async function asked(participant: number, variables: Partial<BatonEnvironment>):
 it('a process answers for its own participant, and for no other', async () => {
   const BATON_PARTICIPANTS = JSON.stringify(PLACES.map(url => ({ url })))
   expect(await asked(1, { BATON_PARTICIPANTS })).toEqual([])
-  expect(await asked(2, { BATON_PARTICIPANTS })).toEqual(['orders/2'])
+  expect(await asked(2, { BATON_PARTICIPANTS })).toEqual(['jobs/2'])
   expect(await asked(3, { BATON_PARTICIPANTS })).toEqual([])
   expect(await asked(4, { BATON_PARTICIPANTS })).toEqual([])
 })
@@ -35,10 +35,10 @@ it('whichever of its addresses the list has, and however that is written', async
   const BATON_URL = `${OWN}, https://also-two.example/locks`
   for (const url of ['https://TWO.example:443/', 'https://also-two.example/locks/']) {
     const BATON_PARTICIPANTS = JSON.stringify([{ url: PLACES[0] }, { url }])
-    expect(await asked(2, { BATON_PARTICIPANTS, BATON_URL })).toEqual(['orders/2'])
+    expect(await asked(2, { BATON_PARTICIPANTS, BATON_URL })).toEqual(['jobs/2'])
   }
 })
 
 it('where all participants are objects of one process, it answers for each', async () => {
-  expect(await asked(3, {})).toEqual(['orders/3'])
+  expect(await asked(3, {})).toEqual(['jobs/3'])
 })

@@ -5,45 +5,45 @@ import { API_LIMITS } from '../../shared/api/limits.ts'
 import { createHarness, GRANT_ID, problemOf, TICKET_ID, USER } from './fake.ts'
 import { refusal } from './refusal.ts'
 
-const OPS = `/v1/locks/orders/grants/${GRANT_ID}/ops`
+const OPS = `/v1/locks/jobs/grants/${GRANT_ID}/ops`
 const many = (count: number, item: unknown) => Array.from({ length: count }, () => item)
 
 describe('400 bad_request, with each path', () => {
   it.each<[string, string, unknown, string[]]>([
-    ['POST', '/v1/locks/orders/acquire', { waitms: 1 }, ['waitms']],
+    ['POST', '/v1/locks/jobs/acquire', { waitms: 1 }, ['waitms']],
     [
       'POST',
-      '/v1/locks/orders/acquire',
+      '/v1/locks/jobs/acquire',
       { waitMs: 25_001, ttlMs: 999, ticket: 1, at: 4_096 },
       ['at', 'ticket', 'ttlMs', 'waitMs'],
     ],
-    ['POST', '/v1/locks/orders/acquire', { waitMs: -1 }, ['waitMs']],
-    ['POST', '/v1/locks/orders/acquire', { waitMs: 1.5 }, ['waitMs']],
-    ['POST', '/v1/locks/orders/acquire', { waitMs: '1' }, ['waitMs']],
-    ['POST', '/v1/locks/orders/acquire', { waitMs: null }, ['waitMs']],
-    ['POST', '/v1/locks/orders/acquire', { ttlMs: 600_001 }, ['ttlMs']],
-    ['POST', '/v1/locks/orders/acquire', { at: 0 }, ['at']],
-    ['POST', '/v1/locks/orders/acquire', { mode: 'both' }, ['mode']],
-    ['POST', '/v1/locks/orders/acquire', [], ['']],
-    ['POST', '/v1/locks/orders/acquire', 'null', ['']],
-    ['POST', '/v1/locks/orders/acquire', '{"__proto__": {"waitMs": 1}}', ['__proto__']],
-    ['PUT', '/v1/locks/orders', { protocol: 'paxos' }, ['protocol']],
-    ['PUT', '/v1/locks/orders', { participants: [] }, ['participants']],
-    ['PUT', '/v1/locks/orders', { participants: many(14, {}) }, ['participants']],
+    ['POST', '/v1/locks/jobs/acquire', { waitMs: -1 }, ['waitMs']],
+    ['POST', '/v1/locks/jobs/acquire', { waitMs: 1.5 }, ['waitMs']],
+    ['POST', '/v1/locks/jobs/acquire', { waitMs: '1' }, ['waitMs']],
+    ['POST', '/v1/locks/jobs/acquire', { waitMs: null }, ['waitMs']],
+    ['POST', '/v1/locks/jobs/acquire', { ttlMs: 600_001 }, ['ttlMs']],
+    ['POST', '/v1/locks/jobs/acquire', { at: 0 }, ['at']],
+    ['POST', '/v1/locks/jobs/acquire', { mode: 'both' }, ['mode']],
+    ['POST', '/v1/locks/jobs/acquire', [], ['']],
+    ['POST', '/v1/locks/jobs/acquire', 'null', ['']],
+    ['POST', '/v1/locks/jobs/acquire', '{"__proto__": {"waitMs": 1}}', ['__proto__']],
+    ['PUT', '/v1/locks/jobs', { protocol: 'paxos' }, ['protocol']],
+    ['PUT', '/v1/locks/jobs', { participants: [] }, ['participants']],
+    ['PUT', '/v1/locks/jobs', { participants: many(14, {}) }, ['participants']],
     [
       'PUT',
-      '/v1/locks/orders',
+      '/v1/locks/jobs',
       { participants: [{ location: 'moon' }, { url: 'x' }] },
       ['participants.0.location', 'participants.1.url'],
     ],
     [
       'PUT',
-      '/v1/locks/orders',
+      '/v1/locks/jobs',
       { detector: { heartbeatMs: 1, timeout: 1 } },
       ['detector.heartbeatMs', 'detector.timeout'],
     ],
-    ['PUT', '/v1/locks/orders', { detector: { heartbeatMs: 2_000 } }, ['detector.timeoutMs']],
-    ['PUT', '/v1/locks/orders', { resource: 'mine' }, ['resource']],
+    ['PUT', '/v1/locks/jobs', { detector: { heartbeatMs: 2_000 } }, ['detector.timeoutMs']],
+    ['PUT', '/v1/locks/jobs', { resource: 'mine' }, ['resource']],
     ['POST', OPS, {}, ['opId', 'ops']],
     ['POST', OPS, undefined, ['opId', 'ops']],
     ['POST', OPS, { opId: '', ops: [] }, ['opId', 'ops']],
@@ -63,11 +63,11 @@ describe('400 bad_request, with each path', () => {
     ['POST', OPS, { opId: 'a', ops: [{ increment: 'a', by: '1' }] }, ['ops.0.by']],
     ['POST', OPS, { opId: 'a', ops: [{ delete: 'a', get: 'a' }] }, ['ops.0']],
     ['POST', OPS, { opId: 'a', ops: [{ get: '\udfff' }] }, ['ops.0.get']],
-    ['POST', '/v1/locks/orders/transact', { opId: 'a', ops: [{ get: 'a' }], ttlMs: 1_000 }, ['ttlMs']],
-    ['POST', `/v1/locks/orders/grants/${GRANT_ID}/keepalive`, { ttlMs: 1 }, ['ttlMs']],
-    ['POST', '/v1/locks/orders/eject', { force: true }, ['force']],
-    ['POST', '/v1/locks/orders/participants', { remove: 0 }, ['remove']],
-    ['POST', '/v1/locks/orders/participants', { add: {}, remove: 1 }, ['remove']],
+    ['POST', '/v1/locks/jobs/transact', { opId: 'a', ops: [{ get: 'a' }], ttlMs: 1_000 }, ['ttlMs']],
+    ['POST', `/v1/locks/jobs/grants/${GRANT_ID}/keepalive`, { ttlMs: 1 }, ['ttlMs']],
+    ['POST', '/v1/locks/jobs/eject', { force: true }, ['force']],
+    ['POST', '/v1/locks/jobs/participants', { remove: 0 }, ['remove']],
+    ['POST', '/v1/locks/jobs/participants', { add: {}, remove: 1 }, ['remove']],
   ])('%s %s %j', async (method, path, body, paths) => {
     const { code, errors } = await refusal(400, method, path, body)
     expect(code).toBe('bad_request')
@@ -77,20 +77,20 @@ describe('400 bad_request, with each path', () => {
   })
 
   it.each([
-    ['/v1/locks/orders/state/a?at=x', ['at']],
-    ['/v1/locks/orders/state/a?at=1.0', ['at']],
-    ['/v1/locks/orders/state/a?at=', ['at']],
-    ['/v1/locks/orders/state/a?at=1&at=2', ['at']],
-    ['/v1/locks/orders/state/a?consistency=eventual&when=now', ['consistency', 'when']],
-    ['/v1/locks/orders/state?limit=0', ['limit']],
-    ['/v1/locks/orders/state?limit=1001', ['limit']],
-    ['/v1/locks/orders/state?cursor=!', ['cursor']],
-    [`/v1/locks/orders/state?prefix=${'x'.repeat(513)}`, ['prefix']],
-    [`/v1/locks/orders/tickets/${TICKET_ID}?waitMs=25001`, ['waitMs']],
-    [`/v1/locks/orders/tickets/${TICKET_ID}?waitMs=0x10`, ['waitMs']],
-    ['/v1/locks/orders/watch?since=-1', ['since']],
-    ['/v1/locks/orders/watch?since=99999999999999999', ['since']],
-    ['/v1/locks/orders?verbose=1', ['verbose']],
+    ['/v1/locks/jobs/state/a?at=x', ['at']],
+    ['/v1/locks/jobs/state/a?at=1.0', ['at']],
+    ['/v1/locks/jobs/state/a?at=', ['at']],
+    ['/v1/locks/jobs/state/a?at=1&at=2', ['at']],
+    ['/v1/locks/jobs/state/a?consistency=eventual&when=now', ['consistency', 'when']],
+    ['/v1/locks/jobs/state?limit=0', ['limit']],
+    ['/v1/locks/jobs/state?limit=1001', ['limit']],
+    ['/v1/locks/jobs/state?cursor=!', ['cursor']],
+    [`/v1/locks/jobs/state?prefix=${'x'.repeat(513)}`, ['prefix']],
+    [`/v1/locks/jobs/tickets/${TICKET_ID}?waitMs=25001`, ['waitMs']],
+    [`/v1/locks/jobs/tickets/${TICKET_ID}?waitMs=0x10`, ['waitMs']],
+    ['/v1/locks/jobs/watch?since=-1', ['since']],
+    ['/v1/locks/jobs/watch?since=99999999999999999', ['since']],
+    ['/v1/locks/jobs?verbose=1', ['verbose']],
     ['/healthz?deep=1', ['deep']],
   ])('in the query: %s', async (path, paths) => {
     const { errors } = await refusal(400, 'GET', path)
@@ -118,7 +118,7 @@ describe('400 bad_request, with each path', () => {
         ['POST', '/keepalive'],
         ['DELETE', ''],
       ] as const) {
-        const { errors } = await refusal(400, method, `/v1/locks/orders/grants/${id}${path}`, {
+        const { errors } = await refusal(400, method, `/v1/locks/jobs/grants/${id}${path}`, {
           opId: 'a',
           ops: [{ get: 'a' }],
         })
@@ -130,27 +130,27 @@ describe('400 bad_request, with each path', () => {
   it.each(['{', ' ', '{"a":1,}', "{'a':1}", '\ufeff\ufeff{}', 'undefined'])(
     'for malformed JSON: %j',
     async text => {
-      expect(await refusal(400, 'POST', '/v1/locks/orders/acquire', text)).toMatchObject({
+      expect(await refusal(400, 'POST', '/v1/locks/jobs/acquire', text)).toMatchObject({
         code: 'bad_request',
       })
     },
   )
 
   it('for a body that is not UTF-8', async () => {
-    await refusal(400, 'POST', '/v1/locks/orders/acquire', new Uint8Array([0x22, 0xff, 0x22]))
+    await refusal(400, 'POST', '/v1/locks/jobs/acquire', new Uint8Array([0x22, 0xff, 0x22]))
   })
 
   it('for a path that is not percent-encoded UTF-8', async () => {
-    expect(await refusal(400, 'GET', '/v1/locks/orders/state/%A4')).toMatchObject({
+    expect(await refusal(400, 'GET', '/v1/locks/jobs/state/%A4')).toMatchObject({
       errors: [{ in: 'path' }],
     })
-    await refusal(400, 'GET', '/v1/locks/orders/state/%')
+    await refusal(400, 'GET', '/v1/locks/jobs/state/%')
   })
 
   it.each(['prefix=%ED%A0%80', 'prefix=%A4', '%A4=1', 'cursor=%'])(
     'for a query that is not percent-encoded UTF-8: %s',
     async query => {
-      expect(await refusal(400, 'GET', `/v1/locks/orders/state?${query}`)).toMatchObject({
+      expect(await refusal(400, 'GET', `/v1/locks/jobs/state?${query}`)).toMatchObject({
         errors: [{ in: 'query' }],
       })
     },
@@ -160,7 +160,7 @@ describe('400 bad_request, with each path', () => {
     'for a query that nobody knows, though every object does: %s',
     async query => {
       const [name] = query.split('=')
-      const { errors } = await refusal(400, 'GET', `/v1/locks/orders/state?${query}`)
+      const { errors } = await refusal(400, 'GET', `/v1/locks/jobs/state?${query}`)
       expect(errors).toContainEqual({ in: 'query', path: name, message: 'is not a known field' })
     },
   )
@@ -174,7 +174,7 @@ describe('400 bad_request, with each path', () => {
 describe('404', () => {
   it.each(['nonsense', '1-short', GRANT_ID, `99-${USER}x`])('no_such_ticket for the ticket %s', async id => {
     for (const method of ['GET', 'DELETE']) {
-      expect(await refusal(404, method, `/v1/locks/orders/tickets/${id}`)).toMatchObject({
+      expect(await refusal(404, method, `/v1/locks/jobs/tickets/${id}`)).toMatchObject({
         code: 'no_such_ticket',
       })
     }
@@ -184,11 +184,11 @@ describe('404', () => {
     '/v1',
     '/v1/lock',
     '/v1/locks/',
-    '/v1/locks/orders/',
-    '/v1/locks/orders/nonsense',
-    '/v1/locks/orders/state/',
-    '/v1/locks/orders/grants',
-    '/v2/locks/orders',
+    '/v1/locks/jobs/',
+    '/v1/locks/jobs/nonsense',
+    '/v1/locks/jobs/state/',
+    '/v1/locks/jobs/grants',
+    '/v2/locks/jobs',
     '/call',
     '/peer',
     '/participant/call',
@@ -204,16 +204,16 @@ describe('404', () => {
 
 describe('405', () => {
   it.each([
-    ['POST', '/v1/locks/orders', 'GET, HEAD, PUT, DELETE'],
-    ['DELETE', '/v1/locks/orders/state', 'GET, HEAD'],
-    ['GET', '/v1/locks/orders/acquire', 'POST'],
-    ['OPTIONS', '/v1/locks/orders/acquire', 'POST'],
-    ['POST', `/v1/locks/orders/tickets/${TICKET_ID}`, 'GET, HEAD, DELETE'],
-    ['GET', `/v1/locks/orders/grants/${GRANT_ID}`, 'DELETE'],
-    ['PUT', '/v1/locks/orders/state/a', 'GET, HEAD'],
-    ['POST', '/v1/locks/orders/watch', 'GET'],
-    ['HEAD', '/v1/locks/orders/watch', 'GET'],
-    ['HEAD', '/v1/locks/orders/session', 'GET'],
+    ['POST', '/v1/locks/jobs', 'GET, HEAD, PUT, DELETE'],
+    ['DELETE', '/v1/locks/jobs/state', 'GET, HEAD'],
+    ['GET', '/v1/locks/jobs/acquire', 'POST'],
+    ['OPTIONS', '/v1/locks/jobs/acquire', 'POST'],
+    ['POST', `/v1/locks/jobs/tickets/${TICKET_ID}`, 'GET, HEAD, DELETE'],
+    ['GET', `/v1/locks/jobs/grants/${GRANT_ID}`, 'DELETE'],
+    ['PUT', '/v1/locks/jobs/state/a', 'GET, HEAD'],
+    ['POST', '/v1/locks/jobs/watch', 'GET'],
+    ['HEAD', '/v1/locks/jobs/watch', 'GET'],
+    ['HEAD', '/v1/locks/jobs/session', 'GET'],
     ['POST', '/healthz', 'GET, HEAD'],
     ['POST', '/metrics', 'GET, HEAD'],
   ])('%s %s', async (method, path, allow) => {
@@ -227,7 +227,7 @@ describe('405', () => {
 
   it('HEAD is answered where GET is', async () => {
     const { send } = createHarness()
-    const response = await send('HEAD', '/v1/locks/orders/state/a')
+    const response = await send('HEAD', '/v1/locks/jobs/state/a')
     expect([response.status, response.headers.get('etag'), await response.text()]).toEqual([200, 'W/"2"', ''])
   })
 })
@@ -240,7 +240,7 @@ describe('500 internal', () => {
         throw new Error(secret)
       },
     })
-    const response = await send('POST', '/v1/locks/orders/transact', { opId: 'a', ops: [{ get: 'a' }] })
+    const response = await send('POST', '/v1/locks/jobs/transact', { opId: 'a', ops: [{ get: 'a' }] })
     expect(response.status).toBe(500)
     const text = await response.text()
     expect(text).not.toContain(secret)
@@ -258,7 +258,7 @@ describe('500 internal', () => {
         throw 'not even an error'
       },
     })
-    const response = await send('POST', '/v1/locks/orders/transact', { opId: 'a', ops: [{ get: 'a' }] })
+    const response = await send('POST', '/v1/locks/jobs/transact', { opId: 'a', ops: [{ get: 'a' }] })
     expect(await problemOf(response)).toMatchObject({ code: 'internal', outcome: 'unknown' })
   })
 })
@@ -283,7 +283,7 @@ it('whatever JSON a body is, it is answered and never a defect', async () => {
   )
   await fc.assert(
     fc.asyncProperty(fc.constantFrom(...paths), body, async (path, value) => {
-      const { status } = await send('POST', `/v1/locks/orders/${path}`, JSON.stringify(value))
+      const { status } = await send('POST', `/v1/locks/jobs/${path}`, JSON.stringify(value))
       expect([200, 400, 413, 501]).toContain(status)
     }),
     { numRuns: 500 },

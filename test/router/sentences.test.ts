@@ -3,31 +3,31 @@ import { expect, it } from 'vitest'
 import { refusal } from './refusal.ts'
 
 it.each([
-  ['POST', '/v1/locks/orders/acquire', { waitMs: 99_999 }, 'waitMs must be at most 25000.'],
-  ['POST', '/v1/locks/orders/acquire', { waitMs: -1 }, 'waitMs must be at least 0.'],
-  ['POST', '/v1/locks/orders/acquire', { waitMs: 'long' }, 'waitMs must be a number.'],
-  ['POST', '/v1/locks/orders/acquire', { waitMs: 1.5 }, 'waitMs must be a whole number.'],
-  ['POST', '/v1/locks/orders/acquire', { wait: 1 }, 'wait is not a known field.'],
-  ['POST', '/v1/locks/orders/acquire', { mode: 'both' }, 'mode must be one of "exclusive", "shared".'],
-  ['POST', '/v1/locks/orders/acquire', [], 'The body must be an object.'],
-  ['POST', '/v1/locks/orders/acquire', '{', 'The body is not JSON.'],
-  ['POST', '/v1/locks/orders/transact', { ops: [{ get: 'a' }] }, 'opId is missing.'],
-  ['POST', '/v1/locks/orders/transact', { opId: '', ops: [{ get: 'a' }] }, 'opId must not be empty.'],
-  ['POST', '/v1/locks/orders/transact', { opId: 'o', ops: [] }, 'ops must not be empty.'],
+  ['POST', '/v1/locks/jobs/acquire', { waitMs: 99_999 }, 'waitMs must be at most 25000.'],
+  ['POST', '/v1/locks/jobs/acquire', { waitMs: -1 }, 'waitMs must be at least 0.'],
+  ['POST', '/v1/locks/jobs/acquire', { waitMs: 'long' }, 'waitMs must be a number.'],
+  ['POST', '/v1/locks/jobs/acquire', { waitMs: 1.5 }, 'waitMs must be a whole number.'],
+  ['POST', '/v1/locks/jobs/acquire', { wait: 1 }, 'wait is not a known field.'],
+  ['POST', '/v1/locks/jobs/acquire', { mode: 'both' }, 'mode must be one of "exclusive", "shared".'],
+  ['POST', '/v1/locks/jobs/acquire', [], 'The body must be an object.'],
+  ['POST', '/v1/locks/jobs/acquire', '{', 'The body is not JSON.'],
+  ['POST', '/v1/locks/jobs/transact', { ops: [{ get: 'a' }] }, 'opId is missing.'],
+  ['POST', '/v1/locks/jobs/transact', { opId: '', ops: [{ get: 'a' }] }, 'opId must not be empty.'],
+  ['POST', '/v1/locks/jobs/transact', { opId: 'o', ops: [] }, 'ops must not be empty.'],
   [
     'POST',
-    '/v1/locks/orders/transact',
+    '/v1/locks/jobs/transact',
     { a: 1, opId: 'o', ops: [{ get: 'a' }], b: 2 },
     'a is not a known field. (There is 1 more.)',
   ],
   [
     'PUT',
-    '/v1/locks/orders',
+    '/v1/locks/jobs',
     { protocol: 'maekawa', options: { ring: 'waiting' } },
     'options do not fit: maekawa has no option ring.',
   ],
-  ['GET', '/v1/locks/orders/state?cursor=!', undefined, 'cursor is not the cursor of an earlier page.'],
-  ['GET', '/v1/locks/orders/state?limit=many', undefined, 'limit must be a number.'],
+  ['GET', '/v1/locks/jobs/state?cursor=!', undefined, 'cursor is not the cursor of an earlier page.'],
+  ['GET', '/v1/locks/jobs/state?limit=many', undefined, 'limit must be a number.'],
 ] as const)('%s %s %j', async (method, path, body, detail) => {
   expect(await refusal(400, method, path, body)).toMatchObject({ code: 'bad_request', detail })
 })

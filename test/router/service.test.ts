@@ -16,18 +16,18 @@ describe('mounted below a path', () => {
   it.each(['/baton', '/a/b', '/:tenant/locks'])('%s', async path => {
     const { outer, participants } = mount(path)
     const base = path.replace(':tenant', 'acme')
-    const acquired = await outer.request(`${base}/v1/locks/orders/acquire`, { method: 'POST' })
+    const acquired = await outer.request(`${base}/v1/locks/jobs/acquire`, { method: 'POST' })
     expect(acquired.status).toBe(200)
     expect(acquired.headers.get('x-request-id')).not.toBeNull()
-    expect(participants.asked[0]?.lock).toBe('orders')
-    expect((await outer.request(`${base}/v1/locks/orders/state/a%2Fb`)).status).toBe(200)
+    expect(participants.asked[0]?.lock).toBe('jobs')
+    expect((await outer.request(`${base}/v1/locks/jobs/state/a%2Fb`)).status).toBe(200)
     expect(participants.asked[1]?.call).toMatchObject({ key: 'a/b' })
     expect((await outer.request(`${base}/healthz`)).status).toBe(200)
 
     const missing = await outer.request(`${base}/nothing`)
     expect(missing.status).toBe(404)
     expect((await problemOf(missing)).code).toBe('no_such_route')
-    const wrong = await outer.request(`${base}/v1/locks/orders/acquire`)
+    const wrong = await outer.request(`${base}/v1/locks/jobs/acquire`)
     expect([wrong.status, wrong.headers.get('allow')]).toEqual([405, 'POST'])
 
     const openapi = (await (await outer.request(`${base}/openapi.json`)).json()) as { servers: unknown }
@@ -38,7 +38,7 @@ describe('mounted below a path', () => {
   it('leaves the rest to the outer app', async () => {
     const { outer } = mount('/baton')
     expect(await (await outer.request('/')).text()).toBe('hello')
-    expect(await (await outer.request('/v1/locks/orders')).text()).toBe('outer')
+    expect(await (await outer.request('/v1/locks/jobs')).text()).toBe('outer')
   })
 
   it('handles its defects by itself', async () => {
@@ -89,7 +89,7 @@ describe('/metrics', () => {
 })
 
 describe('every answer', () => {
-  it.each(['/healthz', '/nothing', '/v1/locks/orders', '/v1/locks/!', '/docs', '/metrics'])(
+  it.each(['/healthz', '/nothing', '/v1/locks/jobs', '/v1/locks/!', '/docs', '/metrics'])(
     '%s has the headers',
     async path => {
       const { headers } = await createHarness().send('GET', path)

@@ -17,7 +17,7 @@ const OLD = 'the secret of long ago'
 const call = (body = '{"call":1}', url = `${HERE}/participant/call?x=1`) =>
   new Request(url, {
     method: 'POST',
-    headers: { 'x-baton-lock': 'orders', 'x-baton-participant': '2', 'content-type': 'application/json' },
+    headers: { 'x-baton-lock': 'jobs', 'x-baton-participant': '2', 'content-type': 'application/json' },
     body,
   })
 

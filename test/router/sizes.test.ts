@@ -4,7 +4,7 @@ import { API_LIMITS } from '../../shared/api/limits.ts'
 import { createHarness, GRANT_ID } from './fake.ts'
 import { refusal } from './refusal.ts'
 
-const OPS = `/v1/locks/orders/grants/${GRANT_ID}/ops`
+const OPS = `/v1/locks/jobs/grants/${GRANT_ID}/ops`
 const many = (count: number, item: unknown) => Array.from({ length: count }, () => item)
 
 describe('413 too_large', () => {
@@ -20,7 +20,7 @@ describe('413 too_large', () => {
     ['all values together', many(3, { put: 'a', value: 'x'.repeat(100_000) }), ['ops']],
     ['something malformed too', [{ put: key, valu: 1 }], ['ops.0.put']],
   ])('%s over the limit', async (_, ops, paths) => {
-    for (const path of [OPS, '/v1/locks/orders/transact']) {
+    for (const path of [OPS, '/v1/locks/jobs/transact']) {
       const { code, errors } = await refusal(413, 'POST', path, { opId: 'a', ops })
       expect(code).toBe('too_large')
       expect(errors.map(error => error.path)).toEqual(paths)
@@ -42,11 +42,11 @@ describe('413 too_large', () => {
     const body = `{"opId": "a", "ops": [{"get": "a"}]${' '.repeat(API_LIMITS.bodyBytes)}}`
     await refusal(413, 'POST', OPS, body)
     await refusal(413, 'POST', OPS, body, { 'content-length': String(body.length) })
-    await refusal(413, 'PUT', '/v1/locks/orders', body)
+    await refusal(413, 'PUT', '/v1/locks/jobs', body)
   })
 
   it('a key in the path', async () => {
-    expect(await refusal(413, 'GET', `/v1/locks/orders/state/${key}`)).toMatchObject({ code: 'too_large' })
+    expect(await refusal(413, 'GET', `/v1/locks/jobs/state/${key}`)).toMatchObject({ code: 'too_large' })
   })
 })
 
@@ -67,7 +67,7 @@ describe('415', () => {
     'not for %s',
     async type => {
       const { send } = createHarness()
-      const response = await send('POST', '/v1/locks/orders/acquire', '{}', {
+      const response = await send('POST', '/v1/locks/jobs/acquire', '{}', {
         headers: { 'content-type': type },
       })
       expect(response.status).toBe(200)
@@ -77,7 +77,7 @@ describe('415', () => {
   it('not where there is no body and none is needed', async () => {
     const { send } = createHarness()
     for (const call of ['acquire', 'eject', `grants/${GRANT_ID}/keepalive`]) {
-      expect((await send('POST', `/v1/locks/orders/${call}`)).status).toBe(200)
+      expect((await send('POST', `/v1/locks/jobs/${call}`)).status).toBe(200)
     }
   })
 })

@@ -10,11 +10,11 @@ const events = (text: string) => new Response(text, { headers: { 'content-type':
 
 describe('watch', () => {
   it.each([
-    ['/v1/locks/orders/watch', {}, ''],
-    ['/v1/locks/orders/watch?since=0', {}, '?since=0'],
-    ['/v1/locks/orders/watch?since=7', {}, '?since=7'],
-    ['/v1/locks/orders/watch', { 'last-event-id': '9' }, '?since=9'],
-    ['/v1/locks/orders/watch?since=7', { 'last-event-id': '9' }, '?since=9'],
+    ['/v1/locks/jobs/watch', {}, ''],
+    ['/v1/locks/jobs/watch?since=0', {}, '?since=0'],
+    ['/v1/locks/jobs/watch?since=7', {}, '?since=7'],
+    ['/v1/locks/jobs/watch', { 'last-event-id': '9' }, '?since=9'],
+    ['/v1/locks/jobs/watch?since=7', { 'last-event-id': '9' }, '?since=9'],
   ])('%s with %j asks for %j', async (path, headers, search) => {
     const { send, participants } = createHarness()
     participants.onAll(() => events('id: 1\nevent: op\ndata: {}\n\n'))
@@ -28,7 +28,7 @@ describe('watch', () => {
       (typeof participants.opened)[number],
     ]
     expect([participant, url.pathname, url.search]).toEqual([2, '/watch', search])
-    expect([asked.get('x-baton-lock'), asked.get('x-baton-participant')]).toEqual(['orders', '2'])
+    expect([asked.get('x-baton-lock'), asked.get('x-baton-participant')]).toEqual(['jobs', '2'])
   })
 
   it('is handed on as it comes, and ends when the reader leaves', async () => {
@@ -43,7 +43,7 @@ describe('watch', () => {
       })
       return new Response(stream, { headers: { 'content-type': 'text/event-stream' } })
     })
-    const response = await send('GET', '/v1/locks/orders/watch')
+    const response = await send('GET', '/v1/locks/jobs/watch')
     const reader = response.body!.getReader()
     const { value } = await reader.read()
     expect(new TextDecoder().decode(value as Uint8Array)).toBe(': baton\n\n')
@@ -54,22 +54,22 @@ describe('watch', () => {
   it('begins at the next participant if the nearest one is gone', async () => {
     const { send, participants } = createHarness()
     participants.on(1, crash).on(2, () => events(': baton\n\n'))
-    expect((await send('GET', '/v1/locks/orders/watch')).status).toBe(200)
+    expect((await send('GET', '/v1/locks/jobs/watch')).status).toBe(200)
     expect(participants.opened.map(({ participant }) => participant)).toEqual([1, 2])
   })
 
   it('is refused as the participant refuses it', async () => {
     const { send, participants } = createHarness()
     participants.onAll(() => refuse('too_many', { retryAfterSeconds: 5 }))
-    const response = await send('GET', '/v1/locks/orders/watch')
+    const response = await send('GET', '/v1/locks/jobs/watch')
     expect([response.status, response.headers.get('retry-after')]).toEqual([429, '5'])
     participants.onAll(crash)
-    expect((await send('GET', '/v1/locks/orders/watch')).status).toBe(503)
+    expect((await send('GET', '/v1/locks/jobs/watch')).status).toBe(503)
   })
 
   it.each(['x', '-1', '1.5', '99999999999999999'])('400 for Last-Event-ID: %s', async id => {
     const { send } = createHarness()
-    const response = await send('GET', '/v1/locks/orders/watch', undefined, {
+    const response = await send('GET', '/v1/locks/jobs/watch', undefined, {
       headers: { 'last-event-id': id },
     })
     expect(response.status).toBe(400)
@@ -79,7 +79,7 @@ describe('watch', () => {
 
 describe('session', () => {
   const upgrade = (answer: Response, headers: Headers) => upgraded(socketOf(answer), headers)
-  const open = async (headers: { readonly [name: string]: string }, path = '/v1/locks/orders/session') => {
+  const open = async (headers: { readonly [name: string]: string }, path = '/v1/locks/jobs/session') => {
     const harness = createHarness({ upgrade })
     harness.participants.onAll(() => upgraded('the socket'))
     const response = await harness.send('GET', path, undefined, {
@@ -89,13 +89,13 @@ describe('session', () => {
   }
 
   it('hands on the socket of the participant', async () => {
-    const { response, participants } = await open({}, '/v1/locks/orders/session?at=3')
+    const { response, participants } = await open({}, '/v1/locks/jobs/session?at=3')
     expect([response.status, socketOf(response)]).toEqual([101, 'the socket'])
     const [{ participant, url, headers }] = participants.opened as [(typeof participants.opened)[number]]
     expect([participant, url.pathname]).toEqual([3, '/session'])
     expect(url.searchParams.get('user')).toMatch(/^[A-Za-z0-9_-]{22}$/)
     expect(headers.get('upgrade')).toBe('websocket')
-    expect(headers.get('x-baton-lock')).toBe('orders')
+    expect(headers.get('x-baton-lock')).toBe('jobs')
   })
 
   it.each([
@@ -123,14 +123,14 @@ describe('session', () => {
     const { send, participants } = createHarness({ upgrade, keys })
     participants.onAll(() => upgraded('the socket'))
     const headers = { upgrade: 'websocket', authorization: 'Bearer secret' }
-    expect((await send('GET', '/v1/locks/orders/session', undefined, { headers })).status).toBe(101)
+    expect((await send('GET', '/v1/locks/jobs/session', undefined, { headers })).status).toBe(101)
     expect(participants.opened[0]!.url.searchParams.get('read')).toBe(read)
   })
 
   it('begins at the next participant if the nearest one is gone', async () => {
     const { send, participants } = createHarness({ upgrade })
     participants.on(1, crash).on(2, () => upgraded('second'))
-    const response = await send('GET', '/v1/locks/orders/session', undefined, {
+    const response = await send('GET', '/v1/locks/jobs/session', undefined, {
       headers: { upgrade: 'WebSocket' },
     })
     expect(socketOf(response)).toBe('second')
@@ -139,7 +139,7 @@ describe('session', () => {
   it('429 with Retry-After if the participant has too many', async () => {
     const { send, participants } = createHarness({ upgrade })
     participants.onAll(() => new Response(null, { status: 429, headers: { 'retry-after': '3' } }))
-    const response = await send('GET', '/v1/locks/orders/session', undefined, {
+    const response = await send('GET', '/v1/locks/jobs/session', undefined, {
       headers: { upgrade: 'websocket' },
     })
     expect([response.status, response.headers.get('retry-after')]).toEqual([429, '3'])
@@ -148,7 +148,7 @@ describe('session', () => {
 
   it('400 for what is not a WebSocket', async () => {
     const { send, participants } = createHarness({ upgrade })
-    const response = await send('GET', '/v1/locks/orders/session')
+    const response = await send('GET', '/v1/locks/jobs/session')
     expect(response.status).toBe(400)
     expect((await problemOf(response)).errors).toMatchObject([{ in: 'header', path: 'upgrade' }])
     expect(participants.opened).toEqual([])

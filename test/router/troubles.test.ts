@@ -31,7 +31,7 @@ describe('errors of a Durable Object', () => {
         if (++times === 1) throw stubError(marks)
         return usualAnswer(call, 1)
       })
-      expect((await send('POST', `/v1/locks/orders/grants/${GRANT_ID}/ops`, OPERATION)).status).toBe(200)
+      expect((await send('POST', `/v1/locks/jobs/grants/${GRANT_ID}/ops`, OPERATION)).status).toBe(200)
       expect(participants.order()).toEqual([1, 1])
     },
   )
@@ -41,7 +41,7 @@ describe('errors of a Durable Object', () => {
     participants.on(1, () => {
       throw stubError({ retryable: true })
     })
-    expect((await send('DELETE', `/v1/locks/orders/grants/${GRANT_ID}`)).status).toBe(503)
+    expect((await send('DELETE', `/v1/locks/jobs/grants/${GRANT_ID}`)).status).toBe(503)
     expect(participants.order()).toEqual([1, 1])
   })
 
@@ -66,8 +66,8 @@ describe('elsewhere', () => {
   it('leads to where the lock is, and is remembered', async () => {
     const { send, participants } = createHarness()
     participants.on(1, () => ({ type: 'elsewhere', configuration: moved }))
-    expect((await send('POST', '/v1/locks/orders/acquire', {}, { cf: NEAR_1 })).status).toBe(200)
-    expect((await send('POST', '/v1/locks/orders/acquire', {}, { cf: NEAR_2 })).status).toBe(200)
+    expect((await send('POST', '/v1/locks/jobs/acquire', {}, { cf: NEAR_1 })).status).toBe(200)
+    expect((await send('POST', '/v1/locks/jobs/acquire', {}, { cf: NEAR_2 })).status).toBe(200)
     expect((await send('POST', '/v1/locks/other/acquire', {}, { cf: NEAR_2 })).status).toBe(200)
     expect(participants.order()).toEqual([1, 4, 5, 2])
   })
@@ -80,7 +80,7 @@ describe('elsewhere', () => {
       return { type: 'elsewhere', configuration } as const
     }
     for (let id = 1; id < 20; id++) participants.on(id, behaviour)
-    expect((await send('POST', '/v1/locks/orders/acquire')).status).toBe(503)
+    expect((await send('POST', '/v1/locks/jobs/acquire')).status).toBe(503)
     expect(participants.asked.length).toBeLessThanOrEqual(3)
   })
 
@@ -88,14 +88,14 @@ describe('elsewhere', () => {
     const { send, participants } = createHarness()
     participants.on(1, () => ({ type: 'elsewhere', configuration: moved }))
     participants.on(4, () => ({ type: 'elsewhere', configuration: DEFAULTS }))
-    await send('POST', '/v1/locks/orders/acquire', {}, { cf: NEAR_1 })
+    await send('POST', '/v1/locks/jobs/acquire', {}, { cf: NEAR_1 })
     expect(participants.order()).toEqual([1, 4, 5])
   })
 
   it('ends a grant whose participant is not part of the lock any more', async () => {
     const { send, participants } = createHarness()
     participants.on(1, () => ({ type: 'elsewhere', configuration: moved }))
-    const response = await send('POST', `/v1/locks/orders/grants/${GRANT_ID}/ops`, OPERATION)
+    const response = await send('POST', `/v1/locks/jobs/grants/${GRANT_ID}/ops`, OPERATION)
     expect(response.status).toBe(410)
     expect(await problemOf(response)).toMatchObject({ code: 'ejected', outcome: 'unknown' })
   })
@@ -109,7 +109,7 @@ describe('elsewhere', () => {
       isOld = false
       return { type: 'elsewhere', configuration }
     })
-    expect((await send('DELETE', `/v1/locks/orders/grants/${GRANT_ID}`)).status).toBe(204)
+    expect((await send('DELETE', `/v1/locks/jobs/grants/${GRANT_ID}`)).status).toBe(204)
     expect(participants.order()).toEqual([1, 1])
   })
 })
@@ -122,7 +122,7 @@ describe('a wait', () => {
       if (call.type === 'acquire') await new Promise(resolve => setTimeout(resolve, call.waitMs))
       return usualAnswer(call, 1)
     })
-    const response = send('POST', '/v1/locks/orders/acquire', { waitMs: 25_000 })
+    const response = send('POST', '/v1/locks/jobs/acquire', { waitMs: 25_000 })
     await vi.advanceTimersByTimeAsync(25_000)
     expect(await (await response).json()).toMatchObject({ grant: { participant: 1 } })
     expect(participants.order('acquire')).toEqual([1])
@@ -133,7 +133,7 @@ describe('a wait', () => {
     vi.useFakeTimers()
     const { send, participants } = createHarness({ times: {} })
     participants.on(1, never)
-    const response = send('POST', '/v1/locks/orders/acquire', { waitMs: 10_000 })
+    const response = send('POST', '/v1/locks/jobs/acquire', { waitMs: 10_000 })
     await vi.advanceTimersByTimeAsync(4_000)
     expect(await (await response).json()).toMatchObject({ grant: { participant: 2 } })
     const waits = participants.asked.flatMap(({ call }) => (call.type === 'acquire' ? [call.waitMs] : []))
@@ -144,7 +144,7 @@ describe('a wait', () => {
     vi.useFakeTimers()
     const { send, participants } = createHarness({ times: {} })
     participants.onAll(call => (call.type === 'status' ? usualAnswer(call, 1) : never()))
-    const response = send('POST', '/v1/locks/orders/acquire', { waitMs: 10_000 })
+    const response = send('POST', '/v1/locks/jobs/acquire', { waitMs: 10_000 })
     await vi.advanceTimersByTimeAsync(25_000)
     expect((await response).status).toBe(503)
     expect(participants.order('acquire')).toEqual([1])
@@ -162,7 +162,7 @@ describe('a wait', () => {
         seen.push(request.signal)
         return call.type === 'withdraw' ? usualAnswer(call, 1) : never()
       })
-      const response = send('POST', `/v1/locks/orders/${path}`, body, { signal: client.signal })
+      const response = send('POST', `/v1/locks/jobs/${path}`, body, { signal: client.signal })
       await vi.waitFor(() => expect(participants.order()).toEqual([1]))
       client.abort()
       await response

@@ -23,7 +23,7 @@ describe('409 locked', () => {
       .on(1, answering(done(200, statusOf({ queue: 1, waitingSince: '2026-11-16T11:59:31.000Z' }))))
       .on(2, answering(done(200, statusOf({ queue: 2, waitingSince }))))
       .on(3, answering(done(200, statusOf({ holder }))))
-    const response = await send('POST', `/v1/locks/orders/${call}`, body, { cf: NEAR_1 })
+    const response = await send('POST', `/v1/locks/jobs/${call}`, body, { cf: NEAR_1 })
     expect(response.status).toBe(409)
     expect(await problemOf(response)).toMatchObject({
       code: 'locked',
@@ -36,11 +36,11 @@ describe('409 locked', () => {
   it('leaves out what a silent participant would know, and does not wait for it twice', async () => {
     const { send, participants } = createHarness()
     participants.onAll(answering(done(200, statusOf()))).on(3, never)
-    const problem = await problemOf(await send('POST', '/v1/locks/orders/acquire', { waitMs: 0 }))
+    const problem = await problemOf(await send('POST', '/v1/locks/jobs/acquire', { waitMs: 0 }))
     expect(problem).toMatchObject({ code: 'locked', waiting: { count: 0, since: null } })
     expect(problem.holder).toBeUndefined()
     const before = participants.order('status')
-    await send('POST', '/v1/locks/orders/acquire', { waitMs: 0 })
+    await send('POST', '/v1/locks/jobs/acquire', { waitMs: 0 })
     expect(participants.order('status').slice(before.length).sort()).toEqual([1, 2])
   })
 
@@ -49,16 +49,16 @@ describe('409 locked', () => {
     const told = { ...holder, participant: 1, fence: 2_000 }
     const refusal = refuse('locked', { more: { holder: told } })
     participants.onAll(answering(done(200, statusOf()), refusal))
-    const kept = await problemOf(await send('POST', '/v1/locks/orders/acquire', { waitMs: 0 }))
+    const kept = await problemOf(await send('POST', '/v1/locks/jobs/acquire', { waitMs: 0 }))
     expect(kept.holder).toEqual(told)
     participants.onAll(answering(done(200, statusOf({ holder: { ...holder, fence: 3_000 } })), refusal))
-    const newer = await problemOf(await send('POST', '/v1/locks/orders/acquire', { waitMs: 0 }))
+    const newer = await problemOf(await send('POST', '/v1/locks/jobs/acquire', { waitMs: 0 }))
     expect(newer.holder).toMatchObject({ fence: 3_000 })
   })
 
   it('asks nobody when the lock is granted', async () => {
     const { send, participants } = createHarness()
-    expect((await send('POST', '/v1/locks/orders/acquire', {})).status).toBe(200)
+    expect((await send('POST', '/v1/locks/jobs/acquire', {})).status).toBe(200)
     expect(participants.order('status')).toEqual([])
   })
 })
@@ -66,9 +66,9 @@ describe('409 locked', () => {
 describe('owner', () => {
   it('reaches the participant', async () => {
     const { send, participants } = createHarness()
-    await send('POST', '/v1/locks/orders/acquire', { owner: 'checkout-7' })
-    await send('POST', '/v1/locks/orders/transact', { ...OPERATION, owner: 'ünï 😀' })
-    await send('POST', '/v1/locks/orders/acquire', {})
+    await send('POST', '/v1/locks/jobs/acquire', { owner: 'checkout-7' })
+    await send('POST', '/v1/locks/jobs/transact', { ...OPERATION, owner: 'ünï 😀' })
+    await send('POST', '/v1/locks/jobs/acquire', {})
     const owners = participants.asked.map(({ call }) => ('owner' in call ? call.owner : 'none'))
     expect(owners).toEqual(['checkout-7', 'ünï 😀', 'none'])
   })
@@ -88,7 +88,7 @@ describe('owner', () => {
       ['acquire', {}],
       ['transact', OPERATION],
     ] as const) {
-      const problem = await problemOf(await send('POST', `/v1/locks/orders/${call}`, { ...body, owner }))
+      const problem = await problemOf(await send('POST', `/v1/locks/jobs/${call}`, { ...body, owner }))
       expect(problem).toMatchObject({ status: 400, code: 'bad_request', errors: [{ in: 'body', path }] })
     }
     expect(participants.asked).toEqual([])
@@ -97,6 +97,6 @@ describe('owner', () => {
   it('may have 128 characters, whatever they are', async () => {
     const { send } = createHarness()
     for (const owner of ['x'.repeat(128), '😀'.repeat(128)])
-      expect((await send('POST', '/v1/locks/orders/acquire', { owner })).status).toBe(200)
+      expect((await send('POST', '/v1/locks/jobs/acquire', { owner })).status).toBe(200)
   })
 })

@@ -1,6 +1,7 @@
 /** The configuration of a lock: from what a client asks for, and back to what it is told. */
 import type { LockConfiguration } from '../../shared/api/configuration.ts'
 import type { ConfigurationAnswer, ConfigureRequest } from '../../shared/api/types.ts'
+import { firstOwnerOf } from '../../shared/birth/value.ts'
 import type { Json } from '../../shared/json.ts'
 import type { ProtocolOptions } from '../../shared/protocols/protocol.ts'
 import { canonical } from '../../shared/resource/canonical.ts'
@@ -10,6 +11,7 @@ import { byNearness, type Coordinates } from './nearest.ts'
  * Fields that are left out have their defaults. A participant of the default with a URL of its own keeps it.
  */
 export function configurationFrom(
+  lock: string,
   defaults: LockConfiguration,
   request: ConfigureRequest,
   from: Coordinates | null,
@@ -24,7 +26,7 @@ export function configurationFrom(
     ...defaults,
     protocol: protocol ?? defaults.protocol,
     participants: places,
-    firstOwner: byNearness(places, from)[0]!.id,
+    firstOwner: byNearness(places, from, firstOwnerOf(lock, defaults.participants.length))[0]!.id,
     ttlMs: ttlMs ?? defaults.ttlMs,
     detector: {
       heartbeatMs: detector?.heartbeatMs ?? defaults.detector.heartbeatMs,

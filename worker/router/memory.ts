@@ -3,6 +3,7 @@
  * grows.
  */
 import type { LockConfiguration, ParticipantPlace } from '../../shared/api/configuration.ts'
+import { firstOwnerOf } from '../../shared/birth/value.ts'
 
 const MAX_LOCKS = 1_000
 const MAX_SILENCES = 1_000
@@ -63,6 +64,14 @@ export class KnownConfigurations {
   /** Where every lock of this name begins. */
   defaultsOf(lock: string): readonly ParticipantPlace[] {
     return this.defaults(lock).participants
+  }
+
+  /**
+   * The participant to ask if none is nearer: a lock that is new is born there without asking the others, and
+   * locks are spread over the participants.
+   */
+  firstOf(lock: string): number {
+    return firstOwnerOf(lock, this.defaultsOf(lock).length)
   }
 
   forget(lock: string): void {

@@ -58,17 +58,19 @@ function numberIn(value: unknown, most: number): number | null {
 }
 
 /**
- * Nearest first. Participants that are equally near, or whose place is unknown, come in the order of their
- * ids, which is always the same.
+ * Nearest first. Of participants that are equally near, or whose place is unknown, `first` comes first and
+ * the others in the order of their ids: every router asks the same one, so the token stays there.
  */
 export function byNearness(
   places: readonly ParticipantPlace[],
   from: Coordinates | null,
+  first: number,
 ): ParticipantPlace[] {
   const distances = new Map(places.map(place => [place.id, distanceTo(place, from)]))
+  const rank = ({ id }: ParticipantPlace) => (id === first ? 0 : id)
   return [...places].sort((left, right) => {
     const [near, far] = [distances.get(left.id)!, distances.get(right.id)!]
-    return near === far ? left.id - right.id : near - far
+    return near === far ? rank(left) - rank(right) : near - far
   })
 }
 

@@ -116,9 +116,9 @@ export class Routing {
 
   /** In the order in which they are asked: the nearest first, those that were silent lately last. */
   placesFor(lock: string, from: Coordinates | null): ParticipantPlace[] {
-    const { silences, now } = this.services
+    const { configurations, silences, now } = this.services
     const time = now()
-    const places = byNearness(this.configurationOf(lock).participants, from)
+    const places = byNearness(configurations.of(lock).participants, from, configurations.firstOf(lock))
     const isSilent = (place: ParticipantPlace) => silences.isSilent(lock, place.id, time)
     return [...places.filter(place => !isSilent(place)), ...places.filter(isSilent)]
   }

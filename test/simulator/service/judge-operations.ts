@@ -17,12 +17,41 @@ export function judgeOperations(
   truth: Truth,
   isMeant: (call: OperationCall) => boolean,
 ): void {
-  const calls = world.journal.operations.filter(call => call.lock === lock && isMeant(call))
-  const byOpId = new Map<string, OperationCall[]>()
-  for (const call of calls) byOpId.set(call.opId, [...(byOpId.get(call.opId) ?? []), call])
-  for (const [opId, about] of byOpId) judgeOperation(world, lock, opId, about, truth)
+  const all = callsByOpId(world.journal.operations.filter(call => call.lock === lock))
+  const calls = [...all.values()].flat().filter(isMeant)
+  for (const [opId, meant] of callsByOpId(calls)) {
+    judgeNotApplied(lock, opId, all.get(opId)!, truth)
+    judgeOperation(world, lock, opId, meant, truth)
+  }
   judgeStrangers(lock, new Set(world.journal.operations.map(({ opId }) => opId)), truth)
   judgeOrderOfTime(lock, calls)
+}
+
+function callsByOpId(calls: readonly OperationCall[]): Map<string, OperationCall[]> {
+  const byOpId = new Map<string, OperationCall[]>()
+  for (const call of calls) byOpId.set(call.opId, [...(byOpId.get(call.opId) ?? []), call])
+  return byOpId
+}
+
+const timesInState = (truth: Truth, opId: string): number | null =>
+  truth.final?.filter(id => id === opId).length ?? null
+
+/**
+ * `calls` are of all generations: one that was answered by a later lock may have been carried out by this one
+ * first, and its answer lost.
+ */
+function judgeNotApplied(lock: string, opId: string, calls: readonly OperationCall[], truth: Truth): void {
+  const entries = truth.entriesOf(opId)
+  const isApplied = entries.length > 0 || (timesInState(truth, opId) ?? 0) > 0
+  const appliedAt = truth.appliedAt(opId)
+  // A call that began only after the operation was applied has not done it, and may be told so.
+  const asked = calls.filter(({ begunAt }) => appliedAt === null || begunAt <= appliedAt)
+  if (isApplied && asked.every(({ word }) => word === 'not-applied')) {
+    violate(
+      'not-applied',
+      `${lock}: ${opId} was called not applied, and is applied at ${entries[0]?.sequence}`,
+    )
+  }
 }
 
 function judgeOperation(
@@ -33,20 +62,9 @@ function judgeOperation(
   truth: Truth,
 ): void {
   const entries = truth.entriesOf(opId)
-  const inState = truth.final?.filter(id => id === opId).length ?? null
-  const appliedAt = truth.appliedAt(opId)
-  // A call that began only after the operation was applied has not done it, and may be told so.
-  const words = calls.flatMap(({ word, begunAt }) =>
-    appliedAt !== null && begunAt > appliedAt ? [] : [word],
-  )
+  const inState = timesInState(truth, opId)
   if (inState !== null && inState > 1)
     violate('applied once', `${lock}: ${opId} is in the state ${inState} times`)
-  if (words.every(word => word === 'not-applied') && (entries.length > 0 || (inState ?? 0) > 0)) {
-    violate(
-      'not-applied',
-      `${lock}: ${opId} was called not applied, and is applied at ${entries[0]?.sequence}`,
-    )
-  }
   for (const call of calls) {
     if (call.word !== 'applied') continue
     // Of a lock that is down at the end: nobody has applied it, but it will be once the lock is up.

@@ -46,10 +46,11 @@ function judgeLock(world: World, lock: string): void {
   const attribute: Attribution = ({ opId, sequence, endedAt }) => {
     const isThere = (truth: Truth | null) => truth?.entriesOf(opId).some(entry => entry.sequence === sequence)
     const possible = truths.slice(0, latestAt(world.journal.deletes, lock, endedAt!))
-    // Its client may have asked again, in a later lock.
+    // Its client may have asked again, in a later lock, where it may even stand at the same place.
     const wasIssued = (truth: Truth | null) => isThere(truth) && truth!.issuedAt(opId) <= endedAt!
+    const wasNeverIssued = (truth: Truth | null) => isThere(truth) && truth!.issuedAt(opId) === Infinity
     const issued = possible.findLastIndex(wasIssued)
-    const index = issued === -1 ? possible.findIndex(isThere) : issued
+    const index = issued === -1 ? possible.findIndex(wasNeverIssued) : issued
     return index === -1 ? null : index + 1
   }
   judgeDeletes(world, lock, latest, attribute)

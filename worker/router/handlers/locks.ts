@@ -16,7 +16,7 @@ export const lockHandlers = {
   configure: async ({ c, services, parameters: { lock }, body }) => {
     const { routing, caller, times, defaults } = services
     const from = whereFrom(c.get('incoming'))
-    const wanted = configurationFrom(defaults(lock), body, from)
+    const wanted = configurationFrom(lock, defaults(lock), body, from)
     const refusal = checkConfiguration(c, defaults(lock), wanted)
     if (refusal !== null) return refusal
     let told: LockConfiguration | null = null

@@ -51,7 +51,7 @@ async function importFrom(call: Call<'importLock'>, document: ImportDocument): P
   const defaults = services.defaults(lock)
   const { participants, ...wish } = head.configuration
   const places = participants.map(({ location }) => (location === null ? {} : { location }))
-  const wanted = configurationFrom(defaults, { ...wish, participants: places } as never, from)
+  const wanted = configurationFrom(lock, defaults, { ...wish, participants: places } as never, from)
   const impossible = checkConfiguration(c, defaults, wanted)
   if (impossible !== null) return impossible
   if (head.resource !== wanted.resource) {
