@@ -189,9 +189,14 @@ describe('an import that is refused', () => {
     let deep: unknown = 1
     for (let level = 0; level < 500; level++) deep = [deep]
     const lock = here.lock()
+    // So much that the lock is there before the end of it is read.
+    const good = Array.from({ length: 200 }, (_, index) => ({
+      cell: `=${index}`,
+      value: { value: 'x'.repeat(10_000), revision: 1 },
+    }))
     const answer = await imported(lock, {
       ...saved,
-      cells: [{ cell: '=a', value: { value: deep, revision: 1 } }],
+      cells: [...good, { cell: '=a', value: { value: deep, revision: 1 } }],
     })
     expect([answer.status, answer.body.code]).toEqual([413, 'too_large'])
     expect((await lock.status()).body.code).toBe('no_such_lock')
