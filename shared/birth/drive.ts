@@ -122,7 +122,7 @@ function askFirst(step: Step): void {
 function askRegistrars(step: Step): void {
   step.state.soft.isWaitingForFirst = true
   setTimer(step, PROPOSE_TIMER, register.backOff(step))
-  tellRegistrars(step, { type: 'wake' })
+  tellRegistrars(step, { type: 'wake', ...(isOnlyLook(step) && { isLook: true as const }) })
 }
 
 function failIfUnreachable(step: Step): void {
@@ -188,10 +188,14 @@ function settleWish(step: Step): void {
   const { chosen } = birth
   if (chosen !== null && !takesPart(step, chosen))
     emit(step, { type: 'elsewhere', configuration: presentHere(step, chosen) })
-  else if (core !== null && (mode === 'active' || (mode === 'tentative' && soft.wish === 'to-try')))
-    emit(step, { type: 'ready' })
-  else return
+  else if (core !== null && mode === 'active') emit(step, { type: 'ready' })
+  else if (core !== null && mode === 'tentative' && soft.wish === 'to-try') {
+    emit(step, { type: 'ready', isTentative: true })
+    soft.wish = soft.isLookedAt ? 'look' : 'none'
+    return
+  } else return
   soft.wish = 'none'
+  soft.isLookedAt = false
 }
 
 const DETAILS: { readonly [reason in Unavailable]: string } = {
@@ -210,6 +214,7 @@ function giveUp(step: Step, reason: Unavailable): void {
   }
   if (!hasWish(step)) return
   soft.wish = 'none'
+  soft.isLookedAt = false
   soft.configures = []
   const detail = reason === 'not-ready' && soft.notReady ? soft.notReady : DETAILS[reason]
   emit(step, { type: 'unavailable', reason, detail })

@@ -30,10 +30,11 @@ export function endGeneration(step: Step): void {
   const { epoch, length } = step.end
   // Whatever a majority has decided under a value has chosen the value (G4).
   if (chosen === null) learnChosen(step, core)
-  const { generation, members } = step.state.birth
-  const peers = everybodyElse(step, core.configuration.participants.length, members?.members ?? {})
+  const { generation, members, untold = [], former } = step.state.birth
+  const present = everybodyElse(step, core.configuration.participants.length, members?.members ?? {})
+  const peers = [...new Set([...present, ...untold])]
   adoptGeneration(step, generation + 1, nextEpoch(epoch, length))
-  change(step, { untold: peers, ...(members && { former: members.members }) })
+  change(step, { untold: peers, ...(members && { former: { ...former, ...members.members } }) })
   step.state.soft.tellings = 0
   tellAll(step)
   reportIfAllTold(step)

@@ -30,6 +30,11 @@ function beginAnew(step: Step, generation: number, startEpoch: number, incarnati
   step.state.birth = birth
   cancelTimer(step, MOVED_TIMER)
   change(step, { ...blankBirth(generation, startEpoch), known, incarnation })
+  // Whoever looked at the lock that is over must not bring the next one into being.
+  if (generation > birth.generation) {
+    if (soft.wish === 'look') soft.wish = 'none'
+    soft.isLookedAt = false
+  }
   soft.proposal = null
   soft.isStuck = false
   soft.isWaitingForFirst = false

@@ -37,6 +37,8 @@ export interface Soft {
    * that it is born, and nothing is to begin here.
    */
   wish: 'none' | 'look' | 'use' | 'to-try'
+  /** Somebody looks, whatever others wish: a core that has only asked is nothing to look at. */
+  isLookedAt: boolean
   configures: Configure[]
   /** Participants that asked what the lock is before this one knew. */
   askers: Set<ParticipantId>
@@ -147,6 +149,7 @@ export function blankSoft(random: string, incarnation: number): Soft {
     random,
     incarnation,
     wish: 'none',
+    isLookedAt: false,
     configures: [],
     askers: new Set(),
     finishing: false,

@@ -48,6 +48,7 @@ export const lock = { recover, step, view, guarded, birthView }
 const MAX_CONFIGURES = 64
 
 function noteWish({ state: { soft } }: Step, { toLook, toTry }: Extract<LockInput, { type: 'use' }>): void {
+  if (toLook) soft.isLookedAt = true
   if (toLook && soft.wish !== 'none') return
   // Whoever uses the lock need not wait for what the others say to one that looks.
   if (soft.wish === 'look') soft.isWaitingForFirst = false

@@ -97,7 +97,7 @@ function onBirthMessage(step: Step, from: ParticipantId, message: BirthMessage, 
   }
   if (message.type === 'wake') {
     // Nothing begins because somebody looks.
-    if (!message.isLook || state.birth.accepted?.ballot === 0) state.soft.askers.add(from)
+    if (!message.isLook || state.birth.accepted !== null) state.soft.askers.add(from)
     return
   }
   if (!isRegistrar(context, from)) return
@@ -199,6 +199,7 @@ function onBallotZero(step: Step, from: ParticipantId, value: LockValue, vote: V
   if (!isRegistrar(context, context.self)) {
     if (state.soft.wish !== 'none') emit(step, { type: 'elsewhere', configuration: presentHere(step, value) })
     state.soft.wish = 'none'
+    state.soft.isLookedAt = false
     return false
   }
   if (!isEntitled(step)) {

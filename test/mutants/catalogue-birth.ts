@@ -150,7 +150,7 @@ const register: Mutant[] = [
     trap: 'G2',
     title: 'the first owner begins a lock because somebody looks elsewhere',
     file: 'shared/birth/receive.ts',
-    find: 'if (!message.isLook || state.birth.accepted?.ballot === 0) state.soft',
+    find: 'if (!message.isLook || state.birth.accepted !== null) state.soft',
     replace: 'state.soft',
   },
   {

@@ -240,7 +240,7 @@ export const endMutants: Mutant[] = [
     trap: 'import',
     title: 'an import that fails leaves a lock behind that has its name',
     file: 'worker/router/handlers/moving.ts',
-    find: "({ type: 'delete', user, force: true, generation: null })",
+    find: "({ type: 'delete', user, force: true, generation })",
     replace: "({ type: 'withdraw', user })",
   },
 ]

@@ -50,7 +50,7 @@ export const holderMutants: Mutant[] = [
     trap: TRAP,
     title: 'whoever resumes is not told that the holder has left meanwhile',
     file: `${STREAMS}/holder-knowledge.ts`,
-    find: '  believes: since !== null && since > 0,\n',
+    find: '  believes: since !== null,\n',
     replace: '  believes: since === -1,\n',
   },
   {

@@ -53,7 +53,7 @@ export const movingMutants: Mutant[] = [
     subject: 'service',
     title: 'a router whose known participants are all gone asks nobody else',
     file: 'worker/router/routing.ts',
-    find: 'this.placesFor(lock, from).find(isNew) ?? this.services.configurations.defaultsOf(lock).find(isNew)',
+    find: 'this.placesFor(lock, from).find(isNew) ?? this.defaultsOf(lock).find(isNew)',
     replace: 'this.placesFor(lock, from).find(isNew)',
   },
   {

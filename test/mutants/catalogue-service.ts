@@ -37,8 +37,8 @@ const outcomes: Mutant[] = [
     trap: 'outcomes',
     title: 'at one participant there is no doubt',
     file: `${ROUTER}/routing.ts`,
-    find: "if (result.type !== 'elsewhere') return isInDoubt ? withDoubt(plan, result) : result",
-    replace: "if (result.type !== 'elsewhere') return result",
+    find: "if (result.type !== 'elsewhere' && !isSilent) return isInDoubt ? withDoubt(plan, result) : result",
+    replace: "if (result.type !== 'elsewhere' && !isSilent) return result",
   },
   {
     id: 'router-transact-settled',

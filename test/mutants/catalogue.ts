@@ -15,6 +15,7 @@ import { laterMutants } from './catalogue-later.ts'
 import { lifeMutants } from './catalogue-life.ts'
 import { livenessMutants } from './catalogue-liveness.ts'
 import { lockOnlyMutants } from './catalogue-lock-only.ts'
+import { lookingMutants } from './catalogue-looking.ts'
 import { lossMutants } from './catalogue-loss.ts'
 import { maekawaMutants } from './catalogue-maekawa.ts'
 import { memberMutants } from './catalogue-members.ts'
@@ -110,5 +111,6 @@ export const mutants: Mutant[] = [
   ...holderMutants,
   ...lifeMutants,
   ...movingMutants,
+  ...lookingMutants,
   ...olderMutants,
 ]

@@ -123,8 +123,10 @@ const JUDGES: { readonly [subject in Subject]: Judges } = {
   },
 }
 
-/** `lastKiller`: the file of tests that noticed the mutant the last time. It is asked first, by itself. */
-export function killersOf(subject: Subject, seeds: number, lastKiller?: string): Killer[] {
+export const suitesOf = (subject: Subject): readonly string[] => JUDGES[subject].suites
+
+/** `first`: the files of tests that are asked before all others. */
+export function killersOf(subject: Subject, seeds: number, first: readonly string[] = []): Killer[] {
   const { suites, without, protocols, participants, simulator = [], explorer, service } = JUDGES[subject]
   const test = (name: string, paths: readonly string[], options: readonly string[] = []): Killer => ({
     name,
@@ -137,7 +139,7 @@ export function killersOf(subject: Subject, seeds: number, lastKiller?: string):
         '--config',
         'test/mutants/vitest.config.ts',
       ],
-      ...['--bail=1', '--reporter=dot', ...options, ...paths],
+      ...[...options, ...paths],
     ],
   })
   const simulate = (count: number): Killer => ({
@@ -160,7 +162,7 @@ export function killersOf(subject: Subject, seeds: number, lastKiller?: string):
     ],
   }
   return [
-    ...(lastKiller === undefined ? [] : [test('suites', [lastKiller])]),
+    ...(first.length === 0 ? [] : [test('suites', first)]),
     test('suites', suites, without === undefined ? [] : ['--exclude', without]),
     ...participants.map(simulate),
     ...(subject === 'birth' ? [simulateBirth] : []),
@@ -172,6 +174,23 @@ export function killersOf(subject: Subject, seeds: number, lastKiller?: string):
 /** Node 20 cannot run TypeScript by itself. What turns it into JavaScript is not what is tested. */
 const TYPESCRIPT = ['--import', String(new URL('../../scripts/typescript.mjs', import.meta.url))]
 
+/** The killers that run, each with a group of processes of its own. */
+const running = new Set<number>()
+
+for (const signal of ['SIGINT', 'SIGTERM'] as const)
+  process.once(signal, () => {
+    for (const group of running) killGroup(group)
+    process.exit(1)
+  })
+
+function killGroup(group: number): void {
+  try {
+    process.kill(-group, 'SIGKILL')
+  } catch {
+    // All of them are gone.
+  }
+}
+
 /**
  * A killer that fails has killed the mutant. So has one that runs into the time limit if the mutant made it
  * run without end; on a machine that is slow for other reasons, that says nothing, so the report tells them
@@ -182,11 +201,13 @@ export function runKiller(folder: string, killer: Killer): Promise<Verdict> {
     const child = spawn(process.execPath, [...TYPESCRIPT, ...killer.command], {
       cwd: folder,
       stdio: ['ignore', 'pipe', 'pipe'],
+      detached: true,
     })
+    running.add(child.pid!)
     let late = false
     const timer = setTimeout(() => {
       late = true
-      child.kill('SIGKILL')
+      killGroup(child.pid!)
     }, TIME_LIMIT_MS)
     let output = ''
     const keep = (chunk: Buffer) => {
@@ -194,8 +215,11 @@ export function runKiller(folder: string, killer: Killer): Promise<Verdict> {
     }
     child.stdout.on('data', keep)
     child.stderr.on('data', keep)
+    // What a mutant makes run without end would go on by itself.
+    child.once('exit', () => killGroup(child.pid!))
     child.once('close', status => {
       clearTimeout(timer)
+      running.delete(child.pid!)
       const how = late ? 'the time limit' : (failedTest(output) ?? killer.name)
       resolve({ killed: status !== 0, how, output })
     })

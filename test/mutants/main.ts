@@ -8,8 +8,9 @@ import { integerOf } from '../../cli/values.ts'
 import { optionsOrExit } from '../tools/options-or-exit.ts'
 import { type Mutant, mutants, SUBJECTS, type Subject, subjectOf } from './catalogue.ts'
 import { Copy } from './copy.ts'
-import { killersOf, runKiller } from './killers.ts'
+import { killersOf, runKiller, suitesOf } from './killers.ts'
 import { LastKillers } from './last-killers.ts'
+import { likelyKillers } from './likely-killers.ts'
 
 const HELP = `npm run mutants -- [options]
   --seeds N      seeds for each simulation (default 300)
@@ -124,9 +125,11 @@ function order(id: string): number {
 async function judgeMutant(copy: Copy, mutant: Mutant): Promise<Result> {
   const { id, trap, equivalent } = mutant
   const subject = subjectOf(mutant)
+  const lastKiller = lastKillers.of(id)
+  const first = lastKiller === undefined ? likelyFor(mutant, subject) : [lastKiller]
   const undo = copy.apply(mutant)
   try {
-    for (const killer of killersOf(subject, seeds, lastKillers.of(id))) {
+    for (const killer of killersOf(subject, seeds, first)) {
       const { killed, how, output } = await runKiller(copy.folder, killer)
       if (killed) lastKillers.note(id, how)
       if (killed && options.verbose) say(output)
@@ -136,6 +139,13 @@ async function judgeMutant(copy: Copy, mutant: Mutant): Promise<Result> {
   } finally {
     undo()
   }
+}
+
+/** And the files that noticed others of the same kind. */
+function likelyFor(mutant: Mutant, subject: Subject): string[] {
+  const isAlike = ({ file, trap }: Mutant) => file === mutant.file || trap === mutant.trap
+  const alike = mutants.filter(isAlike).flatMap(({ id }) => lastKillers.of(id) ?? [])
+  return [...new Set([...likelyKillers(mutant, suitesOf(subject)), ...alike])]
 }
 
 function report(results: readonly Result[]): void {

@@ -1,7 +1,16 @@
-/** The suites as judges of mutants: one failure is enough, so the quickest files come first. */
+/**
+ * The suites as judges of mutants: one failure is enough. So the quickest files come first, and the first
+ * test that fails ends all of it, whatever else a mutant makes run without end.
+ */
 import { statSync } from 'node:fs'
 import { mergeConfig } from 'vitest/config'
-import { BaseSequencer, type TestSpecification } from 'vitest/node'
+import {
+  BaseSequencer,
+  type Reporter,
+  type TestCase,
+  type TestModule,
+  type TestSpecification,
+} from 'vitest/node'
 import project from '../../vitest.config.ts'
 
 class QuickestFirst extends BaseSequencer {
@@ -19,4 +28,22 @@ class QuickestFirst extends BaseSequencer {
   }
 }
 
-export default mergeConfig(project, { test: { sequence: { sequencer: QuickestFirst } } })
+class FirstFailure implements Reporter {
+  onTestCaseResult(test: TestCase): void {
+    const { state, errors } = test.result()
+    if (state === 'failed') fail(`${test.module.relativeModuleId} > ${test.fullName}`, errors)
+  }
+
+  onTestModuleEnd(module: TestModule): void {
+    if (module.state() === 'failed') fail(`${module.relativeModuleId} > the file itself`, module.errors())
+  }
+}
+
+function fail(where: string, errors: readonly { readonly message: string }[] = []): never {
+  console.log(` FAIL  ${where}\n${errors.map(({ message }) => message).join('\n')}`)
+  process.exit(1)
+}
+
+export default mergeConfig(project, {
+  test: { reporters: [new FirstFailure()], sequence: { sequencer: QuickestFirst } },
+})

@@ -11,10 +11,7 @@ const entry = (fields: Partial<KeyEntry> = {}): KeyEntry => {
 
 describe('BATON_KEYS', () => {
   it('is a list of keys', () => {
-    const entries = [
-      entry(),
-      entry({ name: 'two', locks: ['jobs', 'stock-*'], verbs: ['acquire', 'read'] }),
-    ]
+    const entries = [entry(), entry({ name: 'two', locks: ['jobs', 'stock-*'], verbs: ['acquire', 'read'] })]
     expect(parseKeys(JSON.stringify(entries))).toEqual({ type: 'keys', entries })
   })
 

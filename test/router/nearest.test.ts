@@ -10,7 +10,7 @@ function requestFrom(cf: unknown): Request {
 }
 
 function order(cf: unknown, places = EVERYWHERE): (string | null)[] {
-  return byNearness(places, whereFrom(requestFrom(cf))).map(({ location }) => location)
+  return byNearness(places, whereFrom(requestFrom(cf)), 1).map(({ location }) => location)
 }
 
 describe('the nearest location', () => {
@@ -75,10 +75,13 @@ describe('the order', () => {
     expect(order(cf, places)).toEqual(['apac', 'weur', 'enam'])
   })
 
-  it('has those last of which nobody knows where they are, in the order of their ids', () => {
+  it('has those last of which nobody knows where they are, the first owner before the others', () => {
     const mixed = [place(1, null), place(2, 'moon'), place(3, 'oc'), place(4, null), place(5, 'weur')]
-    const ids = byNearness(mixed, { latitude: 50, longitude: 8 }).map(({ id }) => id)
-    expect(ids).toEqual([5, 3, 1, 2, 4])
+    const ids = (first: number) =>
+      byNearness(mixed, { latitude: 50, longitude: 8 }, first).map(({ id }) => id)
+    expect(ids(1)).toEqual([5, 3, 1, 2, 4])
+    expect(ids(4)).toEqual([5, 3, 4, 1, 2])
+    expect(ids(5)).toEqual([5, 3, 1, 2, 4])
   })
 
   it('is by the way over the globe and not over the map', () => {

@@ -500,14 +500,15 @@ export class Participant {
     intent: Intent,
     run: () => Answer | Promise<Answer>,
   ): Promise<Answer | ParticipantAnswer> {
-    if (!this.knownMember?.engine.isTakingPart) {
+    while (!this.knownMember?.engine.isTakingPart) {
       if (intent === 'look' && !this.isBornHere) {
         const existence = await this.looking.find(address)
         if (existence !== 'exists') return existence === 'absent' ? noSuchLock : existenceUnknown
       }
       const birth = await this.lock.ready(address, intent)
       if (birth.type === 'elsewhere') return { type: 'elsewhere', configuration: birth.configuration }
-      if (birth.type !== 'ready') return unavailable(birth)
+      if (birth.type === 'ready') break
+      if (birth.type !== 'ended') return unavailable(birth)
     }
     return await run()
   }

@@ -47,6 +47,8 @@ export interface Plan {
   readonly createsLock?: true
   /** Every problem must say what became of it. */
   readonly atStake?: Stake
+  /** Of the grant that this is about. */
+  readonly fence?: number
   ask(place: ParticipantPlace, leftMs: number): Promise<Asked>
   /** Nothing was heard of this one, but it may have begun. */
   abandon?(place: ParticipantPlace): void
@@ -86,6 +88,11 @@ export class Routing {
   /** Whether a participant has told of this lock. */
   hasHeardOf(lock: string): boolean {
     return this.services.configurations.knows(lock)
+  }
+
+  /** Where every lock of this name begins. */
+  defaultsOf(lock: string): readonly ParticipantPlace[] {
+    return this.services.configurations.defaultsOf(lock)
   }
 
   /** Those that may have been participants before, as far as this router can know. */
@@ -137,8 +144,7 @@ export class Routing {
     for (let leftMs = limitMs; ; leftMs = end - now()) {
       // If nobody of those that are known can help, the lock may be another one by now: the default
       // participants hear of that.
-      const place =
-        this.placesFor(lock, from).find(isNew) ?? this.services.configurations.defaultsOf(lock).find(isNew)
+      const place = this.placesFor(lock, from).find(isNew) ?? this.defaultsOf(lock).find(isNew)
       if (place === undefined || leftMs <= 0 || reroutes > MAX_REROUTES || plan.isOver?.()) break
       asked.add(addressOf(place))
       const { result, leavesDoubt } = await this.ask(plan, place, leftMs)
@@ -160,7 +166,8 @@ export class Routing {
   /** Asks this participant and nobody else. */
   async only(participant: number, plan: Plan): Promise<Routed> {
     const { lock, limitMs } = plan
-    let place = await this.locate(lock, participant, plan.from)
+    let place =
+      this.services.configurations.placeOf(lock, participant) ?? (await this.locate(participant, plan))
     let isInDoubt = false
     const gone = (): Routed => (isInDoubt && isOperation(plan) ? unanswered(plan) : { type: 'gone' })
     for (let reroutes = 0; reroutes <= MAX_REROUTES; reroutes++) {
@@ -169,12 +176,16 @@ export class Routing {
       if (place === null) return gone()
       const { result, leavesDoubt } = await this.ask(plan, place, limitMs)
       isInDoubt ||= leavesDoubt
-      if (result.type === 'silent') return unanswered(plan, place)
+      const isSilent = result.type === 'silent'
+      // A number may be that of another machine, in a later lock of this name.
+      if (isSilent && (place.address === undefined || plan.isOver?.())) return unanswered(plan, place)
       if (result.type === 'opened') return result
-      if (result.type !== 'elsewhere') return isInDoubt ? withDoubt(plan, result) : result
-      this.learn(lock, result.configuration)
-      const next: ParticipantPlace | null = placeIn(result.configuration, participant)
-      if (next !== null && addressOf(next) === addressOf(place)) return gone()
+      if (result.type !== 'elsewhere' && !isSilent) return isInDoubt ? withDoubt(plan, result) : result
+      if (result.type === 'elsewhere') this.learn(lock, result.configuration)
+      const told = isSilent ? null : placeIn(this.configurationOf(lock), participant)
+      const next: Located = told ?? (await this.locate(participant, plan))
+      const isSame = isPlace(next) && addressOf(next) === addressOf(place)
+      if (isSame) return isSilent ? unanswered(plan, place) : gone()
       place = next
     }
     return unanswered(plan)
@@ -198,35 +209,59 @@ export class Routing {
   }
 
   /**
-   * Where a participant is; `null` if the lock has none of this number, `unknown` if nobody could say, and
-   * `no-lock` if there is no such lock.
+   * Where a participant is that this router has not heard of. One participant is asked first, then everybody:
+   * one that has missed a change of the members knows nothing of those that have come.
    */
-  async locate(
-    lock: string,
-    participant: number,
-    from: () => Coordinates | null,
-  ): Promise<ParticipantPlace | null | 'unknown' | 'no-lock'> {
-    const known = this.services.configurations.placeOf(lock, participant)
-    if (known !== undefined) return known
-    const told = await this.anyone({
-      lock,
-      from,
-      limitMs: 2 * STATUS_MS,
-      ask: place => this.services.caller.call(lock, place, { type: 'status' }, { limitMs: STATUS_MS }),
-    })
-    if (told.type === 'problem' && told.code === 'no_such_lock') return 'no-lock'
+  private async locate(participant: number, { lock, from, fence }: Plan): Promise<Located> {
+    const { caller, configurations } = this.services
+    const status = (place: ParticipantPlace) =>
+      caller.call(lock, place, { type: 'status' }, { limitMs: STATUS_MS })
+    const told = await this.anyone({ lock, from, limitMs: 2 * STATUS_MS, ask: status })
+    if (isNoSuchLock(told)) return 'no-lock'
     if (told.type !== 'done') return 'unknown'
-    this.learn(lock, (told.body as unknown as ParticipantStatus).configuration)
-    return this.services.configurations.placeOf(lock, participant) ?? null
+    this.learn(lock, bodyOf<ParticipantStatus>(told).configuration)
+    for (let round = 0; round <= MAX_REROUTES; round++) {
+      const place = configurations.placeOf(lock, participant)
+      if (place !== undefined) return place
+      const set = configurations.of(lock)
+      if (fence !== undefined && set.number > fence) return null
+      const sets = (await Promise.all(set.participants.map(status))).map(setOf)
+      for (const one of sets) if (typeof one === 'object') this.learn(lock, one)
+      const isTheSame = (one: LockConfiguration) => addressesOf(one) === addressesOf(set)
+      // Whoever decided on other members knows of them.
+      if (sets.every(one => one === 'none' || (one !== 'unknown' && isTheSame(one)))) return null
+      if (isTheSame(configurations.of(lock))) return 'unknown'
+    }
+    return 'unknown'
   }
 }
+
+/**
+ * `null` if the lock has no participant of this number, `unknown` if nobody could say, and `no-lock` if there
+ * is no such lock.
+ */
+type Located = ParticipantPlace | null | 'unknown' | 'no-lock'
+
+const isPlace = (located: Located): located is ParticipantPlace =>
+  located !== null && typeof located === 'object'
+
+/** The members that a participant knows of; `none`: it knows of no such lock. */
+function setOf(asked: Asked): LockConfiguration | 'none' | 'unknown' {
+  if (asked.type !== 'answered') return 'unknown'
+  const { answer } = asked
+  if (answer.type === 'elsewhere') return answer.configuration
+  if (answer.type === 'done') return bodyOf<ParticipantStatus>(answer).configuration
+  return isNoSuchLock(answer) ? 'none' : 'unknown'
+}
+
+const addressesOf = ({ participants }: LockConfiguration): string => participants.map(addressOf).join()
 
 export function placeIn(configuration: LockConfiguration, participant: number): ParticipantPlace | null {
   return configuration.participants.find(({ id }) => id === participant) ?? null
 }
 
 /** The same number behind another URL is another participant, and so is one with another address. */
-function addressOf({ id, url, address }: ParticipantPlace): string {
+export function addressOf({ id, url, address }: ParticipantPlace): string {
   return `${id} ${url ?? ''} ${address ?? ''}`
 }
 

@@ -21,7 +21,7 @@ export class StreamJudge {
   /** `name`: of the participant. */
   constructor(name: string, since: number | null) {
     this.#name = name
-    this.#believes = since !== null && since > 0
+    this.#believes = since !== null
   }
 
   /** Throws a violation. A snapshot comes in pieces. */

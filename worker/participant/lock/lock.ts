@@ -29,8 +29,13 @@ export interface LockHost {
 
 /** What comes of waiting for a lock to be born. */
 export type Birth =
-  | Extract<BirthEvent, { type: 'ready' | 'elsewhere' | 'configured' | 'configuration-refused' }>
+  | Extract<BirthEvent, { type: 'ready' | 'elsewhere' | 'configured' | 'configuration-refused' | 'ended' }>
   | Extract<BirthEvent, { type: 'unavailable' }>
+
+interface User {
+  readonly intent: Intent
+  readonly resolve: (birth: Birth) => void
+}
 
 interface Configurer {
   readonly configuration: LockConfiguration
@@ -42,7 +47,7 @@ const IDENTITY = '.identity'
 export class Lock {
   private readonly host: LockHost
   private knownAddress: Address | undefined
-  private users: { readonly resolve: (birth: Birth) => void; readonly intent: Intent }[] = []
+  private users: User[] = []
   private readonly configurers = new Map<string, Configurer>()
   private tellers: (() => void)[] = []
   private requests = 0
@@ -97,15 +102,15 @@ export class Lock {
   /** Called in a turn; callers that wait go on after it. */
   onBirth(events: readonly BirthEvent[]): void {
     for (const event of events) {
-      if (event.type === 'ended') continue
-      if (event.type === 'told') this.onTold()
+      // What they wanted to look at is gone: is there another one?
+      if (event.type === 'ended') this.tellUsers(event, ({ intent }) => intent === 'look')
+      else if (event.type === 'told') this.onTold()
       else if (event.type === 'configured' || event.type === 'configuration-refused') {
         this.tell(this.configurers.get(event.request)?.resolve, event)
         this.configurers.delete(event.request)
       } else {
-        const { users } = this
-        this.users = []
-        for (const { resolve } of users) this.tell(resolve, event)
+        const isTentative = event.type === 'ready' && event.isTentative === true
+        this.tellUsers(event, ({ intent }) => !isTentative || intent === 'try')
         if (event.type !== 'unavailable') continue
         for (const { resolve } of this.configurers.values()) this.tell(resolve, event)
         this.configurers.clear()
@@ -130,6 +135,12 @@ export class Lock {
     if (this.users.length > 0) this.host.engine.use(isLook ? 'look' : 'use')
     for (const [request, { configuration }] of [...this.configurers])
       this.host.engine.configure(request, configuration)
+  }
+
+  private tellUsers(birth: Birth, isMeant: (user: User) => boolean): void {
+    const told = this.users.filter(isMeant)
+    this.users = this.users.filter(user => !isMeant(user))
+    for (const { resolve } of told) this.tell(resolve, birth)
   }
 
   private tell(waiting: ((birth: Birth) => void) | undefined, birth: Birth): void {

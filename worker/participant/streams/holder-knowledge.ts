@@ -81,10 +81,13 @@ export interface ToldHolder {
   isDescribed: boolean
 }
 
-/** A watcher that resumes may have been told of a holder before. */
+/**
+ * A watcher that resumes may have been told of a holder before, also of one that entered before the first
+ * operation.
+ */
 export const toldSince = (since: number | null): ToldHolder => ({
   fence: -1,
-  believes: since !== null && since > 0,
+  believes: since !== null,
   isDescribed: false,
 })
 

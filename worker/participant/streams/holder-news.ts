@@ -125,6 +125,7 @@ export class HolderNews {
       this.isAsking = false
       if (!this.host.isWatched || generation !== this.host.member.engine.birth.generation) return
       if (answer?.type === 'holder') this.take(peer, answer)
+      else this.hint = null
       this.askIfDue()
     })
   }

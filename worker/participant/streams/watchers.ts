@@ -49,6 +49,8 @@ interface Watcher {
   readonly sink: Sink
   /** `null`: it gets events as they happen. */
   behind: Behind | null
+  /** Its last page has everything up to here, also what is only about to be told as it happens. */
+  pagedThrough: number
   holder: ToldHolder
   /** It has read everything that it was given. */
   isDrained: boolean
@@ -84,7 +86,10 @@ export class Watchers {
     if (isFirst) this.toldThrough = member.guarded.committed
     const behind: Behind | null = since === null ? null : this.placeAfter(since)
     const holder = toldSince(since)
-    this.watchers.set(sink, { sink, behind, holder, isDrained: true, unread: 0, stalledTicks: 0 })
+    this.watchers.set(sink, {
+      ...{ sink, behind, pagedThrough: -1, holder },
+      ...{ isDrained: true, unread: 0, stalledTicks: 0 },
+    })
     turns.afterwards(() => this.watchers.has(sink) && sink.write(': baton\n\n'))
     if (isFirst) {
       this.keepOpenLater()
@@ -159,8 +164,8 @@ export class Watchers {
       let free = this.free()
       for (const watcher of live) {
         const { sink, behind } = watcher
-        // An event of the same turn may have dropped it.
-        if (behind !== null || !this.watchers.has(sink)) continue
+        // An event of the same turn may have dropped it, or left it behind.
+        if (behind !== null || !this.watchers.has(sink) || event.sequence <= watcher.pagedThrough) continue
         if (sink.unreadBytes() >= API_LIMITS.unreadBytes) this.drop(watcher)
         else if (bytes > free) this.fallBehind(watcher, toldThrough)
         else if (event.event !== 'holder' || noteTold(watcher.holder, event.data)) {
@@ -239,6 +244,7 @@ export class Watchers {
     const page = nextPage(events, behind!, watcher.holder) ?? this.firstPage(behind?.type === 'stale')
     if (page === null) return 0
     watcher.behind = this.hasAll(page.behind) ? null : page.behind
+    if (watcher.behind === null) watcher.pagedThrough = this.host.member.guarded!.committed
     watcher.isDrained = page.text === ''
     if (page.text !== '') watcher.sink.write(page.text)
     return bytesOf(page.text) + (watcher.behind === null ? this.giveHolder(watcher) : 0)

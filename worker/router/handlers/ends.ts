@@ -1,6 +1,6 @@
 /** The end of a lock. */
 import type { ParticipantCall, ParticipantStatus } from '../../participant/calls.ts'
-import { nothing, pass } from '../answers.ts'
+import { nothing, pass, problemResponse } from '../answers.ts'
 import { callerOf } from '../authentication.ts'
 import type { Call, Handlers } from '../context.ts'
 import { whereFrom } from '../nearest.ts'
@@ -23,6 +23,7 @@ export const endHandlers = {
       const refusal = refuseIfAbsent(c, services, lock, views)
       if (refusal !== null) return refusal
       generation = latestGeneration(views)
+      if (generation === null) return problemResponse(c, 'no_quorum', NOBODY, { retryAfterSeconds: 1 })
     }
     const answer = await ask(
       call,
@@ -34,6 +35,8 @@ export const endHandlers = {
     return nothing(c)
   },
 } satisfies Partial<Handlers>
+
+const NOBODY = 'No participant of this lock answered in time, so it is not known which lock is to be deleted.'
 
 /** A participant that was away may still have a lock that was deleted. `null`: nobody answers. */
 function latestGeneration(views: ReadonlyMap<number, ParticipantStatus>): number | null {

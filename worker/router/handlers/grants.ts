@@ -172,7 +172,8 @@ async function ofGrant(
   { atStake, waitMs = 0 }: { readonly atStake?: 'operation'; readonly waitMs?: number } = {},
 ): Promise<Response> {
   const grant = parseGrantId(id)!
-  const plan = { ...planFor(c, services, lock, callFor(grant), waitMs), ...(atStake && { atStake }) }
+  const { fence } = grant
+  const plan = { ...planFor(c, services, lock, callFor(grant), waitMs), fence, ...(atStake && { atStake }) }
   const answer = await services.routing.only(grant.participant, plan)
   const isLockGone = isNoSuchLock(answer)
   if (answer.type !== 'gone' && !isLockGone) return pass(c, answer)

@@ -9,7 +9,7 @@ import { configurationFrom, describeConfiguration, differences } from '../config
 import type { Handlers, RouterContext, Services } from '../context.ts'
 import { statusOf } from '../lock-status.ts'
 import { whereFrom } from '../nearest.ts'
-import { bodyOf, isNoSuchLock, type ProblemAnswer } from '../routing.ts'
+import { addressOf, bodyOf, isNoSuchLock, type ProblemAnswer } from '../routing.ts'
 import { mapLimited } from '../time-limit.ts'
 
 export const lockHandlers = {
@@ -154,8 +154,8 @@ export function refuseIfAbsent(
 
 /**
  * The answers of the participants that gave one. It asks those of the known configuration and, if their
- * answers name another one, those of that, and `others` as well. A participant for which there is nothing to
- * ask (`null`) is left out.
+ * answers name another one, those of that, and `others` as well; the default ones if nobody of them answers.
+ * A participant for which there is nothing to ask (`null`) is left out.
  */
 export async function askAll<Body>(
   services: Services,
@@ -166,18 +166,23 @@ export async function askAll<Body>(
 ): Promise<Answers<Body>> {
   const { routing, caller } = services
   const bodies = new Answers<Body>()
-  const asked = new Set<number>()
+  const asked = new Set<string>()
+  let isAnswered = false
+  const isNew = (place: ParticipantPlace) => !asked.has(addressOf(place))
   for (;;) {
-    const all = [...routing.configurationOf(lock).participants, ...others]
-    const places = all.filter(({ id }) => !asked.has(id))
+    const known = [...routing.configurationOf(lock).participants, ...others].filter(isNew)
+    // If all of them are gone, the lock may be another one by now: the default participants hear of that.
+    const places = known.length > 0 || isAnswered ? known : routing.defaultsOf(lock).filter(isNew)
     if (places.length === 0) return bodies
     await mapLimited(places, MAX_AT_ONCE, async place => {
-      asked.add(place.id)
+      asked.add(addressOf(place))
       const call = callFor(place)
+      isAnswered ||= call === null
       if (call === null) return
       const result = await caller.call(lock, place, call, { limitMs })
       routing.noteAnswer(lock, place.id, result.type === 'silent')
       if (result.type !== 'answered') return
+      isAnswered = true
       if (result.answer.type === 'elsewhere') return routing.learn(lock, result.answer.configuration)
       if (result.answer.type === 'problem') bodies.problems.set(place.id, result.answer)
       if (result.answer.type !== 'done') return

@@ -74,10 +74,9 @@ async function importFrom(call: Call<'importLock'>, document: ImportDocument): P
   const failure = await fill(call, begun.place, document, head).catch(refusedBy)
   if (failure === null) return json(c, 201, describeConfiguration(lock, configuration))
   // What is left of it would keep its name.
+  const { generation = 1 } = configuration
   const user = services.randomUser()
-  await askAnyone(call, () => ({ type: 'delete', user, force: true, generation: null })).catch(
-    () => undefined,
-  )
+  await askAnyone(call, () => ({ type: 'delete', user, force: true, generation })).catch(() => undefined)
   services.routing.forget(lock)
   return failure instanceof ImportRefused ? refusal(c, failure) : pass(c, failure)
 }
