@@ -211,8 +211,7 @@ export class Losses {
 
   /** The participants that the lock has at present, as far as any of them knows. */
   membersOf(name: string): readonly number[] {
-    const ofLock = [...this.#world.objects.values()].filter(({ lock }) => lock === name).map(birthOf)
-    const latest = ofLock.reduce<PresentMembers | null>((found, birth) => {
+    const latest = this.#latestBirths(name).reduce<PresentMembers | null>((found, birth) => {
       const members = birth?.members ?? null
       return members !== null && members.configuration > (found?.configuration ?? 0) ? members : found
     }, null)
@@ -222,11 +221,19 @@ export class Losses {
 
   /** As its participants have stored it; `null` before there is one. */
   configurationOf(lock: string): LockConfiguration | null {
-    const ofLock = [...this.#world.objects.values()].filter(object => object.lock === lock).map(birthOf)
-    const latest = Math.max(1, ...ofLock.map(birth => birth?.generation ?? 1))
-    const births = ofLock.filter(birth => birth?.generation === latest)
-    const values = [...births.map(birth => birth?.chosen), ...births.map(birth => birth?.core)]
-    return values.find(value => value !== null && value !== undefined)?.configuration ?? null
+    const births = this.#latestBirths(lock)
+    const values = [...births.map(birth => birth.chosen), ...births.map(birth => birth.core)]
+    return values.find(value => value !== null)?.configuration ?? null
+  }
+
+  /** What the participants of the latest lock of this name have stored of its birth. */
+  #latestBirths(name: string): BirthRecord[] {
+    const births = [...this.#world.objects.values()]
+      .filter(({ lock }) => lock === name)
+      .map(birthOf)
+      .filter(birth => birth !== null)
+    const latest = Math.max(1, ...births.map(({ generation }) => generation))
+    return births.filter(({ generation }) => generation === latest)
   }
 }
 
