@@ -2,6 +2,19 @@
 import type { Mutant } from './catalogue.ts'
 import { CONSENSUS, lines, SHARED } from './sources.ts'
 
+/** Each of the two stands behind the other. */
+const GAP_BEFORE = '  if (previous > lengthOf(durable)) return false\n'
+const GAP_WITHIN = 'position > lengthOf(durable) + 1 || '
+const GAPS = `${GAP_BEFORE}  const before = acceptedThrough(durable, ballot)
+  let position = previous
+  for (const command of commands) {
+    position++
+    if (position <= before || position > durable.machine.applied + uncommitted) continue
+    // Before this, a change of the members was decided: it is applied first (rules M2, P7).
+    applyThrough(step, Math.min(decided, position - 1, acceptedThrough(durable, ballot)))
+    if (position > decided && config !== configIn(durable.machine)) break
+    if (${GAP_WITHIN}`
+
 export const consensusPaxosMutants: Mutant[] = [
   {
     id: 'consensus-promise-not-durable',
@@ -135,8 +148,8 @@ export const consensusPaxosMutants: Mutant[] = [
     trap: 'P2 applied in order',
     title: 'a proposal behind a gap is accepted',
     file: CONSENSUS.instances,
-    find: '  if (previous > lengthOf(durable)) return false\n',
-    replace: '',
+    find: GAPS,
+    replace: GAPS.replace(GAP_BEFORE, '').replace(GAP_WITHIN, ''),
   },
   {
     id: 'consensus-ballot-of-two',

@@ -127,6 +127,10 @@ describe.each(protocols)('snapshots %s', (_name, protocol) => {
     // The first request arrives a second time, and begins another snapshot under the same name.
     cluster.hand(first)
     cluster.take(ofType('snapshot-page'))
+    cluster.fire(3, 'repeat')
+    cluster.deliver(all(ofType('snapshot-request'), to(1)))
+    expect(cluster.take(ofType('snapshot-page'))).toEqual([])
+    expect(cluster.sent.filter(ofType('snapshot-gone'))).toHaveLength(1)
     cluster.run(5_000)
     expect(eventsOf(cluster, 3, 'restored')).toHaveLength(1)
     isSame(cluster, 3, 1)
