@@ -217,7 +217,8 @@ describe('history', () => {
     await lock.released(grant)
     await lock.released(grant)
     const { participants } = (await lock.send('GET', '/history')).body
-    const types = (participants[0]!.events as unknown as { type: string }[])
+    const there = participants.find(({ id }) => id === grant.participant)!
+    const types = (there.events as unknown as { type: string }[])
       .filter(event => 'user' in event)
       .map(({ type }) => type)
     expect(types).toEqual(['try', 'crit', 'issue', 'outcome', 'exit', 'rem'])
