@@ -2,6 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import { GRANT_ID_PATTERN } from '../../shared/api/ids.ts'
 import { API_LIMITS } from '../../shared/api/limits.ts'
+import { firstOwnerOf } from '../../shared/birth/value.ts'
 import { itKeepsEveryPromise, useService } from './harness.ts'
 import { granted } from './lock.ts'
 
@@ -21,7 +22,7 @@ describe('acquire', () => {
     const { grant } = answer.body
     expect(answer.status).toBe(200)
     expect(grant.id).toMatch(GRANT_ID_PATTERN)
-    expect(grant).toMatchObject({ participant: 1, epoch: 0 })
+    expect(grant).toMatchObject({ participant: firstOwnerOf(lock.name, 3), epoch: 0 })
     expect(Number.isSafeInteger(grant.fence)).toBe(true)
     expectExpiry(grant.expiresAt, API_LIMITS.ttlMs.default)
     await lock.released(grant)
@@ -68,8 +69,8 @@ describe('acquire', () => {
     const grant = await lock.granted()
     const { status, body } = await lock.acquire({ waitMs: 0 })
     expect([status, body.code, body.retryable]).toEqual([409, 'locked', true])
-    const { fence, expiresAt } = grant
-    expect(body.holder).toEqual({ participant: 1, fence, expiresAt, since: expect.any(String) })
+    const { participant, fence, expiresAt } = grant
+    expect(body.holder).toEqual({ participant, fence, expiresAt, since: expect.any(String) })
     expect(await lock.queue()).toBe(0)
     await lock.released(grant)
   })

@@ -40,7 +40,8 @@ describe('keepalive', () => {
     expect(Date.parse(longer.expiresAt) - Date.now()).toBeGreaterThan(500_000)
     const { holder } = (await lock.status()).body
     const since = expect.any(String)
-    expect(holder).toEqual({ participant: 1, fence: grant.fence, expiresAt: longer.expiresAt, since })
+    const { participant, fence } = grant
+    expect(holder).toEqual({ participant, fence, expiresAt: longer.expiresAt, since })
     await lock.released(grant)
   })
 

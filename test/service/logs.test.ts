@@ -40,7 +40,9 @@ describe('a service with keys', () => {
       body: JSON.stringify(body),
     })
     expect([response.status, response.headers.get('x-request-id')]).toEqual([200, requestId])
-    return (await response.json()) as { readonly grant: { readonly id: string; readonly fence: number } }
+    return (await response.json()) as {
+      readonly grant: { readonly id: string; readonly participant: number; readonly fence: number }
+    }
   }
 
   it('logs an expiry with the key and the request that acquired', async () => {
@@ -51,7 +53,7 @@ describe('a service with keys', () => {
       level: 'warning',
       event: 'expired',
       message: LOG_EVENTS.expired.message,
-      participant: 1,
+      participant: grant.participant,
       fence: grant.fence,
       cause: 'expired',
       key: 'shop',

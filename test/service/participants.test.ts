@@ -80,10 +80,10 @@ describe('an object that crashes', () => {
 describe('an object that is evicted', () => {
   it('changes nothing: grant, ticket and session go on with a new instance', async () => {
     const lock = service.lock()
-    const grant = await lock.granted({ ttlMs: 600_000 })
+    const grant = await lock.granted({ ttlMs: 600_000, at: 1 })
     await lock.applied(grant, [{ increment: 'n' }])
     const other = service.lock()
-    const session = await openSession(`${other.url}/session`)
+    const session = await openSession(`${other.url}/session?at=1`)
     session.send({ type: 'try', ttlMs: 600_000 })
     await session.nextOf('crit')
     session.send({ type: 'issue', opId: 'first', ops: [{ increment: 'n' }] })
