@@ -11,6 +11,7 @@ import { randomToken } from './clock.ts'
 import { type Connection, LONGEST_WAIT_MS, pathOf } from './connection.ts'
 import {
   AbortedError,
+  BatonError,
   GrantOverError,
   LockedError,
   NetworkError,
@@ -171,8 +172,9 @@ class Acquisition {
   }
 }
 
-/** The request may be with the service, or on its way there. */
+/** The request may be with the service, or on its way there. What a proxy answers says nothing of it. */
 function isLost(error: unknown): boolean {
+  if (error instanceof BatonError && error.outcome === 'unknown') return true
   return error instanceof NetworkError || error instanceof ServerError || error instanceof AbortedError
 }
 

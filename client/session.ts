@@ -11,7 +11,7 @@ import type {
 } from '../shared/api/session.ts'
 import type { Clock } from './clock.ts'
 import type { LastingCall } from './connection.ts'
-import { networkError, tooLong } from './error-factory.ts'
+import { networkError, timeoutError, tooLong } from './error-factory.ts'
 import { BatonError } from './errors.ts'
 import type { ApplyOptions, TransactOptions } from './operations.ts'
 import type { ResourceTypes, TransactResult } from './ops.ts'
@@ -89,6 +89,8 @@ export class Session<Resource extends ResourceTypes = ResourceTypes>
   readonly #inbox: SessionEvent[] = []
   #failure: BatonError | undefined
   #isClosed = false
+  /** When the service last said anything. */
+  #heardAt = 0
   #wake: () => void = () => {}
 
   constructor(
@@ -211,6 +213,7 @@ export class Session<Resource extends ResourceTypes = ResourceTypes>
   }
 
   #receive(text: string): void {
+    this.#heardAt = this.#clock.now()
     if (this.#isClosed || text === PONG) return
     const event = JSON.parse(text) as SessionEvent | SessionProbe
     // The service wants to know whether anybody reads this.
@@ -227,7 +230,8 @@ export class Session<Resource extends ResourceTypes = ResourceTypes>
 
   /**
    * Runs while there is a grant. It lives for `ttlMs` after the last sign of life, so two of these may be
-   * late.
+   * late. Each is answered: if no answer has come for as long, the service has not heard them either, or this
+   * process stood still.
    */
   async #sendPings(ttlMs: number): Promise<void> {
     this.#pings.abort()
@@ -236,6 +240,10 @@ export class Session<Resource extends ResourceTypes = ResourceTypes>
     for (;;) {
       await this.#clock.sleep(ttlMs / 4, { signal, background: true })
       if (signal.aborted) return
+      if (this.#clock.now() - this.#heardAt >= ttlMs) {
+        this.#socket!.close(1000)
+        return this.#close(timeoutError(`the session was silent for ${ttlMs} ms`))
+      }
       try {
         this.#socket!.send(PING)
       } catch {

@@ -6,7 +6,7 @@
  * the revision that it read in any case. So a request that arrives late, or twice, changes nothing.
  */
 import { GrantOverError, type Held, type Json, type KeyValueOp, type Lock } from '../client/index.ts'
-import { failedOp, notApplied } from './refusals.ts'
+import { failedOp, isNothingDone, notApplied } from './refusals.ts'
 
 export interface Decision<Value, Result> {
   /** What the key is to hold; `undefined` leaves it as it is. */
@@ -102,7 +102,11 @@ async function inPassing<Result>(
   const reads = await Promise.all(keys.map(key => read<Json>(lock, key, options.signal)))
   const decision = decide(reads.map(({ value }) => value))
   const { result, value: values } = decision
-  if (values === undefined) return { result, fence: 0, sequence: Math.min(...reads.map(one => one.sequence)) }
+  if (values === undefined) {
+    const sequence = Math.min(...reads.map(one => one.sequence))
+    // What was read at different moments may never have been there together: only what is written is checked.
+    return reads.every(one => one.sequence === sequence) ? { result, fence: 0, sequence } : null
+  }
   const answer = await lock.transact(batchOf(keys, reads, values, decision.also), transactOptions(options))
   if (answer.applied) return { result, fence: answer.fence, sequence: answer.sequence }
   return mustBeOutdated(answer.results, keys.length)
@@ -118,7 +122,7 @@ async function holding<Result>(
     return await lock.run({ ...transactOptions(options), ttlMs: TTL_MS }, held => changeHeld(held, plan))
   } catch (error) {
     // The lock was lost before anything was written: the next round begins anew.
-    const isHarmless = error instanceof GrantOverError && error.outcome !== 'unknown'
+    const isHarmless = error instanceof GrantOverError && isNothingDone(error)
     if (!isHarmless || isLast) throw error
     return null
   }

@@ -56,6 +56,8 @@ export class Delivery<Value extends Json = Json> {
   #revision: number
   /** What this worker has said about it, if anything. */
   #end: 'done' | 'given back' | null = null
+  /** The revision that a `done` without an answer was about: it may have been applied. */
+  #doubt: number | null = null
   #calls: Promise<unknown> = Promise.resolve()
 
   constructor(lock: Lock, delivered: Delivered) {
@@ -83,6 +85,7 @@ export class Delivery<Value extends Json = Json> {
         { increment: GONE },
         ...ops,
       ]
+      this.#doubt = revision
       return this.#lock.transact(batch, { opId: `done/${key.slice(-16)}/${revision}` })
     })
   }
@@ -111,8 +114,11 @@ export class Delivery<Value extends Json = Json> {
   #ifMine(end: 'done' | 'given back' | null, call: (revision: number) => Promise<Answer>): Promise<boolean> {
     const turn = this.#calls.then(async () => {
       if (this.#end !== null) return this.#end === end
-      for (let round = 1; round <= ROUNDS && !this.signal.aborted; round++) {
+      const isAgain = end === 'done' && this.#doubt !== null
+      if (isAgain) this.#revision = this.#doubt!
+      for (let round = 1; round <= ROUNDS && (!this.signal.aborted || (isAgain && round === 1)); round++) {
         const { applied, sequence, results } = await call(this.#revision)
+        if (end === 'done') this.#doubt = null
         if (applied) {
           this.#revision = sequence
           this.#end = end

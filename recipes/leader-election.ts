@@ -13,6 +13,7 @@ import {
   NotFoundError,
   type WatchEvent,
 } from '../client/index.ts'
+import { read } from './change.ts'
 import { duration, ownerName, timeToLive } from './options.ts'
 
 export interface ElectionOptions {
@@ -115,8 +116,9 @@ export class LeaderElection {
   }
 
   async #look(signal: AbortSignal | undefined): Promise<View> {
-    const record = await this.#lock.get<LeaderRecord>(KEY, { signal })
-    return { record: record.value, sequence: record.sequence ?? 0, fence: await this.#fence(signal) }
+    // With its sequence also if nobody leads: what was before is not told again.
+    const { value: record, sequence } = await read<LeaderRecord>(this.#lock, KEY, signal)
+    return { record, sequence, fence: await this.#fence(signal) }
   }
 
   async #fence(signal: AbortSignal | undefined): Promise<number | null> {

@@ -13,6 +13,10 @@ export const givenUp = (detail: string): ExpiredError =>
 export const full = (detail: string): TooManyError =>
   new TooManyError({ code: 'too_many', status: 429, detail, retryable: true, outcome: 'not-applied' })
 
+/** Whether it may be done again: it was refused, or it was no operation. */
+export const isNothingDone = ({ outcome }: BatonError): boolean =>
+  outcome === undefined || outcome === 'not-applied'
+
 interface Failed {
   /** Which op of the batch failed. */
   readonly index: number

@@ -6,6 +6,7 @@
  * Only the clocks of a lock's few participants have to agree, and a recipe says what happens if they do not.
  */
 import { GrantOverError, type Held, type Lock } from '../client/index.ts'
+import { isNothingDone } from './refusals.ts'
 
 export interface TimeOptions {
   /** How long to wait for the lock. Default: 10 s. */
@@ -32,7 +33,7 @@ export async function withTime<T>(
     try {
       return await lock.run(options, held => work(held, timeOf(held)))
     } catch (error) {
-      const isHarmless = error instanceof GrantOverError && error.outcome !== 'unknown'
+      const isHarmless = error instanceof GrantOverError && isNothingDone(error)
       if (!isHarmless || round === ROUNDS) throw error
     }
   }

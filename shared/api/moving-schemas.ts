@@ -5,6 +5,7 @@ import { API_LIMITS } from './limits.ts'
 import {
   component,
   fence,
+  follow,
   heartbeatMs,
   localHandoffs,
   lockName,
@@ -15,7 +16,7 @@ import {
 } from './primitives.ts'
 import { protocolName, protocolOptions } from './protocol-options.ts'
 
-/** How deep and how large it may be is checked where it is applied. */
+/** How deep and how large it may be is checked by whoever reads it. */
 const anything = z.unknown() as z.ZodType<Json>
 
 const location = z.string().nullable().describe('A Cloudflare location hint; null for anywhere.')
@@ -33,6 +34,7 @@ const configuration = z
       .strictObject({ heartbeatMs, timeoutMs })
       .describe('How the loss of a participant is noticed.'),
     localHandoffs,
+    follow: follow.optional(),
     options: protocolOptions.optional().describe('The variants of the protocol, if it has any.'),
   })
   .describe('What the lock was made of.')
@@ -48,22 +50,35 @@ const result = z.strictObject({
   fence: fence.optional(),
 })
 
+/** Far above all that a lock can reach; the fences after it are safe integers for ever. */
+const MOST = 2 ** 40
+
 const fields = {
   format: z.literal(1).describe('The format of this export.'),
   lock: lockName,
   resource: z.string().max(API_LIMITS.opIdLength).describe('What the lock guards.'),
   configuration,
-  epoch: z.int().min(0).describe('A lock that is made from this begins in this epoch, or in a later one.'),
-  sequence: sequence.describe('A lock that is made from this goes on after this place of the log.'),
+  epoch: z
+    .int()
+    .min(0)
+    .max(MOST)
+    .describe('A lock that is made from this begins in this epoch, or in a later one.'),
+  sequence: sequence.max(MOST).describe('A lock that is made from this goes on after this place of the log.'),
   droppedThrough: z.int().min(0).describe('The sequence of the newest result that was forgotten.'),
   cells: z
     .array(
       z.strictObject({
         cell: z
           .string()
-          .max(2 * API_LIMITS.keyLength)
+          .max(1 + API_LIMITS.keyLength)
+          .regex(/^=\P{Surrogate}*$/u)
           .describe('Of the built-in resource: `=` and the key.'),
-        value: anything.describe('Of the built-in resource: the value and its revision.'),
+        value: z
+          .strictObject({
+            value: anything.describe('What is under the key.'),
+            revision: sequence.describe('The sequence of the operation that wrote it.'),
+          })
+          .describe('The value and its revision.'),
       }),
     )
     .describe('The state that the lock guards.'),

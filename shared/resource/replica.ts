@@ -5,7 +5,7 @@
  */
 import type { Json } from '../json.ts'
 import { digest } from './canonical.ts'
-import { applyImport, type Imported, type ImportOperation, importOf } from './import.ts'
+import { applyImport, type Imported, type ImportedResult, type ImportOperation, importOf } from './import.ts'
 import type { CellChange, Cells, Resource } from './resource.ts'
 
 export interface StoredResult {
@@ -85,8 +85,7 @@ export function invoke(
   const imported = special === null ? null : applyImport(replica.cells, special)
   const { result, changes } = imported ?? applySafely(resource, replica.cells, operation, sequence)
   for (const change of changes) changeCell(replica.cells, change)
-  if (imported !== null) takeResults(replica, imported)
-  const more = imported === null ? {} : { imported: imported.results }
+  const more = imported === null ? {} : { imported: takeResults(replica, imported) }
   const stored = { opId, sequence, digest: operationDigest, result, ...(fence !== undefined && { fence }) }
   return { sequence, result, changes, stored, dropped: remember(replica, stored, resultsKept), ...more }
 }
@@ -99,10 +98,14 @@ function putAside(replica: Replica, sequence: number, operation: ImportOperation
 }
 
 /** They are older than all that this lock has applied itself. */
-function takeResults(replica: Replica, { results, droppedThrough }: Imported): void {
-  for (const stored of results) replica.results[resultKey(stored.opId)] = stored
-  replica.order.unshift(...results.map(({ opId }) => opId))
+function takeResults(replica: Replica, { results, droppedThrough }: Imported): readonly ImportedResult[] {
+  // Each has one place: one that has two would be forgotten twice, which cannot be done.
+  const isNew = ({ opId }: ImportedResult) => resultOf(replica, opId) === undefined
+  const taken = results.filter(isNew)
+  for (const stored of taken) replica.results[resultKey(stored.opId)] = stored
+  replica.order.unshift(...taken.map(({ opId }) => opId))
   if (droppedThrough !== null) replica.droppedThrough = droppedThrough
+  return taken
 }
 
 function answered(sequence: number, result: Json): Response {

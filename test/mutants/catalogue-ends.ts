@@ -224,7 +224,7 @@ export const endMutants: Mutant[] = [
     trap: 'import',
     title: 'an operation that was applied before the export is applied again',
     file: 'shared/resource/replica.ts',
-    find: '  for (const stored of results) replica.results[resultKey(stored.opId)] = stored\n  replica.order.unshift',
+    find: '  for (const stored of taken) replica.results[resultKey(stored.opId)] = stored\n  replica.order.unshift',
     replace: '  replica.order.unshift',
   },
   {
@@ -240,7 +240,7 @@ export const endMutants: Mutant[] = [
     trap: 'import',
     title: 'an import that fails leaves a lock behind that has its name',
     file: 'worker/router/handlers/moving.ts',
-    find: "({ type: 'delete', user, force: true, generation })",
-    replace: "({ type: 'withdraw', user })",
+    find: "{ type: 'delete', user, force: true, generation, ifUnused: true }",
+    replace: "{ type: 'withdraw', user }",
   },
 ]

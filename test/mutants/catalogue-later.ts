@@ -16,8 +16,8 @@ export const laterMutants: Mutant[] = [
     trap: 'W9 later',
     title: 'a session that waits is written later, though its socket may outlive the instance',
     file: PARTICIPANT.sessions,
-    find: '    this.storage.hurry()\n',
-    replace: '',
+    find: 'that somebody waits there.\n    this.storage.hurry()\n',
+    replace: 'that somebody waits there.\n',
   },
   {
     id: 'later-hurry',

@@ -206,8 +206,8 @@ export const movingMutants: Mutant[] = [
     trap: 'export',
     title: 'an export goes on with the state of the moment',
     file: 'worker/participant/streams/replay.ts',
-    find: 'return { sequence, cells: { ...cells }, names: Object.keys(cells) }',
-    replace: 'return { sequence, cells, names: Object.keys(cells) }',
+    find: 'return { sequence, cells: { ...cells }, names',
+    replace: 'return { sequence, cells, names',
   },
   {
     id: 'export-never-over',

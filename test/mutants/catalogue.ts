@@ -6,6 +6,7 @@ import { birthMutants } from './catalogue-birth.ts'
 import { bytesMutants } from './catalogue-bytes.ts'
 import { coreMutants } from './catalogue-core.ts'
 import { detectorMutants } from './catalogue-detector.ts'
+import { doubtMutants } from './catalogue-doubts.ts'
 import { durabilityMutants } from './catalogue-durability.ts'
 import { endMutants } from './catalogue-ends.ts'
 import { ghostMutants } from './catalogue-ghosts.ts'
@@ -112,5 +113,6 @@ export const mutants: Mutant[] = [
   ...lifeMutants,
   ...movingMutants,
   ...lookingMutants,
+  ...doubtMutants,
   ...olderMutants,
 ]

@@ -19,7 +19,7 @@ const HEAD = {
     ...{ detector: { heartbeatMs: 500, timeoutMs: 2_000 }, localHandoffs: 1 },
   },
 }
-const cell = (name: string, value: Json = 1) => ({ cell: `=${name}`, value })
+const cell = (name: string, value: Json = 1) => ({ cell: `=${name}`, value: { value, revision: 1 } })
 const result = (opId: string, value: Json = 1) => ({ opId, sequence: 3, digest: 'd', result: value })
 
 /** Of a chunk. */
@@ -137,7 +137,7 @@ describe('a document', () => {
   })
 
   it('is refused if a lock cannot be so large', async () => {
-    const heavy = 'x'.repeat(API_LIMITS.valueWeight)
+    const heavy = 'x'.repeat(API_LIMITS.valueWeight - 10)
     const count = Math.ceil((1.3 * API_LIMITS.stateWeight) / API_LIMITS.valueWeight)
     const cells = Array.from({ length: count }, (_, index) => cell(`${index}`, heavy))
     expect((await refusalOf({ ...HEAD, results: [], cells }, LONG))[0]).toBe('too_large')

@@ -115,6 +115,8 @@ export type ParticipantCall =
       readonly user: string
       readonly force: boolean
       readonly generation: number | null
+      /** Only if nobody has done anything with it but import it. */
+      readonly ifUnused?: true
     }
   /** An operator wants other participants. */
   | { readonly type: 'members'; readonly change: MembersChange }

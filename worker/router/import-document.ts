@@ -21,8 +21,13 @@ type List = keyof typeof LISTS
 
 export type ImportHead = z.output<typeof headSchema>
 
+interface ImportedCell {
+  readonly cell: string
+  readonly value: { readonly value: Json; readonly revision: number }
+}
+
 export type ImportItem =
-  | { readonly list: 'cells'; readonly item: { readonly cell: string; readonly value: Json } }
+  | { readonly list: 'cells'; readonly item: ImportedCell }
   | { readonly list: 'results'; readonly item: ImportedResult }
 
 export class ImportRefused extends Error {
@@ -42,6 +47,11 @@ const READ_AHEAD = 1024 * 1024
 const MAX_BEFORE_HEAD = 8 * 1024 * 1024
 /** The longest item, in its longest spelling. */
 const MAX_PIECE = 4 * 1024 * 1024
+/** What is around a value in the result of a batch that has read it; and around that in an item. */
+const RESULT_DEPTH = 4
+const ITEM_DEPTH = RESULT_DEPTH + 2
+/** Of the values that a batch has read, with what is around each of them. */
+const MAX_RESULT_WEIGHT = API_LIMITS.readWeight + 64 * API_LIMITS.opsPerBatch
 /** The limits of a lock are soft: it may be a little larger. */
 const LISTS_WEIGHT = {
   cells: 1.25 * API_LIMITS.stateWeight,
@@ -58,6 +68,8 @@ export class ImportDocument {
   private aheadLength = 0
   private isAtEnd = false
   private readonly weights = { cells: 0, results: 0 }
+  private readonly opIds = new Set<string>()
+  private lastSequence = 0
 
   constructor(texts: AsyncIterable<string>) {
     this.texts = texts[Symbol.asyncIterator]()
@@ -134,6 +146,14 @@ export class ImportDocument {
     else this.known[member] = read.value
   }
 
+  /** What is remembered is forgotten in this order, and sent in it: each once, the oldest first. */
+  private checkOrder(path: string, { opId, sequence }: ImportedResult): void {
+    if (this.opIds.has(opId) || sequence < this.lastSequence)
+      throw new ImportRefused('bad_request', [{ path, message: 'must come once, and after all older ones' }])
+    this.opIds.add(opId)
+    this.lastSequence = sequence
+  }
+
   private takeItem(list: List, index: number, value: unknown, length: number): void {
     const path = `${list}.${index}`
     const checked = check(LISTS[list], value, 'body')
@@ -145,7 +165,13 @@ export class ImportDocument {
           message: error.message,
         })),
       )
-    this.weights[list] += weight(value as Json, LISTS_WEIGHT[list])
+    const isTooHeavy =
+      list === 'cells'
+        ? isHeavierThan((checked.value as ImportedCell).value.value, API_LIMITS.valueWeight)
+        : isHeavierThan((checked.value as ImportedResult).result, MAX_RESULT_WEIGHT, -RESULT_DEPTH)
+    if (isTooHeavy) throw new ImportRefused('too_large', [{ path, message: 'is larger than a lock has it' }])
+    if (list === 'results') this.checkOrder(path, checked.value as ImportedResult)
+    this.weights[list] += weight(value as Json, LISTS_WEIGHT[list], -ITEM_DEPTH)
     const isTooMany = list === 'results' && index >= API_LIMITS.resultsKept
     if (isTooMany || this.weights[list] > LISTS_WEIGHT[list])
       throw new ImportRefused('too_large', [{ path: list, message: 'has more than a lock may have' }])
@@ -153,6 +179,9 @@ export class ImportDocument {
     this.aheadLength += length
   }
 }
+
+/** `depth`: a negative one allows for so many more levels. */
+const isHeavierThan = (value: Json, limit: number, depth = 0): boolean => weight(value, limit, depth) > limit
 
 /** Throws what is wrong with the body. `mostBytes`: one that is longer is refused. */
 export async function* textsOf(

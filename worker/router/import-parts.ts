@@ -9,6 +9,8 @@ import type { ImportItem } from './import-document.ts'
 const PART_WEIGHT = API_LIMITS.batchWeight / 4
 /** An item that is heavier goes in pieces. */
 const MAX_ITEM_WEIGHT = API_LIMITS.batchWeight / 2 + 4_096
+/** How deep an item is inside of its operation. One that is nested too deeply there goes in pieces, too. */
+const DEPTH_IN_OPERATION = 3
 /** Of the text of such an item; a character weighs two at most when it is quoted once more. */
 const PIECE_CHARACTERS = API_LIMITS.batchWeight / 4
 
@@ -16,7 +18,7 @@ export async function* partsOf(items: AsyncIterable<ImportItem>): AsyncGenerator
   let part: { cells: (readonly [string, Json])[]; results: ImportedResult[] } = { cells: [], results: [] }
   let heavy = 0
   for await (const { list, item } of items) {
-    const own = weight(item as unknown as Json, API_LIMITS.batchWeight)
+    const own = weight(item as unknown as Json, API_LIMITS.batchWeight, DEPTH_IN_OPERATION)
     if (heavy > 0 && heavy + own > PART_WEIGHT) {
       yield part
       part = { cells: [], results: [] }

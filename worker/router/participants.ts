@@ -25,7 +25,7 @@ export type Asked =
   /** No answer. The request may have been carried out, or may still be. */
   | { readonly type: 'silent'; readonly reason: string }
   /** It has too much to do; asking again makes it worse. */
-  | { readonly type: 'overloaded' }
+  | { readonly type: 'overloaded'; readonly isInDoubt?: true }
 
 export interface AskTimes {
   /** A participant that has not answered after this long is asked whether it is there at all ... */
@@ -75,13 +75,14 @@ export class ParticipantCaller {
   async open(
     lock: string,
     place: ParticipantPlace,
-    path: string,
+    /** Made anew for each try. */
+    path: () => string,
     headers: Headers,
     isOpen: (response: Response) => boolean,
     options: AskOptions,
   ): Promise<Asked> {
     for (const [name, value] of Object.entries(headersFor(lock, place))) headers.set(name, value)
-    const request: MakeRequest = signal => new Request(addressOf(path), { headers, signal: signal() })
+    const request: MakeRequest = signal => new Request(addressOf(path()), { headers, signal: signal() })
     return this.ask(lock, place, request, options, async response =>
       isOpen(response) ? { type: 'opened', response } : parseAnswer(response),
     )
@@ -112,7 +113,7 @@ export class ParticipantCaller {
       const asked = await attempt()
       return asked.type === 'answered' ? { ...asked, isInDoubt: true } : asked
     } catch (error) {
-      return isOverloaded(error) ? { type: 'overloaded' } : silent(error)
+      return isOverloaded(error) ? { type: 'overloaded', isInDoubt: true } : silent(error)
     }
   }
 

@@ -194,7 +194,10 @@ export class Routing {
   private async ask(plan: Plan, place: ParticipantPlace, leftMs: number): Promise<Heard> {
     const { silences, now, onSilence } = this.services
     const result = await plan.ask(place, leftMs)
-    if (result.type === 'overloaded') return { result: overloaded(plan, place), leavesDoubt: true }
+    if (result.type === 'overloaded') {
+      if (result.isInDoubt) plan.abandon?.(place)
+      return { result: overloaded(plan, place), leavesDoubt: true }
+    }
     if (result.type === 'silent') {
       plan.abandon?.(place)
       if (plan.isOver?.()) return { result, leavesDoubt: true }
@@ -203,9 +206,11 @@ export class Routing {
       return { result, leavesDoubt: true }
     }
     silences.end(plan.lock, place.id)
-    return result.type === 'opened'
-      ? { result, leavesDoubt: false }
-      : { result: result.answer, leavesDoubt: result.isInDoubt === true }
+    if (result.type === 'opened') return { result, leavesDoubt: false }
+    const { answer, isInDoubt = false } = result
+    // It has not looked at the second try, so the first may still be there.
+    if (isInDoubt && answer.type === 'problem' && answer.code === 'too_many') plan.abandon?.(place)
+    return { result: answer, leavesDoubt: isInDoubt }
   }
 
   /**

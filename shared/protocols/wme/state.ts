@@ -267,6 +267,8 @@ export interface Eject {
   fence: number
   /** Who had the token when the operator asked. */
   owner: ParticipantId
+  /** The operator has named the fence: nobody else is meant. */
+  isNamed: boolean
   /** Whether the owner has said who the present holder is. */
   isSettled: boolean
 }

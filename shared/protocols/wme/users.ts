@@ -35,17 +35,20 @@ function giveUp(step: Step, { user }: Waiter): void {
 // ---------------------------------------------------------------- operators
 
 /**
- * Whoever was granted the token by the log as it is known here must leave. The owner is told until it says
- * that this is done.
+ * Whoever was granted the token by the log as it is known here must leave, or whoever has the fence that the
+ * operator names. The owner is told until it says that this is done.
  */
 export function onEject(step: Step, event: Extract<UserInput, { type: 'eject' }>): void {
   const { durable, derived, soft } = step.state
-  const fence = fenceOf(durable.epoch.epoch, lengthOf(durable))
+  const isNamed = event.fence !== undefined
+  const fence = event.fence ?? fenceOf(durable.epoch.epoch, lengthOf(durable))
   if (soft.ejects.length >= step.context.config.limits.waiters) {
     return refuse(step, event.request, 'eject', { code: 'too-many-waiters' })
   }
-  if (derived.owner === step.context.config.self) ejectOnceSettled(step, 'operator')
-  soft.ejects.push({ request: event.request, fence, owner: derived.owner, isSettled: false })
+  const { grant } = durable.stub
+  const isMeant = !isNamed || grant === null || grant.fence <= fence
+  if (derived.owner === step.context.config.self && isMeant) ejectOnceSettled(step, 'operator')
+  soft.ejects.push({ request: event.request, fence, owner: derived.owner, isNamed, isSettled: isNamed })
   restartRepeats(step)
   sendEjects(step)
 }
@@ -81,11 +84,15 @@ function holderRemains(step: Step, fence: number): boolean {
 /**
  * Whoever was meant is out. But a re-entry that nobody had heard of yet makes another user the present
  * holder. Then that one is meant, once and for good, so that a repeated answer never forces out a user that
- * came in later.
+ * came in later; if the operator has named a fence, that one stays.
  */
 export function onEjectDone(step: Step, message: EjectDoneMessage): void {
   const { soft } = step.state
   const { fence, holder } = message
+  const isAnother = (eject: Eject) => eject.isNamed && eject.fence <= fence && (holder ?? -1) > eject.fence
+  for (const { request } of soft.ejects.filter(isAnother))
+    refuse(step, request, 'eject', { code: 'conflict' })
+  soft.ejects = soft.ejects.filter(eject => !isAnother(eject))
   const isUnheardOf = (eject: Eject) => !eject.isSettled && holder !== null && holder > eject.fence
   const answered = soft.ejects.filter(eject => eject.fence <= fence)
   const again = answered.filter(isUnheardOf)

@@ -158,6 +158,19 @@ describe.each(protocols)('users inside %s', (_name, protocol) => {
       expect(eventsOf(cluster, 3, 'eject-done')).toHaveLength(1)
     })
 
+    it('eject of a fence: a holder that nobody had heard of yet has another one, and stays', () => {
+      const cluster = createCluster()
+      const first = enter(cluster, 1, 'a')
+      cluster.run(5_000)
+      exit(cluster, first)
+      enter(cluster, 1, 'b')
+      cluster.user(3, { type: 'eject', request: 'now', fence: first.fence })
+      cluster.deliver(ofType('eject', 'eject-done'))
+      expect(isIn(cluster, 1, 'b')).toBe(true)
+      expect(eventsOf(cluster, 3, 'eject-done')).toEqual([])
+      expect(eventsOf(cluster, 3, 'refused')).toMatchObject([{ refusal: { code: 'conflict' } }])
+    })
+
     it('eject: if the holder is gone with its participant, it is replaced', () => {
       const cluster = createCluster()
       enter(cluster, 1, 'a')

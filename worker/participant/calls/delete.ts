@@ -10,6 +10,7 @@ import type { ParticipantAnswer } from '../calls.ts'
 import { boundToConnection } from '../core/connections.ts'
 import { type Call, type CallContext, done, patienceOf, SETTLE_MS } from './context.ts'
 import { ask, type Conversation } from './conversations.ts'
+import { isUsed, used } from './import.ts'
 import { cannotEnd, overProblem, refusalProblem, unconfirmed, unknownGeneration } from './refusals.ts'
 import { locked } from './status.ts'
 
@@ -37,6 +38,7 @@ export function* end(context: CallContext, call: Call<'delete'>): Conversation<P
   if (refusal !== null) return refusal
   const isHeldHere = member.view.holders.some(holder => !isDeleting(holder.user))
   if (isHeldHere && !call.force) return locked(context)
+  if (call.ifUnused && isUsed(context)) return used
 
   const user = boundToConnection(call.user + DELETING)
   const leave = () => member.leave(user)
@@ -46,6 +48,10 @@ export function* end(context: CallContext, call: Call<'delete'>): Conversation<P
   if (holder === undefined) {
     leave()
     return locked(context)
+  }
+  if (call.ifUnused && isUsed(context)) {
+    leave()
+    return used
   }
   return yield* sayLastWord(context, user, holder.fence, leave)
 }

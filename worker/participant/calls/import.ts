@@ -3,14 +3,34 @@
 import { equalJson } from '../../../shared/history/compare.ts'
 import type { UserOutput } from '../../../shared/protocols/protocol.ts'
 import { finishOperation, PARTS_MISSING, partOperation } from '../../../shared/resource/import.ts'
+import { resultOf } from '../../../shared/resource/replica.ts'
 import type { ParticipantAnswer } from '../calls.ts'
 import { type Call, type CallContext, done, SETTLE_MS } from './context.ts'
 import { ask, type Conversation } from './conversations.ts'
 import { notApplied } from './grant.ts'
 
+/** Whether anything was done with a lock but to import it. Whatever was imported is older than the lock. */
+export function isUsed({ member }: CallContext): boolean {
+  const replica = member.guarded?.replica
+  const imported = member.configuration.imported?.sequence
+  if (imported === undefined) return false
+  const isOwn = (opId: string) => resultOf(replica!, opId)!.sequence > imported && !opId.startsWith(PREFIX)
+  return replica?.order.some(isOwn) ?? false
+}
+
+const PREFIX = 'import/'
+
+export const used: ParticipantAnswer = {
+  type: 'problem',
+  code: 'conflict',
+  detail: 'Somebody has used the lock while it was being imported. It stays as it is.',
+}
+
 export function* importPart(context: CallContext, call: Call<'import'>): Conversation<ParticipantAnswer> {
   const { user, fence, number, part, droppedThrough } = call
-  const opId = `import/${user}/${number}`
+  // Whoever was faster has used an empty lock: what it was told must stay true.
+  if ((number === 0 || part === null) && isUsed(context)) return used
+  const opId = `${PREFIX}${user}/${number}`
   const operation = part === null ? finishOperation(number, droppedThrough) : partOperation(number, part)
   const say = { type: 'issue', user, fence, opId, operation } as const
   const isAnswer = (event: UserOutput) =>

@@ -2,6 +2,7 @@
 import { API_LIMITS } from '../../../shared/api/limits.ts'
 import type { Json } from '../../../shared/json.ts'
 import { weight } from '../../../shared/resource/canonical.ts'
+import { isAside } from '../../../shared/resource/import.ts'
 import { cellOfKey, keyOfCell, readKey } from '../../../shared/resource/key-value.ts'
 import type { Cells } from '../../../shared/resource/resource.ts'
 import type { ParticipantAnswer, ParticipantCall } from '../calls.ts'
@@ -22,6 +23,7 @@ export function readOne(cells: Readonly<Cells>, sequence: number, { key }: Call<
  */
 export function readPage(cells: Readonly<Cells>, sequence: number, call: Call<'list'>): ParticipantAnswer {
   const keys = Object.keys(cells)
+    .filter(cell => !isAside(cell))
     .map(keyOfCell)
     .filter(key => key.startsWith(call.prefix) && (call.after === null || key > call.after))
     .sort()

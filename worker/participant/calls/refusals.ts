@@ -202,7 +202,7 @@ export const existenceUnknown: ProblemAnswer = {
 export const anotherHolder: ProblemAnswer = {
   type: 'problem',
   code: 'conflict',
-  detail: 'The present holder, if there is one, does not have this fence. Nobody was ejected.',
+  detail: 'The present holder, if there is one, does not have this fence. It stays.',
 }
 
 /** Another participant may know. */

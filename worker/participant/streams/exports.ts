@@ -64,7 +64,8 @@ export class Exports {
 
   /** The first page of what this participant has now. `head` must be of now, too. */
   begin(head: ExportHead, replica: Replica): ParticipantAnswer {
-    const isAnother = this.point !== null && this.point.head.sequence !== head.sequence
+    const isSame = ({ epoch, sequence }: ExportHead) => epoch === head.epoch && sequence === head.sequence
+    const isAnother = this.point !== null && !isSame(this.point.head)
     if (isAnother || this.readers.size >= MAX_READERS)
       return tooMany('This lock is being exported already. Ask again when that is over.')
     if (this.point === null) {

@@ -6,6 +6,7 @@
  * and read what has changed since then from the log of events. So there is at most one such copy.
  */
 import type { Json } from '../../../shared/json.ts'
+import { isAside } from '../../../shared/resource/import.ts'
 import { keyOfCell, readKey } from '../../../shared/resource/key-value.ts'
 import type { Cells } from '../../../shared/resource/resource.ts'
 import type { ChangesPlace, EventLog, WatchEvent } from '../core/event-log.ts'
@@ -35,7 +36,7 @@ export interface Page {
 }
 
 export function freeze(cells: Readonly<Cells>, sequence: number): Frozen {
-  return { sequence, cells: { ...cells }, names: Object.keys(cells) }
+  return { sequence, cells: { ...cells }, names: Object.keys(cells).filter(cell => !isAside(cell)) }
 }
 
 /** `null`: changes are missing. */

@@ -44,6 +44,7 @@ import { Unread } from './unread.ts'
 /** After this much a client is asked whether it reads. */
 const PROBE_BYTES = API_LIMITS.unreadSessionsBytes / API_LIMITS.sessionsPerParticipant
 const CLOSE_TRY_LATER = 1013
+const ISSUING = 'An operation of this session is on its way. Wait for its outcome first.'
 /** From the range that is free for applications; like the status 404. */
 const CLOSE_NO_SUCH_LOCK = 4404
 
@@ -276,6 +277,8 @@ export class Sessions {
           ttlMs: attachmentOf(socket).ttlMs ?? this.member().configuration.ttlMs,
         })
       case 'outcome': {
+        // Its socket may outlive this instance: whoever is told must not find it pending afterwards.
+        this.storage.hurry()
         const { opId, sequence } = event
         const body = outcomeBody(event.result)
         if (body !== null)
@@ -298,7 +301,7 @@ export class Sessions {
         return this.say(socket, {
           type: 'error',
           code: codeOf(event.refusal.code),
-          detail: refusalProblem(event.refusal).detail,
+          detail: event.refusal.code === 'busy' ? ISSUING : refusalProblem(event.refusal).detail,
         })
     }
   }

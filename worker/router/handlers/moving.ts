@@ -76,7 +76,8 @@ async function importFrom(call: Call<'importLock'>, document: ImportDocument): P
   // What is left of it would keep its name.
   const { generation = 1 } = configuration
   const user = services.randomUser()
-  await askAnyone(call, () => ({ type: 'delete', user, force: true, generation })).catch(() => undefined)
+  const end: ParticipantCall = { type: 'delete', user, force: true, generation, ifUnused: true }
+  await askAnyone(call, () => end).catch(() => undefined)
   services.routing.forget(lock)
   return failure instanceof ImportRefused ? refusal(c, failure) : pass(c, failure)
 }

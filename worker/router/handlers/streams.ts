@@ -19,7 +19,7 @@ export const streamHandlers = {
     const start = last ?? since?.toString()
     const headers = new Headers({ accept: 'text/event-stream' })
     const path = start === undefined ? '/watch' : `/watch?since=${start}`
-    const answer = await open(c, services, lock, at, path, headers, isEventStream)
+    const answer = await open(c, services, lock, at, () => path, headers, isEventStream)
     if (answer.type === 'gone') return noSuchParticipant(c, 'query', at!)
     if (answer.type !== 'opened') return pass(c, answer)
     return respond(c, 200, answer.response.body, {
@@ -40,24 +40,18 @@ export const streamHandlers = {
     const headers = new Headers({ upgrade: 'websocket' })
     const { client } = clientOf(c)
     const { key, requestId } = callerOf(c)
-    const search = new URLSearchParams({
-      user: services.randomUser(),
+    const search = {
       ...(client !== undefined && { client }),
       ...(key !== undefined && { key }),
       ...(requestId !== undefined && { request: requestId }),
       ...(mayDo(c, 'read', lock) && { read: 'yes' }),
       ...nearOf(c.get('incoming')),
+    }
+    // Each try has a user of its own: the socket of one that got no answer may be there for a while.
+    const path = () => `/session?${new URLSearchParams({ user: services.randomUser(), ...search })}`
+    const answer = await open(c, services, lock, at, path, headers, ({ status }) => status === 101, {
+      createsLock: true,
     })
-    const answer = await open(
-      c,
-      services,
-      lock,
-      at,
-      `/session?${search}`,
-      headers,
-      ({ status }) => status === 101,
-      { createsLock: true },
-    )
     if (answer.type === 'gone') return noSuchParticipant(c, 'query', at!)
     if (answer.type !== 'opened') return pass(c, answer)
     return services.upgrade(answer.response, chosenHeaders(offered))
@@ -69,7 +63,7 @@ async function open(
   services: Services,
   lock: string,
   at: number | undefined,
-  path: string,
+  path: () => string,
   headers: Headers,
   isOpen: (response: Response) => boolean,
   more: Pick<Plan, 'createsLock'> = {},
