@@ -230,3 +230,18 @@ it('whom a participant could not reach in an earlier lock says nothing about the
   table.deliver()
   expect(table.events(2, 'crit')).toHaveLength(1)
 })
+
+it('the core of a lock whose members cannot change hears nobody else, whatever a stranger knows of it', () => {
+  const defaults = () => configurationOf('maekawa', 3, 30_000, false)
+  const table = Table.founded({ registrars: 3, processes: 4, first: 1, defaults })
+  table.configure(1, 'put', defaults())
+  table.deliver()
+  table.acquire(2, 'b')
+  const [sent] = table.take(from(2))
+  expect(sent).toMatchObject({ message: { body: { type: 'core', chosen: true } } })
+  const heard = () => [...table.seats[sent!.to]!.state!.soft.counted.keys()]
+  table.hand({ ...sent!, from: 4 })
+  expect(heard()).not.toContain(4)
+  table.hand(sent!)
+  expect(heard()).toContain(2)
+})

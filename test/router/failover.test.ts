@@ -1,5 +1,6 @@
 /** The nearest participant serves; if it does not answer, the next one does, where that is safe. */
 import { describe, expect, it } from 'vitest'
+import { DEFAULT_TIMES } from '../../worker/router/context.ts'
 import { ANYWHERE, AT_HOME, OPERATION } from './calls-of-a-lock.ts'
 import {
   createHarness,
@@ -20,6 +21,11 @@ import {
 const crash = () => {
   throw new Error('Network connection lost.')
 }
+
+it('a silence is remembered until the others have been asked: six of thirteen may be silent', () => {
+  const { silenceMs, probeAfterMs, probeMs } = DEFAULT_TIMES
+  expect(silenceMs).toBeGreaterThan(6 * (probeAfterMs + probeMs))
+})
 
 describe.each(ANYWHERE)('%s %s', (method, path, body) => {
   it.each([
