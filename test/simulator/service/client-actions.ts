@@ -306,10 +306,16 @@ async function watch(client: SimClient, action: ActionOf<'watch'>): Promise<void
 
 async function eject(client: SimClient, { lock: name, byFence }: ActionOf<'eject'>): Promise<void> {
   const lock = client.connect().lock(name)
-  const fence = byFence ? (await lock.status()).holder?.fence : undefined
+  const { journal, counts } = client.world
+  // One of before, whose holder may be gone, or the present one.
+  const before = journal.grants.findLast(grant => grant.lock === name)?.fence
+  const isBefore = counts.ejections % 2 === 0 && before !== undefined
+  const present = async () => (isBefore ? before : (await lock.status()).holder?.fence)
+  const fence = byFence ? await present() : undefined
   if (byFence && fence === undefined) return
+  journal.eject(name, fence ?? null)
+  counts.ejections++
   await lock.eject(fence === undefined ? {} : { fence })
-  client.world.counts.ejections++
 }
 
 async function changeMembers(client: SimClient, action: ActionOf<'members'>): Promise<void> {

@@ -90,6 +90,14 @@ export interface DeleteSeen {
   readonly isDone: boolean
 }
 
+/** What an operator wanted. */
+export interface EjectSeen {
+  readonly lock: string
+  /** `null`: whoever holds the lock. */
+  readonly fence: number | null
+  readonly begunAt: number
+}
+
 /** What somebody that only looked was told. */
 export interface LookSeen {
   readonly lock: string
@@ -122,6 +130,7 @@ export class Journal {
   readonly watched: WatchSeen[] = []
   readonly watchedHolders: WatchedHolder[] = []
   readonly deletes: DeleteSeen[] = []
+  readonly ejects: EjectSeen[] = []
   readonly looks: LookSeen[] = []
   readonly holders: HolderSeen[] = []
   readonly exports: ExportSeen[] = []
@@ -160,6 +169,10 @@ export class Journal {
     this.grants.push({ lock, fence, isConfirmed, by, begunAt, at: this.#now })
     this.#world.counts.grants++
     this.#world.note(by, `holds ${lock} with fence ${fence}`)
+  }
+
+  eject(lock: string, fence: number | null): void {
+    this.ejects.push({ lock, fence, begunAt: this.#now })
   }
 
   read(seen: Omit<ReadSeen, 'endedAt'>): void {

@@ -13,6 +13,7 @@ import { Violation } from '../violation.ts'
 import type { OperationCall } from './journal.ts'
 import { judgeConfigurations } from './judge-configurations.ts'
 import { type Attribution, judgeDeletes, latestAt } from './judge-deletes.ts'
+import { judgeEjections } from './judge-ejections.ts'
 import { judgeExistence, judgeUnused } from './judge-existence.ts'
 import { judgeExports } from './judge-exports.ts'
 import { judgeFences } from './judge-fences.ts'
@@ -39,6 +40,7 @@ function judgeLock(world: World, lock: string): void {
   judgeGhosts(world, lock)
   judgeExistence(world, lock)
   judgeHolders(world, lock)
+  judgeEjections(world, lock)
   const latest = world.latestGeneration(lock)
   const truths: (Truth | null)[] = []
   for (let generation = 1; generation <= latest; generation++)
