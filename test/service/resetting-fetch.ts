@@ -9,19 +9,20 @@ import { Readable } from 'node:stream'
 const WITHOUT_BODY = [204, 205, 304]
 
 export async function resettingFetch(request: Request): Promise<Response> {
-  const { url, method, headers, signal } = request
+  const { url, method, headers } = request
   const body = Buffer.from(await request.arrayBuffer())
-  signal.throwIfAborted()
+  request.signal.throwIfAborted()
   return new Promise((resolve, reject) => {
     const outgoing = httpRequest(url, { method, headers: Object.fromEntries(headers), agent: false })
     const reset = () => {
       outgoing.socket?.resetAndDestroy()
-      reject(signal.reason)
+      reject(request.signal.reason)
     }
-    signal.addEventListener('abort', reset)
+    request.signal.addEventListener('abort', reset)
     outgoing.on('error', error => reject(new TypeError('the connection broke', { cause: error })))
     outgoing.on('response', incoming => {
-      incoming.on('close', () => signal.removeEventListener('abort', reset))
+      // The signal of a request that nobody refers to any more is never aborted: this listener does.
+      incoming.on('close', () => request.signal.removeEventListener('abort', reset))
       resolve(responseOf(incoming))
     })
     outgoing.end(body)
