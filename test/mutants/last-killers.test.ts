@@ -2,16 +2,23 @@ import { expect, it } from 'vitest'
 import { LastKillers } from './last-killers.ts'
 
 const THIS = 'test/mutants/last-killers.test.ts'
+const SIMULATOR = 'simulator, 300 seeds, N = 3'
 
 it('remembers the file of the test that noticed a mutant', () => {
   const killers = new LastKillers('{}')
-  killers.note('a', `${THIS} > remembers > something`)
-  expect(killers.of('a')).toBe(THIS)
-  expect(new LastKillers(killers.toString()).of('a')).toBe(THIS)
+  killers.note('a', 'suites', `${THIS} > remembers > something`)
+  expect([killers.fileOf('a'), killers.killerOf('a')]).toEqual([THIS, undefined])
+  expect(new LastKillers(killers.toString()).fileOf('a')).toBe(THIS)
 })
 
-it('forgets it when something else noticed the mutant, or when the file is gone', () => {
-  const killers = new LastKillers(JSON.stringify({ a: THIS, b: 'test/nowhere.test.ts' }))
-  killers.note('a', 'simulator, 300 seeds, N = 3')
-  expect([killers.of('a'), killers.of('b'), killers.of('c')]).toEqual([undefined, undefined, undefined])
+it('remembers the simulator that did', () => {
+  const killers = new LastKillers(JSON.stringify({ a: THIS }))
+  killers.note('a', SIMULATOR, SIMULATOR)
+  expect([killers.fileOf('a'), killers.killerOf('a')]).toEqual([undefined, SIMULATOR])
+})
+
+it('knows nothing of others, or of a file that is gone', () => {
+  const killers = new LastKillers(JSON.stringify({ b: 'test/nowhere.test.ts' }))
+  for (const id of ['b', 'c'])
+    expect([killers.fileOf(id), killers.killerOf(id)]).toEqual([undefined, undefined])
 })

@@ -1,7 +1,7 @@
 /**
- * Which file of tests noticed each mutant the last time. Most mutants are noticed by the same file again, and
- * to run one file takes a small part of the time that all suites take. It decides nothing: a mutant that this
- * file does not notice is judged by all of them.
+ * What noticed each mutant the last time: a file of tests, or a simulator. Most mutants are noticed by the
+ * same again, and to ask that one first takes a small part of the time that all of them take. It decides
+ * nothing: a mutant that this one does not notice is judged by all of them.
  */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
@@ -10,26 +10,33 @@ const ROOT = new URL('../../', import.meta.url)
 const STORED = new URL('./killed-by.json', import.meta.url)
 
 export class LastKillers {
-  readonly #files: Map<string, string>
+  /** By mutant: the path of a file, or the name of a killer. */
+  readonly #last: Map<string, string>
 
   constructor(text = existsSync(STORED) ? readFileSync(STORED, 'utf8') : '{}') {
-    this.#files = new Map(Object.entries(JSON.parse(text) as Record<string, string>))
+    this.#last = new Map(Object.entries(JSON.parse(text) as Record<string, string>))
   }
 
-  of(id: string): string | undefined {
-    const file = this.#files.get(id)
-    return file !== undefined && existsSync(fileURLToPath(new URL(file, ROOT))) ? file : undefined
+  /** The file of tests, if it was one and is still there. */
+  fileOf(id: string): string | undefined {
+    const last = this.#last.get(id)
+    return last?.endsWith('.ts') && existsSync(fileURLToPath(new URL(last, ROOT))) ? last : undefined
+  }
+
+  /** The killer, if it was none of the suites. */
+  killerOf(id: string): string | undefined {
+    const last = this.#last.get(id)
+    return last?.endsWith('.ts') ? undefined : last
   }
 
   /** `how` is the title of the test with its file, or what else noticed the mutant. */
-  note(id: string, how: string): void {
+  note(id: string, killer: string, how: string): void {
     const [file] = /^test\/\S+\.test\.ts(?= > )/.exec(how) ?? []
-    if (file === undefined) this.#files.delete(id)
-    else this.#files.set(id, file)
+    this.#last.set(id, file ?? killer)
   }
 
   toString(): string {
-    return `${JSON.stringify(Object.fromEntries([...this.#files].sort()), null, 2)}\n`
+    return `${JSON.stringify(Object.fromEntries([...this.#last].sort()), null, 2)}\n`
   }
 
   write(): void {

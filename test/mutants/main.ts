@@ -8,7 +8,7 @@ import { integerOf } from '../../cli/values.ts'
 import { optionsOrExit } from '../tools/options-or-exit.ts'
 import { type Mutant, mutants, SUBJECTS, type Subject, subjectOf } from './catalogue.ts'
 import { Copy } from './copy.ts'
-import { killersOf, runKiller, suitesOf } from './killers.ts'
+import { type Killer, killersOf, runKiller, suitesOf } from './killers.ts'
 import { LastKillers } from './last-killers.ts'
 import { likelyKillers } from './likely-killers.ts'
 
@@ -17,8 +17,8 @@ const HELP = `npm run mutants -- [options]
   --only NAMES   only these mutants: protocols, ids or traps, separated by commas
   --workers N    how many at a time (default 2)
   --skip-check   do not check first that the unchanged source survives
-  --remember     write down which file of tests noticed each mutant, in test/mutants/killed-by.json: that
-                 file is asked first the next time
+  --remember     write down what noticed each mutant, in test/mutants/killed-by.json: a file of tests, or a
+                 simulator, which is asked first the next time
   --verbose      show what each killer printed
   --json         print one JSON object: {killed, total, seeds, mutants: [{id, subject, trap, killedBy, how}]}`
 
@@ -125,13 +125,14 @@ function order(id: string): number {
 async function judgeMutant(copy: Copy, mutant: Mutant): Promise<Result> {
   const { id, trap, equivalent } = mutant
   const subject = subjectOf(mutant)
-  const lastKiller = lastKillers.of(id)
-  const first = lastKiller === undefined ? likelyFor(mutant, subject) : [lastKiller]
+  const file = lastKillers.fileOf(id)
+  const killers = killersOf(subject, seeds, file === undefined ? likelyFor(mutant, subject) : [file])
+  const isLast = ({ name }: Killer) => name === lastKillers.killerOf(id)
   const undo = copy.apply(mutant)
   try {
-    for (const killer of killersOf(subject, seeds, first)) {
+    for (const killer of [...killers.filter(isLast), ...killers.filter(one => !isLast(one))]) {
       const { killed, how, output } = await runKiller(copy.folder, killer)
-      if (killed) lastKillers.note(id, how)
+      if (killed) lastKillers.note(id, killer.name, how)
       if (killed && options.verbose) say(output)
       if (killed) return { id, subject, trap, killedBy: killer.name, how }
     }
@@ -144,7 +145,7 @@ async function judgeMutant(copy: Copy, mutant: Mutant): Promise<Result> {
 /** And the files that noticed others of the same kind. */
 function likelyFor(mutant: Mutant, subject: Subject): string[] {
   const isAlike = ({ file, trap }: Mutant) => file === mutant.file || trap === mutant.trap
-  const alike = mutants.filter(isAlike).flatMap(({ id }) => lastKillers.of(id) ?? [])
+  const alike = mutants.filter(isAlike).flatMap(({ id }) => lastKillers.fileOf(id) ?? [])
   return [...new Set([...likelyKillers(mutant, suitesOf(subject)), ...alike])]
 }
 
