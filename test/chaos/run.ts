@@ -46,6 +46,8 @@ export interface RunResult {
 }
 
 /** For a process that lost its storage, to get back what it had, also of locks that nobody uses. */
+/** For so long an object may be in memory after its last event. */
+const IN_MEMORY_MS = 120_000
 const LONGEST_HEAL_MS = 60_000
 /** Clients that vanished are forgotten by then: their time to live and their time to wait are over. */
 const SETTLE_MS = 6_000
@@ -129,9 +131,10 @@ class Run {
       },
       afterWipe: () => this.waitForHealing(),
       onSkew: since => {
-        // A lock may have been born and have retired meanwhile.
+        // A lock may have been born and have retired meanwhile. And an object that is still in memory never
+        // lets its time go back: what is asked of it later has the time of the wrong clock.
         for (const { name, isBusy, lastActivityAt } of population.locks)
-          if (isBusy || lastActivityAt >= since) histories.spoil(name, 'a clock was wrong')
+          if (isBusy || lastActivityAt >= since - IN_MEMORY_MS) histories.spoil(name, 'a clock was wrong')
       },
       onMajorityLost: () => this.note('no majority, on purpose'),
       onMajorityBack: () => population.forgiveStalls(),
