@@ -231,7 +231,7 @@ it('whom a participant could not reach in an earlier lock says nothing about the
   expect(table.events(2, 'crit')).toHaveLength(1)
 })
 
-it('the core of a lock whose members cannot change hears nobody else, whatever a stranger knows of it', () => {
+it('the core of a lock whose members cannot change hears no stranger, whatever it knows', () => {
   const defaults = () => configurationOf('maekawa', 3, 30_000, false)
   const table = Table.founded({ registrars: 3, processes: 4, first: 1, defaults })
   table.configure(1, 'put', defaults())
