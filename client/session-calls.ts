@@ -1,10 +1,10 @@
 /**
  * What a session has asked with `transact` and `get`, until it is answered. An answer says what it is about,
- * by the `opId` or by the key. Answers about one key may come in any order: the service reads a value when it
- * sends it, so each is as good as another. But a call that was given up still takes the answer that comes
- * next. And an `opId` is asked for again only when the answer before has come: one of the two may say that
- * nothing was applied, and the other that it was. If that answer never comes, or nobody took it, the `opId`
- * is in doubt: whatever says later that nothing was applied speaks of a later call.
+ * by the `opId`, or by the `id` of the `get`: the answer to one that was given up, or was called lost, may
+ * still come, and is older than what is asked since. An `opId` is asked for again only when the answer before
+ * has come: one of the two may say that nothing was applied, and the other that it was. If that answer never
+ * comes, or nobody took it, the `opId` is in doubt: whatever says later that nothing was applied speaks of a
+ * later call.
  */
 import type { SessionError, SessionEvent, SessionQuestion } from '../shared/api/session.ts'
 import type { Json } from '../shared/json.ts'
@@ -39,7 +39,7 @@ interface Pending {
 type CallEvent = Extract<SessionEvent, { type: 'outcome' | 'value' | 'error' }>
 
 export const transactName = (opId: string): string => `transact ${opId}`
-export const getName = (key: string, consistency: string): string => `get ${consistency} ${key}`
+export const getName = (id: string): string => `get ${id}`
 
 /** The calls in doubt that are remembered: more than a participant has under way at once. */
 const MAX_IN_DOUBT = 1_000
@@ -159,10 +159,9 @@ function aborted(signal: AbortSignal): Promise<void> {
 
 function nameOf(event: SessionEvent): string | null {
   if (event.type === 'outcome') return event.fence === undefined ? null : transactName(event.opId)
-  if (event.type === 'value') return getName(event.key, event.consistency)
-  if (event.type !== 'error') return null
-  if (event.opId !== undefined) return transactName(event.opId)
-  return event.key === undefined ? null : getName(event.key, event.consistency ?? 'linearizable')
+  if (event.type !== 'value' && event.type !== 'error') return null
+  if (event.type === 'error' && event.opId !== undefined) return transactName(event.opId)
+  return event.id === undefined ? null : getName(event.id)
 }
 
 function settle(pending: Pending, event: CallEvent): void {
@@ -172,7 +171,8 @@ function settle(pending: Pending, event: CallEvent): void {
     return pending.reject(refusal(event))
   }
   // What the question was, whoever asked knows.
-  const { type: _, opId: __, consistency: ___, ...answer } = event as typeof event & Partial<SessionQuestion>
+  const question = event as typeof event & Partial<SessionQuestion>
+  const { type: _, opId: __, consistency: ___, id: ____, ...answer } = question
   pending.resolve(answer as unknown as Json)
 }
 

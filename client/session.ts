@@ -80,6 +80,7 @@ export class Session<Resource extends ResourceTypes = ResourceTypes>
   readonly #newId: () => string
   readonly #clock: Clock
   readonly #schemas: Schemas | undefined
+  #gets = 0
   readonly #calls: SessionCalls
   readonly #call: Pick<LastingCall, 'note' | 'end'>
   #pings = new AbortController()
@@ -153,11 +154,12 @@ export class Session<Resource extends ResourceTypes = ResourceTypes>
   /** The value of a key, and `null` with revision 0 if there is none. */
   readonly get: Get<Resource> = (async (key: string, options: Omit<GetOptions, 'at'> = {}) => {
     const { consistency = 'linearizable', signal } = options
+    const id = String(++this.#gets)
     const read = (await this.#calls.ask({
-      name: getName(key, consistency),
+      name: getName(id),
       withinMs: ANSWER_MS,
       signal,
-      send: () => this.#send({ type: 'get', key, consistency }),
+      send: () => this.#send({ type: 'get', key, consistency, id }),
     })) as unknown as Read<unknown>
     return this.#schemas === undefined ? read : this.#schemas.read(read)
   }) as Get<Resource>

@@ -39,15 +39,21 @@ const transact = {
 }
 const transactMessage = z.strictObject({ ...transact, ops })
 const foreignTransactMessage = z.strictObject({ ...transact, ops: foreignOps })
+const MAX_ID_LENGTH = 64
 const getMessage = z.strictObject({
   type: z.literal('get'),
   key,
   consistency: consistency.default('linearizable'),
+  id: z
+    .string()
+    .max(MAX_ID_LENGTH)
+    .optional()
+    .describe('Comes back in the answer, which is then told from any other.'),
 })
 /** The service asks whether the client has read everything up to here; the client sends the same back. */
 const probeMessage = z.strictObject({
   type: z.literal('probe'),
-  id: z.string().max(64).describe('As it came.'),
+  id: z.string().max(MAX_ID_LENGTH).describe('As it came.'),
 })
 
 export const sessionMessage = component(
@@ -117,6 +123,8 @@ export type SessionEvent =
       readonly type: 'value'
       readonly key: string
       readonly consistency: 'linearizable' | 'local'
+      /** As it was asked. */
+      readonly id?: string
       readonly value: Json
       readonly revision: number
       readonly sequence: number
@@ -145,6 +153,7 @@ export interface SessionQuestion {
   readonly opId: string
   readonly key: string
   readonly consistency: 'linearizable' | 'local'
+  readonly id: string
 }
 
 export type ParsedSessionMessage =
@@ -186,10 +195,11 @@ export function parseSessionMessage(
 
 /** So that whoever asked finds the refusal of what it asked, however wrong the rest of it was. */
 function questionIn(message: unknown): Partial<SessionQuestion> | undefined {
-  const { type, opId, key, consistency } = (message ?? {}) as { readonly [field: string]: unknown }
+  const { type, opId, key, consistency, id } = (message ?? {}) as { readonly [field: string]: unknown }
   if (type === 'transact' && typeof opId === 'string') return { opId }
   if (type !== 'get' || typeof key !== 'string') return undefined
-  return { key, consistency: consistency === 'local' ? 'local' : 'linearizable' }
+  const isId = typeof id === 'string' && id.length <= MAX_ID_LENGTH
+  return { key, consistency: consistency === 'local' ? 'local' : 'linearizable', ...(isId && { id }) }
 }
 
 const inBody = (mistake: Omit<FieldError, 'in'>): FieldError => ({ in: 'body', ...mistake })

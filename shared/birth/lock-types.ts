@@ -167,8 +167,7 @@ export type LockEffect =
 
 /** What the machine says to its participant, besides what the core says. */
 export type BirthEvent =
-  /** The core takes events of users. */
-  /** `isTentative`: for those that try. Those that look wait on. */
+  /** The core takes events of users. `isTentative`: of those that try. Those that look wait on. */
   | { readonly type: 'ready'; readonly isTentative?: true }
   /** The lock has a configuration that does not include this participant. */
   | { readonly type: 'elsewhere'; readonly configuration: LockConfiguration }

@@ -3,8 +3,9 @@
  * stretch lies between the marks `calm` and `fault`, for all users, or between the marks `healed` and `end`,
  * for those that were healed.
  *
- * Readers share: while one of them stays long, a user may wait for it, and other readers come and go. So
- * grants count only after the readers that were inside when the waiting began have left.
+ * Readers share: while one of them stays long, a user may wait for it, and other readers come and go beside
+ * it. They are not what the user waits for. So grants do not count while a reader is inside that was there
+ * when the waiting began, or that went first at the same participant because it had waited there for longer.
  */
 import type { Mode } from '../protocols/protocol.ts'
 import type { HistoryEvent } from './events.ts'
@@ -73,14 +74,12 @@ export function collectWaits(events: readonly HistoryEvent[], scope: LivenessSco
 class WaitingRoom {
   readonly #active = new ActiveUsers()
   readonly #usersAt = new Map<number, Set<string>>()
-  /** How many grants there were when a user began to wait. */
-  readonly #grantsAtTry = new Map<string, number>()
+  /** The grants to others that count, since a user began to wait, or since the stretch began. */
+  readonly #othersGranted = new Map<string, number>()
   readonly #readers = new Readers()
-  #grants = 0
-  #grantsAtStart = 0
 
   open(stretch: Stretch): void {
-    this.#grantsAtStart = this.#grants
+    this.#othersGranted.clear()
     for (const participant of this.#usersAt.keys()) this.#notePeak(stretch, participant)
   }
 
@@ -91,23 +90,29 @@ class WaitingRoom {
   }
 
   follow(index: number, event: HistoryEvent, stretch: Stretch | null): void {
-    if (event.type === 'try') this.#grantsAtTry.set(event.user, this.#grants)
+    if (event.type === 'try') this.#othersGranted.delete(event.user)
     if (event.type === 'crit') {
       const waiting = this.#active.get(event.user)
       if (stretch !== null && waiting?.phase === 'trying') this.#add(stretch, event.user, waiting, index)
-      this.#grants++
+      this.#countGrant(event.user)
     }
+    this.#readers.follow(event, this.#active)
     this.#active.follow(index, event)
-    for (const user of this.#readers.follow(event)) this.#grantsAtTry.set(user, this.#grants)
     if (!('user' in event)) return
     this.#seat(event.user, event.participant)
     if (stretch !== null) this.#notePeak(stretch, event.participant)
   }
 
+  #countGrant(to: string): void {
+    for (const [user, { phase }] of this.#active) {
+      if (user === to || phase !== 'trying' || this.#readers.areAwaitedBy(user)) continue
+      this.#othersGranted.set(user, (this.#othersGranted.get(user) ?? 0) + 1)
+    }
+  }
+
   #add(stretch: Stretch, user: string, { since, participant }: ActiveUser, crit: number | null): void {
     if (stretch.participants?.has(participant) === false) return
-    const start = Math.max(this.#grantsAtTry.get(user) ?? 0, this.#grantsAtStart)
-    const othersGranted = this.#readers.areAwaitedBy(user) ? 0 : this.#grants - start
+    const othersGranted = this.#othersGranted.get(user) ?? 0
     stretch.waits.push({ user, participant, from: since, crit, othersGranted })
   }
 
@@ -125,46 +130,46 @@ class WaitingRoom {
   }
 }
 
-/** The readers that were inside when a user began to wait, and that it still waits for. */
+/** The readers that are inside, and the users that wait for them to leave. */
 class Readers {
   readonly #modes = new Map<string, Mode | undefined>()
   readonly #inside = new Set<string>()
   readonly #awaited = new Map<string, Set<string>>()
 
   areAwaitedBy(user: string): boolean {
-    return this.#awaited.has(user)
+    return (this.#awaited.get(user)?.size ?? 0) > 0
   }
 
-  /** Returns the users that need not wait for readers any more. */
-  follow(event: HistoryEvent): string[] {
-    if (!('user' in event)) return []
+  /** `active`: as it was before the event. */
+  follow(event: HistoryEvent, active: ActiveUsers): void {
+    if (!('user' in event)) return
     const { user } = event
     switch (event.type) {
       case 'try':
         this.#modes.set(user, event.mode)
-        if (this.#inside.size > 0) this.#awaited.set(user, new Set(this.#inside))
-        return []
+        this.#awaited.set(user, new Set(this.#inside))
+        return
       case 'crit':
         this.#awaited.delete(user)
-        if ((event.mode ?? this.#modes.get(user)) === 'shared') this.#inside.add(user)
-        return []
+        if ((event.mode ?? this.#modes.get(user)) !== 'shared') return
+        this.#inside.add(user)
+        this.#hasGoneFirst(user, active)
+        return
       case 'rem':
       case 'ejected':
       case 'withdrawn':
       case 'crash':
         this.#awaited.delete(user)
-        return this.#inside.delete(user) ? this.#left(user) : []
-      default:
-        return []
+        if (this.#inside.delete(user)) for (const readers of this.#awaited.values()) readers.delete(user)
     }
   }
 
-  #left(reader: string): string[] {
-    const free: string[] = []
-    for (const [user, readers] of this.#awaited) {
-      if (readers.delete(reader) && readers.size === 0) free.push(user)
+  #hasGoneFirst(reader: string, active: ActiveUsers): void {
+    const waited = active.get(reader)
+    if (waited?.phase !== 'trying') return
+    for (const [user, { phase, participant, since }] of active) {
+      if (phase !== 'trying' || participant !== waited.participant || since <= waited.since) continue
+      this.#awaited.get(user)?.add(reader)
     }
-    for (const user of free) this.#awaited.delete(user)
-    return free
   }
 }

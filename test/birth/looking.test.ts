@@ -17,6 +17,16 @@ function deleteAt(table: Table, id: number, ...there: number[]) {
   expect(table.birth(id)).toMatchObject({ generation: 2, chosen: null, accepted: null })
 }
 
+/** At participant 3, after the lock was deleted. */
+function lookInVain(table: Table) {
+  table.look(3)
+  table.deliver()
+  expect(table.birth(3)).toMatchObject({ generation: 2, chosen: null, accepted: null })
+  if (table.seats[3]!.timers.has('birth/propose')) table.fire(3, 'birth/propose')
+  table.deliver()
+  for (const id of [1, 3]) expect(table.birth(id).chosen).toBeNull()
+}
+
 describe('a deleted lock is not born again by a look', () => {
   it('if the deletion overtakes the look', () => {
     const table = Table.founded({ first: 3, defaults: () => wme(3) })
@@ -28,13 +38,7 @@ describe('a deleted lock is not born again by a look', () => {
     // `Looking.find` has said: it exists. Then it is deleted, before this participant asks what it is.
     deleteAt(table, 1, 1, 2)
     table.letters = []
-    table.look(3)
-    table.deliver()
-    expect(table.birth(3)).toMatchObject({ generation: 2, chosen: null, accepted: null })
-    if (table.seats[3]!.timers.has('birth/propose')) table.fire(3, 'birth/propose')
-    table.deliver()
-    expect(table.birth(3).chosen).toBeNull()
-    expect(table.birth(1).chosen).toBeNull()
+    lookInVain(table)
   })
 
   it('at a registrar that has accepted, heard nothing more, and missed the end', () => {
@@ -48,13 +52,7 @@ describe('a deleted lock is not born again by a look', () => {
     deleteAt(table, 1, 1, 2)
     table.letters = []
     table.start(3)
-    table.look(3)
-    table.deliver()
-    expect(table.birth(3)).toMatchObject({ generation: 2, chosen: null, accepted: null })
-    if (table.seats[3]!.timers.has('birth/propose')) table.fire(3, 'birth/propose')
-    table.deliver()
-    expect(table.birth(3).chosen).toBeNull()
-    expect(table.birth(1).chosen).toBeNull()
+    lookInVain(table)
   })
 })
 

@@ -70,6 +70,8 @@ describe('a core from before there were ledgers', () => {
     table.stop(3)
     makeOlder(table, 3)
     table.start(3)
+    table.deliverLedgerCalls()
+    expect(membershipAt(table, 3)).toMatchObject({ status: 'joining' })
     table.settle(3)
     table.use(3)
     table.settle(3)

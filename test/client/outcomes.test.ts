@@ -39,6 +39,12 @@ function refused(
 
 const lockAt = (fetch: Fetch) => createBaton({ fetch, retry: { firstPauseMs: 1 } }).lock('test')
 
+it('a service that fails, and says nothing of the operation, leaves it in doubt', async () => {
+  const fetch: Fetch = () => refused('no_quorum')
+  const lock = createBaton({ fetch, retry: { totalMs: 0 } }).lock('test')
+  expect(await failure(lock.transact(ops, { waitMs: 0 }))).toMatchObject({ outcome: 'unknown' })
+})
+
 describe('after a lost answer', () => {
   it('a doubt lasts through all the waits of a transact', async () => {
     const locked = () => refused('locked', 'not-applied')

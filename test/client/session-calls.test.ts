@@ -10,36 +10,12 @@ import {
   LockedError,
   NetworkError,
   NoQuorumError,
-  type Socket,
   TimeoutError,
   TooLargeError,
 } from '../../client/index.ts'
 import type { SessionEvent } from '../../shared/api/session.ts'
+import { FakeSocket, turn } from './fake-socket.ts'
 import { failure } from './harness.ts'
-
-class FakeSocket implements Socket {
-  readonly sent: { readonly type: string; readonly [field: string]: unknown }[] = []
-  isClosed = false
-  readonly #listeners: { type: string; listener: (event: { data?: unknown }) => void }[] = []
-
-  send(data: string): void {
-    this.sent.push(JSON.parse(data))
-  }
-  close(): void {
-    this.isClosed = true
-  }
-  addEventListener(type: string, listener: (event: { data?: unknown }) => void): void {
-    this.#listeners.push({ type, listener })
-  }
-  fire(type: 'open' | 'message' | 'close' | 'error', event?: SessionEvent): void {
-    for (const each of this.#listeners) if (each.type === type) each.listener({ data: JSON.stringify(event) })
-  }
-  says(event: SessionEvent): void {
-    this.fire('message', event)
-  }
-}
-
-const turn = (): Promise<void> => new Promise(resolve => setImmediate(resolve))
 
 class FakeClock implements Clock {
   readonly #sleeping: { readonly ms: number; readonly wake: () => void }[] = []
@@ -80,8 +56,10 @@ const outcome = (opId: string, fence: number): SessionEvent => ({
   results: [{ value: 1, revision: 4 }],
 })
 
-const valueIs = (value: number, consistency: 'local' | 'linearizable' = 'linearizable'): SessionEvent => ({
-  ...{ type: 'value', key: 'n', consistency, value, revision: 4, sequence: 9 },
+/** The answer to the `get` that the session sent as its first, second, ... */
+const valueIs = (value: number, nth = 1): SessionEvent => ({
+  ...{ type: 'value', key: 'n', consistency: 'linearizable', id: String(nth) },
+  ...{ value, revision: 4, sequence: 9 },
 })
 
 const ADD = [{ increment: 'n' }] as const
@@ -274,27 +252,27 @@ describe('get', () => {
     const { socket, session } = await open()
     const read = session.get('n')
     await turn()
-    expect(socket.sent).toEqual([{ type: 'get', key: 'n', consistency: 'linearizable' }])
+    expect(socket.sent).toEqual([{ type: 'get', key: 'n', consistency: 'linearizable', id: '1' }])
     socket.says(valueIs(3))
     expect(await read).toEqual({ key: 'n', value: 3, revision: 4, sequence: 9 })
     const none = session.get('none')
     await turn()
-    const about = { key: 'none', consistency: 'linearizable' } as const
+    const about = { key: 'none', consistency: 'linearizable', id: '2' } as const
     socket.says({ type: 'error', code: 'no_such_key', detail: 'No.', ...about })
     expect(await none).toEqual({ key: 'none', value: null, revision: 0 })
   })
 
-  it('takes no answer to a read of another consistency', async () => {
+  it('takes no answer to another read of the key', async () => {
     const { socket, session } = await open()
     const [sure, quick] = [session.get('n'), session.get('n', { consistency: 'local' })]
     await turn()
-    socket.says(valueIs(3, 'local'))
-    socket.says(valueIs(5))
+    socket.says(valueIs(3, 2))
+    socket.says(valueIs(5, 1))
     expect((await quick).value).toBe(3)
     expect((await sure).value).toBe(5)
   })
 
-  it('that was given up takes the answer that comes next, so that no other gets an old one', async () => {
+  it('is not given the answer to an earlier one that was given up', async () => {
     const { socket, session } = await open()
     const aborted = new AbortController()
     const given = failure(session.get('n', { signal: aborted.signal }))
@@ -303,8 +281,21 @@ describe('get', () => {
     expect(await given).toBeInstanceOf(AbortedError)
     const read = session.get('n')
     await turn()
-    socket.says(valueIs(3))
-    socket.says(valueIs(5))
+    socket.says(valueIs(3, 1))
+    socket.says(valueIs(5, 2))
+    expect((await read).value).toBe(5)
+  })
+
+  it('is not given the answer to an earlier one that was called lost while it was on its way', async () => {
+    const { socket, session } = await open()
+    const lost = failure(session.get('n'))
+    await turn()
+    socket.says({ type: 'error', code: 'no_quorum', detail: 'Began anew.', lost: true })
+    expect(await lost).toBeInstanceOf(NoQuorumError)
+    const read = session.get('n')
+    await turn()
+    socket.says(valueIs(3, 1))
+    socket.says(valueIs(5, 2))
     expect((await read).value).toBe(5)
   })
 })

@@ -1,34 +1,7 @@
 /** A session whose service has gone silent, without a word, ends within its time to live. */
 import { expect, it } from 'vitest'
-import { type Clock, createBaton, type Socket, TimeoutError } from '../../client/index.ts'
-import type { SessionEvent } from '../../shared/api/session.ts'
-
-class FakeSocket implements Socket {
-  readonly sent: { readonly type: string; readonly [field: string]: unknown }[] = []
-  isClosed = false
-  readonly #listeners: { type: string; listener: (event: { data?: unknown }) => void }[] = []
-
-  send(data: string): void {
-    this.sent.push(JSON.parse(data))
-  }
-  close(): void {
-    this.isClosed = true
-  }
-  addEventListener(type: string, listener: (event: { data?: unknown }) => void): void {
-    this.#listeners.push({ type, listener })
-  }
-  fire(type: 'open' | 'message' | 'close' | 'error', event?: SessionEvent): void {
-    for (const each of this.#listeners) if (each.type === type) each.listener({ data: JSON.stringify(event) })
-  }
-  pong(): void {
-    for (const each of this.#listeners) if (each.type === 'message') each.listener({ data: 'pong' })
-  }
-  says(event: SessionEvent): void {
-    this.fire('message', event)
-  }
-}
-
-const turn = (): Promise<void> => new Promise(resolve => setImmediate(resolve))
+import { type Clock, createBaton, TimeoutError } from '../../client/index.ts'
+import { FakeSocket, turn } from './fake-socket.ts'
 
 class MovingClock implements Clock {
   time = 0
@@ -57,38 +30,15 @@ class MovingClock implements Clock {
   }
 }
 
-it('a holder whose service has gone silent is told within its time to live', async () => {
+/** Somebody holds the lock for a minute. How does its session end? */
+async function endAfterAMinute(onPing: (socket: FakeSocket) => void): Promise<unknown> {
   const socket = new FakeSocket()
-  socket.send = () => {}
-  const clock = new MovingClock()
-  const session = createBaton({ url: 'https://example.com', webSocket: () => socket, clock })
-    .lock('orders')
-    .session()
-  await turn()
-  socket.fire('open')
-  session.try({ ttlMs: 10_000 })
-  socket.says({ type: 'crit', fence: 1, epoch: 0, ttlMs: 10_000 })
-  let ended: unknown = 'never'
-  const reading = (async () => {
-    for await (const _ of session);
-  })().catch(error => {
-    ended = error
-  })
-  // The network is gone without a word: no pong, and no close.
-  await clock.advance(60_000)
-  expect(ended).toBeInstanceOf(TimeoutError)
-  await reading
-})
-
-it('one whose service answers its pings is left alone', async () => {
-  const socket = new FakeSocket()
-  const clock = new MovingClock()
   socket.send = data => {
-    if (data === 'ping') socket.pong()
+    if (data === 'ping') onPing(socket)
   }
-  const session = createBaton({ url: 'https://example.com', webSocket: () => socket, clock })
-    .lock('orders')
-    .session()
+  const clock = new MovingClock()
+  const baton = createBaton({ url: 'https://example.com', webSocket: () => socket, clock })
+  const session = baton.lock('orders').session()
   await turn()
   socket.fire('open')
   session.try({ ttlMs: 10_000 })
@@ -100,5 +50,13 @@ it('one whose service answers its pings is left alone', async () => {
     ended = error
   })
   await clock.advance(60_000)
-  expect(ended).toBe('never')
+  return ended
+}
+
+it('a holder whose service has gone silent is told within its time to live', async () => {
+  expect(await endAfterAMinute(() => {})).toBeInstanceOf(TimeoutError)
+})
+
+it('one whose service answers its pings is left alone', async () => {
+  expect(await endAfterAMinute(socket => socket.pong())).toBe('never')
 })

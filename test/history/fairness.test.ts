@@ -101,3 +101,38 @@ describe('the bound', () => {
     expect(violations(healedAndEnded(builder))).toEqual([])
   })
 })
+
+describe('readers beside one another', () => {
+  /** A reader waits at participant 1, or at 2, and then a writer at 1. The reader goes first, and stays. */
+  const stays = (participant: number) => {
+    const waiting = calm({ protocol: 'ricart-agrawala', localHandoffs: 0 }).try('r', participant, 'shared')
+    return waiting.try('a').crit('r', 1, participant)
+  }
+  const readersCome = (builder: HistoryBuilder, times: number, firstFence: number) => {
+    for (let fence = firstFence; fence < firstFence + times; fence++) {
+      builder.try('s', 3, 'shared').crit('s', fence, 3).leave('s', fence, 3)
+    }
+    return builder
+  }
+
+  test('do not count while the one is inside that had waited there for longer', () => {
+    const waited = (times: number) => {
+      const beside = readersCome(stays(1), 20, 2).leave('r', 1)
+      return healedAndEnded(readersCome(beside, times, 30).crit('a', 90).leave('a', 90))
+    }
+    // That reader is one of the nine.
+    expect(violations(waited(8))).toEqual([])
+    expect(violations(waited(9))).toEqual(['starvation-freedom'])
+  })
+
+  test('count while one stays at another participant: it has had the request of the writer', () => {
+    const beside = readersCome(stays(2), 9, 2).leave('r', 1, 2)
+    expect(violations(healedAndEnded(beside.crit('a', 90).leave('a', 90)))).toEqual(['starvation-freedom'])
+  })
+
+  test('count if the one at the same participant came later', () => {
+    const later = calm({ protocol: 'ricart-agrawala', localHandoffs: 0 }).try('a').try('r', 1, 'shared')
+    const beside = readersCome(later.crit('r', 1), 9, 2).leave('r', 1)
+    expect(violations(healedAndEnded(beside.crit('a', 90).leave('a', 90)))).toEqual(['starvation-freedom'])
+  })
+})

@@ -173,9 +173,9 @@ export const movingMutants: Mutant[] = [
     id: 'export-of-a-half-import',
     trap: 'moving',
     title: 'an export has the parts of an import that was not finished',
-    file: 'worker/participant/streams/exports.ts',
-    find: 'frozen.names.filter(name => !isAside(name))',
-    replace: 'frozen.names',
+    file: 'worker/participant/streams/replay.ts',
+    find: 'Object.keys(cells).filter(cell => !isAside(cell))',
+    replace: 'Object.keys(cells)',
   },
   {
     id: 'follows-all-the-time',

@@ -131,8 +131,8 @@ const sessionCalls: Mutant[] = [
     trap: 'session calls',
     title: 'a refusal does not say of which transact it is',
     file: CALLS,
-    find: ': { opId: message.opId }',
-    replace: ': {}',
+    find: 'return { opId: message.opId }',
+    replace: 'return {}',
   },
   {
     id: 'talk-gone-once',
@@ -191,12 +191,12 @@ const sessionCalls: Mutant[] = [
     replace: "rejectWith(error, 'not-applied')",
   },
   {
-    id: 'client-mixes-consistencies',
+    id: 'client-any-value-will-do',
     trap: 'session calls',
-    title: 'a linearizable read takes the answer to a local one',
+    title: 'a read takes the answer to an earlier one, which may be older than the question',
     file: CLIENT,
-    find: "if (event.type === 'value') return getName(event.key, event.consistency)",
-    replace: "if (event.type === 'value') return getName(event.key, 'linearizable')",
+    find: `\`get \${id}\``,
+    replace: "'get'",
   },
   {
     id: 'client-waits-for-ever',

@@ -174,6 +174,7 @@ describe('the grant of a ticket', () => {
   const waitWithTicket = async (user: string): Promise<number> => {
     const fence = fenceIn(await acquire('first'))
     expect(await acquire(user, { ticket: true, waitMs: 0 })).toMatchObject({ status: 202 })
+    await platform.advance(BRIEF_MS + 1)
     await node.call({ type: 'release', user: 'first', fence })
     return (await holder())!.fence
   }

@@ -50,6 +50,16 @@ describe('which generation is meant', () => {
   })
 })
 
+it('nothing is deleted if nobody can say which lock there is', async () => {
+  const { send, participants, deletes } = harness()
+  participants.onAll(call => {
+    if (call.type === 'status') throw new Error('Network connection lost.')
+    return usualAnswer(call, 1)
+  })
+  expect((await problemOf(await send('DELETE', PATH))).code).toBe('no_quorum')
+  expect(deletes()).toEqual([])
+})
+
 describe('what is passed on', () => {
   it('404 if there is no such lock: nobody is asked to delete it', async () => {
     const { send, participants, deletes } = harness()

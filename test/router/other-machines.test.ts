@@ -24,6 +24,20 @@ it('a participant that has missed a change does not end the grants of a newcomer
   expect(answer.status).toBe(200)
 })
 
+it('a grant from before the present members is over, though not all of them say so', async () => {
+  const { participants, send } = createHarness()
+  const configuration = { ...DEFAULTS, number: 4_097 }
+  participants.onAll(call =>
+    call.type === 'status' ? done(200, statusOf({ configuration })) : usualAnswer(call, 1),
+  )
+  participants.on(3, () => {
+    throw new Error('Network connection lost.')
+  })
+  const grant = formatGrantId(4, 1_026, USER)
+  const answer = await send('POST', `${PATH}/grants/${grant}/keepalive`, {})
+  expect(answer.status).toBe(410)
+})
+
 it('a router that knew the lock that was deleted finds the grants of the next one', async () => {
   const { participants, send } = createHarness()
   const before = { ...DEFAULTS, number: 1_025, participants: [address(4, 'enam')] }

@@ -8,6 +8,7 @@ import {
   place,
   problemOf,
   refuse,
+  statusOf,
   stubError,
   usualAnswer,
 } from './fake.ts'
@@ -50,6 +51,15 @@ describe.each<[string, Marks]>([
     const { send } = resetThen(() => refuse(code, notApplied))(marks)
     const problem = await problemOf(await send('POST', path, body))
     expect(problem.outcome).toBe('unknown')
+  })
+
+  it('nor is a transact at a participant that is none any more', async () => {
+    const configuration = { ...DEFAULTS, number: 4_097, participants: [place(2, 'enam'), place(3, 'apac')] }
+    const { send } = resetThen(call =>
+      call.type === 'status' ? done(200, statusOf({ configuration })) : { type: 'elsewhere', configuration },
+    )(marks)
+    const problem = await problemOf(await send('POST', TRANSACT, { ...OPERATION, at: 1 }))
+    expect(problem).toMatchObject({ code: 'no_quorum', outcome: 'unknown' })
   })
 
   it('what was applied is told as applied', async () => {

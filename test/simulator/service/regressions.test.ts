@@ -107,13 +107,6 @@ it('a step that went with the storage of a deleted lock makes none of the next o
   expect(violation).toBeNull()
 })
 
-it.each([82000404, 82000523])(
-  'seed %i: who asked a participant that has left a lock is answered, though the lock is deleted by then',
-  async seed => {
-    expect((await runService(seed)).violation).toBeNull()
-  },
-)
-
 it.each([
   [90005378, 'a machine whose number another one has (ricart-agrawala) falls silent'],
   [94000198, 'newcomers of a lock that was made again are not those of the one before'],

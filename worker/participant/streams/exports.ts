@@ -6,7 +6,6 @@
  */
 import { API_LIMITS } from '../../../shared/api/limits.ts'
 import type { Json } from '../../../shared/json.ts'
-import { isAside } from '../../../shared/resource/import.ts'
 import { type Replica, resultOf, type StoredResult } from '../../../shared/resource/replica.ts'
 import { type ExportHead, type ExportPage, exportGone } from '../calls/export.ts'
 import { tooMany } from '../calls/refusals.ts'
@@ -71,8 +70,7 @@ export class Exports {
     if (this.point === null) {
       const results = replica.order.map(opId => resultOf(replica, opId)!)
       const frozen = this.host.freeze()
-      const names = frozen.names.filter(name => !isAside(name))
-      this.point = { head, frozen, names, results }
+      this.point = { head, frozen, names: frozen.names, results }
       this.checkLater()
     }
     const id = this.host.newId()

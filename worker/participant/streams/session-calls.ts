@@ -7,7 +7,12 @@
  * socket carries the number of its calls: the next instance tells such a session that they are lost.
  */
 import { PROBLEMS } from '../../../shared/api/problems.ts'
-import type { SessionError, SessionEvent, SessionMessage } from '../../../shared/api/session.ts'
+import type {
+  SessionError,
+  SessionEvent,
+  SessionMessage,
+  SessionQuestion,
+} from '../../../shared/api/session.ts'
 import type { Json } from '../../../shared/json.ts'
 import type { Talk } from '../calls/conversations.ts'
 import type { ParticipantAnswer, ParticipantCall } from '../calls.ts'
@@ -141,8 +146,11 @@ function callOf(
   return { type: 'transact', user: runtime.randomId(), opId, ops, waitMs, ...who }
 }
 
-const questionOf = (message: Asking) =>
-  message.type === 'get' ? { key: message.key, consistency: message.consistency } : { opId: message.opId }
+function questionOf(message: Asking): Partial<SessionQuestion> {
+  if (message.type === 'transact') return { opId: message.opId }
+  const { key, consistency, id } = message
+  return { key, consistency, ...(id !== undefined && { id }) }
+}
 
 function eventOf(message: Asking, answer: ParticipantAnswer): SessionEvent {
   const question = questionOf(message)
