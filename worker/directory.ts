@@ -71,6 +71,25 @@ export function createDirectory(env: DirectoryEnvironment): ParticipantDirectory
  * object's first `get`.
  */
 function stubOf(env: DirectoryEnvironment, lock: string, place: ParticipantPlace): ParticipantStub {
-  const id = env.PARTICIPANT.idFromName(objectName(lock, place))
+  const id = idOf(env.PARTICIPANT, objectName(lock, place))
   return env.PARTICIPANT.get(id, place.location === null ? {} : { locationHint: place.location })
+}
+
+const MAX_IDS = 2_000
+const knownIds = new WeakMap<ParticipantNamespace, Map<string, unknown>>()
+
+/** To derive an id from its name takes a hash, for every request. */
+function idOf(namespace: ParticipantNamespace, name: string): unknown {
+  let ids = knownIds.get(namespace)
+  if (ids === undefined) {
+    ids = new Map()
+    knownIds.set(namespace, ids)
+  }
+  let id = ids.get(name)
+  if (id === undefined) {
+    if (ids.size >= MAX_IDS) ids.clear()
+    id = namespace.idFromName(name)
+    ids.set(name, id)
+  }
+  return id
 }

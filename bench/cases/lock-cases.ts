@@ -55,7 +55,7 @@ export function lockCases<Grant>(service: Locking<Grant>, name: string, manyLock
     'first use of a lock': {
       run: lessOften(
         CLIENTS_SHARE,
-        inTurn(() => cycle(`${name}-first-${++fresh}`, 1)),
+        inTurn(() => cycle(`${name}-first-${++fresh}`)),
       ),
     },
   }

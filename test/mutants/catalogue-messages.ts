@@ -16,8 +16,8 @@ export const messageMutants: Mutant[] = [
     trap: 'confirm',
     title: 'operations and grants wait for something to ride on, like re-entries',
     file: WME.replicate,
-    find: "staysHere && unsent.every(entry => entry.kind === 'grant')",
-    replace: 'unsent.length > 0',
+    find: 'const isReentry = derived.lastNews <= sent',
+    replace: 'const isReentry = lengthOf(durable) > sent',
   },
   {
     id: 're-entry-timer-outlives-its-user',
@@ -40,7 +40,7 @@ export const messageMutants: Mutant[] = [
     trap: 'confirm',
     title: 'the owner gathers re-entries until it has no room for another, and waits for ever',
     file: WME.replicate,
-    find: 'if (isReentry && unsent.length < many && ',
+    find: 'if (isReentry && lengthOf(durable) - sent < many && ',
     replace: 'if (isReentry && many > 0 && ',
   },
   {

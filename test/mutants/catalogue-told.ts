@@ -79,8 +79,8 @@ const leaving: Mutant[] = [
     trap: 'B11',
     title: 'a transact whose outcome is not known keeps the lock',
     file: `${CALLS}/transact.ts`,
-    find: 'until, leave)\n  leave()\n',
-    replace: 'until, leave)\n  if (event !== null) leave()\n',
+    find: 'thenExit: true }, until)\n  leave()\n',
+    replace: 'thenExit: true }, until)\n  if (event !== null) leave()\n',
   },
   {
     id: 'transact-without-client-waits',

@@ -62,6 +62,26 @@ describe('a new instance', () => {
   })
 })
 
+it('a transact that was told that its outcome is unknown does not keep the lock', async () => {
+  // With this protocol the release is a step of its own, after the outcome.
+  platform = new MemoryPlatform(3, 'wme-consensus')
+  node = platform.node(1)
+  await platform.during(node.call(transact('first')))
+  let isCut = true
+  for (const other of others()) {
+    const receive = other.peer.bind(other)
+    other.peer = async request => {
+      if (isCut && JSON.stringify(request).includes('in doubt')) throw new Error('unreachable')
+      return receive(request)
+    }
+  }
+  const call = { ...transact('slow'), opId: 'in doubt', waitMs: 0 }
+  expect(await platform.during(node.call(call))).toMatchObject({ outcome: 'unknown' })
+  isCut = false
+  await platform.advance(10_000)
+  expect(await status()).toMatchObject({ holder: null })
+})
+
 describe('a client that goes away', () => {
   const calls: { readonly [name: string]: ParticipantCall } = {
     acquire: acquire('gone'),

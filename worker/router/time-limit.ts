@@ -16,10 +16,14 @@ export interface WhenSlow {
   giveUp(): Promise<string | null>
 }
 
+/** Nearly every answer is there by then. */
+const FIRST_MOMENT_MS = 20
+
 /**
  * Runs until it ends, the time is over or `outer` is aborted; in the latter cases it rejects and aborts the
  * signal, if somebody has asked for it. Timers and signals are not cheap in Workers, and most answers are
- * there at once: there is never more than one of each.
+ * there at once: there is never more than one timer, and only after the first moment somebody listens to
+ * `outer`.
  */
 export async function withinMs<Result>(
   limitMs: number,
@@ -41,14 +45,24 @@ export async function withinMs<Result>(
     }
     const onAbort = () => stop('given up')
     if (outer?.aborted) return onAbort()
-    const onTime = () => stop(`no answer within ${limitMs} ms`)
-    const onSlow = (slow: WhenSlow) => {
-      timer = setTimeout(onTime, limitMs - slow.afterMs)
-      slow.giveUp().then(reason => reason !== null && stop(reason))
+    let timer: ReturnType<typeof setTimeout>
+    const untilEnd = (passedMs: number) => {
+      timer = setTimeout(() => stop(`no answer within ${limitMs} ms`), limitMs - passedMs)
     }
-    const isLong = whenSlow !== undefined && whenSlow.afterMs < limitMs
-    let timer = isLong ? setTimeout(() => onSlow(whenSlow), whenSlow.afterMs) : setTimeout(onTime, limitMs)
-    outer?.addEventListener('abort', onAbort)
+    const untilSlow = (passedMs: number) => {
+      if (whenSlow === undefined || whenSlow.afterMs >= limitMs) return untilEnd(passedMs)
+      timer = setTimeout(() => {
+        untilEnd(whenSlow.afterMs)
+        whenSlow.giveUp().then(reason => reason !== null && stop(reason))
+      }, whenSlow.afterMs - passedMs)
+    }
+    const listen = () => {
+      if (outer!.aborted) return onAbort()
+      outer!.addEventListener('abort', onAbort)
+      untilSlow(FIRST_MOMENT_MS)
+    }
+    if (outer === undefined || limitMs <= FIRST_MOMENT_MS) untilSlow(0)
+    else timer = setTimeout(listen, FIRST_MOMENT_MS)
     cleanUp = () => {
       clearTimeout(timer)
       outer?.removeEventListener('abort', onAbort)

@@ -8,7 +8,7 @@ import { ENTRY_WEIGHT, excess, fittingEntries } from '../log-weight.ts'
 import { membersIn } from '../members/sets.ts'
 import type { ParticipantConfig, ParticipantId } from '../protocol.ts'
 import * as running from '../running-digest.ts'
-import type { Durable, Entry, GrantEntry, OperationEntry, Request, WmeState } from './state.ts'
+import type { Derived, Durable, Entry, GrantEntry, OperationEntry, Request, WmeState } from './state.ts'
 import { assert, forget, type Step, save, saveLater, send } from './step.ts'
 
 /** The paper's curSN. */
@@ -117,15 +117,23 @@ function note(granted: number[], entry: Entry): void {
 /** Computes everything that the log says anew; needed when entries were taken away or the epoch changed. */
 export function derive(config: ParticipantConfig, state: WmeState): void {
   const length = lengthOf(state.durable)
-  let logWeight = 0
-  for (const entry of state.durable.log) logWeight += weightOf(entry)
   state.derived = {
     members: membersIn(config, state.durable.epoch),
     owner: ownerAfter(state.durable, length),
     granted: grantedAfter(state.durable, length),
-    logWeight,
+    logWeight: 0,
+    lastNews: 0,
+    lastHandover: 0,
   }
+  for (const entry of state.durable.log) count(state.derived, entry)
   dropGrantedRequests(state)
+}
+
+function count(derived: Derived, entry: Entry): void {
+  derived.logWeight += weightOf(entry)
+  const isHandover = entry.kind === 'grant' && entry.to !== entry.by
+  if (isHandover) derived.lastHandover = entry.sequence
+  if (isHandover || entry.kind === 'operation') derived.lastNews = entry.sequence
 }
 
 /** The last request of this participant that was granted. */
@@ -154,7 +162,7 @@ export function push(step: Step, entry: Entry): void {
 function add(step: Step, entry: Entry): void {
   const { durable, derived } = step.state
   durable.log.push(entry)
-  derived.logWeight += weightOf(entry)
+  count(derived, entry)
   save(step, logKey(entry.sequence), entry)
   if (entry.kind === 'grant') {
     derived.owner = entry.to

@@ -66,7 +66,8 @@ export function recover(context: Context, records: Iterable<readonly [string, Js
   durable.endings.sort((a, b) => a.fence - b.fence)
   endRecovery(recovery, hasRecords, durable.progress.droppedThrough)
   const soft = createSoft(context.config, durable, lengthOf(durable))
-  const state: WmeState = { durable, derived: { members: [], owner: 0, granted: [], logWeight: 0 }, soft }
+  const derived = { members: [], owner: 0, granted: [], logWeight: 0, lastNews: 0, lastHandover: 0 }
+  const state: WmeState = { durable, derived, soft }
   derive(context.config, state)
   return state
 }

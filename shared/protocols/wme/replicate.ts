@@ -12,7 +12,7 @@
  */
 import type { ParticipantId } from '../protocol.ts'
 import { inCriticalSection } from './figure-3-states.ts'
-import { entriesAfter, entriesForMessage, lengthOf, sendEntries } from './log.ts'
+import { entriesForMessage, lengthOf, sendEntries } from './log.ts'
 import { isAlone, peersOf } from './members.ts'
 import { restartRepeats } from './repeat.ts'
 import { forgetRoundTrip, mostSent, noteSent, quickest } from './round-trips.ts'
@@ -25,14 +25,14 @@ const mayAppend = ({ state: { durable, derived }, context }: Step): boolean =>
 export function replicateAppended(step: Step): void {
   const { limits, timing } = step.context.config
   if (isAlone(step)) return
-  const { durable } = step.state
-  const unsent = entriesAfter(durable, Math.max(mostSent(step), durable.base.sequence))
-  const staysHere = unsent.every(entry => entry.kind === 'operation' || entry.to === entry.by)
-  const isReentry = staysHere && unsent.every(entry => entry.kind === 'grant')
+  const { durable, derived } = step.state
+  const sent = Math.max(mostSent(step), durable.base.sequence)
+  const staysHere = derived.lastHandover <= sent
+  const isReentry = derived.lastNews <= sent
   const many = Math.min(limits.entriesPerMessage, limits.uncommitted)
   // A user that is entering waits for the confirmation.
   const isWaitedFor = durable.stub.phase === 'entering' || timing.confirmMs === 0
-  if (isReentry && unsent.length < many && !isWaitedFor) return
+  if (isReentry && lengthOf(durable) - sent < many && !isWaitedFor) return
   replicate(step, staysHere && step.variant.asksMajorityFirst(step) ? quickest(step) : peersOf(step))
 }
 

@@ -168,6 +168,10 @@ export interface Derived {
   granted: number[]
   /** The weight of all entries of the kept log together. */
   logWeight: number
+  /** The last entry that is more than a re-entry: others need to hear of it. */
+  lastNews: number
+  /** The last grant with which the token went to another participant. */
+  lastHandover: number
 }
 
 /**

@@ -67,32 +67,45 @@ export class Conversations {
     return new Promise((resolve, reject) => {
       const onEnd = (result: Result) => this.turns.afterwards(() => resolve(result))
       try {
-        const talk = this.turns.run(() => this.begin(begin(), onEnd, signal?.aborted === true))
-        signal?.addEventListener('abort', () => this.turns.attempt(() => talk.leave()))
+        this.turns.run(() => this.begin(begin(), onEnd, signal))
       } catch (error) {
         reject(error)
       }
     })
   }
 
-  /** In the turn that runs. `onEnd` is called in the turn that ends it, which may be this one. */
-  begin<Result>(conversation: Conversation<Result>, onEnd: (result: Result) => void, isGone = false): Talk {
-    let gone = isGone
+  /**
+   * In the turn that runs. `onEnd` is called in the turn that ends it, which may be this one. To listen to a
+   * signal costs something: that begins when a turn ends with a question that the client may leave.
+   */
+  begin<Result>(
+    conversation: Conversation<Result>,
+    onEnd: (result: Result) => void,
+    signal: AbortSignal | null = null,
+  ): Talk {
+    let gone = false
+    let isListening = signal === null
     let whenGone: (() => void) | undefined
+    const leave = () => {
+      gone = true
+      whenGone?.()
+    }
+    const listen = () => {
+      if (isListening || whenGone === undefined) return
+      isListening = true
+      signal!.addEventListener('abort', () => this.turns.attempt(leave))
+    }
     const goOn = (event: UserOutput | null) => {
       const next = conversation.next(event)
       whenGone = next.done ? undefined : next.value.whenGone
-      if (next.done) onEnd(next.value)
-      else this.put(next.value, goOn)
-      if (gone) whenGone?.()
+      if (next.done) return onEnd(next.value)
+      this.put(next.value, goOn)
+      if (whenGone === undefined) return
+      if (gone || signal?.aborted) leave()
+      else if (!isListening) this.turns.afterwards(listen)
     }
     goOn(null)
-    return {
-      leave: () => {
-        gone = true
-        whenGone?.()
-      },
-    }
+    return { leave }
   }
 
   private put(question: Question, goOn: (event: UserOutput | null) => void): void {

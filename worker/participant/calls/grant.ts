@@ -33,11 +33,9 @@ export function* issue(
   context: CallContext,
   operation: Operation,
   until: number,
-  whenGone?: () => void,
 ): Conversation<UserOutput | 'too-much' | null> {
   const { member } = context
   const { user, fence, opId, ops, thenExit } = operation
-  const goes = whenGone === undefined ? {} : { whenGone }
   // A refusal comes at once; one that comes later is for another call of the same user.
   const isAnswer = (event: UserOutput, isOwn: boolean) =>
     (event.type === 'outcome' && event.opId === opId && event.fence === fence) ||
@@ -46,9 +44,9 @@ export function* issue(
   for (;;) {
     if (member.isTooMuch(operation)) return 'too-much'
     const say = { type: 'issue', user, fence, opId, operation: ops, ...(thenExit && { thenExit }) } as const
-    const event = yield* ask({ key: user, say, until, isAnswer, ...goes })
+    const event = yield* ask({ key: user, say, until, isAnswer })
     if (event?.type !== 'refused' || event.refusal.code !== 'busy') return event
-    const settled = yield* ask({ key: user, say: null, until, isAnswer: isSettled, ...goes })
+    const settled = yield* ask({ key: user, say: null, until, isAnswer: isSettled })
     if (settled === null) return null
   }
 }

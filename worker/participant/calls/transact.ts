@@ -49,7 +49,7 @@ export function* transact(context: CallContext, call: Call<'transact'>): Convers
   }
 
   const { fence } = entered
-  const event = yield* issue(context, { user, fence, opId, ops, thenExit: true }, until, leave)
+  const event = yield* issue(context, { user, fence, opId, ops, thenExit: true }, until)
   leave()
   if (event === 'too-much') return stateTooLarge
   return event?.type === 'outcome' ? transacted(context, event, fence) : notApplied(event, opId)
