@@ -235,6 +235,8 @@ export function truncate(step: Step): void {
     derived.logWeight -= weightOf(entry)
     saveLater(step, logKey(entry.sequence), null)
   }
+  if (derived.lastNews <= cut) derived.lastNews = 0
+  if (derived.lastHandover <= cut) derived.lastHandover = 0
   durable.base = base
   saveLater(step, 'base', base)
   saveProgress(step)

@@ -168,9 +168,9 @@ export interface Derived {
   granted: number[]
   /** The weight of all entries of the kept log together. */
   logWeight: number
-  /** The last entry that is more than a re-entry: others need to hear of it. */
+  /** The last entry of the kept log that is more than a re-entry: others need to hear of it. Otherwise 0. */
   lastNews: number
-  /** The last grant with which the token went to another participant. */
+  /** The last grant in it with which the token went to another participant. Otherwise 0. */
   lastHandover: number
 }
 
