@@ -81,8 +81,8 @@ export interface BirthRecord {
 }
 
 /**
- * One that is no registrar is told apart by its place, too: in the next lock of this name another one may have
- * its number. A number alone is where `former` says.
+ * One that is no registrar is told apart by its place, too: in the next lock of this name another one may
+ * have its number. A number alone is where `former` says.
  */
 export type Untold = ParticipantId | PastMember
 

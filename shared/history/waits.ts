@@ -4,9 +4,9 @@
  * for those that were healed.
  *
  * Readers share: while one of them stays long, a user may wait for it, and other readers come and go beside
- * it. They are not what the user waits for. So grants to readers do not count while a reader is inside that was
- * there when the waiting began, or that went first at the same participant because it had waited there for
- * longer. A grant to a writer counts: whoever is in its way is in the way of the one that waits as well.
+ * it. They are not what the user waits for. So grants to readers do not count while a reader is inside that
+ * was there when the waiting began, or that went first at the same participant because it had waited there
+ * for longer. A grant to a writer counts: whoever is in its way is in the way of the one that waits as well.
  */
 import type { Mode } from '../protocols/protocol.ts'
 import type { HistoryEvent } from './events.ts'

@@ -1,4 +1,4 @@
-/** What a client was told of a lock that is being imported stays true, whatever it has called its operation. */
+/** What a client was told of a lock that is being imported stays true, whatever its operation is called. */
 import { expect, it } from 'vitest'
 import { type MemoryNode, MemoryPlatform } from './memory-platform.ts'
 
