@@ -28,6 +28,7 @@ import { participantMutants } from './catalogue-participant.ts'
 import { participantCallMutants } from './catalogue-participant-calls.ts'
 import { ricartAgrawalaMutants } from './catalogue-ricart-agrawala.ts'
 import { ricartAgrawalaGroupMutants } from './catalogue-ricart-agrawala-group.ts'
+import { routerMutants } from './catalogue-router.ts'
 import { safetyMutants } from './catalogue-safety.ts'
 import { serviceMutants } from './catalogue-service.ts'
 import { sessionCallMutants } from './catalogue-session-calls.ts'
@@ -106,6 +107,7 @@ export const mutants: Mutant[] = [
   ...participantCallMutants,
   ...bytesMutants,
   ...ghostMutants,
+  ...routerMutants,
   ...serviceMutants,
   ...sessionCallMutants,
   ...toldMutants,
