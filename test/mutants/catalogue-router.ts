@@ -20,4 +20,41 @@ const signatures: Mutant[] = [
   },
 ]
 
-export const routerMutants: Mutant[] = [...signatures]
+const listing: Mutant[] = [
+  {
+    id: 'listing-cursor-of-others',
+    trap: 'strangers',
+    title: 'the cursor of a list names a lock that the key may not read',
+    file: 'worker/router/handlers/listing.ts',
+    find: 'fitting.length === 0 && !isLast ? null : { entries: fitting, isLast }',
+    replace: 'fitting.length < 0 ? null : { entries, isLast }',
+  },
+  {
+    id: 'listing-patterns-unsaid',
+    trap: 'strangers',
+    title: 'the objects of the index are not told which names count, and name others at the ends of pages',
+    file: 'worker/router/handlers/listing.ts',
+    find: 'prefix, within: patterns, after',
+    replace: 'prefix, after',
+  },
+  {
+    id: 'listing-patterns-overlap',
+    trap: 'index',
+    title: 'a name that fits two patterns of a key is listed twice, or in the wrong place',
+    file: 'shared/api/name-patterns.ts',
+    subject: 'service',
+    find: '[...new Set(below)].filter(pattern => !isCovered(pattern)).sort()',
+    replace: 'below.filter(pattern => pattern !== null || isCovered(pattern))',
+  },
+  {
+    id: 'listing-prefix-widens',
+    trap: 'strangers',
+    title: 'with a longer prefix than its own a key is told of the names of that prefix',
+    file: 'shared/api/name-patterns.ts',
+    subject: 'service',
+    find: 'return isBeginning(pattern) && matches(pattern, prefix) ?',
+    replace: "return isBeginning(pattern) && (matches(pattern, prefix) || pattern !== '') ?",
+  },
+]
+
+export const routerMutants: Mutant[] = [...signatures, ...listing]
