@@ -57,4 +57,23 @@ const listing: Mutant[] = [
   },
 ]
 
-export const routerMutants: Mutant[] = [...signatures, ...listing]
+const tags: Mutant[] = [
+  {
+    id: 'etag-of-the-revision-alone',
+    trap: 'as it is',
+    title: 'the value of a later lock of the same name is not modified, if its revision is the same',
+    file: 'worker/router/handlers/state.ts',
+    find: 'digest(value as Json)}"',
+    replace: 'digest(value as Json).length}"',
+  },
+  {
+    id: 'etag-of-the-value-alone',
+    trap: 'as it is',
+    title: 'a value that was written again is not modified, though its revision is another one',
+    file: 'worker/router/handlers/state.ts',
+    find: 'const tagOf = ({ revision, value }: StateAnswer)',
+    replace: 'const tagOf = ({ value }: StateAnswer, revision = 2)',
+  },
+]
+
+export const routerMutants: Mutant[] = [...signatures, ...listing, ...tags]
