@@ -76,4 +76,40 @@ const tags: Mutant[] = [
   },
 ]
 
-export const routerMutants: Mutant[] = [...signatures, ...listing, ...tags]
+const imports: Mutant[] = [
+  {
+    id: 'import-lost-is-another',
+    trap: 'import',
+    title:
+      'an import whose lock was created without an answer takes it for that of somebody else, and leaves it',
+    file: 'worker/router/handlers/moving.ts',
+    find: 'const isOurs = created || configuration.imported?.by === by',
+    replace: 'const isOurs = created',
+  },
+  {
+    id: 'import-any-is-ours',
+    trap: 'import',
+    title: 'an import fills a lock that another import has made',
+    file: 'worker/router/handlers/moving.ts',
+    find: 'const isOurs = created || configuration.imported?.by === by',
+    replace: 'const isOurs = created || configuration.imported !== undefined',
+  },
+  {
+    id: 'import-lost-leaves-ruins',
+    trap: 'import',
+    title: 'an import that never hears of its lock leaves it behind',
+    file: 'worker/router/handlers/moving.ts',
+    find: '    runLater(c, removeIfCreated(call, by))\n',
+    replace: '',
+  },
+  {
+    id: 'import-lost-removes-any',
+    trap: 'import',
+    title: 'an import that hears nothing deletes the lock that has its name',
+    file: 'worker/router/handlers/moving.ts',
+    find: 'if (configuration.imported?.by === by) await remove',
+    replace: 'if (by.length > 0) await remove',
+  },
+]
+
+export const routerMutants: Mutant[] = [...signatures, ...listing, ...tags, ...imports]
