@@ -78,6 +78,38 @@ const tags: Mutant[] = [
 
 const imports: Mutant[] = [
   {
+    id: 'import-of-what-is-to-come',
+    trap: 'import',
+    title: 'a later operation has the revision of an imported one',
+    file: 'worker/router/import-document.ts',
+    find: 'if (sequence > this.sequence)',
+    replace: 'if (sequence > 2 ** 60)',
+  },
+  {
+    id: 'import-sequence-after-the-lists',
+    trap: 'import',
+    title: 'what stands before the sequence of an export may be above it',
+    file: 'worker/router/import-document.ts',
+    find: '    this.checkSequence(this.highest.path, this.highest.sequence)\n',
+    replace: '',
+  },
+  {
+    id: 'import-key-twice',
+    trap: 'import',
+    title: 'an import may have a key twice',
+    file: 'worker/router/import-document.ts',
+    find: 'if (this.names[list].has(name))',
+    replace: "if (list === 'results' && this.names[list].has(name))",
+  },
+  {
+    id: 'import-results-in-any-order',
+    trap: 'import',
+    title: 'an import may name results in another order than they are forgotten in',
+    file: 'worker/router/import-document.ts',
+    find: 'if (sequence < this.lastSequence)',
+    replace: 'if (sequence < 0)',
+  },
+  {
     id: 'import-lost-is-another',
     trap: 'import',
     title:
