@@ -1,0 +1,23 @@
+/** What stands on the caller's side: the client's grants and sessions, the recipes, and the command line. */
+import type { Mutant } from './catalogue.ts'
+
+const client: Mutant[] = [
+  {
+    id: 'grant-released-twice',
+    trap: 'outcomes',
+    title: 'a release by id whose first answer got lost is told that others have released the grant',
+    file: 'client/grant.ts',
+    find: 'if (before === 0 || !(error instanceof ReleasedError)) throw error',
+    replace: 'throw error',
+  },
+  {
+    id: 'grant-release-of-anything',
+    trap: 'outcomes',
+    title: 'a grant that others have released is released again',
+    file: 'client/grant.ts',
+    find: 'if (before === 0 || !(error instanceof ReleasedError)) throw error',
+    replace: 'if (!(error instanceof ReleasedError)) throw error',
+  },
+]
+
+export const callerMutants: Mutant[] = [...client]
