@@ -18,6 +18,14 @@ const client: Mutant[] = [
     find: 'if (before === 0 || !(error instanceof ReleasedError)) throw error',
     replace: 'if (!(error instanceof ReleasedError)) throw error',
   },
+  {
+    id: 'session-ends-for-one',
+    trap: 'session readers',
+    title: 'of several readers of a session one alone hears of an event, or of the end',
+    file: 'client/session.ts',
+    find: '    for (const wake of this.#waiting) wake()\n',
+    replace: '    ;[...this.#waiting].at(-1)?.()\n',
+  },
 ]
 
 export const callerMutants: Mutant[] = [...client]
