@@ -1,6 +1,8 @@
 /** What stands on the caller's side: the client's grants and sessions, the recipes, and the command line. */
 import type { Mutant } from './catalogue.ts'
 
+const SERVICE = 'service' as const
+
 const client: Mutant[] = [
   {
     id: 'grant-released-twice',
@@ -28,4 +30,25 @@ const client: Mutant[] = [
   },
 ]
 
-export const callerMutants: Mutant[] = [...client]
+const recipes: Mutant[] = [
+  {
+    id: 'configuration-by-revision-alone',
+    trap: 'recipes',
+    subject: SERVICE,
+    title: 'whoever watches a configuration is not told that of the next lock of its name',
+    file: 'recipes/shared-configuration.ts',
+    find: 'told = JSON.stringify([revision, value])',
+    replace: 'told = JSON.stringify([revision])',
+  },
+  {
+    id: 'configuration-told-anew',
+    trap: 'recipes',
+    subject: SERVICE,
+    title: 'whoever watches a configuration is told the same one again',
+    file: 'recipes/shared-configuration.ts',
+    find: 'return told !== before',
+    replace: 'return told !== before || revision > 0',
+  },
+]
+
+export const callerMutants: Mutant[] = [...client, ...recipes]
