@@ -49,6 +49,24 @@ const recipes: Mutant[] = [
     find: 'return told !== before',
     replace: 'return told !== before || revision > 0',
   },
+  {
+    id: 'done-refused-for-ever',
+    trap: 'recipes',
+    subject: SERVICE,
+    title: 'a `done` that was refused once cannot be said again',
+    file: 'recipes/delivery.ts',
+    find: "        if (end === 'done') this.#refusals++\n",
+    replace: '',
+  },
+  {
+    id: 'done-another-each-time',
+    trap: 'recipes',
+    subject: SERVICE,
+    title: 'a `done` that is repeated after a lost answer is another operation',
+    file: 'recipes/delivery.ts',
+    find: 'this.#refusals}`',
+    replace: 'this.#refusals++}`',
+  },
 ]
 
 export const callerMutants: Mutant[] = [...client, ...recipes]

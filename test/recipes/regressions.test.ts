@@ -1,7 +1,7 @@
 /** Mistakes that recipes once made, each by its name. */
 import { afterAll, describe, expect, it } from 'vitest'
 import { createBaton, type Fetch } from '../../client/index.ts'
-import { SharedConfiguration } from '../../recipes/index.ts'
+import { type Delivery, SharedConfiguration, WorkQueue } from '../../recipes/index.ts'
 import { createFakeServer } from '../client/fake-server.ts'
 import { VirtualClock } from '../client/virtual-clock.ts'
 
@@ -44,5 +44,48 @@ describe('shared configuration', () => {
     await watching
     own.stop()
     expect(seen).toEqual(['a', 'b', 'c'].map(value => ({ value, revision: 2 })))
+  })
+})
+
+describe('work queue', () => {
+  async function deliveryFrom(name: string, fetch: Fetch = server.fetch): Promise<Delivery> {
+    const lock = createBaton({ fetch, clock }).lock(name)
+    await lock.transact([{ put: 'total', value: 'not a number' }])
+    const queue = new WorkQueue(lock, { clock })
+    await queue.add('mail', { id: 'one' })
+    return (await queue.take())!
+  }
+  const count = [{ increment: 'total' }] as const
+
+  it('done: after ops that were refused, it may be said with others', async () => {
+    const delivery = await deliveryFrom('queue-1')
+    await expect(delivery.done(count)).rejects.toMatchObject({ code: 'not_a_number' })
+    // The worker gives up counting.
+    expect(await delivery.done()).toBe(true)
+  })
+
+  it('done: ops that were refused may be said again once they are possible', async () => {
+    const delivery = await deliveryFrom('queue-2')
+    for (const _ of ['once', 'twice'])
+      await expect(delivery.done(count)).rejects.toMatchObject({ code: 'not_a_number' })
+    await baton.lock('queue-2').transact([{ put: 'total', value: 0 }])
+    expect(await delivery.done(count)).toBe(true)
+    expect((await baton.lock('queue-2').get('total')).value).toBe(1)
+  })
+
+  it('done: after a refusal and then a lost answer, it says once more what was done', async () => {
+    let isDeaf = false
+    const delivery = await deliveryFrom('queue-3', async request => {
+      const answer = await server.fetch(request)
+      if (isDeaf) throw new TypeError('the answer got lost')
+      return answer
+    })
+    await expect(delivery.done(count)).rejects.toMatchObject({ code: 'not_a_number' })
+    await baton.lock('queue-3').transact([{ put: 'total', value: 0 }])
+    isDeaf = true
+    await expect(delivery.done(count)).rejects.toMatchObject({ outcome: 'unknown' })
+    isDeaf = false
+    expect(await delivery.done(count)).toBe(true)
+    expect((await baton.lock('queue-3').get('total')).value).toBe(1)
   })
 })
