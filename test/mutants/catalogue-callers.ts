@@ -1,5 +1,6 @@
 /** What stands on the caller's side: the client's grants and sessions, the recipes, and the command line. */
 import type { Mutant } from './catalogue.ts'
+import { lines } from './sources.ts'
 
 const SERVICE = 'service' as const
 
@@ -66,6 +67,41 @@ const recipes: Mutant[] = [
     file: 'recipes/delivery.ts',
     find: 'this.#refusals}`',
     replace: 'this.#refusals++}`',
+  },
+  {
+    id: 'sequence-first-stops-all',
+    trap: 'recipes',
+    subject: SERVICE,
+    title: 'whoever asked for a block of numbers, and gives up, stops all who wait for it',
+    file: 'recipes/sequence.ts',
+    find: lines(
+      'this.#asking ??= this.#takeBlock().finally(() => {',
+      '        this.#asking = null',
+      '      })',
+    ),
+    replace: lines(
+      'this.#asking ??= unlessAborted(this.#takeBlock(), signal).finally(() => {',
+      '        this.#asking = null',
+      '      })',
+    ),
+  },
+  {
+    id: 'sequence-nobody-stops',
+    trap: 'recipes',
+    subject: SERVICE,
+    title: 'who gives up waiting for a block of numbers waits on',
+    file: 'recipes/sequence.ts',
+    find: 'await unlessAborted(this.#asking, signal)',
+    replace: 'await unlessAborted(this.#asking, undefined)',
+  },
+  {
+    id: 'sequence-half-a-key',
+    trap: 'recipes',
+    subject: SERVICE,
+    title: 'a number is named by the beginning of its key, and by its id',
+    file: 'recipes/sequence.ts',
+    find: 'this.#keyDigest = digestOf(key)',
+    replace: 'this.#keyDigest = key.slice(0, 60)',
   },
 ]
 

@@ -1,7 +1,7 @@
 /** Mistakes that recipes once made, each by its name. */
 import { afterAll, describe, expect, it } from 'vitest'
 import { createBaton, type Fetch } from '../../client/index.ts'
-import { type Delivery, SharedConfiguration, WorkQueue } from '../../recipes/index.ts'
+import { type Delivery, Sequence, SharedConfiguration, WorkQueue } from '../../recipes/index.ts'
 import { createFakeServer } from '../client/fake-server.ts'
 import { VirtualClock } from '../client/virtual-clock.ts'
 
@@ -87,5 +87,35 @@ describe('work queue', () => {
     isDeaf = false
     expect(await delivery.done(count)).toBe(true)
     expect((await baton.lock('queue-3').get('total')).value).toBe(1)
+  })
+})
+
+describe('sequence numbers', () => {
+  it('who stops waiting for a block does not stop the others, and stops at once', async () => {
+    const lock = baton.lock('numbers-1')
+    const held = await lock.acquire()
+    const sequence = new Sequence(lock, { block: 10 })
+    const stop = new AbortController()
+    const first = sequence.next({ signal: stop.signal })
+    const [second, third] = [sequence.next(), sequence.next({ signal: new AbortController().signal })]
+    stop.abort()
+    await expect(first).rejects.toMatchObject({ code: 'aborted' })
+    await expect(sequence.next({ signal: stop.signal })).rejects.toMatchObject({ code: 'aborted' })
+    expect((await lock.get('sequence')).value).toBeNull()
+    await held.release()
+    expect([await second, await third]).toEqual([1, 2])
+  })
+
+  it('those of several keys of one lock do not mix up what their numbers are for', async () => {
+    const lock = baton.lock('numbers-2')
+    const long = 'long/'.repeat(20)
+    const ofKey = (key: string) => new Sequence(lock, { key })
+    expect(await ofKey('invoices').next({ id: '2026/7' })).toBe(1)
+    expect(await ofKey('invoices/2026').next({ id: '7' })).toBe(1)
+    expect(await ofKey(`${long}a`).next({ id: '7' })).toBe(1)
+    expect(await ofKey(`${long}b`).next({ id: '7' })).toBe(1)
+    // Whoever asks again, in whatever process, gets the same.
+    expect(await ofKey('invoices').next({ id: '8' })).toBe(2)
+    expect(await ofKey('invoices').next({ id: '2026/7' })).toBe(1)
   })
 })
