@@ -103,6 +103,42 @@ const recipes: Mutant[] = [
     find: 'this.#keyDigest = digestOf(key)',
     replace: 'this.#keyDigest = key.slice(0, 60)',
   },
+  {
+    id: 'read-write-writer-is-removed',
+    trap: 'recipes',
+    subject: SERVICE,
+    title: 'whoever waits for a writer that takes long fails because it cannot remove it',
+    file: 'recipes/read-write-lock.ts',
+    find: 'await this.#changeIfFree(remove, deadline, signal)',
+    replace: 'await this.#change(remove, signal)',
+  },
+  {
+    id: 'read-write-locked-is-the-end',
+    trap: 'recipes',
+    subject: SERVICE,
+    title: 'whoever finds the lock held does not wait for as long as it wants',
+    file: 'recipes/change.ts',
+    find: 'if (error instanceof LockedError) return null',
+    replace: 'if (error === null) return null',
+  },
+  {
+    id: 'read-write-beyond-the-deadline',
+    trap: 'recipes',
+    subject: SERVICE,
+    title: 'whoever waits for a writer is not told in time that its own time is over',
+    file: 'recipes/read-write-lock.ts',
+    find: 'const waitMs = Math.min(deadline - this.#clock.now(), this.#leaseMs / 3)',
+    replace: 'const waitMs = this.#leaseMs / 3',
+  },
+  {
+    id: 'queue-take-gives-up-early',
+    trap: 'recipes',
+    subject: SERVICE,
+    title: 'whoever waits for an item does not wait for the lock for as long',
+    file: 'recipes/work-queue.ts',
+    find: 'const lockMs = Math.max(LOCK_WAIT_MS, deadline - this.#clock.now())',
+    replace: 'const lockMs = LOCK_WAIT_MS',
+  },
 ]
 
 export const callerMutants: Mutant[] = [...client, ...recipes]

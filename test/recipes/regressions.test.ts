@@ -1,7 +1,14 @@
 /** Mistakes that recipes once made, each by its name. */
 import { afterAll, describe, expect, it } from 'vitest'
 import { createBaton, type Fetch } from '../../client/index.ts'
-import { type Delivery, Sequence, SharedConfiguration, WorkQueue } from '../../recipes/index.ts'
+import {
+  Barrier,
+  type Delivery,
+  ReadWriteLock,
+  Sequence,
+  SharedConfiguration,
+  WorkQueue,
+} from '../../recipes/index.ts'
 import { createFakeServer } from '../client/fake-server.ts'
 import { VirtualClock } from '../client/virtual-clock.ts'
 
@@ -117,5 +124,89 @@ describe('sequence numbers', () => {
     // Whoever asks again, in whatever process, gets the same.
     expect(await ofKey('invoices').next({ id: '8' })).toBe(2)
     expect(await ofKey('invoices').next({ id: '2026/7' })).toBe(1)
+  })
+})
+
+describe('read-write lock', () => {
+  /** A writer at work for longer than others go without a sign of life. */
+  async function writing(name: string) {
+    const rates = new ReadWriteLock(baton.lock(name), { clock })
+    let isWriting = false
+    const written = rates.write(async held => {
+      isWriting = true
+      await clock.sleep(40_000)
+      await held.apply([{ put: 'eur', value: 1 }])
+    })
+    while (!isWriting) await clock.sleep(10)
+    return { rates, written }
+  }
+
+  it('a reader waits for as long as it wants, also for a writer that takes long', async () => {
+    const { rates, written } = await writing('rates-1')
+    const reading = rates.read(async ({ get }) => (await get('eur')).value, { waitMs: 120_000 })
+    await written
+    expect(await reading).toBe(1)
+  })
+
+  it('so does a second writer', async () => {
+    const { rates, written } = await writing('rates-2')
+    const second = rates.write(held => held.get('eur'), { waitMs: 120_000 })
+    await written
+    expect(await second).toMatchObject({ value: 1 })
+  })
+
+  it('whoever has less time is told when it is over, and not before', async () => {
+    const { rates, written } = await writing('rates-3')
+    const began = clock.now()
+    await expect(rates.read(() => {}, { waitMs: 22_000 })).rejects.toMatchObject({
+      code: 'locked',
+      detail: expect.stringContaining('others read or write'),
+    })
+    expect(Math.round((clock.now() - began) / 1_000)).toBe(22)
+    await written
+  })
+
+  it('whoever comes while others hold the lock waits, too', async () => {
+    const lock = baton.lock('rates-4')
+    const rates = new ReadWriteLock(lock, { clock })
+    const held = await lock.acquire()
+    const work = Promise.all([rates.read(() => 'read'), rates.write(() => 'written')])
+    await clock.sleep(30_000)
+    await held.release()
+    expect(await work).toEqual(['read', 'written'])
+  })
+
+  it('a writer that has lost the lock, and shows no sign of life, is in the way for a while', async () => {
+    const { rates, written } = await writing('rates-5')
+    const began = clock.now()
+    const reading = rates.read(() => 'read')
+    await clock.sleep(10_000)
+    server.lock('rates-5').end('expired')
+    expect(await reading).toBe('read')
+    expect(Math.round((clock.now() - began) / 1_000)).toBe(15)
+    await expect(written).rejects.toMatchObject({ code: 'expired' })
+  })
+})
+
+describe('others who hold the lock', () => {
+  it('a barrier: whoever arrives meanwhile waits for as long as it wants', async () => {
+    const lock = baton.lock('barrier')
+    const barrier = new Barrier(lock, { parties: 2, clock })
+    const held = await lock.acquire()
+    const arriving = [barrier.arrive('a', { waitMs: 60_000 }), barrier.arrive('b', { waitMs: 60_000 })]
+    await clock.sleep(30_000)
+    await held.release()
+    expect(await Promise.all(arriving)).toEqual([1, 1])
+  })
+
+  it('a queue: whoever wants an item waits for as long as it wants', async () => {
+    const lock = baton.lock('queue-4')
+    const queue = new WorkQueue(lock, { clock })
+    await queue.add('mail', { id: 'one' })
+    const held = await lock.acquire()
+    const taking = queue.take({ waitMs: 60_000 })
+    await clock.sleep(30_000)
+    await held.release()
+    expect(await taking).toMatchObject({ id: 'one' })
   })
 })
