@@ -141,4 +141,34 @@ const recipes: Mutant[] = [
   },
 ]
 
-export const callerMutants: Mutant[] = [...client, ...recipes]
+const commandLine: Mutant[] = [
+  {
+    id: 'run-command-that-cannot-be-tried',
+    trap: 'command line',
+    subject: SERVICE,
+    title: '`baton run` breaks off while it holds the lock if its command cannot be started at all',
+    file: 'cli/child.ts',
+    find: 'this.ended = Promise.resolve(this.#notStarted(file, error as NodeJS.ErrnoException))',
+    replace: 'throw error',
+  },
+  {
+    id: 'run-command-of-another-user',
+    trap: 'command line',
+    subject: SERVICE,
+    title: '`baton run` breaks off while its command runs as a user that it may not signal',
+    file: 'cli/child.ts',
+    find: "['ESRCH', 'EPERM']",
+    replace: "['ESRCH']",
+  },
+  {
+    id: 'run-command-without-a-name',
+    trap: 'command line',
+    subject: SERVICE,
+    title: '`baton run` acquires the lock for a command that has no name',
+    file: 'cli/commands/run.ts',
+    find: "    if (program === '') throw new UsageError('the command to run is an empty word')\n",
+    replace: '',
+  },
+]
+
+export const callerMutants: Mutant[] = [...client, ...recipes, ...commandLine]
