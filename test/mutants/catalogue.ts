@@ -4,6 +4,7 @@
  */
 import { birthMutants } from './catalogue-birth.ts'
 import { bytesMutants } from './catalogue-bytes.ts'
+import { callerMutants } from './catalogue-callers.ts'
 import { coreMutants } from './catalogue-core.ts'
 import { detectorMutants } from './catalogue-detector.ts'
 import { doubtMutants } from './catalogue-doubts.ts'
@@ -117,4 +118,5 @@ export const mutants: Mutant[] = [
   ...lookingMutants,
   ...doubtMutants,
   ...olderMutants,
+  ...callerMutants,
 ]
