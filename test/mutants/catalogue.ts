@@ -32,6 +32,7 @@ import { safetyMutants } from './catalogue-safety.ts'
 import { serviceMutants } from './catalogue-service.ts'
 import { sessionCallMutants } from './catalogue-session-calls.ts'
 import { toldMutants } from './catalogue-told.ts'
+import { watcherMutants } from './catalogue-watchers.ts'
 import { wmeConsensusMutants } from './catalogue-wme-consensus.ts'
 
 export interface Mutant {
@@ -110,6 +111,7 @@ export const mutants: Mutant[] = [
   ...sessionCallMutants,
   ...toldMutants,
   ...holderMutants,
+  ...watcherMutants,
   ...lifeMutants,
   ...movingMutants,
   ...lookingMutants,

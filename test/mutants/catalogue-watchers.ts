@@ -1,0 +1,24 @@
+/** Watchers that come, stay and come back: what keeps them open, and where they go on. */
+import type { Mutant } from './catalogue.ts'
+
+const TICKS = 'worker/participant/core/ticks.ts'
+const TRAP = 'watch'
+
+export const watcherMutants: Mutant[] = [
+  {
+    id: 'watch-chains-of-ticks',
+    trap: TRAP,
+    title: 'each watcher that leaves and comes back begins one more chain of ticks',
+    file: TICKS,
+    find: '    if (this.next !== null) timers.cancel(this.next)\n',
+    replace: '',
+  },
+  {
+    id: 'watch-ticks-for-nobody',
+    trap: TRAP,
+    title: 'ticks go on when there is no reason any more',
+    file: TICKS,
+    find: '      if (this.host.tick()) this.begin()\n',
+    replace: '      this.host.tick()\n      this.begin()\n',
+  },
+]
