@@ -2,6 +2,7 @@
 import type { Mutant } from './catalogue.ts'
 
 const TICKS = 'worker/participant/core/ticks.ts'
+const WATCHERS = 'worker/participant/streams/watchers.ts'
 const TRAP = 'watch'
 
 export const watcherMutants: Mutant[] = [
@@ -20,5 +21,13 @@ export const watcherMutants: Mutant[] = [
     file: TICKS,
     find: '      if (this.host.tick()) this.begin()\n',
     replace: '      this.host.tick()\n      this.begin()\n',
+  },
+  {
+    id: 'watch-silent-while-behind',
+    trap: TRAP,
+    title: 'a watcher that waits for an export to end hears nothing',
+    file: WATCHERS,
+    find: "    if (behind?.type !== 'snapshot') sink.write(': still here\\n\\n')\n",
+    replace: "    if (behind === null) sink.write(': still here\\n\\n')\n",
   },
 ]

@@ -211,8 +211,9 @@ export class Watchers {
     const isStalled = unread > 0 && unread >= watcher.unread
     watcher.stalledTicks = isStalled ? watcher.stalledTicks + 1 : 0
     if (watcher.stalledTicks > STALLED_TICKS) return this.drop(watcher)
-    // Between the pages of a snapshot there is no place for a comment.
-    if (behind === null) sink.write(': still here\n\n')
+    // Between the pages of a snapshot there is no place for a comment: it is one event. Whoever waits for
+    // room, or for an export to end, is kept open.
+    if (behind?.type !== 'snapshot') sink.write(': still here\n\n')
     watcher.unread = sink.unreadBytes()
   }
 
