@@ -30,4 +30,12 @@ export const watcherMutants: Mutant[] = [
     find: "    if (behind?.type !== 'snapshot') sink.write(': still here\\n\\n')\n",
     replace: "    if (behind === null) sink.write(': still here\\n\\n')\n",
   },
+  {
+    id: 'watch-taken-back',
+    trap: TRAP,
+    title: 'whoever resumes at a participant that is behind is told once more what it has seen',
+    file: WATCHERS,
+    find: '    if (this.isBeyond(behind)) return 0\n',
+    replace: '',
+  },
 ]

@@ -228,6 +228,7 @@ export class Watchers {
   private give(watcher: Watcher): number {
     const { events } = this.host
     const { behind } = watcher
+    if (this.isBeyond(behind)) return 0
     const page = nextPage(events, behind!, watcher.holder) ?? this.firstPage(behind?.type === 'stale')
     if (page === null) return 0
     watcher.behind = this.hasAll(page.behind) ? null : page.behind
@@ -235,6 +236,14 @@ export class Watchers {
     watcher.isDrained = page.text === ''
     if (page.text !== '') watcher.sink.write(page.text)
     return bytesOf(page.text) + (watcher.behind === null ? this.giveHolder(watcher) : 0)
+  }
+
+  /**
+   * It has seen more elsewhere than there is here so far. Once this participant has caught up, it gets what
+   * follows: until then everything here would take it back, also the number of an event about the holder.
+   */
+  private isBeyond(behind: Behind | null): boolean {
+    return behind?.type === 'changes' && behind.since > this.host.member.guarded!.committed
   }
 
   /** Also where no events are kept from which it would follow. */
