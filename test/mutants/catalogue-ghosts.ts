@@ -61,8 +61,8 @@ export const ghostMutants: Mutant[] = [
     trap: 'losses',
     title: 'a keep-alive that waits is not told that the grant is over',
     file: GRANT,
-    find: "  if (event?.type === 'ejected') return overProblem({ ...event }, undefined)\n  return event?.type === 'rem'",
-    replace: "  return event?.type === 'rem'",
+    find: "    (event.type === 'ejected' || event.type === 'rem') && event.fence === fence\n",
+    replace: "    event.type === 'rem' && event.fence === fence\n",
   },
   {
     id: 'taken-without-handover',
@@ -133,5 +133,21 @@ export const ghostMutants: Mutant[] = [
     file: 'client/held.ts',
     find: '      if (error instanceof EjectedError || error instanceof ExpiredError) this.#lost = error\n',
     replace: '      this.#lost = error\n',
+  },
+  {
+    id: 'granted-as-time-ends',
+    trap: 'ghosts',
+    title: 'a ticket that became a grant as the time for its answer ended is called unknown',
+    file: ACQUIRE,
+    find: '  if (member.holderNamed(user) === undefined) return null\n  return yield*',
+    replace: '  if (member.view.epoch >= 0) return null\n  return yield*',
+  },
+  {
+    id: 'lost-as-time-ends',
+    trap: 'losses',
+    title: 'a grant that ended as its keep-alive stopped waiting is called kept',
+    file: GRANT,
+    find: '  return ending === undefined ? null : overProblem(ending, undefined)\n',
+    replace: '  return ending === undefined ? null : null\n',
   },
 ]
