@@ -150,4 +150,12 @@ export const ghostMutants: Mutant[] = [
     find: '  return ending === undefined ? null : overProblem(ending, undefined)\n',
     replace: '  return ending === undefined ? null : null\n',
   },
+  {
+    id: 'withdrawals-end-with-the-lock',
+    trap: 'ghosts',
+    title: 'an acquire that comes after its withdrawal and the end of the lock is let into the next one',
+    file: 'worker/participant/participant.ts',
+    find: '            this.withdrawals.keep()\n',
+    replace: '',
+  },
 ]

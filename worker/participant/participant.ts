@@ -561,7 +561,10 @@ export class Participant {
         onClear: isEnded => {
           this.exports.endAll()
           this.watchLeases.endAll()
-          if (isEnded) this.whereabouts.forget()
+          if (isEnded) {
+            this.whereabouts.forget()
+            this.withdrawals.keep()
+          }
           this.watchers.failAll(isEnded ? 'the lock was deleted' : undefined)
         },
         stayOf: user => this.owners.of(user),
