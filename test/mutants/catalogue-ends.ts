@@ -243,4 +243,28 @@ export const endMutants: Mutant[] = [
     find: "{ type: 'delete', user, force: true, generation, ifUnused: true }",
     replace: "{ type: 'withdraw', user }",
   },
+  {
+    id: 'failed-import-ejects',
+    trap: 'import',
+    title: 'an import that has failed ejects whoever holds the lock at another participant',
+    file: DELETE,
+    find: '  const isEjecting = force && !ifUnused\n',
+    replace: '  const isEjecting = force\n',
+  },
+  {
+    id: 'failed-import-deletes-what-is-held',
+    trap: 'import',
+    title: 'an import that has failed deletes a lock that a client holds or waits for',
+    file: DELETE,
+    find: '  return isUsed(context) || usersHere(context).some(({ user }) => isOther(user))\n',
+    replace: '  return isUsed(context)\n',
+  },
+  {
+    id: 'failed-import-stays-inside',
+    trap: 'import',
+    title: 'the user of an import that has failed keeps the lock for its time to live',
+    file: DELETE,
+    find: 'if (isImporter(context, user)) member.leave(user)',
+    replace: 'if (isImporter(context, user)) member.isWaiting(user)',
+  },
 ]
