@@ -19,6 +19,8 @@ export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
     testTimeout: 120_000,
+    // A process that starts on a busy machine may take its time, too.
+    hookTimeout: 120_000,
     maxWorkers: 2,
     // For the tools that tests start: Node 20 cannot run their TypeScript by itself.
     env: { NODE_OPTIONS: `--import=${pathToFileURL(fileOf('scripts/typescript.mjs'))}` },

@@ -2,7 +2,16 @@
 import { parseOptions, UsageError } from '../cli/arguments.ts'
 import { integerOf, listOf } from '../cli/values.ts'
 
-export const PARTS = ['speed', 'protocols', 'processes', 'disk', 'rows', 'failover', 'growth'] as const
+export const PARTS = [
+  'speed',
+  'protocols',
+  'processes',
+  'disk',
+  'rows',
+  'profile',
+  'failover',
+  'growth',
+] as const
 export type Part = (typeof PARTS)[number]
 /** It takes longer than all others together. */
 const LONG: readonly Part[] = ['growth']
@@ -30,6 +39,7 @@ It takes some minutes on a quiet machine, and some more with --growth. Parts:
   processes   the same as speed with one process for each participant
   disk        calls to the disk, as strace counts them; not counted where there is none
   rows        rows, requests, alarms and prices of one use of an old lock, as npm run count counts them
+  profile     which part of the code the processor's time goes to
   failover    from the loss of the owner to the next grant: killed, and frozen
   growth      10 to 50,000 keys, 20,000 operations, 1 to 13 participants, 1,000 locks
 

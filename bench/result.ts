@@ -9,6 +9,7 @@ import type { Row } from './measure.ts'
 import type { DiskRow } from './parts/disk.ts'
 import type { FailoverRow } from './parts/failover.ts'
 import type { GrowthRow } from './parts/growth.ts'
+import type { ProfileRow } from './parts/profile.ts'
 import type { MemoryRow } from './parts/speed.ts'
 
 export interface Machine {
@@ -32,6 +33,7 @@ export interface Result {
   readonly memory: readonly MemoryRow[]
   readonly disk: readonly DiskRow[]
   readonly use: CountReport | null
+  readonly profile: readonly ProfileRow[]
   readonly failover: readonly FailoverRow[]
   readonly growth: readonly GrowthRow[]
 }

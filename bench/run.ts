@@ -4,6 +4,7 @@ import { countReport } from './count/report.ts'
 import type { BenchOptions, Part } from './options.ts'
 import { measureFailover } from './parts/failover.ts'
 import { GROWTH, type GrowthSizes, measureGrowth } from './parts/growth.ts'
+import { measureProfile } from './parts/profile.ts'
 import { measureSpeed, type SpeedResult } from './parts/speed.ts'
 import { HOW_TO_INSTALL, type StartedPeer, startEtcd, startZooKeeper } from './peers/start.ts'
 import { load, machine, type Result } from './result.ts'
@@ -14,12 +15,21 @@ export interface Amounts {
   readonly disk: number
   readonly uses: number
   readonly wakings: number
+  readonly profiled: number
   readonly failovers: number
   readonly growth: GrowthSizes
   readonly growthRepeats: number
 }
 
-const AMOUNTS: Amounts = { disk: 400, uses: 300, wakings: 1, failovers: 5, growth: GROWTH, growthRepeats: 50 }
+const AMOUNTS: Amounts = {
+  disk: 400,
+  uses: 300,
+  wakings: 1,
+  profiled: 3_000,
+  failovers: 5,
+  growth: GROWTH,
+  growthRepeats: 50,
+}
 
 export type Progress = (line: string) => void
 
@@ -49,6 +59,7 @@ export async function run(
   }
   const speed = await attempt('speed', () => speedOf(options, progress, amounts), NO_SPEED)
   const use = has('rows') ? await attempt('rows', () => useOf(options, progress, amounts), null) : null
+  const profile = has('profile') ? await attempt('profile', () => profileRows(progress, amounts), []) : []
   const failover = has('failover') ? await attempt('failover', () => failoverOf(progress, amounts), []) : []
   const growth = has('growth') ? await attempt('growth', () => growthOf(progress, amounts), []) : []
   return {
@@ -58,6 +69,7 @@ export async function run(
     notes,
     ...speed,
     use,
+    profile,
     failover,
     growth,
   }
@@ -103,6 +115,9 @@ async function useOf({ before }: BenchOptions, progress: Progress, { uses, wakin
   return countReport(await countOld({ before, number: uses, wakings, onProgress }))
 }
 
+const profileRows = (progress: Progress, { profiled }: Amounts) =>
+  measureProfile(profiled, of => progress(`profile: ${of}`))
+
 const failoverOf = (progress: Progress, { failovers }: Amounts) =>
   measureFailover(failovers, time => progress(`failover: ${time}`))
 
@@ -128,6 +143,7 @@ export function replaceParts(kept: Result, now: Result, parts: ReadonlySet<Part>
     memory: now.memory.length > 0 ? now.memory : kept.memory,
     disk: has('disk') ? now.disk : kept.disk,
     use: has('rows') ? now.use : kept.use,
+    profile: has('profile') ? now.profile : (kept.profile ?? []),
     failover: has('failover') ? now.failover : kept.failover,
     growth: has('growth') ? now.growth : kept.growth,
   }

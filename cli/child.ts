@@ -16,33 +16,44 @@ const POLL_MS = 20
 /** What the terminal sends to everybody in its group. */
 const FROM_THE_TERMINAL: readonly NodeJS.Signals[] = ['SIGINT', 'SIGQUIT']
 
+const UNHEARD: readonly (string | undefined)[] = ['ESRCH', 'EPERM']
+
 export class Child {
   /** The exit code. Never rejects. */
   readonly ended: Promise<number>
   /** Why it could not be started at all. */
   startError: string | null = null
-  readonly #process: ChildProcess
+  readonly #process: ChildProcess | null
   #isOver = false
 
   constructor(command: readonly [string, ...string[]], environment: NodeJS.ProcessEnv) {
     const [file, ...args] = command
-    this.#process = spawn(file, args, { stdio: 'inherit', env: environment, detached: ownsGroup })
-    this.ended = this.#end().finally(() => {
+    try {
+      this.#process = spawn(file, args, { stdio: 'inherit', env: environment, detached: ownsGroup })
+      this.ended = this.#end(this.#process, file).finally(() => {
+        this.#isOver = true
+      })
+    } catch (error) {
+      // Some of what is wrong is told by an event, and some at once: a path through a file, for example.
+      this.#process = null
+      this.ended = Promise.resolve(this.#notStarted(file, error as NodeJS.ErrnoException))
       this.#isOver = true
+    }
+  }
+
+  #end(process: ChildProcess, file: string): Promise<number> {
+    return new Promise(resolve => {
+      process.once('error', error => resolve(this.#notStarted(file, error)))
+      process.once('exit', (code, signal) => resolve(signal === null ? code! : codeOfSignal(signal)))
     })
   }
 
-  #end(): Promise<number> {
-    return new Promise(resolve => {
-      this.#process.once('error', (error: NodeJS.ErrnoException) => {
-        const isMissing = error.code === 'ENOENT'
-        this.startError = isMissing
-          ? `there is no command '${this.#process.spawnfile}'`
-          : `'${this.#process.spawnfile}' cannot be executed: ${error.code ?? error.message}`
-        resolve(isMissing ? RUN_NOT_FOUND : RUN_NOT_EXECUTABLE)
-      })
-      this.#process.once('exit', (code, signal) => resolve(signal === null ? code! : codeOfSignal(signal)))
-    })
+  #notStarted(file: string, { code, message }: NodeJS.ErrnoException): number {
+    const isMissing = code === 'ENOENT'
+    this.startError = isMissing
+      ? `there is no command '${file}'`
+      : `'${file}' cannot be executed: ${code ?? message}`
+    return isMissing ? RUN_NOT_FOUND : RUN_NOT_EXECUTABLE
   }
 
   /** A signal that this process was sent. */
@@ -63,21 +74,22 @@ export class Child {
 
   #isLeft(): boolean {
     if (!ownsGroup) return !this.#isOver
+    const pid = this.#process?.pid
     try {
-      return this.#process.pid !== undefined && process.kill(-this.#process.pid, 0)
+      return pid !== undefined && process.kill(-pid, 0)
     } catch {
       return false
     }
   }
 
   #signal(signal: NodeJS.Signals): void {
-    const { pid } = this.#process
+    const pid = this.#process?.pid
     if (pid === undefined || (this.#isOver && !ownsGroup)) return
     try {
       process.kill(ownsGroup ? -pid : pid, signal)
     } catch (error) {
-      // There is nobody left.
-      if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error
+      // There is nobody left, or nobody who listens to this user: the end of a `sudo` is waited for.
+      if (!UNHEARD.includes((error as NodeJS.ErrnoException).code)) throw error
     }
   }
 }

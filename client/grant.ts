@@ -3,9 +3,9 @@
  * earlier one.
  */
 import { type Connection, pathOf } from './connection.ts'
+import { ReleasedError } from './errors.ts'
 import { type ApplyOptions, applyUnderGrant, outcomeOf } from './operations.ts'
 import type { BatchResult, KeyValue, ResourceTypes } from './ops.ts'
-import type { Answer, Call } from './transport.ts'
 import { writeJson } from './write-json.ts'
 
 /**
@@ -41,17 +41,23 @@ export class GrantById<Resource extends ResourceTypes = KeyValue> {
 
   async keepAlive(ttlMs?: number): Promise<{ readonly expiresAt: string }> {
     const call = { method: 'POST', path: `${this.#path}/keepalive`, body: writeJson({ ttlMs }) } as const
-    const { body } = await this.#repeatable('keepAlive', call)
+    const { body } = await this.#connection.traced('keepAlive', this.#lock, connection =>
+      connection.call(call, { repeat: 'always' }),
+    )
     return body as unknown as { readonly expiresAt: string }
   }
 
   async release(): Promise<void> {
-    await this.#repeatable('release', { method: 'DELETE', path: this.#path })
-  }
-
-  #repeatable(name: string, call: Call): Promise<Answer> {
-    return this.#connection.traced(name, this.#lock, connection =>
-      connection.call(call, { repeat: 'always' }),
+    const call = { method: 'DELETE', path: this.#path } as const
+    await this.#connection.traced('release', this.#lock, connection =>
+      connection.attempts({ repeat: 'always' }, undefined, async before => {
+        try {
+          await connection.transport.request(call)
+        } catch (error) {
+          // That it is released already may be the answer to a second request: the first has released it.
+          if (before === 0 || !(error instanceof ReleasedError)) throw error
+        }
+      }),
     )
   }
 }

@@ -92,7 +92,8 @@ export class Session<Resource extends ResourceTypes = ResourceTypes>
   #isClosed = false
   /** When the service last said anything. */
   #heardAt = 0
-  #wake: () => void = () => {}
+  /** Readers that wait for an event, or for the end. */
+  readonly #waiting = new Set<() => void>()
 
   constructor(
     opened: Promise<OpenedSocket>,
@@ -185,10 +186,16 @@ export class Session<Resource extends ResourceTypes = ResourceTypes>
       else if (this.#isClosed) return
       else {
         await new Promise<void>(resolve => {
-          this.#wake = resolve
+          this.#waiting.add(resolve)
         })
       }
     }
+  }
+
+  /** All of them: each looks for itself whether there is anything left for it. */
+  #wakeReaders(): void {
+    for (const wake of this.#waiting) wake()
+    this.#waiting.clear()
   }
 
   #connect(socket: Socket, isOpening: boolean): void {
@@ -227,7 +234,7 @@ export class Session<Resource extends ResourceTypes = ResourceTypes>
     if (event.type === 'rem' || event.type === 'ejected') this.#pings.abort()
     if (this.#calls.take(event)) return
     this.#inbox.push(event)
-    this.#wake()
+    this.#wakeReaders()
   }
 
   /**
@@ -261,6 +268,6 @@ export class Session<Resource extends ResourceTypes = ResourceTypes>
     this.#pings.abort()
     this.#calls.failAll(failure ?? networkError(new Error('the session was closed')))
     this.#call.end(failure)
-    this.#wake()
+    this.#wakeReaders()
   }
 }

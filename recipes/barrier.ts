@@ -5,10 +5,10 @@
  * as long as they want: whoever stops waiting has not arrived. No clock is compared.
  */
 import { type Clock, type Lock, systemClock } from '../client/index.ts'
-import { change } from './change.ts'
+import { change, changeIfFree, type Decision } from './change.ts'
 import { duration, text, wholeNumber } from './options.ts'
 import { notInTime } from './refusals.ts'
-import { pauseUntilChanged } from './waiting.ts'
+import { LONGEST_PAUSE_MS, pauseUntilChanged } from './waiting.ts'
 
 export interface BarrierOptions {
   /** How many must arrive: 1 to 1,000. */
@@ -64,7 +64,7 @@ export class Barrier {
     const until = this.#clock.now() + duration('waitMs', waitMs)
     let round = options.round === undefined ? undefined : wholeNumber('round', options.round, 1, MOST)
     for (;;) {
-      const { result, sequence } = await this.#change(state => {
+      const arrive = (state: BarrierState): Decision<BarrierState, boolean> => {
         round ??= state.round
         if (state.round > round) return { result: true }
         if (state.round < round)
@@ -74,10 +74,14 @@ export class Barrier {
         return arrived.length >= this.#parties
           ? { value: { round: round + 1, arrived: [] }, result: true }
           : { value: { round, arrived }, result: false }
-      })
-      if (result) return round!
+      }
+      const changed = await this.#changeIfFree(until, arrive)
+      if (changed?.result) return round!
       const leftMs = until - this.#clock.now()
       if (leftMs <= 0 || signal?.aborted) return this.#leave(party, round!, waitMs, signal)
+      // Others have the lock: nothing could be asked.
+      if (changed === null) continue
+      const { sequence } = changed
       await pauseUntilChanged(this.#lock, { since: sequence, ms: leftMs, signal, clock: this.#clock })
     }
   }
@@ -99,8 +103,16 @@ export class Barrier {
     throw notInTime(`not all ${this.#parties} parties arrived in round ${round} within ${waitMs} ms`)
   }
 
-  #change<Result>(decide: (state: BarrierState) => { value?: BarrierState; result: Result }) {
-    return change<BarrierState, Result>(this.#lock, this.#key, state => decide(state ?? FIRST))
+  #change(decide: (state: BarrierState) => Decision<BarrierState, boolean>) {
+    return change<BarrierState, boolean>(this.#lock, this.#key, state => decide(state ?? FIRST))
+  }
+
+  /** In between, whoever waits looks whether it is to give up. */
+  #changeIfFree(until: number, decide: (state: BarrierState) => Decision<BarrierState, boolean>) {
+    const waitMs = Math.min(until - this.#clock.now(), LONGEST_PAUSE_MS)
+    return changeIfFree<BarrierState, boolean>(this.#lock, this.#key, state => decide(state ?? FIRST), {
+      waitMs,
+    })
   }
 }
 

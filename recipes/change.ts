@@ -5,7 +5,14 @@
  * If others are quicker several times, it takes the lock, so that its turn comes. What it writes is bound to
  * the revision that it read in any case. So a request that arrives late, or twice, changes nothing.
  */
-import { GrantOverError, type Held, type Json, type KeyValueOp, type Lock } from '../client/index.ts'
+import {
+  GrantOverError,
+  type Held,
+  type Json,
+  type KeyValueOp,
+  type Lock,
+  LockedError,
+} from '../client/index.ts'
 import { failedOp, isNothingDone, notApplied } from './refusals.ts'
 
 export interface Decision<Value, Result> {
@@ -39,6 +46,8 @@ interface Read<Value> {
 
 const OPTIMISTIC_ROUNDS = 3
 const ROUNDS = 6
+/** Long enough for a lock's token to come from another region. */
+const SHORTEST_WAIT_MS = 1_000
 /** Long enough for three requests, and short enough if the process ends in between. */
 const TTL_MS = 10_000
 
@@ -60,7 +69,26 @@ export function change<Value extends Json, Result>(
   )
 }
 
-/** The same with several keys, which are written together: one value for each. */
+/**
+ * The same for whoever waits its turn: `null` if others have held the lock for all this time. An answer may
+ * have got lost before, so `decide` must find out by itself whether its change was made already.
+ */
+export async function changeIfFree<Value extends Json, Result>(
+  lock: Lock,
+  key: string,
+  decide: (value: Value | null) => Decision<Value, Result>,
+  options: ChangeOptions & { readonly waitMs: number },
+): Promise<Changed<Result> | null> {
+  try {
+    const waitMs = Math.max(SHORTEST_WAIT_MS, options.waitMs)
+    return await change(lock, key, decide, { ...options, waitMs })
+  } catch (error) {
+    if (error instanceof LockedError) return null
+    throw error
+  }
+}
+
+/** The same as `change` with several keys, which are written together: one value for each. */
 export async function changeAll<Result>(
   lock: Lock,
   keys: readonly string[],

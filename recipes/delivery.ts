@@ -58,6 +58,8 @@ export class Delivery<Value extends Json = Json> {
   #end: 'done' | 'given back' | null = null
   /** The revision that a `done` without an answer was about: it may have been applied. */
   #doubt: number | null = null
+  /** How often `done` was refused: the service remembers each refusal under its id, and the ops with it. */
+  #refusals = 0
   #calls: Promise<unknown> = Promise.resolve()
 
   constructor(lock: Lock, delivered: Delivered) {
@@ -74,7 +76,8 @@ export class Delivery<Value extends Json = Json> {
 
   /**
    * The item is done, and the ops are applied to the state of the lock: both, or neither. Returns `false` if
-   * the item is no longer this worker's: then nothing was applied. It may be repeated after a lost answer.
+   * the item is no longer this worker's: then nothing was applied. It may be repeated after a lost answer,
+   * and after ops that were refused, also with others.
    */
   done(ops: readonly KeyValueOp[] = []): Promise<boolean> {
     const { key, item } = this.#delivered
@@ -86,7 +89,7 @@ export class Delivery<Value extends Json = Json> {
         ...ops,
       ]
       this.#doubt = revision
-      return this.#lock.transact(batch, { opId: `done/${key.slice(-16)}/${revision}` })
+      return this.#lock.transact(batch, { opId: `done/${key.slice(-16)}/${revision}/${this.#refusals}` })
     })
   }
 
@@ -124,6 +127,7 @@ export class Delivery<Value extends Json = Json> {
           this.#end = end
           return true
         }
+        if (end === 'done') this.#refusals++
         const { index, code } = failedOp(results)
         if (index !== 0 || code !== 'revision_mismatch') throw notApplied(results)
         await this.#look()

@@ -12,7 +12,7 @@
 
 import { randomId } from '../client/clock.ts'
 import { type Clock, type Get, type Held, type KeyValue, type Lock, systemClock } from '../client/index.ts'
-import { change } from './change.ts'
+import { change, changeIfFree, type Decision } from './change.ts'
 import { duration, timeToLive, wholeNumber } from './options.ts'
 import { givenUp, notInTime } from './refusals.ts'
 import { pauseUntilChanged, repeatedly, Silence } from './waiting.ts'
@@ -149,15 +149,22 @@ export class ReadWriteLock {
     const silence = new Silence(this.#clock)
     for (;;) {
       signal?.throwIfAborted()
-      const { result, sequence } = await this.#change(before => {
-        const { isDone, turns } = ask(before)
-        return { value: turns, result: { isDone, seen: turns ?? before } }
-      }, signal)
-      if (result.isDone) return
+      const changed = await this.#changeIfFree(
+        before => {
+          const { isDone, turns } = ask(before)
+          return { value: turns, result: { isDone, seen: turns ?? before } }
+        },
+        deadline,
+        signal,
+      )
+      if (changed?.result.isDone) return
       const leftMs = deadline - this.#clock.now()
       if (leftMs <= 0) throw notInTime('others read or write, and the time to wait is over')
+      // Somebody has the lock, and most likely writes.
+      if (changed === null) continue
+      const { result, sequence } = changed
       const silent = silence.longerThan(this.#leaseMs, beatsOf(result.seen))
-      if (silent.size > 0) await this.#remove(silent, result.seen, signal)
+      if (silent.size > 0) await this.#remove(silent, result.seen, deadline, signal)
       else {
         const ms = Math.min(leftMs, this.#leaseMs / 3)
         await pauseUntilChanged(this.#lock, { since: sequence, ms, signal, clock: this.#clock })
@@ -165,17 +172,26 @@ export class ReadWriteLock {
     }
   }
 
-  /** Only those that still have shown no sign of life. */
-  async #remove(silent: ReadonlySet<string>, seen: Turns, signal: AbortSignal | undefined): Promise<void> {
+  /**
+   * Only those that still have shown no sign of life. A writer at work shows none but that it holds the lock:
+   * then nobody can be removed.
+   */
+  async #remove(
+    silent: ReadonlySet<string>,
+    seen: Turns,
+    deadline: number,
+    signal: AbortSignal | undefined,
+  ): Promise<void> {
     const old = beatsOf(seen)
-    await this.#change(turns => {
+    const remove = (turns: Turns): Decision<Turns, void> => {
       const isGone = (id: string, beat: number): boolean => silent.has(id) && old.get(id) === beat
       const readers = Object.entries(turns.readers).filter(([id, beat]) => !isGone(id, beat))
       const { writer } = turns
       const isWriterGone = writer !== null && isGone(writer.id, writer.beat)
       const value = { readers: Object.fromEntries(readers), writer: isWriterGone ? null : writer }
       return { value, result: undefined }
-    }, signal)
+    }
+    await this.#changeIfFree(remove, deadline, signal)
   }
 
   async #beat(id: string, signal: AbortSignal): Promise<boolean> {
@@ -205,11 +221,18 @@ export class ReadWriteLock {
     )
   }
 
-  #change<Result>(
-    decide: (turns: Turns) => { readonly value?: Turns | undefined; readonly result: Result },
-    signal?: AbortSignal,
-  ) {
+  #change<Result>(decide: (turns: Turns) => Decision<Turns, Result>, signal?: AbortSignal) {
     return change<Turns, Result>(this.#lock, KEY, turns => decide(turns ?? NOBODY), { signal })
+  }
+
+  /** Not for all of the time that is left: whoever waits has to look again, and to show a sign of life. */
+  #changeIfFree<Result>(
+    decide: (turns: Turns) => Decision<Turns, Result>,
+    deadline: number,
+    signal: AbortSignal | undefined,
+  ) {
+    const waitMs = Math.min(deadline - this.#clock.now(), this.#leaseMs / 3)
+    return changeIfFree<Turns, Result>(this.#lock, KEY, turns => decide(turns ?? NOBODY), { waitMs, signal })
   }
 }
 

@@ -2,6 +2,7 @@
  * Sequence numbers: 1, 2, 3 and so on, each given to one caller, in whatever region it is. One request for
  * each number, or for each block of numbers.
  */
+import { abortedError } from '../client/error-factory.ts'
 import type { Lock } from '../client/index.ts'
 import { text, wholeNumber } from './options.ts'
 import { notApplied } from './refusals.ts'
@@ -33,6 +34,7 @@ export interface NextOptions {
 export class Sequence {
   readonly #lock: Lock
   readonly #key: string
+  readonly #keyDigest: string
   readonly #block: number
   #next = 1
   #last = 0
@@ -41,34 +43,36 @@ export class Sequence {
   constructor(lock: Lock, { key = 'sequence', block = 1 }: SequenceOptions = {}) {
     this.#lock = lock
     this.#key = text('key', key, 512)
+    this.#keyDigest = digestOf(key)
     this.#block = wholeNumber('block', block, 1, 1_000_000)
   }
 
   /** If no answer comes, the error says that the outcome is unknown: that number may never be used. */
   async next({ id, signal }: NextOptions = {}): Promise<number> {
     if (this.#block === 1) {
-      const opId = id === undefined ? {} : { opId: `${this.#key.slice(0, 60)}/${text('id', id, 64)}` }
+      const opId = id === undefined ? {} : { opId: `${this.#keyDigest}/${text('id', id, 64)}` }
       return this.#take({ ...opId, signal })
     }
     if (id !== undefined) throw new RangeError('an id needs a number of its own: leave out block')
     while (this.#next > this.#last) {
-      // Whoever comes meanwhile waits for the same block.
-      this.#asking ??= this.#takeBlock(signal).finally(() => {
+      if (signal?.aborted) throw abortedError(signal)
+      // Whoever comes meanwhile waits for the same block. So nobody's signal ends the question itself.
+      this.#asking ??= this.#takeBlock().finally(() => {
         this.#asking = null
       })
-      await this.#asking
+      await unlessAborted(this.#asking, signal)
     }
     return this.#next++
   }
 
-  async #takeBlock(signal: AbortSignal | undefined): Promise<void> {
-    this.#last = await this.#take({ signal })
+  async #takeBlock(): Promise<void> {
+    this.#last = await this.#take({})
     this.#next = this.#last - this.#block + 1
   }
 
   async #take(options: {
     readonly opId?: string
-    readonly signal: AbortSignal | undefined
+    readonly signal?: AbortSignal | undefined
   }): Promise<number> {
     const { applied, results } = await this.#lock.transact(
       [{ increment: this.#key, by: this.#block }],
@@ -77,4 +81,27 @@ export class Sequence {
     if (!applied) throw notApplied(results)
     return results[0].value
   }
+}
+
+/** The caller stops waiting; the work goes on. */
+async function unlessAborted(work: Promise<void>, signal: AbortSignal | undefined): Promise<void> {
+  if (signal === undefined) return work
+  let onAbort = (): void => {}
+  const aborted = new Promise<never>((_, reject) => {
+    onAbort = () => reject(abortedError(signal))
+    signal.addEventListener('abort', onAbort)
+  })
+  try {
+    await Promise.race([work, aborted])
+  } finally {
+    signal.removeEventListener('abort', onAbort)
+  }
+}
+
+/** 64 bits of a text (FNV-1a): an `opId` has no room for a whole key. */
+function digestOf(key: string): string {
+  let hash = 0xcbf29ce484222325n
+  for (let index = 0; index < key.length; index++)
+    hash = BigInt.asUintN(64, (hash ^ BigInt(key.charCodeAt(index))) * 0x100000001b3n)
+  return hash.toString(16).padStart(16, '0')
 }

@@ -77,17 +77,19 @@ export class SharedConfiguration<Value extends Json = Json> {
   }: {
     readonly signal?: AbortSignal
   } = {}): AsyncGenerator<Configured<Value>, void, undefined> {
-    let told = -1
+    // The lock may be deleted and made again: then another value may have the same revision.
+    let told: string | undefined
+    const isNews = (value: Json, revision: number): boolean => {
+      const before = told
+      told = JSON.stringify([revision, value])
+      return told !== before
+    }
     while (!signal?.aborted) {
       const { value, revision, sequence } = await read<Json>(this.#lock, this.#key, signal)
-      if (revision !== told) yield this.#configured(value, revision)
-      told = revision
+      if (isNews(value, revision)) yield this.#configured(value, revision)
       try {
-        for await (const [value, revision] of this.#changes(sequence, signal)) {
-          if (revision === told) continue
-          told = revision
-          yield this.#configured(value, revision)
-        }
+        for await (const [value, revision] of this.#changes(sequence, signal))
+          if (isNews(value, revision)) yield this.#configured(value, revision)
         return
       } catch (error) {
         if (!(error instanceof NotFoundError)) throw error

@@ -59,6 +59,8 @@ type Tail = { readonly last: number }
 const TAIL = `${PREFIX}tail`
 const DEAD = `${PREFIX}dead/`
 const PAGE = 100
+/** How long a `take` waits for the lock at least, also one that does not wait for items. */
+const LOCK_WAIT_MS = 10_000
 /** After an error that may go away. */
 const LOOK_AGAIN_MS = 1_000
 
@@ -121,9 +123,9 @@ export class WorkQueue<Value extends Json = Json> {
     const deadline = this.#clock.now() + duration('waitMs', waitMs)
     for (;;) {
       signal?.throwIfAborted()
-      const found = await withTime(this.#lock, { owner: this.#owner, signal }, (held, now) =>
-        this.#claim(held, now),
-      )
+      const lockMs = Math.max(LOCK_WAIT_MS, deadline - this.#clock.now())
+      const options = { owner: this.#owner, signal, waitMs: lockMs }
+      const found = await withTime(this.#lock, options, (held, now) => this.#claim(held, now))
       if (found instanceof Delivery) return found
       const leftMs = deadline - this.#clock.now()
       if (leftMs <= 0) return null

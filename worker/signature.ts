@@ -3,7 +3,7 @@
  * see docs/security.md.
  *
  *   request    for which process it is, method, path, lock, participant, time, a random number, the digest of
- *              the body
+ *              the body, the address of a participant that came later
  *   answer     the signature of its request, status, type, the digest of the body
  *
  * So a recorded request is of no use at another process, and soon of none at all; an answer belongs to one
@@ -153,9 +153,15 @@ async function signedAnswer(response: Response, request: string, secret: string)
 
 // ---------------------------------------------------------------- what is signed
 
+/**
+ * Of one without an address, the text is that of earlier builds, which know no third version. The version
+ * tells the texts apart: an address that was added or removed on the way leaves a text that nobody signed.
+ */
 function requestText(method: string, path: string, headers: Headers): string {
   const said = [TO, 'x-baton-lock', 'x-baton-participant', TIME, NONCE, DIGEST].map(name => headers.get(name))
-  return ['baton request 2', method, path, ...said].join('\n')
+  const address = headers.get('x-baton-address')
+  const [version, more] = address === null ? [2, []] : [3, [address]]
+  return [`baton request ${version}`, method, path, ...said, ...more].join('\n')
 }
 
 function answerText(request: string, { status, headers }: Response, digest: string): string {

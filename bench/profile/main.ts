@@ -2,13 +2,10 @@
 import { parseOptions, UsageError } from '../../cli/arguments.ts'
 import { integerOf } from '../../cli/values.ts'
 import { note, say } from '../../test/print.ts'
-import { Inspector } from '../../test/tools/inspector.ts'
 import { optionsOrExit } from '../../test/tools/options-or-exit.ts'
-import { CASES, type CaseName, yardstickOf } from '../case.ts'
-import { batonCases } from '../cases/baton.ts'
-import { plainCases } from '../cases/plain.ts'
-import { startBaton, startYardsticks } from '../started.ts'
-import { type CpuProfile, type FunctionTime, timesOf } from './profile.ts'
+import { CASES, type CaseName } from '../case.ts'
+import { profileOf } from './measure.ts'
+import { type FunctionTime, timesOf } from './profile.ts'
 
 const HELP = `npm run profile -- [options]
 
@@ -33,7 +30,6 @@ const OPTIONS = {
   help: { type: 'boolean' },
 } as const
 
-const WARM = 300
 /** In microseconds. More samples than this slow the service down more than they tell. */
 const SAMPLE_EVERY = 1_000
 
@@ -59,7 +55,11 @@ if (options.help) {
   say(HELP)
   process.exit(0)
 }
-const { profile, tookMs } = await measure()
+const { profile, tookMs } = await profileOf(options.name, {
+  plain: options.plain ?? false,
+  repeats: options.repeats,
+  everyMicroseconds: SAMPLE_EVERY,
+})
 const functions = timesOf(profile, options.repeats)
 const millisecondsEach = Math.round((1_000 * tookMs) / options.repeats) / 1_000
 const print = options.json ? note : say
@@ -70,30 +70,6 @@ if (options.json)
   say(
     `${JSON.stringify({ case: options.name, repeats: options.repeats, millisecondsEach, functions: by('self') })}\n`,
   )
-
-async function measure(): Promise<{ readonly profile: CpuProfile; readonly tookMs: number }> {
-  const running = await (options.plain ? startYardsticks(true) : startBaton(true))
-  try {
-    const cases = options.plain ? plainCases(running.url, 'plain') : batonCases(running.url, 'profile', 3, {})
-    const work = cases[options.plain ? yardstickOf(options.name) : options.name]
-    if (work === undefined) throw new Error(`the plain object has no ${options.name}`)
-    await work.prepare?.()
-    await work.run(WARM)
-    const inspector = new Inspector(running.inspectorPort()!)
-    await inspector.ask('Profiler.enable')
-    await inspector.ask('Profiler.setSamplingInterval', { interval: SAMPLE_EVERY })
-    await inspector.ask('Profiler.start')
-    const began = performance.now()
-    await work.run(options.repeats)
-    const tookMs = performance.now() - began
-    const { profile } = (await inspector.ask('Profiler.stop')) as { readonly profile: CpuProfile }
-    inspector.close()
-    await work.finish?.()
-    return { profile, tookMs }
-  } finally {
-    await running.stop()
-  }
-}
 
 function by(what: 'self' | 'total'): FunctionTime[] {
   return functions.toSorted((one, other) => other[what] - one[what]).slice(0, options.top)

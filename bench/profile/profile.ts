@@ -1,6 +1,6 @@
 /** What the samples of V8's profiler say about each function. */
 
-interface ProfileNode {
+export interface ProfileNode {
   readonly id: number
   readonly callFrame: { readonly functionName: string; readonly lineNumber: number }
   readonly children?: readonly number[]
@@ -21,17 +21,28 @@ export interface FunctionTime {
   readonly total: number
 }
 
-/** In microseconds for one of so many repeats. A function that calls itself counts once. */
-export function timesOf({ nodes, samples, timeDeltas }: CpuProfile, repeats: number): FunctionTime[] {
+/** The microseconds that were spent in each node itself. */
+export function selfTimes({ nodes, samples, timeDeltas }: CpuProfile): Map<ProfileNode, number> {
+  const times = new Map(nodes.map(node => [node, 0]))
   const byId = new Map(nodes.map(node => [node.id, node]))
-  const selfOf = new Map<number, number>()
-  for (const [index, id] of samples.entries()) selfOf.set(id, (selfOf.get(id) ?? 0) + timeDeltas[index]!)
+  for (const [index, id] of samples.entries()) {
+    const node = byId.get(id)!
+    times.set(node, times.get(node)! + timeDeltas[index]!)
+  }
+  return times
+}
+
+/** In microseconds for one of so many repeats. A function that calls itself counts once. */
+export function timesOf(profile: CpuProfile, repeats: number): FunctionTime[] {
+  const { nodes } = profile
+  const byId = new Map(nodes.map(node => [node.id, node]))
+  const selfOf = selfTimes(profile)
   const times = new Map<string, { self: number; total: number }>()
   const visit = (node: ProfileNode, outer: ReadonlySet<string>): number => {
     const name = nameOf(node)
     const time = times.get(name) ?? { self: 0, total: 0 }
     times.set(name, time)
-    const own = selfOf.get(node.id) ?? 0
+    const own = selfOf.get(node)!
     const inner = new Set(outer).add(name)
     let all = own
     for (const child of node.children ?? []) all += visit(byId.get(child)!, inner)

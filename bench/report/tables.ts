@@ -1,5 +1,6 @@
 /** The benchmark's tables, as Markdown. */
 import type { Row } from '../measure.ts'
+import { PROFILE_PARTS, type ProfilePart } from '../profile/parts.ts'
 import type { Result } from '../result.ts'
 import type { Spread } from '../statistics.ts'
 import { type Aim, aimsOf } from './aims.ts'
@@ -86,6 +87,17 @@ export const diskTable = ({ disk }: Result): string =>
       figure(row.fsyncs) ?? 'not counted',
     ]),
   )
+
+export function profileTable({ profile }: Result): string {
+  const head = ['', ...profile.map(({ subject, case: of }) => `${subject}: ${of}`)]
+  const rows = PART_NAMES.map(part => [
+    PROFILE_PARTS[part],
+    ...profile.map(({ microseconds }) => figure(microseconds[part])),
+  ])
+  return table(head, rows)
+}
+
+const PART_NAMES = Object.keys(PROFILE_PARTS) as ProfilePart[]
 
 const USED = ['transact', 'operation', 'cycle', 'threeCalls'] as const
 const USE_NAMES = {

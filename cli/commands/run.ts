@@ -42,25 +42,33 @@ to baton are passed on to the command. Without a terminal, they reach everything
   async run(context, { options, words, rest }) {
     const [program, ...args] = rest ?? []
     if (program === undefined) throw new UsageError('the command to run is missing: it goes after --')
+    if (program === '') throw new UsageError('the command to run is an empty word')
     const graceMs = durationOf('--grace', options.grace ?? DEFAULT_GRACE)
     const { signals } = context
     const lock = context.lock(words[0]!)
     const wanted = holdOptionsOf(options)
     await context.mustBeThere()
     const held = await lock.acquire({ ...wanted, hearLoss: true, signal: signals.signal })
-    tell(context, 'granted', { lock: lock.name, fence: held.fence, grant: held.grant.id })
-    if (signals.received !== null) {
-      // It came between the grant and here.
+    let child: Child
+    try {
+      tell(context, 'granted', { lock: lock.name, fence: held.fence, grant: held.grant.id })
+      if (signals.received !== null) {
+        // It came between the grant and here.
+        await held[Symbol.asyncDispose]()
+        return codeOfSignal(signals.received)
+      }
+      child = new Child([program, ...args], {
+        ...context.environment,
+        BATON_LOCK: lock.name,
+        BATON_FENCE: String(held.fence),
+        BATON_GRANT: held.grant.id,
+        BATON_URL: context.settings.url.value,
+      })
+    } catch (error) {
+      // Nothing runs that needs the lock, and this process would keep it alive.
       await held[Symbol.asyncDispose]()
-      return codeOfSignal(signals.received)
+      throw error
     }
-    const child = new Child([program, ...args], {
-      ...context.environment,
-      BATON_LOCK: lock.name,
-      BATON_FENCE: String(held.fence),
-      BATON_GRANT: held.grant.id,
-      BATON_URL: context.settings.url.value,
-    })
     signals.giveTo(signal => child.forward(signal))
     return finish(context, held, child, graceMs)
   },

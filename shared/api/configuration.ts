@@ -25,8 +25,20 @@ export interface LockConfiguration {
   readonly options?: ProtocolOptions
   /** The name of the resource that the lock guards. */
   readonly resource: string
-  /** Of a lock that was made from an export: its epochs and its log begin above those of the export. */
-  readonly imported?: { readonly epoch: number; readonly sequence: number }
+  readonly imported?: ImportedFrom
+}
+
+/** Of a lock that was made from an export. */
+export interface ImportedFrom {
+  /** Its epochs begin above that of the export. */
+  readonly epoch: number
+  /** So does its log. */
+  readonly sequence: number
+  /**
+   * The random name of the import. If the answer that the lock was created gets lost, the import recognises
+   * its lock by this. Absent: the lock was made by an earlier build.
+   */
+  readonly by?: string
 }
 
 export interface ParticipantPlace {

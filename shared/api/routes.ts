@@ -205,8 +205,8 @@ export const ROUTES = {
     tag: 'read',
     summary: 'Read a key',
     description:
-      'Write the key percent-encoded. The `ETag` is its revision: with `If-None-Match` an unchanged key is answered ' +
-      'with `304`.',
+      'Write the key percent-encoded. The `ETag` stands for its revision and its value: with `If-None-Match` an ' +
+      'unchanged key is answered with `304`.',
     verb: 'read',
     parameters: requests.keyPath,
     query: requests.stateQuery,
@@ -215,9 +215,9 @@ export const ROUTES = {
       200: {
         description: 'The value.',
         schema: answers.stateAnswer,
-        headers: { ETag: 'The revision of the key, as a weak validator.' },
+        headers: { ETag: 'The revision of the key and a digest of its value, as a weak validator.' },
       },
-      304: { description: 'The key still has the revision of If-None-Match.' },
+      304: { description: 'The key still has the revision and the value of If-None-Match.' },
     },
     problems: ['no_such_lock', 'no_such_key', 'too_large', 'not_supported'],
   },

@@ -9,10 +9,20 @@
  * What is left is the tombstone: the number of the next generation and the epoch that it begins in. Whoever
  * speaks of the old one is answered with it. A participant that was away is told until it has answered.
  */
-import type { Members, ParticipantId } from '../protocols/protocol.ts'
+import { MESSAGE_FORMAT, type Members, type ParticipantId } from '../protocols/protocol.ts'
 import { FENCE_GAP } from '../protocols/wme/fence.ts'
 import { adoptGeneration } from './generation.ts'
-import { cancelTimer, change, emit, type Step, send, setTimer, TELL_TIMER } from './lock-state.ts'
+import {
+  cancelTimer,
+  change,
+  emit,
+  placedUntold,
+  type Step,
+  send,
+  setTimer,
+  TELL_TIMER,
+} from './lock-state.ts'
+import type { Untold } from './lock-types.ts'
 import { learnChosen } from './register.ts'
 
 /** A participant that does not answer is told again, in intervals that double up to an hour. */
@@ -30,9 +40,10 @@ export function endGeneration(step: Step): void {
   const { epoch, length } = step.end
   // Whatever a majority has decided under a value has chosen the value (G4).
   if (chosen === null) learnChosen(step, core)
-  const { generation, members, untold = [], former } = step.state.birth
+  const { generation, members, former } = step.state.birth
   const present = everybodyElse(step, core.configuration.participants.length, members?.members ?? {})
-  const peers = [...new Set([...present, ...untold])]
+  const isNew = (peer: Untold) => !present.some(other => isSame(other, peer))
+  const peers = [...present, ...placedUntold(step).filter(isNew)]
   adoptGeneration(step, generation + 1, nextEpoch(epoch, length))
   change(step, { untold: peers, ...(members && { former: { ...former, ...members.members } }) })
   step.state.soft.tellings = 0
@@ -43,28 +54,44 @@ export function endGeneration(step: Step): void {
 /** The epoch whose fences are above all of a lock that has come to this epoch and this length. */
 export const nextEpoch = (epoch: number, length: number): number => epoch + 2 + Math.floor(length / FENCE_GAP)
 
-function everybodyElse({ context }: Step, participants: number, members: Members): ParticipantId[] {
+function everybodyElse({ context, state }: Step, participants: number, members: Members): Untold[] {
+  const { former } = state.birth
   const count = Math.max(context.registrars.length, participants)
   const atBirth = Array.from({ length: count }, (_, index) => index + 1)
-  const all = new Set([...atBirth, ...Object.keys(members).map(Number)])
-  return [...all].filter(id => id !== context.self)
+  const later = Object.entries(members).flatMap(([id, address]) =>
+    address === '' || Number(id) === context.self ? [] : [{ id: Number(id), address }],
+  )
+  const others = atBirth.filter(id => id !== context.self)
+  return [...others.map(id => (former?.[id] ? { id, address: '' } : id)), ...later]
+}
+
+function isSame(one: Untold, other: Untold): boolean {
+  const [left, right] = [one, other].map(peer =>
+    typeof peer === 'number' ? { id: peer, address: '' } : peer,
+  )
+  return left!.id === right!.id && left!.address === right!.address
 }
 
 /** Also at the start of an instance: the one before may have told nobody. */
 export function tellAll(step: Step): void {
   const { untold = [] } = step.state.birth
   if (untold.length === 0) return cancelTimer(step, TELL_TIMER)
-  for (const peer of untold) send(step, peer, { type: 'ended' })
+  for (const peer of placedUntold(step))
+    if (typeof peer === 'number') send(step, peer, { type: 'ended' })
+    else send(step, peer.id, { type: 'ended' }, MESSAGE_FORMAT, peer.address)
   const { soft } = step.state
   setTimer(step, TELL_TIMER, Math.min(TELL_MS * 2 ** Math.min(soft.tellings, MAX_DOUBLINGS), TELL_MAX_MS))
   soft.tellings++
 }
 
 /** A participant that speaks of the present generation need not be told of it. */
-export function noteTold(step: Step, peer: ParticipantId): void {
-  const { untold } = step.state.birth
-  if (!untold?.includes(peer)) return
-  change(step, { untold: untold.filter(id => id !== peer) })
+export function noteTold(step: Step, peer: ParticipantId, address: string | undefined): void {
+  const isIt = (one: Untold) =>
+    typeof one === 'number' ? one === peer : one.id === peer && one.address === (address ?? '')
+  const { untold = [] } = step.state.birth
+  const placed = placedUntold(step)
+  if (!placed.some(isIt)) return
+  change(step, { untold: untold.filter((_, index) => !isIt(placed[index]!)) })
   reportIfAllTold(step)
 }
 

@@ -11,7 +11,7 @@ import {
   type UserInput,
 } from '../protocols/protocol.ts'
 import { raised } from './incarnations.ts'
-import type { BirthEvent, BirthRecord, CoreMode, LockContext, LockEffect } from './lock-types.ts'
+import type { BirthEvent, BirthRecord, CoreMode, LockContext, LockEffect, Untold } from './lock-types.ts'
 import type { AcceptedBallot, Incarnations, LockEnvelope, LockMessage } from './messages.ts'
 import { firstOwnerOf, isSame, type LockValue } from './value.ts'
 
@@ -203,6 +203,14 @@ export const isRegistrar = (context: LockContext, participant: ParticipantId): b
 export const firstOwner = ({ lock, registrars }: LockContext): ParticipantId =>
   firstOwnerOf(lock, registrars.length)
 
+/** Who is still to be told, and where: before others are known by the same numbers. */
+export function placedUntold({ context, state }: Step): readonly Untold[] {
+  const { untold = [], former } = state.birth
+  return untold.map(one =>
+    typeof one !== 'number' || isRegistrar(context, one) ? one : { id: one, address: former?.[one] ?? '' },
+  )
+}
+
 // ---------------------------------------------------------------- what a step does
 
 export function change(step: Step, changes: Partial<BirthRecord>): void {
@@ -217,7 +225,13 @@ export function learnIncarnations(step: Step, news: Incarnations): void {
 }
 
 /** `format`: that of the core's message. After a change of the members there is no other than the newest. */
-export function send(step: Step, to: ParticipantId, body: LockMessage, format = MESSAGE_FORMAT): void {
+export function send(
+  step: Step,
+  to: ParticipantId,
+  body: LockMessage,
+  format = MESSAGE_FORMAT,
+  address?: string,
+): void {
   const { generation, startEpoch, incarnation, known, members } = step.state.birth
   const message: LockEnvelope = {
     format: members === undefined ? format : MEMBERS_FORMAT,
@@ -227,7 +241,7 @@ export function send(step: Step, to: ParticipantId, body: LockMessage, format = 
     ...(Object.keys(known).length > 0 && { known }),
     body,
   }
-  step.effects.push({ type: 'send', to, message })
+  step.effects.push({ type: 'send', to, ...(address !== undefined && { address }), message })
 }
 
 export function tellRegistrars(step: Step, body: LockMessage): void {

@@ -71,13 +71,25 @@ export interface BirthRecord {
   /** The value that the core's records belong to. */
   readonly core: LockValue | null
   /** Participants that have not answered yet that they know of this generation, at whoever began it. */
-  readonly untold?: readonly ParticipantId[]
+  readonly untold?: readonly Untold[]
   /** Where participants are, or were, that came later and are no members any more. */
   readonly former?: Members
   /** The members since the last change of them that is known here. */
   readonly members?: PresentMembers
   /** Registrars that are no members and have not answered yet that they know of this, at a member. */
   readonly unmoved?: readonly ParticipantId[]
+}
+
+/**
+ * One that is no registrar is told apart by its place, too: in the next lock of this name another one may
+ * have its number. A number alone is where `former` says.
+ */
+export type Untold = ParticipantId | PastMember
+
+export interface PastMember {
+  readonly id: ParticipantId
+  /** `''`: its lock was born with it. */
+  readonly address: string
 }
 
 /** Whether this participant may vote in its generation (G1). */
@@ -98,6 +110,8 @@ export type LockInput =
       readonly type: 'message'
       readonly now: number
       readonly from: ParticipantId
+      /** Where the sender is, if it came after the birth of its lock. */
+      readonly address?: string
       readonly message: LockEnvelope
     }
   | { readonly type: 'timer'; readonly now: number; readonly timer: string }
@@ -146,7 +160,13 @@ export type LockEffect =
       /** As for a protocol. */
       readonly mayWait?: true
     }
-  | { readonly type: 'send'; readonly to: ParticipantId; readonly message: LockEnvelope }
+  /** With `address`, to the one that is there, whoever has its number in the present lock. */
+  | {
+      readonly type: 'send'
+      readonly to: ParticipantId
+      readonly address?: string
+      readonly message: LockEnvelope
+    }
   | { readonly type: 'set-timer'; readonly timer: string; readonly afterMs: number }
   | { readonly type: 'cancel-timer'; readonly timer: string }
   | { readonly type: 'emit'; readonly event: Emitted | BirthEvent }

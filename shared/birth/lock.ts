@@ -138,7 +138,7 @@ function dispatch(step: Step, input: LockInput): void {
     case 'start':
       return onStart(step, input.random, input.incarnation)
     case 'message':
-      return onEnvelope(step, input.from, input.message)
+      return onEnvelope(step, input.from, input.message, input.address)
     case 'timer':
       return onTimer(step, input.timer)
     case 'unreachable':

@@ -50,10 +50,19 @@ export type BirthMessage =
   | { readonly type: 'wake'; readonly isLook?: true }
   /** The sender has accepted this value in ballot 0 and acts under it. */
   | { readonly type: 'begun'; readonly value: LockValue }
-  | { readonly type: 'prepare'; readonly ballot: number }
-  | { readonly type: 'promise'; readonly ballot: number; readonly accepted: AcceptedBallot | null }
-  | { readonly type: 'accept'; readonly ballot: number; readonly value: LockValue }
-  | { readonly type: 'accepted'; readonly ballot: number }
+  /**
+   * `life`: of the proposer, which may have lost its storage since, and uses its ballots again. An answer has
+   * that of the question.
+   */
+  | { readonly type: 'prepare'; readonly ballot: number; readonly life?: string }
+  | {
+      readonly type: 'promise'
+      readonly ballot: number
+      readonly life?: string
+      readonly accepted: AcceptedBallot | null
+    }
+  | { readonly type: 'accept'; readonly ballot: number; readonly life?: string; readonly value: LockValue }
+  | { readonly type: 'accepted'; readonly ballot: number; readonly life?: string }
   /**
    * The sender cannot accept what it was sent: it has promised this ballot. A participant that is stuck
    * proposes a higher one (G7).

@@ -13,6 +13,7 @@ import {
   change,
   isRegistrar,
   MOVED_TIMER,
+  placedUntold,
   type RunningCore,
   type Step,
   send,
@@ -35,7 +36,8 @@ export function noteMembers(step: Step, { configuration, members }: PresentMembe
   // Those that go may still have to be spoken to.
   const known = Object.entries({ ...former, ...before?.members }).filter(([, address]) => address !== '')
   const places = Object.fromEntries(known.slice(-MAX_FORMER))
-  change(step, { members: { configuration, members }, unmoved, former: places })
+  const untold = step.state.birth.untold && { untold: placedUntold(step) }
+  change(step, { members: { configuration, members }, unmoved, former: places, ...untold })
   step.state.soft.movedTellings = 0
   tellMoved(step)
 }

@@ -15,14 +15,15 @@ import { onMoved, onMovedHeard, presentHere, sayMoved } from './moving.ts'
 import * as register from './register.ts'
 import { digestOf, isNewcomer, type LockValue, mayTakePart } from './value.ts'
 
-export function onEnvelope(step: Step, from: ParticipantId, envelope: LockEnvelope): void {
+/** `address`: where the sender is, if it came later. */
+export function onEnvelope(step: Step, from: ParticipantId, envelope: LockEnvelope, address?: string): void {
   const { context, state } = step
   const isPeer = Number.isInteger(from) && from >= 1 && from <= LARGEST_NUMBER && from !== context.self
   if (!isKnownFormat(envelope.format) || !isPeer || step.restart) return
   if (envelope.generation < state.birth.generation) return sayOutdated(step, from, envelope)
   if (envelope.generation > state.birth.generation)
     adoptGeneration(step, envelope.generation, envelope.startEpoch ?? 0)
-  noteTold(step, from)
+  noteTold(step, from, address)
   if (envelope.body.type === 'ended') return send(step, from, { type: 'heard' })
   if (envelope.body.type === 'heard') return
   if (!isStandingKnown(step)) return onMessageTooEarly(step, from, envelope)
@@ -103,15 +104,15 @@ function onBirthMessage(step: Step, from: ParticipantId, message: BirthMessage, 
   if (!isRegistrar(context, from)) return
   switch (message.type) {
     case 'prepare':
-      if (hasVote(step, from)) register.onPrepare(step, from, message.ballot)
+      if (hasVote(step, from)) register.onPrepare(step, from, message)
       return
     case 'accept':
-      if (hasVote(step, from)) register.onAccept(step, from, message.ballot, message.value)
+      if (hasVote(step, from)) register.onAccept(step, from, message)
       return
     case 'promise':
-      return register.onPromise(step, from, vote, message.ballot, message.accepted)
+      return register.onPromise(step, from, vote, message)
     case 'accepted':
-      return register.onAccepted(step, from, vote, message.ballot)
+      return register.onAccepted(step, from, vote, message)
     case 'promised':
       return register.onPromised(step, message.promised)
     case 'unable':

@@ -26,7 +26,7 @@ import {
   tellRegistrars,
   type Vote,
 } from './lock-state.ts'
-import type { AcceptedBallot } from './messages.ts'
+import type { AcceptedBallot, BirthMessage } from './messages.ts'
 import { configured } from './moving.ts'
 import { allowsBallotZero, EPOCHS_OF_A_BALLOT, isMember, isSame, isWeak, type LockValue } from './value.ts'
 
@@ -99,14 +99,24 @@ export function validVotes(votes: ReadonlyMap<ParticipantId, Vote>): Participant
   return [...votes].flatMap(([voter, vote]) => (isOld(voter, vote) ? [] : [voter]))
 }
 
+type Asked<Type extends BirthMessage['type']> = Extract<BirthMessage, { type: Type }>
+
+/**
+ * G8: a proposer that has lost its storage begins with the ballots of its earlier life, and what was promised
+ * to that one is no promise to this one. An earlier version does not say whom it answers.
+ */
+const isOfEarlierLife = ({ state }: Step, life: string | undefined): boolean =>
+  life !== undefined && life !== state.soft.random
+
 // ---------------------------------------------------------------- acceptor
 
 /** The caller has made sure that this registrar is entitled and knows of no choice. */
-export function onPrepare(step: Step, from: ParticipantId, ballot: number): void {
+export function onPrepare(step: Step, from: ParticipantId, { ballot, life }: Asked<'prepare'>): void {
   const { promised, accepted } = step.state.birth
   if (ballot <= promised) return send(step, from, { type: 'promised', promised })
   change(step, { promised: ballot })
-  if (from !== step.context.self) return send(step, from, { type: 'promise', ballot, accepted })
+  if (from !== step.context.self)
+    return send(step, from, { type: 'promise', ballot, ...(life !== undefined && { life }), accepted })
   const { incarnation, known } = step.state.birth
   step.state.soft.proposal!.promises.set(from, { incarnation, known, accepted })
 }
@@ -115,11 +125,12 @@ export function onPrepare(step: Step, from: ParticipantId, ballot: number): void
  * Accepting anything, even the same value, parks a core that acts under ballot 0: only the choice says how it
  * goes on (G3).
  */
-export function onAccept(step: Step, from: ParticipantId, ballot: number, value: LockValue): void {
+export function onAccept(step: Step, from: ParticipantId, { ballot, life, value }: Asked<'accept'>): void {
   const { promised } = step.state.birth
   if (ballot < promised) return send(step, from, { type: 'promised', promised })
   change(step, { promised: ballot, accepted: { ballot, value } })
-  if (from !== step.context.self) return send(step, from, { type: 'accepted', ballot })
+  if (from !== step.context.self)
+    return send(step, from, { type: 'accepted', ballot, ...(life !== undefined && { life }) })
   const { incarnation, known } = step.state.birth
   step.state.soft.proposal!.acceptances.set(from, { incarnation, known })
 }
@@ -136,8 +147,9 @@ export function propose(step: Step): void {
   soft.unreachable.clear()
   change(step, { ballot })
   setTimer(step, PROPOSE_TIMER, backOff(step))
-  tellRegistrars(step, { type: 'prepare', ballot })
-  if (isEntitled(step)) onPrepare(step, context.self, ballot)
+  const prepare = { type: 'prepare', ballot, life: soft.random } as const
+  tellRegistrars(step, prepare)
+  if (isEntitled(step)) onPrepare(step, context.self, prepare)
   concludePromises(step)
 }
 
@@ -156,11 +168,10 @@ export function onPromise(
   step: Step,
   from: ParticipantId,
   vote: Vote,
-  ballot: number,
-  accepted: AcceptedBallot | null,
+  { ballot, life, accepted }: Asked<'promise'>,
 ): void {
   const { proposal } = step.state.soft
-  if (proposal?.ballot !== ballot || proposal.value !== null) return
+  if (proposal?.ballot !== ballot || proposal.value !== null || isOfEarlierLife(step, life)) return
   proposal.promises.set(from, { ...vote, accepted })
   concludePromises(step)
 }
@@ -174,9 +185,9 @@ function concludePromises(step: Step): void {
   const value = adopted(proposal, voters) ?? ownValue(step, proposal, voters)
   if (value === null) return
   proposal.value = value
-  const { ballot } = proposal
-  tellRegistrars(step, { type: 'accept', ballot, value })
-  if (isEntitled(step)) onAccept(step, self, ballot, value)
+  const accept = { type: 'accept', ballot: proposal.ballot, life: step.state.soft.random, value } as const
+  tellRegistrars(step, accept)
+  if (isEntitled(step)) onAccept(step, self, accept)
   concludeAcceptances(step)
 }
 
@@ -219,9 +230,14 @@ function isFirstOwnerBound({ context, state }: Step, voters: readonly Participan
   return voters.includes(first) || incarnationIn(state.birth.known, first) > 1
 }
 
-export function onAccepted(step: Step, from: ParticipantId, vote: Vote, ballot: number): void {
+export function onAccepted(
+  step: Step,
+  from: ParticipantId,
+  vote: Vote,
+  { ballot, life }: Asked<'accepted'>,
+): void {
   const { proposal } = step.state.soft
-  if (proposal?.ballot !== ballot || proposal.value === null) return
+  if (proposal?.ballot !== ballot || proposal.value === null || isOfEarlierLife(step, life)) return
   proposal.acceptances.set(from, vote)
   concludeAcceptances(step)
 }

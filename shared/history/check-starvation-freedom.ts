@@ -33,9 +33,9 @@ export function checkStarvationFreedom(
   let excused = 0
   for (const wait of last.waits) {
     if (wait.othersGranted > bound) reportOvertaken(findings, wait, last, bound)
-    else if (wait.crit === null && holder === undefined) {
+    else if (wait.ended === null && holder === undefined) {
       findings.violation(() => `user ${show(wait.user)} was never let in`, wait.from, scope.end)
-    } else if (wait.crit === null) {
+    } else if (wait.ended === null) {
       excused++
     }
   }
@@ -76,8 +76,8 @@ function checkCalm(
 }
 
 function reportOvertaken(findings: Findings, wait: Wait, stretch: Stretch, bound: number): void {
-  const { user, from, crit, othersGranted } = wait
+  const { user, from, ended, othersGranted } = wait
   const message = () =>
     `user ${show(user)} waited while others were let in ${othersGranted} times, not ${bound}`
-  findings.violation(message, from, stretch.start, crit ?? stretch.end)
+  findings.violation(message, from, stretch.start, ended ?? stretch.end)
 }

@@ -4,19 +4,21 @@
  * for those that were healed.
  *
  * Readers share: while one of them stays long, a user may wait for it, and other readers come and go beside
- * it. They are not what the user waits for. So grants do not count while a reader is inside that was there
- * when the waiting began, or that went first at the same participant because it had waited there for longer.
+ * it. They are not what the user waits for. So grants to readers do not count while a reader is inside that
+ * was there when the waiting began, or that went first at the same participant because it had waited there
+ * for longer. A grant to a writer counts: whoever is in its way is in the way of the one that waits as well.
  */
 import type { Mode } from '../protocols/protocol.ts'
 import type { HistoryEvent } from './events.ts'
 import { type ActiveUser, ActiveUsers, type LivenessScope } from './liveness.ts'
 
-/** One wait: until `crit`, or until the end of the stretch. */
+/** One wait: until `crit`, until the user gave up, or until the end of the stretch. */
 export interface Wait {
   readonly user: string
   readonly participant: number
   readonly from: number
-  readonly crit: number | null
+  /** The `crit` or `withdrawn` that ended it; `null`: the stretch did. */
+  readonly ended: number | null
   readonly othersGranted: number
 }
 
@@ -91,11 +93,11 @@ class WaitingRoom {
 
   follow(index: number, event: HistoryEvent, stretch: Stretch | null): void {
     if (event.type === 'try') this.#othersGranted.delete(event.user)
-    if (event.type === 'crit') {
+    if (event.type === 'crit' || event.type === 'withdrawn') {
       const waiting = this.#active.get(event.user)
       if (stretch !== null && waiting?.phase === 'trying') this.#add(stretch, event.user, waiting, index)
-      this.#countGrant(event.user)
     }
+    if (event.type === 'crit') this.#countGrant(event.user, this.#readers.isReader(event))
     this.#readers.follow(event, this.#active)
     this.#active.follow(index, event)
     if (!('user' in event)) return
@@ -103,17 +105,17 @@ class WaitingRoom {
     if (stretch !== null) this.#notePeak(stretch, event.participant)
   }
 
-  #countGrant(to: string): void {
+  #countGrant(to: string, isReader: boolean): void {
     for (const [user, { phase }] of this.#active) {
-      if (user === to || phase !== 'trying' || this.#readers.areAwaitedBy(user)) continue
+      if (user === to || phase !== 'trying' || (isReader && this.#readers.areAwaitedBy(user))) continue
       this.#othersGranted.set(user, (this.#othersGranted.get(user) ?? 0) + 1)
     }
   }
 
-  #add(stretch: Stretch, user: string, { since, participant }: ActiveUser, crit: number | null): void {
+  #add(stretch: Stretch, user: string, { since, participant }: ActiveUser, ended: number | null): void {
     if (stretch.participants?.has(participant) === false) return
     const othersGranted = this.#othersGranted.get(user) ?? 0
-    stretch.waits.push({ user, participant, from: since, crit, othersGranted })
+    stretch.waits.push({ user, participant, from: since, ended, othersGranted })
   }
 
   #seat(user: string, participant: number): void {
@@ -140,6 +142,10 @@ class Readers {
     return (this.#awaited.get(user)?.size ?? 0) > 0
   }
 
+  isReader({ user, mode }: { readonly user: string; readonly mode?: Mode }): boolean {
+    return (mode ?? this.#modes.get(user)) === 'shared'
+  }
+
   /** `active`: as it was before the event. */
   follow(event: HistoryEvent, active: ActiveUsers): void {
     if (!('user' in event)) return
@@ -151,7 +157,7 @@ class Readers {
         return
       case 'crit':
         this.#awaited.delete(user)
-        if ((event.mode ?? this.#modes.get(user)) !== 'shared') return
+        if (!this.isReader(event)) return
         this.#inside.add(user)
         this.#hasGoneFirst(user, active)
         return

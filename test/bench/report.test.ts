@@ -77,6 +77,7 @@ describe('the page', () => {
       'Times',
       'The disk',
       'Rows, requests and prices',
+      'Where the time goes',
       'When the owner is lost',
       'Growth',
     ])

@@ -54,6 +54,14 @@ export const GOOD: Result = {
     fsyncs: 2,
   })),
   use: { transact: use, operation: use, cycle: use, threeCalls: use, wake: { rowsRead: 120 } },
+  profile: ['plain object', 'wme-2'].map(subject => ({
+    subject,
+    case: 'one operation' as const,
+    microseconds: {
+      ...{ waiting: 1, runtime: 2, collector: 3, sqlite: 4 },
+      ...{ router: 5, participant: 6, protocol: 7 },
+    },
+  })),
   failover: (['killed', 'frozen'] as const).flatMap(fault =>
     (['waits already', 'asks then'] as const).map(nextClient => ({
       fault,
@@ -85,6 +93,7 @@ export const NOTHING: Result = {
   memory: [],
   disk: [],
   use: null,
+  profile: [],
   failover: [],
   growth: [],
 }

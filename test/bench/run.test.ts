@@ -13,6 +13,7 @@ const SHORTEST: Amounts = {
   disk: 2,
   uses: 1,
   wakings: 1,
+  profiled: 20,
   failovers: 1,
   growth: { keys: [2], operations: [3], participants: [1, 3], locks: [1, 2] },
   growthRepeats: 2,
@@ -82,6 +83,15 @@ describe('a run of the benchmark', () => {
     expect(names).toEqual(['plain object one', 'wme-2 one', 'wme-2 each'])
   })
 
+  it('finds time in every part of the code', () => {
+    const names = result.profile.map(({ subject, case: of }) => `${subject}: ${of}`)
+    expect(names).toContain('wme-2: one operation')
+    expect(new Set(names).size).toBe(6)
+    const total = (of: 'router' | 'participant' | 'protocol') =>
+      result.profile.reduce((sum, { microseconds }) => sum + microseconds[of], 0)
+    for (const part of ['router', 'participant', 'protocol'] as const) expect(total(part)).toBeGreaterThan(0)
+  })
+
   it('loses the owner in every way', () => {
     expect(result.failover.map(({ fault, nextClient }) => `${fault}, ${nextClient}`)).toEqual([
       'killed, waits already',
@@ -145,7 +155,7 @@ describe('the options', () => {
   const parts = (...args: string[]) => [...readOptions(args).parts]
 
   it('leave out what takes long unless it is asked for', () => {
-    expect(parts()).toEqual(['speed', 'protocols', 'processes', 'disk', 'rows', 'failover'])
+    expect(parts()).toEqual(['speed', 'protocols', 'processes', 'disk', 'rows', 'profile', 'failover'])
     expect(parts('--growth')).toEqual([...PARTS])
     expect(parts('--only', 'growth,disk')).toEqual(['growth', 'disk'])
   })

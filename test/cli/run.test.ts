@@ -64,6 +64,24 @@ describe('the command', () => {
     await isFree(lock)
   })
 
+  it.each([
+    ['a path through a file', `${process.execPath}/nothing`, 'ENOTDIR'],
+    ['a name that is too long', 'x'.repeat(5_000), 'ENAMETOOLONG'],
+  ])('may be one that cannot be tried: %s', async (_, program, reason) => {
+    const lock = service.lock()
+    expect(await run(['run', lock.name, '--ttl', '10m', '--', program])).toEqual({
+      code: 126,
+      stdout: '',
+      stderr: `baton: '${program}' cannot be executed: ${reason}.\n`,
+    })
+    const { code, stderr } = await run(['run', lock.name, '--json', '--', program])
+    const events = stderr.trimEnd().split('\n')
+    expect([code, ...events.map(line => JSON.parse(line).event)]).toEqual([
+      ...[126, 'granted', 'not-started', 'ended'],
+    ])
+    await isFree(lock)
+  })
+
   it('keeps the lock for longer than its time to live', async () => {
     const lock = service.lock()
     const { code } = await run(['run', lock.name, '--ttl', '4s', '--', 'sleep', '9'])
@@ -104,6 +122,7 @@ describe('the command', () => {
       ['a', 'b', '--', 'c'],
       ['a', '--wait', '5', '--', 'c'],
       ['a', '--try', '--wait', '1s', '--', 'c'],
+      ['a', '--', ''],
     ]) {
       expect(await run(['run', ...words]), words.join(' ')).toMatchObject({ code: 122, stdout: '' })
     }

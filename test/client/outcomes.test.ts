@@ -103,6 +103,22 @@ describe('after a lost answer', () => {
     expect(inside.holder).toBeNull()
   })
 
+  it('a release by id that finds the grant released is a release', async () => {
+    const { lock, network, inside } = createHarness()
+    const held = await lock.acquire({ keepAlive: false })
+    network.inject('DELETE grants', 'lose-answer')
+    await lock.grant(held.grant.id).release()
+    expect([inside.holder, network.of('DELETE grants').length]).toEqual([null, 2])
+  })
+
+  it('a release by id is told whatever else ended the grant', async () => {
+    const { lock, network, inside } = createHarness()
+    const held = await lock.acquire({ keepAlive: false })
+    inside.end('ejected')
+    network.inject('DELETE grants', 'lose-request')
+    expect(await failure(lock.grant(held.grant.id).release())).toMatchObject({ code: 'ejected' })
+  })
+
   it('a configure finds its own configuration', async () => {
     const { lock, network } = createHarness()
     network.inject('PUT lock', 'lose-answer')
@@ -128,5 +144,12 @@ describe('without a loss', () => {
     expect(await failure(lock.transact(ops))).toMatchObject({ outcome: 'not-applied' })
     const eject = await failure(lockAt(service(/eject$/, refused('conflict'))).eject({ fence: 1 }))
     expect(eject.outcome).toBeUndefined()
+  })
+
+  it('a grant by its id that others have released cannot be released again', async () => {
+    const { lock } = createHarness()
+    const held = await lock.acquire({ keepAlive: false })
+    await held.release()
+    expect(await failure(lock.grant(held.grant.id).release())).toMatchObject({ code: 'released' })
   })
 })

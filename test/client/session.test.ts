@@ -137,6 +137,41 @@ describe('a session', () => {
     expect(await failure(events.next())).toBeInstanceOf(NetworkError)
   })
 
+  it('with two readers gives each of them an event, if there are two', async () => {
+    const { socket, session } = await open()
+    socket.fire('open')
+    const told: string[] = []
+    const read = async (reader: string) => {
+      await session[Symbol.asyncIterator]().next()
+      told.push(reader)
+    }
+    void read('one')
+    void read('two')
+    await turn()
+    socket.fire('message', { type: 'rem' })
+    socket.fire('message', { type: 'rem' })
+    await turn()
+    expect(told.sort()).toEqual(['one', 'two'])
+  })
+
+  it.each(['close', 'error'] as const)('ends for each of its readers: %s', async end => {
+    const { socket, session } = await open()
+    socket.fire('open')
+    const ends: (string | undefined)[] = []
+    const read = async () => {
+      for await (const { type } of session) ends.push(type)
+    }
+    for (const _ of ['one', 'two'])
+      read().then(
+        () => ends.push('end'),
+        error => ends.push(error.name),
+      )
+    await turn()
+    socket.fire(end)
+    await turn()
+    expect(ends).toEqual(Array(2).fill(end === 'close' ? 'end' : 'NetworkError'))
+  })
+
   it('is closed by its end of scope, also before the socket is there', async () => {
     const { socket, session } = await open()
     await session[Symbol.asyncDispose]()

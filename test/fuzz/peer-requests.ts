@@ -20,6 +20,7 @@ const PATHS = [
   '//peer',
   '/birth',
 ]
+const ADDRESSES = ['@', '@1', 'weur@', 'weur@2', '@0', '@99999', 'weur', '']
 const METHODS = ['POST', 'POST', 'POST', 'GET', 'PUT', 'DELETE', 'HEAD', 'OPTIONS']
 
 export function peerRequest(random: Random): FuzzRequest {
@@ -67,6 +68,7 @@ function signature(random: Random, method: string, path: string, body: Buffer): 
   return [
     `x-baton-lock: ${lock}`,
     `x-baton-participant: ${participant}`,
+    ...(random.chance(0.3) ? [`x-baton-address: ${random.pick(ADDRESSES)}`] : []),
     `x-baton-time: ${time}`,
     `x-baton-signature: ${value}`,
   ].filter(() => random.chance(0.95))

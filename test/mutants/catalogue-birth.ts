@@ -82,9 +82,8 @@ const register: Mutant[] = [
     trap: 'G2 accept before acting',
     title: 'a promise does not say what was accepted in ballot 0',
     file: BIRTH.register,
-    find: "send(step, from, { type: 'promise', ballot, accepted })",
-    replace:
-      "send(step, from, { type: 'promise', ballot, accepted: accepted?.ballot === 0 ? null : accepted })",
+    find: '...(life !== undefined && { life }), accepted })',
+    replace: '...(life !== undefined && { life }), accepted: accepted?.ballot === 0 ? null : accepted })',
   },
   {
     id: 'birth-promise-not-durable',
@@ -123,13 +122,21 @@ const register: Mutant[] = [
     ),
   },
   {
+    id: 'birth-promise-to-earlier-life',
+    trap: 'G8 votes of earlier lives',
+    title: 'a promise to an earlier life of the proposer, before it lost its storage, counts',
+    file: BIRTH.register,
+    find: 'life !== undefined && life !== state.soft.random',
+    replace: "life !== undefined && life !== state.soft.random && life === ''",
+  },
+  {
     id: 'birth-acts-before-chosen',
     trap: 'G3 waiting for chosen at ≥ 1',
     title: 'a participant that accepts in a later ballot begins its core at once',
     file: BIRTH.register,
-    find: "  if (from !== step.context.self) return send(step, from, { type: 'accepted', ballot })",
+    find: "    return send(step, from, { type: 'accepted', ballot, ...(life !== undefined && { life }) })",
     replace: lines(
-      "  if (from !== step.context.self) send(step, from, { type: 'accepted', ballot })",
+      "    send(step, from, { type: 'accepted', ballot, ...(life !== undefined && { life }) })",
       '  if (step.state.birth.core === null && isMember(value, step.context.self)) {',
       '    change(step, { accepted: { ballot: 0, value } })',
       '    beginCore(step, value, true)',

@@ -128,8 +128,8 @@ const imports: Mutant[] = [
     trap: 'import',
     title: 'an import may name an operation twice',
     file: `${ROUTER}/import-document.ts`,
-    find: 'if (this.opIds.has(opId) || sequence < this.lastSequence)',
-    replace: 'if (this.opIds.size < 0)',
+    find: 'if (this.names[list].has(name))',
+    replace: "if (list === 'cells' && this.names[list].has(name))",
   },
   {
     id: 'import-result-twice',

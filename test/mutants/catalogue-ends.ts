@@ -200,8 +200,8 @@ export const endMutants: Mutant[] = [
     trap: 'index',
     title: 'a key is told of locks that it may not read',
     file: 'worker/router/handlers/listing.ts',
-    find: ".filter(({ name }) => mayDo(c, 'read', name))",
-    replace: ".filter(({ name }) => name !== null && mayDo(c, 'read', null))",
+    find: "patternsBelow(patternsFor(c, 'read'), prefix)",
+    replace: "patternsBelow(patternsFor(c, 'read') && ['*'], prefix)",
   },
   {
     id: 'import-from-the-first-epoch',

@@ -51,8 +51,24 @@ const looks: Mutant[] = [
     trap: 'G12',
     title: 'one that missed the end of a lock is not told after the next one has ended, too',
     file: `${BIRTH}/ending.ts`,
-    find: '[...new Set([...present, ...untold])]',
+    find: '[...present, ...placedUntold(step).filter(isNew)]',
     replace: '[...present]',
+  },
+  {
+    id: 'untold-by-number-alone',
+    trap: 'G12',
+    title: 'one that missed the end counts as told when another machine with its number speaks',
+    file: `${BIRTH}/ending.ts`,
+    find: "one.id === peer && one.address === (address ?? '')",
+    replace: 'one.id === peer',
+  },
+  {
+    id: 'untold-sent-to-the-number',
+    trap: 'G12',
+    title: 'the end is told to whoever has the number now',
+    file: `${BIRTH}/ending.ts`,
+    find: "{ type: 'ended' }, MESSAGE_FORMAT, peer.address)",
+    replace: "{ type: 'ended' })",
   },
 ]
 

@@ -178,6 +178,14 @@ export const movingMutants: Mutant[] = [
     replace: 'Object.keys(cells)',
   },
   {
+    id: 'import-by-its-name-alone',
+    trap: 'moving',
+    title: "an import takes a client's operation for its own, by the name that the client gave it",
+    file: 'worker/participant/calls/import.ts',
+    find: 'opId.startsWith(PREFIX) && (',
+    replace: 'opId.startsWith(PREFIX) || (',
+  },
+  {
     id: 'follows-all-the-time',
     trap: 'moving',
     title: 'a lock moves again as soon as it can',

@@ -41,7 +41,7 @@ export const participantCallMutants: Mutant[] = [
     trap: 'peers',
     title: "messages in a peer's response are not taken up",
     file: PARTICIPANT.exchange,
-    find: '      for (const message of answers) this.host.receive(peer, message)\n',
+    find: '      for (const message of answers) this.host.receive(peer, message, place?.address)\n',
     replace: '',
   },
   {

@@ -259,8 +259,8 @@ const signatures: Mutant[] = [
     trap: 'strangers',
     title: 'the path is not signed',
     file: 'worker/signature.ts',
-    find: "  return ['baton request 2', method, path, ...said].join('\\n')",
-    replace: "  return ['baton request 2', method, path.length > 0, ...said].join('\\n')",
+    find: ', method, path, ...said, ...more]',
+    replace: ', method, path.length > 0, ...said, ...more]',
   },
   {
     id: 'signature-without-lock',

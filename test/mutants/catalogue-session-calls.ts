@@ -139,8 +139,8 @@ const sessionCalls: Mutant[] = [
     trap: 'session calls',
     title: 'a client that has gone is there again at the next question',
     file: `${PARTICIPANT}/calls/conversations.ts`,
-    find: '      if (gone) whenGone?.()\n',
-    replace: '',
+    find: 'if (gone || signal?.aborted) leave()',
+    replace: 'if (signal?.aborted) leave()',
   },
   {
     id: 'client-outcome-of-an-issue',

@@ -4,6 +4,7 @@
  */
 import { birthMutants } from './catalogue-birth.ts'
 import { bytesMutants } from './catalogue-bytes.ts'
+import { callerMutants } from './catalogue-callers.ts'
 import { coreMutants } from './catalogue-core.ts'
 import { detectorMutants } from './catalogue-detector.ts'
 import { doubtMutants } from './catalogue-doubts.ts'
@@ -28,6 +29,7 @@ import { participantMutants } from './catalogue-participant.ts'
 import { participantCallMutants } from './catalogue-participant-calls.ts'
 import { ricartAgrawalaMutants } from './catalogue-ricart-agrawala.ts'
 import { ricartAgrawalaGroupMutants } from './catalogue-ricart-agrawala-group.ts'
+import { routerMutants } from './catalogue-router.ts'
 import { safetyMutants } from './catalogue-safety.ts'
 import { serviceMutants } from './catalogue-service.ts'
 import { sessionCallMutants } from './catalogue-session-calls.ts'
@@ -107,6 +109,7 @@ export const mutants: Mutant[] = [
   ...participantCallMutants,
   ...bytesMutants,
   ...ghostMutants,
+  ...routerMutants,
   ...serviceMutants,
   ...sessionCallMutants,
   ...toldMutants,
@@ -117,4 +120,5 @@ export const mutants: Mutant[] = [
   ...lookingMutants,
   ...doubtMutants,
   ...olderMutants,
+  ...callerMutants,
 ]

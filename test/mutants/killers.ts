@@ -111,6 +111,8 @@ const JUDGES: { readonly [subject in Subject]: Judges } = {
       'test/router',
       'test/client',
       'test/recipes',
+      'test/cli/child.test.ts',
+      'test/cli/run.test.ts',
       'test/members',
       'test/participant/lock-index.test.ts',
       'test/service/contract-export.test.ts',

@@ -296,12 +296,12 @@ describe('reading a key', () => {
     expect(participants.asked[0]?.call).toMatchObject({ key: 'users/7/name' })
   })
 
-  it('answers with the revision as ETag, and 304 to whoever has it', async () => {
+  it('answers with the revision and a digest as ETag, and 304 to whoever has it', async () => {
     const { send } = createHarness()
     const first = await send('GET', '/v1/locks/jobs/state/a')
     const etag = first.headers.get('etag')!
-    expect(etag).toBe('W/"2"')
-    for (const known of [etag, '"2"', `"1", ${etag}`, '*']) {
+    expect(etag).toMatch(/^W\/"2-[0-9a-f]{32}"$/)
+    for (const known of [etag, etag.slice(2), `"1", ${etag}`, '*']) {
       const again = await send('GET', '/v1/locks/jobs/state/a', undefined, {
         headers: { 'if-none-match': known },
       })
@@ -309,10 +309,22 @@ describe('reading a key', () => {
       expect(await again.text()).toBe('')
       expect(again.headers.get('etag')).toBe(etag)
     }
-    const other = await send('GET', '/v1/locks/jobs/state/a', undefined, {
-      headers: { 'if-none-match': '"1"' },
-    })
-    expect(other.status).toBe(200)
+    for (const other of ['"1"', '"2"', etag.replace('2-', '1-')]) {
+      const headers = { 'if-none-match': other }
+      expect((await send('GET', '/v1/locks/jobs/state/a', undefined, { headers })).status).toBe(200)
+    }
+  })
+
+  it('regression: the same revision of a later lock of this name is another answer', async () => {
+    const { send, participants } = createHarness()
+    const ask = async (value: Json, headers = {}, revision = 2) => {
+      participants.onAll(() => done(200, { key: 'a', value, revision, sequence: 3 }))
+      return send('GET', '/v1/locks/jobs/state/a', undefined, { headers })
+    }
+    const headers = { 'if-none-match': (await ask({ a: 1, b: 2 })).headers.get('etag')! }
+    expect((await ask({ b: 2, a: 1 }, headers)).status).toBe(304)
+    expect((await ask({ a: 1, b: 2 }, headers, 3)).status).toBe(200)
+    expect(await (await ask({ a: 1, b: 3 }, headers)).json()).toMatchObject({ value: { a: 1, b: 3 } })
   })
 
   it('that does not exist: 404 no_such_key', async () => {

@@ -129,11 +129,64 @@ describe('a document', () => {
       'bad_request',
       /cells.1/,
     ],
+    [
+      'regression: a revision above its sequence',
+      { ...HEAD, results: [], cells: [cell('a'), { ...cell('b'), value: { value: 1, revision: 10 } }] },
+      'bad_request',
+      /cells.1.value.revision is above the sequence/,
+    ],
+    [
+      'regression: a result above its sequence',
+      { ...HEAD, cells: [], results: [{ ...result('x'), sequence: 10 }] },
+      'bad_request',
+      /results.0.sequence is above the sequence/,
+    ],
+    [
+      'regression: more forgotten than ever was',
+      { ...HEAD, cells: [], results: [], droppedThrough: 10 },
+      'bad_request',
+      /droppedThrough is above the sequence/,
+    ],
+    [
+      'regression: a key twice',
+      { ...HEAD, results: [], cells: [cell('a'), cell('b'), cell('a', 7)] },
+      'bad_request',
+      /cells.2 must come once/,
+    ],
+    [
+      'an operation twice',
+      { ...HEAD, cells: [], results: [result('x'), result('x')] },
+      'bad_request',
+      /results.1 must come once/,
+    ],
+    [
+      'results out of order',
+      { ...HEAD, cells: [], results: [result('x'), { ...result('y'), sequence: 2 }] },
+      'bad_request',
+      /results.1 must come after/,
+    ],
     ['no epoch', { ...HEAD, epoch: undefined, results: [], cells: [] }, 'bad_request', /epoch is missing/],
   ])('with %s is refused', async (_, document, code, message) => {
     const [refused, error] = await refusalOf(document)
     expect(refused).toBe(code)
     expect(error).toMatch(message)
+  })
+
+  it('regression: is refused for what is above its sequence, wherever that stands', async () => {
+    const high = { ...cell('b'), value: { value: 1, revision: 10 } }
+    const { sequence, ...rest } = HEAD
+    const lists = { results: [result('x')], cells: [cell('a'), high, cell('c')] }
+    const told = ['bad_request', 'cells.1.value.revision is above the sequence of the export']
+    for (const length of [1, 100, LONG]) {
+      expect(await refusalOf({ ...lists, ...HEAD }, length)).toEqual(told)
+      expect(await refusalOf({ ...rest, ...lists, sequence }, length)).toEqual(told)
+    }
+    // More than is read ahead, so that the item comes after the head was given.
+    const heavy = Array.from({ length: 60 }, (_, index) => cell(`heavy-${index}`, 'x'.repeat(60_000)))
+    const late = { ...HEAD, results: [], cells: [...heavy, high] }
+    expect((await refusalOf(late, LONG))[1]).toContain('cells.60.value.revision')
+    const highest = { ...cell('b'), value: { value: 1, revision: 9 } }
+    expect((await read({ ...HEAD, ...lists, cells: [highest], droppedThrough: 9 })).items).toHaveLength(2)
   })
 
   it('is refused if a lock cannot be so large', async () => {

@@ -228,7 +228,8 @@ describe('405', () => {
   it('HEAD is answered where GET is', async () => {
     const { send } = createHarness()
     const response = await send('HEAD', '/v1/locks/jobs/state/a')
-    expect([response.status, response.headers.get('etag'), await response.text()]).toEqual([200, 'W/"2"', ''])
+    expect([response.status, await response.text()]).toEqual([200, ''])
+    expect(response.headers.get('etag')).toContain('"2-')
   })
 })
 

@@ -14,12 +14,14 @@ const HERE = 'http://a.example'
 const SECRET = 'the secret of the peers'
 const OLD = 'the secret of long ago'
 
-const call = (body = '{"call":1}', url = `${HERE}/participant/call?x=1`) =>
-  new Request(url, {
-    method: 'POST',
-    headers: { 'x-baton-lock': 'jobs', 'x-baton-participant': '2', 'content-type': 'application/json' },
-    body,
-  })
+const HEADERS = { 'x-baton-lock': 'jobs', 'x-baton-participant': '2', 'content-type': 'application/json' }
+const ADDRESS = 'x-baton-address'
+
+const call = (body = '{"call":1}', url = `${HERE}/participant/call?x=1`, more = {}) =>
+  new Request(url, { method: 'POST', headers: { ...HEADERS, ...more }, body })
+
+/** For a participant that came after the birth of its lock. */
+const later = () => call(undefined, undefined, { [ADDRESS]: 'weur@2' })
 
 /** The request as it goes out. */
 async function sent(request = call(), options: { to?: string; secret?: string; now?: number } = {}) {
@@ -45,14 +47,16 @@ async function isTaken(request: Request, more: Partial<PeerDoor> = {}): Promise<
 }
 
 /** The same request with something changed on the way. */
-async function changed(more: { headers?: { [name: string]: string }; method?: string; body?: string }) {
-  const request = await sent()
+async function changed(
+  more: { headers?: { [name: string]: string | null }; method?: string; body?: string },
+  original = call(),
+) {
+  const request = await sent(original)
   const body = more.body ?? (await request.clone().text())
-  return new Request(request.url, {
-    method: more.method ?? request.method,
-    headers: { ...Object.fromEntries(request.headers), ...more.headers },
-    body,
-  })
+  const headers = new Headers(request.headers)
+  for (const [name, value] of Object.entries(more.headers ?? {}))
+    value === null ? headers.delete(name) : headers.set(name, value)
+  return new Request(request.url, { method: more.method ?? request.method, headers, body })
 }
 
 describe('a request', () => {
@@ -70,6 +74,14 @@ describe('a request', () => {
     expect(headers.get('x-baton-signature')).toBe(hmac(SECRET, [...lines, sha256('{"call":1}')]))
   })
 
+  it('is signed with its address, where it has one', async () => {
+    const { headers, method } = await sent(later())
+    const said = ['x-baton-to', 'x-baton-lock', 'x-baton-participant', 'x-baton-time', 'x-baton-nonce']
+    const lines = ['baton request 3', method, '/participant/call?x=1', ...said.map(name => headers.get(name))]
+    const right = hmac(SECRET, [...lines, sha256('{"call":1}'), 'weur@2'])
+    expect(headers.get('x-baton-signature')).toBe(right)
+  })
+
   it.each([
     ['lock', { headers: { 'x-baton-lock': 'other' } }],
     ['participant', { headers: { 'x-baton-participant': '3' } }],
@@ -84,6 +96,17 @@ describe('a request', () => {
   ])('with another %s than the one that was signed is a stranger', async (_, change) => {
     expect(await isTaken(await changed(change))).toBe(false)
     expect(await isTaken(await changed({}))).toBe(true)
+  })
+
+  it.each([
+    ['added', call, 'weur@2'],
+    ['added, and empty', call, ''],
+    ['exchanged', later, 'apac@2'],
+    ['emptied', later, ''],
+    ['removed', later, null],
+  ])('whose address was %s on the way is a stranger', async (_, original, address) => {
+    expect(await isTaken(await changed({ headers: { [ADDRESS]: address } }, original()))).toBe(false)
+    expect(await isTaken(await changed({}, original()))).toBe(true)
   })
 
   it('for another path is a stranger', async () => {

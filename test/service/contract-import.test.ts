@@ -47,6 +47,7 @@ describe('what the service exported', () => {
 })
 
 describe('what no lock can have is refused', () => {
+  const cell = (revision: number) => ({ cell: '=a', value: { value: 5, revision } })
   const once = { opId: 'o', sequence: 2, digest: 'd', result: { applied: true, results: [] } }
   it.each([
     [
@@ -55,10 +56,19 @@ describe('what no lock can have is refused', () => {
       { cells: [{ cell: '=a', value: { value: 'x'.repeat(3_000_000), revision: 1 } }] },
     ],
     ['a cell without a revision', 400, { cells: [{ cell: '=a', value: 5 }] }],
-    ['a cell of no key', 400, { cells: [{ cell: 'aa', value: { value: 5, revision: 1 } }] }],
-    ['a part of another import', 400, { cells: [{ cell: '~import/7', value: { value: 5, revision: 1 } }] }],
-    ['an operation that was done twice', 400, { results: [once, once] }],
-    ['results that are not in their order', 400, { results: [once, { ...once, opId: 'p', sequence: 1 }] }],
+    ['a cell of no key', 400, { cells: [{ ...cell(1), cell: 'aa' }] }],
+    ['a part of another import', 400, { cells: [{ ...cell(1), cell: '~import/7' }] }],
+    ['an operation that was done twice', 400, { sequence: 9, results: [once, once] }],
+    [
+      'results that are not in their order',
+      400,
+      { sequence: 9, results: [once, { ...once, opId: 'p', sequence: 1 }] },
+    ],
+    // A later operation would get the same revision, and `ifRevision` would take one for the other.
+    ['regression: a revision to come', 400, { sequence: 9, cells: [cell(10)] }],
+    ['regression: an operation to come', 400, { sequence: 9, results: [{ ...once, sequence: 10 }] }],
+    ['regression: operations to come that were forgotten', 400, { sequence: 9, droppedThrough: 10 }],
+    ['regression: a key twice', 400, { sequence: 9, cells: [cell(1), cell(2)] }],
     ['an epoch whose fences are no numbers', 400, { epoch: 2 ** 43 }],
     ['a place that no log reaches', 400, { sequence: Number.MAX_SAFE_INTEGER }],
   ])('%s', async (_, status, wrong) => {

@@ -10,6 +10,8 @@ export interface PeerRequestOptions {
   readonly path: string
   readonly lock: string
   readonly participant: number
+  /** Of a participant that came after the birth of its lock. */
+  readonly address?: string
   readonly body?: string
   readonly secret: string
   readonly time?: number
@@ -26,14 +28,16 @@ export function signedRequest(options: PeerRequestOptions): {
   path: string
   init: Omit<RequestInit, 'headers'> & { readonly headers: { readonly [name: string]: string } }
 } {
-  const { method = 'POST', lock, participant, body = '', secret, time = Date.now(), to } = options
+  const { method = 'POST', lock, participant, address, body = '', secret, time = Date.now(), to } = options
   const path = `/participant${options.path}`
   const digest = sha256(body)
   const nonce = crypto.randomUUID()
-  const lines = ['baton request 2', method, path, to, lock, participant, time, nonce, digest]
+  const said = [method, path, to, lock, participant, time, nonce, digest]
+  const lines = address === undefined ? ['baton request 2', ...said] : ['baton request 3', ...said, address]
   const headers = {
     'x-baton-lock': lock,
     'x-baton-participant': String(participant),
+    ...(address !== undefined && { 'x-baton-address': address }),
     'x-baton-to': to,
     'x-baton-time': String(time),
     'x-baton-nonce': nonce,

@@ -139,9 +139,15 @@ export type ParticipantCall =
     }
   /**
    * Of an object of the index: at most `limit` names that begin with this and come after that one, as an
-   * `IndexPage`.
+   * `IndexPage`. `within`: only those that fit one of these patterns, which are in the order of their names.
    */
-  | { readonly type: 'locks'; readonly prefix: string; readonly after: string; readonly limit: number }
+  | {
+      readonly type: 'locks'
+      readonly prefix: string
+      readonly within?: readonly string[]
+      readonly after: string
+      readonly limit: number
+    }
   /** Gives birth to the lock with this configuration unless it has one; answers with the one it has. */
   | { readonly type: 'configure'; readonly configuration: LockConfiguration }
 

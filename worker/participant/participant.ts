@@ -153,10 +153,10 @@ export class Participant {
       get lockName() {
         return lock.address.lock
       },
-      placeOf: peer => this.whereabouts.placeOf(peer),
+      placeOf: (peer, at) => this.whereabouts.placeOf(peer, at),
       request: messages => ({ type: 'messages', ...senderOf(lock.address), messages }),
       messagesOf: answer => (answer.type === 'messages' ? answer.messages : null),
-      receive: (from, message) => this.member.engine.message(from, message),
+      receive: (from, message, at) => this.member.engine.message(from, message, at),
       unreachable: peer => this.member.engine.unreachable(peer),
     })
     this.conversations = new Conversations(turns, timers, member)
@@ -419,7 +419,10 @@ export class Participant {
     switch (request.type) {
       case 'messages':
         if (request.address !== undefined) this.whereabouts.note(request.from, request.address)
-        return { type: 'messages', messages: this.exchange.receive(request.from, request.messages) }
+        return {
+          type: 'messages',
+          messages: this.exchange.receive(request.from, request.messages, request.address),
+        }
       case 'finish':
         this.turns.run(() => this.member.engine.finish(request.incarnation, request.generation))
         return { type: 'taken' }
@@ -551,7 +554,7 @@ export class Participant {
         timers,
         now: () => runtime.now(),
         randomId: () => runtime.randomId(),
-        post: (to, message) => this.exchange.post(to, message),
+        post: (to, message, at) => this.exchange.post(to, message, at),
         askLedger: question => ledger.ask(question),
         tellLedger: (name, generation, incarnation) => ledger.tell(name, generation, incarnation),
         onStep: report => this.onStep(report),

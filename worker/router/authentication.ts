@@ -6,7 +6,7 @@ import type { Verb } from '../../shared/api/routes.ts'
 import type { Caller } from '../participant/observe/callers.ts'
 import { problemResponse } from './answers.ts'
 import type { RouterContext } from './context.ts'
-import { allows, type KeyEntry, type KeySource, KnownKeys } from './keys.ts'
+import { allowedPatterns, allows, type KeyEntry, type KeySource, KnownKeys } from './keys.ts'
 import { isUpgrade, keyOffered } from './subprotocols.ts'
 
 /** `401` unless the request brings a key that is known; `null` if it does. */
@@ -71,6 +71,12 @@ export function callerOf(c: RouterContext): Caller {
 export function mayDo(c: RouterContext, verb: Verb, lock: string | null): boolean {
   const entries = c.get('keyEntries')
   return entries === undefined || allows(entries, verb, lock)
+}
+
+/** On which locks, as the entries of keys have them. */
+export function patternsFor(c: RouterContext, verb: Verb): readonly string[] {
+  const entries = c.get('keyEntries')
+  return entries === undefined ? ['*'] : allowedPatterns(entries, verb)
 }
 
 /** `403` if the key does not allow this; `null` if it does. */

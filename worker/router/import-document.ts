@@ -68,8 +68,13 @@ export class ImportDocument {
   private aheadLength = 0
   private isAtEnd = false
   private readonly weights = { cells: 0, results: 0 }
-  private readonly opIds = new Set<string>()
+  /** What has come already: no heavier than the lists may be. */
+  private readonly names = { cells: new Set<string>(), results: new Set<string>() }
   private lastSequence = 0
+  /** Of the whole lock, once the head is known. */
+  private sequence = Number.POSITIVE_INFINITY
+  /** The highest sequence of an item, which may come before the head. */
+  private highest = { path: '', sequence: 0 }
 
   constructor(texts: AsyncIterable<string>) {
     this.texts = texts[Symbol.asyncIterator]()
@@ -86,8 +91,12 @@ export class ImportDocument {
     }
     const checked = check(headSchema, this.known, 'body')
     this.isHeadGiven = true
-    if (checked.ok) return checked.value
-    throw new ImportRefused('bad_request', checked.errors)
+    if (!checked.ok) throw new ImportRefused('bad_request', checked.errors)
+    const { sequence, droppedThrough } = checked.value
+    this.sequence = sequence
+    this.checkSequence('droppedThrough', droppedThrough)
+    this.checkSequence(this.highest.path, this.highest.sequence)
+    return checked.value
   }
 
   /** The items of both lists, in their order. */
@@ -146,12 +155,36 @@ export class ImportDocument {
     else this.known[member] = read.value
   }
 
-  /** What is remembered is forgotten in this order, and sent in it: each once, the oldest first. */
-  private checkOrder(path: string, { opId, sequence }: ImportedResult): void {
-    if (this.opIds.has(opId) || sequence < this.lastSequence)
-      throw new ImportRefused('bad_request', [{ path, message: 'must come once, and after all older ones' }])
-    this.opIds.add(opId)
+  /** Of two with one name, the later one would take the place of the other. */
+  private checkOnce(list: List, path: string, name: string): void {
+    if (this.names[list].has(name))
+      throw new ImportRefused('bad_request', [{ path, message: 'must come once' }])
+    this.names[list].add(name)
+  }
+
+  /** What is remembered is forgotten in this order, and sent in it: the oldest first. */
+  private checkOrder(path: string, { sequence }: ImportedResult): void {
+    if (sequence < this.lastSequence)
+      throw new ImportRefused('bad_request', [{ path, message: 'must come after all older ones' }])
     this.lastSequence = sequence
+  }
+
+  /** The new lock goes on after that of the export: what is above it would be given a second time. */
+  private checkSequence(path: string, sequence: number): void {
+    if (sequence > this.sequence)
+      throw new ImportRefused('bad_request', [{ path, message: 'is above the sequence of the export' }])
+    if (sequence > this.highest.sequence) this.highest = { path, sequence }
+  }
+
+  private checkPlace(path: string, { list, item }: ImportItem): void {
+    if (list === 'cells') {
+      this.checkOnce(list, path, item.cell)
+      this.checkSequence(`${path}.value.revision`, item.value.revision)
+    } else {
+      this.checkOnce(list, path, item.opId)
+      this.checkOrder(path, item)
+      this.checkSequence(`${path}.sequence`, item.sequence)
+    }
   }
 
   private takeItem(list: List, index: number, value: unknown, length: number): void {
@@ -170,12 +203,13 @@ export class ImportDocument {
         ? isHeavierThan((checked.value as ImportedCell).value.value, API_LIMITS.valueWeight)
         : isHeavierThan((checked.value as ImportedResult).result, MAX_RESULT_WEIGHT, -RESULT_DEPTH)
     if (isTooHeavy) throw new ImportRefused('too_large', [{ path, message: 'is larger than a lock has it' }])
-    if (list === 'results') this.checkOrder(path, checked.value as ImportedResult)
     this.weights[list] += weight(value as Json, LISTS_WEIGHT[list], -ITEM_DEPTH)
     const isTooMany = list === 'results' && index >= API_LIMITS.resultsKept
     if (isTooMany || this.weights[list] > LISTS_WEIGHT[list])
       throw new ImportRefused('too_large', [{ path: list, message: 'has more than a lock may have' }])
-    this.ahead.push({ list, item: checked.value } as ImportItem)
+    const one = { list, item: checked.value } as ImportItem
+    this.checkPlace(path, one)
+    this.ahead.push(one)
     this.aheadLength += length
   }
 }

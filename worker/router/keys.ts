@@ -14,6 +14,7 @@
  * A plain hash is enough, because keys are random: there is no dictionary of them.
  */
 import * as z from 'zod'
+import { matches } from '../../shared/api/name-patterns.ts'
 import { VERBS, type Verb } from '../../shared/api/routes.ts'
 import { type Checked, check, firstMistake } from '../../shared/api/validation.ts'
 import { BoundedMap } from './memory.ts'
@@ -115,11 +116,13 @@ function isEqual(left: string, right: string): boolean {
 export function allows(entries: readonly KeyEntry[], verb: Verb, lock: string | null): boolean {
   return entries.some(
     ({ verbs, locks }) =>
-      (verbs.includes(verb) || verbs.includes('*')) &&
-      (lock === null || locks.some(pattern => matches(pattern, lock))),
+      has(verbs, verb) && (lock === null || locks.some(pattern => matches(pattern, lock))),
   )
 }
 
-function matches(pattern: string, lock: string): boolean {
-  return pattern.endsWith('*') ? lock.startsWith(pattern.slice(0, -1)) : lock === pattern
+/** The locks on which these allow the verb, as the entries have them. */
+export function allowedPatterns(entries: readonly KeyEntry[], verb: Verb): readonly string[] {
+  return entries.flatMap(({ verbs, locks }) => (has(verbs, verb) ? locks : []))
 }
+
+const has = (verbs: KeyEntry['verbs'], verb: Verb): boolean => verbs.includes(verb) || verbs.includes('*')

@@ -1,8 +1,14 @@
 /** `import`: a part of what another lock was, as an operation of this one (shared/resource/import.ts). */
 
 import { equalJson } from '../../../shared/history/compare.ts'
+import type { Json } from '../../../shared/json.ts'
 import type { UserOutput } from '../../../shared/protocols/protocol.ts'
-import { finishOperation, PARTS_MISSING, partOperation } from '../../../shared/resource/import.ts'
+import {
+  finishOperation,
+  PART_PUT_ASIDE,
+  PARTS_MISSING,
+  partOperation,
+} from '../../../shared/resource/import.ts'
 import { resultOf } from '../../../shared/resource/replica.ts'
 import type { ParticipantAnswer } from '../calls.ts'
 import { type Call, type CallContext, done, SETTLE_MS } from './context.ts'
@@ -14,7 +20,13 @@ export function isUsed({ member }: CallContext): boolean {
   const replica = member.guarded?.replica
   const imported = member.configuration.imported?.sequence
   if (imported === undefined) return false
-  const isOwn = (opId: string) => resultOf(replica!, opId)!.sequence > imported && !opId.startsWith(PREFIX)
+  // Clients may call their operations what they like, but the results of theirs are other ones.
+  const isImport = (opId: string, result: Json) =>
+    opId.startsWith(PREFIX) && (equalJson(result, PART_PUT_ASIDE) || equalJson(result, PARTS_MISSING))
+  const isOwn = (opId: string) => {
+    const { sequence, result } = resultOf(replica!, opId)!
+    return sequence > imported && !isImport(opId, result)
+  }
   return replica?.order.some(isOwn) ?? false
 }
 

@@ -30,7 +30,8 @@ export interface EngineHost {
   readonly timers: Timers
   now(): number
   randomId(): string
-  post(to: number, message: Message): void
+  /** With `address`, to the one that is there, whoever has its number now. */
+  post(to: number, message: Message, address?: string): void
   askLedger(question: LedgerQuestion): void
   tellLedger(lock: string, generation: number, incarnation: number): void
   /**
@@ -111,8 +112,9 @@ export class Engine {
     this.step({ type: 'user', now: this.host.now(), event })
   }
 
-  message(from: number, message: Message): void {
-    this.step({ type: 'message', now: this.host.now(), from, message })
+  message(from: number, message: Message, address?: string): void {
+    const there = address === undefined ? {} : { address }
+    this.step({ type: 'message', now: this.host.now(), from, ...there, message })
   }
 
   end(epoch: number, length: number): void {
@@ -206,7 +208,7 @@ export class Engine {
         if (effect.clear) this.clear(effect.ended === true)
         return storage.save(effect.records, effect.mayWait)
       case 'send':
-        return this.host.post(effect.to, effect.message)
+        return this.host.post(effect.to, effect.message, effect.address)
       case 'set-timer':
         return this.setTimer(effect.timer, now + effect.afterMs)
       case 'cancel-timer':

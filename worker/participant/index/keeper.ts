@@ -9,6 +9,7 @@ import {
   isIndexName,
   isNews,
 } from '../../../shared/api/lock-index.ts'
+import { firstPlace, matches } from '../../../shared/api/name-patterns.ts'
 import type { Json } from '../../../shared/json.ts'
 import { done } from '../calls/context.ts'
 import type { ParticipantAnswer, ParticipantCall } from '../calls.ts'
@@ -17,6 +18,8 @@ import { Turns } from '../core/turns.ts'
 import type { Address } from '../lock/lock.ts'
 import type { PeerAnswer, PeerRequest } from '../peers/requests.ts'
 import type { Runtime } from '../runtime.ts'
+
+type LocksCall = Extract<ParticipantCall, { readonly type: 'locks' }>
 
 const IDENTITY = '.identity'
 const ENTRY = 'lock/'
@@ -49,7 +52,7 @@ export class IndexKeeper {
 
   async call(call: ParticipantCall): Promise<ParticipantAnswer> {
     if (call.type !== 'locks') throw new Error('an index is no participant of a lock')
-    return done(200, this.page(call.prefix, call.after, call.limit) as unknown as Json)
+    return done(200, this.page(call) as unknown as Json)
   }
 
   /** What it knows already costs nothing. */
@@ -75,28 +78,18 @@ export class IndexKeeper {
     return false
   }
 
-  private page(prefix: string, after: string, limit: number): IndexPage {
+  private page({ prefix, within = [`${prefix}*`], after, limit }: LocksCall): IndexPage {
     this.names ??= [...this.entries.keys()].sort()
     const { names } = this
     const entries: (readonly [string, IndexEntry])[] = []
-    for (let index = firstAfter(names, after, prefix); index < names.length; index++) {
-      const name = names[index]!
-      if (!name.startsWith(prefix)) break
-      if (entries.length === limit) return { entries, isLast: false }
-      entries.push([name, this.entries.get(name)!])
+    for (const pattern of within) {
+      for (let index = firstPlace(names, pattern, after); index < names.length; index++) {
+        const name = names[index]!
+        if (!matches(pattern, name)) break
+        if (entries.length === limit) return { entries, isLast: false }
+        entries.push([name, this.entries.get(name)!])
+      }
     }
     return { entries, isLast: true }
   }
-}
-
-/** The place of the first name that comes after this one and does not come before the prefix. */
-function firstAfter(names: readonly string[], after: string, prefix: string): number {
-  let [low, high] = [0, names.length]
-  while (low < high) {
-    const middle = (low + high) >> 1
-    const name = names[middle]!
-    if (name <= after || name < prefix) low = middle + 1
-    else high = middle
-  }
-  return low
 }

@@ -45,10 +45,16 @@ export class Whereabouts {
     this.heard.clear()
   }
 
-  /** `null`: nobody has said. To guess would make a participant that nobody knows. */
-  placeOf(peer: number): ParticipantPlace | null {
+  /**
+   * `null`: nobody has said. To guess would make a participant that nobody knows. `at`: the one that is there
+   * is meant, whoever has its number now.
+   */
+  placeOf(peer: number, at?: string): ParticipantPlace | null {
     const { members, former, untold } = this.host.birth()
     const registrars = this.host.registrars()
+    // One that its lock was born with: its number says it all.
+    if (at === '') return { id: peer, location: null, url: null }
+    if (at !== undefined) return placeAt(peer, at, registrars)
     const agreed = members?.members[peer]
     if (agreed) return placeAt(peer, agreed, registrars)
     const isPeer = ({ id }: ParticipantPlace) => id === peer

@@ -32,15 +32,23 @@ export interface ExchangeHost<Message> {
   /** The name under which the receiver is found. */
   readonly lockName: string
   /** `null` if it is not known where it is: then it cannot be reached. */
-  placeOf(peer: number): ParticipantPlace | null
+  placeOf(peer: number, at?: string): ParticipantPlace | null
   request(messages: readonly Message[]): PeerRequest
   /** The messages of an answer, or `null` if it is none. */
   messagesOf(answer: PeerAnswer): readonly Message[] | null
-  /** Called in a turn. */
-  receive(from: number, message: Message): void
+  /** Called in a turn. `at`: where the sender is, if it came after the birth of its lock. */
+  receive(from: number, message: Message, at?: string): void
   /** Called in a turn. */
   unreachable(peer: number): void
 }
+
+/** Whoever has this number, or the one that has it there. */
+interface Receiver {
+  readonly peer: number
+  readonly at: string | undefined
+}
+
+const nameOf = (peer: number, at?: string): string => (at === undefined ? `${peer}` : `${peer} ${at}`)
 
 /** The messages of one request. */
 interface Parcel<Message> {
@@ -52,27 +60,28 @@ export class Exchange<Message> {
   /** Requests to others since this instance began; for /metrics and the benchmark. */
   requests = 0
   private readonly host: ExchangeHost<Message>
-  private outbox = new Map<number, Message[]>()
+  private outbox = new Map<string, { readonly to: Receiver; messages: Message[] }>()
   /** The weight of everything that each peer has not answered yet. */
-  private readonly unanswered = new Map<number, number>()
+  private readonly unanswered = new Map<string, number>()
 
   constructor(host: ExchangeHost<Message>) {
     this.host = host
   }
 
-  post(to: number, message: Message): void {
-    const messages = this.outbox.get(to)
-    if (messages === undefined) this.outbox.set(to, [message])
-    else messages.push(message)
-    if (!this.unanswered.has(to)) this.unanswered.set(to, 0)
+  post(peer: number, message: Message, at?: string): void {
+    const name = nameOf(peer, at)
+    const waiting = this.outbox.get(name)
+    if (waiting === undefined) this.outbox.set(name, { to: { peer, at }, messages: [message] })
+    else waiting.messages.push(message)
+    if (!this.unanswered.has(name)) this.unanswered.set(name, 0)
   }
 
   /** Messages of a peer have come: they are one turn, and what it sends back to this peer is returned. */
-  receive(from: number, messages: readonly Message[]): readonly Message[] {
+  receive(from: number, messages: readonly Message[], at?: string): readonly Message[] {
     const { turns } = this.host
     let reply: readonly Message[] = []
     turns.run(() => {
-      for (const message of messages) this.host.receive(from, message)
+      for (const message of messages) this.host.receive(from, message, at)
       turns.afterwards(() => {
         reply = this.take(from)
       })
@@ -82,13 +91,10 @@ export class Exchange<Message> {
 
   /** What fits one answer; the rest gets a request of its own. */
   private take(peer: number): readonly Message[] {
-    const [first, ...rest] = inRequests(this.outbox.get(peer) ?? [])
-    if (rest.length === 0) this.outbox.delete(peer)
-    else
-      this.outbox.set(
-        peer,
-        rest.flatMap(({ messages }) => messages),
-      )
+    const waiting = this.outbox.get(nameOf(peer))
+    const [first, ...rest] = inRequests(waiting?.messages ?? [])
+    if (rest.length === 0) this.outbox.delete(nameOf(peer))
+    else waiting!.messages = rest.flatMap(({ messages }) => messages)
     return first?.messages ?? []
   }
 
@@ -98,30 +104,32 @@ export class Exchange<Message> {
     this.outbox = new Map()
     if (outbox.size === 0) return
     const share = PEER_UNANSWERED_WEIGHT / this.unanswered.size
-    for (const [peer, messages] of outbox) {
+    for (const [name, { to, messages }] of outbox) {
       for (const parcel of inRequests(messages)) {
-        const own = this.unanswered.get(peer) ?? 0
+        const own = this.unanswered.get(name) ?? 0
         if (own > 0 && own + parcel.weight > share) continue
-        this.unanswered.set(peer, own + parcel.weight)
-        this.host.runtime.background(this.exchange(peer, parcel))
+        this.unanswered.set(name, own + parcel.weight)
+        this.host.runtime.background(this.exchange(to, parcel))
       }
     }
   }
 
-  private async exchange(peer: number, { messages, weight }: Parcel<Message>): Promise<void> {
+  private async exchange({ peer, at }: Receiver, { messages, weight }: Parcel<Message>): Promise<void> {
     const { runtime, turns, lockName } = this.host
-    const place = this.host.placeOf(peer)
+    const name = nameOf(peer, at)
+    const place = this.host.placeOf(peer, at)
     if (place !== null) this.requests++
     const asked =
       place === null
         ? Promise.resolve(null)
         : runtime.peers.ask(lockName, place, this.host.request(messages), PEER_TIME_LIMIT_MS)
     const answer = await asked.catch(() => null)
-    this.unanswered.set(peer, this.unanswered.get(peer)! - weight)
+    this.unanswered.set(name, this.unanswered.get(name)! - weight)
     turns.run(() => {
       const answers = answer === null ? null : this.host.messagesOf(answer)
-      if (answers === null) return this.host.unreachable(peer)
-      for (const message of answers) this.host.receive(peer, message)
+      // Whoever has its number now may well be there.
+      if (answers === null) return at === undefined ? this.host.unreachable(peer) : undefined
+      for (const message of answers) this.host.receive(peer, message, place?.address)
     })
   }
 }

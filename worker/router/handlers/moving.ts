@@ -3,11 +3,11 @@ import type { LockConfiguration, ParticipantPlace } from '../../../shared/api/co
 import { API_LIMITS } from '../../../shared/api/limits.ts'
 import type { ImportPart, ImportPiece } from '../../../shared/resource/import.ts'
 import type { ExportHead, ExportPage } from '../../participant/calls/export.ts'
-import type { ParticipantAnswer, ParticipantCall } from '../../participant/calls.ts'
+import type { ParticipantAnswer, ParticipantCall, ParticipantStatus } from '../../participant/calls.ts'
 import { json, malformed, oversized, pass, problemResponse, respond } from '../answers.ts'
 import { callerOf } from '../authentication.ts'
 import { configurationFrom, describeConfiguration } from '../configuration.ts'
-import type { Call, Handlers, RouterContext } from '../context.ts'
+import { type Call, type Handlers, type RouterContext, runLater } from '../context.ts'
 import { type ExportSource, exportStream } from '../export-stream.ts'
 import { ImportDocument, type ImportHead, ImportRefused, textsOf } from '../import-document.ts'
 import { partsOf } from '../import-parts.ts'
@@ -58,14 +58,20 @@ async function importFrom(call: Call<'importLock'>, document: ImportDocument): P
     const detail = `The export is of the resource ${head.resource}; a lock of this name guards ${wanted.resource}.`
     return problemResponse(c, 'conflict', detail)
   }
-  const imported = { epoch: head.epoch, sequence: head.sequence }
+  const by = services.randomUser()
+  const imported = { epoch: head.epoch, sequence: head.sequence, by }
   const begun = await begin(call, { ...wanted, imported })
-  if (begun.answer.type !== 'done') return pass(c, begun.answer)
+  if (begun.answer.type !== 'done') {
+    runLater(c, removeIfCreated(call, by))
+    return pass(c, begun.answer)
+  }
   const { created, configuration } = bodyOf<{ created: boolean; configuration: LockConfiguration }>(
     begun.answer,
   )
   services.routing.learn(lock, configuration)
-  if (!created || begun.place === null)
+  // Whoever is asked a second time, because the first answer got lost, says that the lock is there already.
+  const isOurs = created || configuration.imported?.by === by
+  if (!isOurs || begun.place === null)
     return problemResponse(
       c,
       'conflict',
@@ -73,13 +79,25 @@ async function importFrom(call: Call<'importLock'>, document: ImportDocument): P
     )
   const failure = await fill(call, begun.place, document, head).catch(refusedBy)
   if (failure === null) return json(c, 201, describeConfiguration(lock, configuration))
-  // What is left of it would keep its name.
-  const { generation = 1 } = configuration
+  await remove(call, configuration)
+  return failure instanceof ImportRefused ? refusal(c, failure) : pass(c, failure)
+}
+
+/** What is left of an import would keep its name. */
+async function remove(call: Call<'importLock'>, { generation = 1 }: LockConfiguration): Promise<void> {
+  const { services, parameters } = call
   const user = services.randomUser()
   const end: ParticipantCall = { type: 'delete', user, force: true, generation, ifUnused: true }
   await askAnyone(call, () => end).catch(() => undefined)
-  services.routing.forget(lock)
-  return failure instanceof ImportRefused ? refusal(c, failure) : pass(c, failure)
+  services.routing.forget(parameters.lock)
+}
+
+/** Nobody has said whether the lock was created: if it was, nobody will ever fill it. */
+async function removeIfCreated(call: Call<'importLock'>, by: string): Promise<void> {
+  const answer = await askAnyone(call, () => ({ type: 'status' }))
+  if (answer.type !== 'done') return
+  const { configuration } = bodyOf<ParticipantStatus>(answer)
+  if (configuration.imported?.by === by) await remove(call, configuration)
 }
 
 function refusedBy(error: unknown): ImportRefused {

@@ -1,6 +1,8 @@
 /** Reading the guarded state. */
 import { formatCursor, parseCursor } from '../../../shared/api/ids.ts'
 import type { ListAnswer, StateAnswer } from '../../../shared/api/types.ts'
+import type { Json } from '../../../shared/json.ts'
+import { digest } from '../../../shared/resource/canonical.ts'
 import type { ParticipantCall } from '../../participant/calls.ts'
 import { json, malformed, noSuchParticipant, pass, respond } from '../answers.ts'
 import type { Handlers, RouterContext, Services } from '../context.ts'
@@ -13,11 +15,12 @@ export const stateHandlers = {
     const answer = await read(c, services, lock, at, { type: 'get', key, consistency }, { asItIs: true })
     if (answer.type === 'gone') return noSuchParticipant(c, 'query', at!)
     if (answer.type !== 'done' && answer.type !== 'passed') return pass(c, answer)
-    const { revision } =
-      answer.type === 'passed' ? (JSON.parse(answer.text) as StateAnswer) : bodyOf<StateAnswer>(answer)
+    const tag = tagOf(
+      answer.type === 'passed' ? (JSON.parse(answer.text) as StateAnswer) : bodyOf<StateAnswer>(answer),
+    )
     // Weak, because the answer also holds the sequence, which goes on without the key.
-    const headers = { etag: `W/"${revision}"`, 'cache-control': 'no-cache' }
-    return hasRevision(c, revision) ? respond(c, 304, null, headers) : pass(c, answer, headers)
+    const headers = { etag: `W/${tag}`, 'cache-control': 'no-cache' }
+    return isKnown(c, tag) ? respond(c, 304, null, headers) : pass(c, answer, headers)
   },
 
   list: async ({ c, services, parameters: { lock }, query }) => {
@@ -53,10 +56,11 @@ async function read(
   return at === undefined ? services.routing.anyone(plan) : services.routing.only(at, plan)
 }
 
-function hasRevision(c: RouterContext, revision: number): boolean {
+/** With the value, because the next lock of a name counts its revisions from the beginning. */
+const tagOf = ({ revision, value }: StateAnswer): string => `"${revision}-${digest(value as Json)}"`
+
+function isKnown(c: RouterContext, known: string): boolean {
   const wanted = c.req.header('if-none-match')
   if (wanted === undefined) return false
-  return wanted
-    .split(',')
-    .some(tag => tag.trim() === '*' || tag.trim().replace(/^W\//, '') === `"${revision}"`)
+  return wanted.split(',').some(tag => tag.trim() === '*' || tag.trim().replace(/^W\//, '') === known)
 }

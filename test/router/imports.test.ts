@@ -1,0 +1,93 @@
+/** `POST …/import` while answers of participants get lost (worker/router/handlers/moving.ts). */
+import { describe, expect, it } from 'vitest'
+import type { LockConfiguration } from '../../shared/api/configuration.ts'
+import type { Json } from '../../shared/json.ts'
+import type { ParticipantAnswer, ParticipantCall } from '../../worker/participant/calls.ts'
+import { createHarness, DEFAULTS, done, problemOf, refuse, stubError, usualAnswer } from './fake.ts'
+
+const BODY = {
+  ...{ format: 1, lock: 'stock', resource: 'key-value', epoch: 2, sequence: 9, droppedThrough: 0 },
+  configuration: {
+    ...{
+      protocol: 'wme-2',
+      participants: DEFAULTS.participants.map(({ id, location }) => ({ id, location })),
+    },
+    ...{ ttlMs: 30_000, detector: { heartbeatMs: 500, timeoutMs: 2_000 }, localHandoffs: 1 },
+  },
+  cells: [{ cell: '=a', value: { value: 1, revision: 1 } }],
+  results: [],
+}
+
+/** A lock that exists from its first `configure` on. `lose` decides which answers to it get lost, and how. */
+function importing(lose: (attempt: number, participant: number) => Error | ParticipantAnswer | null) {
+  const harness = createHarness()
+  const { participants } = harness
+  let chosen: LockConfiguration | null = null
+  let attempts = 0
+  const told = (created: boolean) => done(200, { created, configuration: chosen as unknown as Json })
+  const answerOf = (call: ParticipantCall, participant: number): ParticipantAnswer => {
+    if (call.type === 'status' && chosen !== null)
+      return done(200, { configuration: chosen as unknown as Json })
+    if (call.type !== 'configure') return usualAnswer(call, participant)
+    const isFirst = chosen === null
+    chosen ??= { ...call.configuration, generation: 4 }
+    const lost = lose(++attempts, participant)
+    if (lost instanceof Error) throw lost
+    return lost ?? told(isFirst)
+  }
+  for (let id = 1; id <= 3; id++) participants.on(id, call => answerOf(call, id))
+  const setLock = (configuration: LockConfiguration) => {
+    chosen = configuration
+  }
+  return { ...harness, setLock, send: () => harness.send('POST', '/v1/locks/stock/import', BODY) }
+}
+
+const deletions = (asked: readonly { readonly call: ParticipantCall }[]) =>
+  asked.flatMap(({ call }) => (call.type === 'delete' ? [call] : []))
+
+describe('an import whose lock was created', () => {
+  const reset = () => stubError({ durableObjectReset: true })
+
+  it('regression: goes on if the participant that has created it is reset, and asked again', async () => {
+    const { send, participants } = importing(attempt => (attempt === 1 ? reset() : null))
+    expect((await send()).status).toBe(201)
+    expect(participants.order('configure')).toHaveLength(2)
+    expect(participants.order('import')).toHaveLength(2)
+  })
+
+  it('goes on at another participant, which has heard of it meanwhile', async () => {
+    const first: number[] = []
+    const { send, participants } = importing((_, participant) => {
+      first.push(participant)
+      return participant === first[0] ? new Error('away') : null
+    })
+    expect((await send()).status).toBe(201)
+    const [silent] = participants.order('configure')
+    expect(participants.order('import').includes(silent!)).toBe(false)
+  })
+
+  it('removes it, in the background, if nobody has ever said so', async () => {
+    const { send, participants, background } = importing(() => refuse('no_quorum'))
+    expect((await send()).status).toBe(503)
+    await Promise.all(background)
+    expect(deletions(participants.asked)).toMatchObject([{ generation: 4, ifUnused: true }])
+  })
+})
+
+describe('an import under the name of another lock', () => {
+  const imported = { epoch: 2, sequence: 9 }
+  it.each([
+    ['that was configured', DEFAULTS],
+    ['that an earlier build has imported', { ...DEFAULTS, imported }],
+    ['that another import of the same has made', { ...DEFAULTS, imported: { ...imported, by: 'another' } }],
+  ])('%s is refused, and changes nothing of it', async (_, configuration) => {
+    for (const lost of [null, refuse('no_quorum')]) {
+      const { send, setLock, participants, background } = importing(() => lost)
+      setLock(configuration)
+      const answer = await send()
+      expect((await problemOf(answer)).code).toBe(lost === null ? 'conflict' : 'no_quorum')
+      await Promise.all(background)
+      expect([participants.order('acquire'), participants.order('delete')]).toEqual([[], []])
+    }
+  })
+})
