@@ -109,8 +109,8 @@ export const endMutants: Mutant[] = [
     trap: '409 locked',
     title: 'a lock is deleted by force although nobody asked for that',
     file: DELETE,
-    find: '(force ? Math.min(end, context.now() + EJECT_AGAIN_MS) : end)',
-    replace: 'Math.min(end, context.now() + EJECT_AGAIN_MS)',
+    find: '  const isEjecting = force && !ifUnused\n',
+    replace: '  const isEjecting = !ifUnused\n',
   },
   {
     id: 'end-where-silence-permits',

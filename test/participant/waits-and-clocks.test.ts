@@ -63,7 +63,7 @@ it('a session that waits as long as it takes goes on waiting', async () => {
   expect(await waiting()).toBe(1)
 })
 
-it('a wait that was not prolonged by a clock ends when it was to, though the instance begins anew', async () => {
+it('a wait that no clock has prolonged ends when it was to, in a new instance, too', async () => {
   expect(await ask(acquire('b'.repeat(22), true))).toMatchObject({ status: 202 })
   await platform.advance(30_000)
   node.restart()
