@@ -188,4 +188,20 @@ export const participantCallMutants: Mutant[] = [
     find: "  dropCore(step, 'unknown')\n",
     replace: "  dropCore(step, 'not-applied')\n",
   },
+  {
+    id: 'wait-to-come',
+    trap: 'time',
+    title: 'a wait that began before the clock was set back lasts for an hour',
+    file: 'worker/participant/participant.ts',
+    find: '    this.shortenWaits()\n',
+    replace: '',
+  },
+  {
+    id: 'wait-of-a-session-to-come',
+    trap: 'time',
+    title: 'a session does not leave behind how long it wants to wait',
+    file: PARTICIPANT.sessions,
+    find: '    socket.attach({ ...known, ...(waitMs !== undefined && { waitMs }) })\n',
+    replace: '    socket.attach(known)\n',
+  },
 ]

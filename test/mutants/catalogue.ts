@@ -34,6 +34,7 @@ import { safetyMutants } from './catalogue-safety.ts'
 import { serviceMutants } from './catalogue-service.ts'
 import { sessionCallMutants } from './catalogue-session-calls.ts'
 import { toldMutants } from './catalogue-told.ts'
+import { watcherMutants } from './catalogue-watchers.ts'
 import { wmeConsensusMutants } from './catalogue-wme-consensus.ts'
 
 export interface Mutant {
@@ -113,6 +114,7 @@ export const mutants: Mutant[] = [
   ...sessionCallMutants,
   ...toldMutants,
   ...holderMutants,
+  ...watcherMutants,
   ...lifeMutants,
   ...movingMutants,
   ...lookingMutants,

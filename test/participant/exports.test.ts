@@ -113,6 +113,24 @@ describe('an export', () => {
     expect(await ask(next.id, next.next)).toMatchObject({ type: 'problem', code: 'conflict' })
   })
 
+  it('regression: is looked after once a second, however many exports began and ended before', async () => {
+    for (let count = 0; count < 20; count++) {
+      await ask(pageIn(await begin()).id, null)
+      await platform.advance(40)
+    }
+    pageIn(await begin())
+    await platform.advance(2_000)
+    let wakes = 0
+    const wake = node.wake.bind(node)
+    node.wake = () => {
+      wakes++
+      wake()
+    }
+    await platform.advance(10_000)
+    // Half of them may be for the alarm, which is behind the timeouts.
+    expect(wakes).toBeLessThanOrEqual(20)
+  })
+
   it('gives way to the lock when that has forgotten too much of it', async () => {
     for (let count = 0; count < 20; count++) await transact([{ get: 'key-0' }, { get: 'key-1' }])
     const first = pageIn(await begin())

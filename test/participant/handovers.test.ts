@@ -206,6 +206,10 @@ describe('the grant of a ticket', () => {
 
 describe('a withdrawal', () => {
   const withdraw = (user: string) => node.call({ type: 'withdraw', user })
+  const deleted = async () => {
+    const end = { type: 'delete', user: 'operator', force: true, generation: null } as const
+    expect(await platform.during(node.call(end))).toMatchObject({ status: 204 })
+  }
 
   it('ends the wait, and the grant if there is one', async () => {
     const fence = fenceIn(await acquire('first'))
@@ -229,6 +233,26 @@ describe('a withdrawal', () => {
     meanwhile()
     expect(await acquire(CLIENTS)).toMatchObject({ type: 'problem', code: 'conflict' })
     expect(await holder()).toBeNull()
+  })
+
+  it.each([
+    ['', () => {}],
+    [', also after the instance began anew', () => node.restart()],
+  ])('regression: keeps it out of the next lock of the name, too%s', async (_, meanwhile) => {
+    await acquire('first')
+    await withdraw(CLIENTS)
+    await deleted()
+    meanwhile()
+    expect(await platform.during(acquire(CLIENTS))).toMatchObject({ type: 'problem', code: 'conflict' })
+    expect(keysFrom('.withdrawn/')).toHaveLength(1)
+  })
+
+  it('leaves nothing behind when the lock is deleted later', async () => {
+    await acquire('first')
+    await withdraw(CLIENTS)
+    await platform.advance(API_LIMITS.withdrawnMs)
+    await deleted()
+    expect(keysFrom('.withdrawn/')).toEqual([])
   })
 
   it('is remembered for as long as a request can be on its way, and no longer', async () => {

@@ -115,7 +115,10 @@ export type ParticipantCall =
       readonly user: string
       readonly force: boolean
       readonly generation: number | null
-      /** Only if nobody has done anything with it but import it. */
+      /**
+       * Only if nobody has done anything with it but import it, holds it or waits for it. Its import has
+       * failed; nobody else is ejected.
+       */
       readonly ifUnused?: true
     }
   /** An operator wants other participants. */

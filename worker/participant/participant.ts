@@ -306,6 +306,24 @@ export class Participant {
     this.sessions.begin()
     const isConnected = (user: string) => this.sessions.has(user)
     for (const user of this.connections.lostUsers(this.member.view, isConnected)) this.member.leave(user)
+    this.shortenWaits()
+  }
+
+  /**
+   * A wait that seems to last longer than it may is from before the clock was set back: it lasts as long as
+   * one that begins now. A ticket may be left until nobody asks for it any more, a session says itself how
+   * long it waits.
+   */
+  private shortenWaits(): void {
+    const { engine, view } = this.member
+    if (!engine.isTakingPart) return
+    const now = this.runtime.now()
+    for (const { user, waitUntil } of [...view.waiters]) {
+      const waitMs = this.connections.hasTicket(user) ? API_LIMITS.ticketMs : this.sessions.waitMsOf(user)
+      if (waitMs === undefined || waitUntil === null || waitUntil <= now + waitMs) continue
+      // Its time to live was said when it came: repeating it changes nothing.
+      engine.user({ type: 'try', user, ttlMs: API_LIMITS.ttlMs.default, waitMs })
+    }
   }
 
   // ---------------------------------------------------------------- entries
@@ -546,7 +564,10 @@ export class Participant {
         onClear: isEnded => {
           this.exports.endAll()
           this.watchLeases.endAll()
-          if (isEnded) this.whereabouts.forget()
+          if (isEnded) {
+            this.whereabouts.forget()
+            this.withdrawals.keep()
+          }
           this.watchers.failAll(isEnded ? 'the lock was deleted' : undefined)
         },
         stayOf: user => this.owners.of(user),

@@ -162,6 +162,8 @@ export interface SocketAttachment {
   readonly heardAt: number
   /** The time to live that it asked for. */
   readonly ttlMs: number | null
+  /** How long its last `try` may wait, if it said that. */
+  readonly waitMs?: number
   /** Bytes that were sent since the client last said that it has read everything. */
   readonly unreadBytes: number
   /** Identifies the client's key, if there are keys. */

@@ -105,9 +105,15 @@ function* enter(context: CallContext, asked: Entering): Conversation<UserOutput 
     isAnswer,
     ...(!hasTicket && { whenGone: leave }),
   })
+  if (event !== null) return event
   // A client that is told that the lock is taken neither waits nor holds it.
-  if (event === null && !hasTicket) leave()
-  return event
+  if (!hasTicket) {
+    leave()
+    return null
+  }
+  // The turn in which the time for the answer was over may have let the user in: then that is said again.
+  if (member.holderNamed(user) === undefined) return null
+  return yield* ask({ key: user, say, until: AT_ONCE, isAnswer })
 }
 
 const isAnswer = (event: UserOutput): boolean =>

@@ -2,16 +2,28 @@
  * `delete`: an operator ends the lock. It is a user like others: it waits for its turn, and once it is
  * inside, so that nobody else is, it says the last word (shared/birth/ending.ts). With `force` it has whoever
  * is inside ejected until it is inside itself.
+ *
+ * An import that has failed ends what it has begun (`ifUnused`), and does no harm to anybody who was faster:
+ * its own user leaves, and nobody is ejected. If somebody else holds the lock, waits for it or has done
+ * something with it, it stays.
  */
+import { isNamedByClient } from '../../../shared/api/ids.ts'
 import { END_OPERATION } from '../../../shared/birth/lock-core.ts'
 import type { UserOutput } from '../../../shared/protocols/protocol.ts'
 import { startFence } from '../../../shared/protocols/start-fence.ts'
 import type { ParticipantAnswer } from '../calls.ts'
-import { boundToConnection } from '../core/connections.ts'
+import { boundToConnection, isBoundToConnection } from '../core/connections.ts'
 import { type Call, type CallContext, done, patienceOf, SETTLE_MS } from './context.ts'
 import { ask, type Conversation } from './conversations.ts'
 import { isUsed, used } from './import.ts'
-import { cannotEnd, overProblem, refusalProblem, unconfirmed, unknownGeneration } from './refusals.ts'
+import {
+  cannotEnd,
+  heldElsewhere,
+  overProblem,
+  refusalProblem,
+  unconfirmed,
+  unknownGeneration,
+} from './refusals.ts'
 import { locked } from './status.ts'
 
 /** Part of the user's name. Of two that delete the lock at once, the second one waits for the first. */
@@ -21,6 +33,9 @@ const isDeleting = (user: string): boolean => user.endsWith(DELETING)
 
 /** What the status of the lock calls it. */
 const OWNER = 'DELETE'
+
+/** What the router calls the user of an import (router/handlers/moving.ts). */
+const IMPORTER = 'import'
 
 /** The grant lasts as long as the call could. */
 const TTL_MS = 30_000
@@ -36,31 +51,47 @@ export function* end(context: CallContext, call: Call<'delete'>): Conversation<P
   if (generation < wanted) return unknownGeneration(generation, wanted)
   const refusal = cannotEnd(configuration)
   if (refusal !== null) return refusal
+  if (call.ifUnused) {
+    for (const { user } of usersHere(context)) if (isImporter(context, user)) member.leave(user)
+    if (isTaken(context)) return used
+  }
   const isHeldHere = member.view.holders.some(holder => !isDeleting(holder.user))
   if (isHeldHere && !call.force) return locked(context)
-  if (call.ifUnused && isUsed(context)) return used
 
   const user = boundToConnection(call.user + DELETING)
   const leave = () => member.leave(user)
-  const entered = yield* enter(context, user, call.force, leave)
+  const entered = yield* enter(context, user, call, leave)
   if (entered?.type === 'refused') return isEnded(entered) ? done(204, null) : refusalProblem(entered.refusal)
   const holder = member.holderNamed(user)
   if (holder === undefined) {
     leave()
-    return locked(context)
+    return call.ifUnused ? heldElsewhere : locked(context)
   }
-  if (call.ifUnused && isUsed(context)) {
+  if (call.ifUnused && isTaken(context)) {
     leave()
     return used
   }
   return yield* sayLastWord(context, user, holder.fence, leave)
 }
 
+const usersHere = ({ member }: CallContext) => [...member.view.holders, ...member.view.waiters]
+
+/** A client may call itself the same. Few do, and those that use the client's library have named users. */
+function isImporter({ owners }: CallContext, user: string): boolean {
+  return owners.of(user)?.owner === IMPORTER && !isBoundToConnection(user) && !isNamedByClient(user)
+}
+
+/** Whether anybody but the import has to do with the lock, as far as that is known here. */
+function isTaken(context: CallContext): boolean {
+  const isOther = (user: string) => !isDeleting(user) && !isImporter(context, user)
+  return isUsed(context) || usersHere(context).some(({ user }) => isOther(user))
+}
+
 /** Waits for the turn of this user, and makes the others go meanwhile if it is forced. */
 function* enter(
   context: CallContext,
   user: string,
-  force: boolean,
+  { force, ifUnused }: Call<'delete'>,
   whenGone: () => void,
 ): Conversation<UserOutput | null> {
   const { member } = context
@@ -68,9 +99,10 @@ function* enter(
   const end = context.now() + waitMs
   const say = { type: 'try', user, ttlMs: TTL_MS, waitMs } as const
   context.owners.note(user, OWNER)
-  const until = () => (force ? Math.min(end, context.now() + EJECT_AGAIN_MS) : end)
+  const isEjecting = force && !ifUnused
+  const until = () => (isEjecting ? Math.min(end, context.now() + EJECT_AGAIN_MS) : end)
   let event = yield* ask({ key: user, say, until: until(), isAnswer: isEntry, whenGone })
-  while (event === null && context.now() < end && member.isWaiting(user)) {
+  while (isEjecting && event === null && context.now() < end && member.isWaiting(user)) {
     const request = context.newRequest()
     const soon = context.now() + EJECT_AGAIN_MS
     yield* ask({ key: request, say: { type: 'eject', request }, until: soon, isAnswer: () => true, whenGone })

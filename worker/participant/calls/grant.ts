@@ -87,7 +87,10 @@ function* loss(
     (event.type === 'ejected' || event.type === 'rem') && event.fence === fence
   const event = yield* ask({ key: user, say: null, until: context.now() + waitMs, isAnswer })
   if (event?.type === 'ejected') return overProblem({ ...event }, undefined)
-  return event?.type === 'rem' ? overProblem({ fence, reason: 'released' }, undefined) : null
+  if (event?.type === 'rem') return overProblem({ fence, reason: 'released' }, undefined)
+  // It may have ended in the very turn in which the wait was over.
+  const ending = context.member.view.endings.find(ended => ended.user === user && ended.fence === fence)
+  return ending === undefined ? null : overProblem(ending, undefined)
 }
 
 export function* release(context: CallContext, call: Call<'release'>): Conversation<ParticipantAnswer> {

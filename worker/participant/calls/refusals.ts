@@ -213,6 +213,14 @@ export const holderUnknown: ProblemAnswer = {
   retryAfterSeconds: 1,
 }
 
+/** Of an import that has failed: it ejects nobody, so another participant may know more. */
+export const heldElsewhere: ProblemAnswer = {
+  type: 'problem',
+  code: 'no_quorum',
+  detail: 'Somebody holds the lock at another participant, which knows whether that is the import.',
+  retryAfterSeconds: 1,
+}
+
 /**
  * The grant is over. The answer says what became of `opId` under it: `known` if the protocol knows, which
  * looks into the table of results. All operations of a grant that has ended are settled, so `not-applied`

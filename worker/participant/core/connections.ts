@@ -33,6 +33,10 @@ export class Connections {
     )
   }
 
+  hasTicket(user: string): boolean {
+    return this.tickets.has(user)
+  }
+
   /** `false`: it has one already. */
   giveTicket(user: string, client: string | null): boolean {
     if (this.tickets.has(user)) return false

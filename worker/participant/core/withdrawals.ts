@@ -27,8 +27,7 @@ export class Withdrawals {
     this.forget(user)
     const now = this.now()
     for (const [other, at] of this.times) {
-      const isOld = Math.abs(now - at) >= API_LIMITS.withdrawnMs
-      if (!isOld && this.times.size < API_LIMITS.withdrawals) break
+      if (isRecent(at, now) && this.times.size < API_LIMITS.withdrawals) break
       this.forget(other)
     }
     this.times.set(user, now)
@@ -37,10 +36,25 @@ export class Withdrawals {
 
   has(user: string): boolean {
     const at = this.times.get(user)
-    return at !== undefined && Math.abs(this.now() - at) < API_LIMITS.withdrawnMs
+    return at !== undefined && isRecent(at, this.now())
+  }
+
+  /**
+   * The lock was deleted, and the storage emptied in this turn. What was withdrawn may still come, and give
+   * birth to the next lock of the name.
+   */
+  keep(): void {
+    const now = this.now()
+    for (const [user, at] of this.times) {
+      if (isRecent(at, now)) this.storage.put(WITHDRAWN + user, at)
+      else this.times.delete(user)
+    }
   }
 
   private forget(user: string): void {
     if (this.times.delete(user)) this.storage.delete(WITHDRAWN + user)
   }
 }
+
+/** The clock may have been set back. */
+const isRecent = (at: number, now: number): boolean => Math.abs(now - at) < API_LIMITS.withdrawnMs

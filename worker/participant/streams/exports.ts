@@ -10,6 +10,7 @@ import { type Replica, resultOf, type StoredResult } from '../../../shared/resou
 import { type ExportHead, type ExportPage, exportGone } from '../calls/export.ts'
 import { tooMany } from '../calls/refusals.ts'
 import type { ParticipantAnswer } from '../calls.ts'
+import { Ticks } from '../core/ticks.ts'
 import type { Timers } from '../core/timers.ts'
 import { weigh } from '../core/weigh.ts'
 import type { Frozen } from './replay.ts'
@@ -51,9 +52,15 @@ export class Exports {
   private readonly host: ExportsHost
   private point: Point | null = null
   private readonly readers = new Map<string, Reader>()
+  private readonly checks: Ticks
 
   constructor(host: ExportsHost) {
     this.host = host
+    this.checks = new Ticks({
+      ...{ timers: host.timers, everyMs: CHECK_MS },
+      now: () => host.now(),
+      tick: () => this.check(),
+    })
   }
 
   /** Whether the state as it was is needed. */
@@ -71,7 +78,7 @@ export class Exports {
       const results = replica.order.map(opId => resultOf(replica, opId)!)
       const frozen = this.host.freeze()
       this.point = { head, frozen, names: frozen.names, results }
-      this.checkLater()
+      this.checks.begin()
     }
     const id = this.host.newId()
     this.readers.set(id, { next: 0, askedAt: this.host.now() })
@@ -104,20 +111,15 @@ export class Exports {
     this.host.thaw()
   }
 
-  private checkLater(): void {
-    this.host.timers.set(this.host.now() + CHECK_MS, () => {
-      this.check()
-      if (this.point !== null) this.checkLater()
-    })
-  }
-
-  private check(): void {
+  /** Returns whether anything is still read. */
+  private check(): boolean {
     const now = this.host.now()
     // The clock may have been set back.
     const isIdle = ({ askedAt }: Reader) => Math.abs(now - askedAt) > IDLE_MS
     for (const [id, reader] of this.readers) if (isIdle(reader)) this.end(id)
     const replica = this.host.replica()
     if (replica === null || this.forgottenWeight(replica) > API_LIMITS.exportForgottenWeight) this.endAll()
+    return this.isOpen
   }
 
   /** Of results that only the export has. */

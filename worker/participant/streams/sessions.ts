@@ -127,6 +127,12 @@ export class Sessions {
     return socket === undefined ? undefined : attachmentOf(socket).caller
   }
 
+  /** How long a user may wait, if it is a session's that said so. */
+  waitMsOf(user: string): number | undefined {
+    const socket = this.runtime.sockets.withTag(user)
+    return socket === undefined ? undefined : attachmentOf(socket).waitMs
+  }
+
   private countOf(client: string): number {
     // Below half of the places nobody can have more than its share: then nobody is counted.
     if (this.size * 2 < API_LIMITS.sessionsPerParticipant) return 0
@@ -185,6 +191,8 @@ export class Sessions {
       return this.error(socket, shareTaken.code, shareTaken.detail)
     const { waitMs, confirm, ttlMs = member.configuration.ttlMs } = message
     this.heard(socket, ttlMs)
+    const { waitMs: _, ...known } = attachmentOf(socket)
+    socket.attach({ ...known, ...(waitMs !== undefined && { waitMs }) })
     this.owners.note(user, message.owner)
     this.following.note(user, attachmentOf(socket).near)
     member.engine.user({

@@ -10,17 +10,13 @@ import type { ParticipantAnswer } from '../calls.ts'
 import { bytesOf } from '../core/bytes.ts'
 import type { EventLog, WatchEvent } from '../core/event-log.ts'
 import { isWholeState, type Member, type StepReport } from '../core/member.ts'
+import { Ticks } from '../core/ticks.ts'
 import type { Timers } from '../core/timers.ts'
 import type { Turns } from '../core/turns.ts'
 import type { Runtime, Sink } from '../runtime.ts'
-import {
-  type HolderKnowledge,
-  nextHolderEvent,
-  noteTold,
-  type ToldHolder,
-  toldSince,
-} from './holder-knowledge.ts'
+import { type HolderKnowledge, nextHolderEvent, noteTold, toldSince } from './holder-knowledge.ts'
 import { type Behind, type Frozen, format, freeze, nextPage, type Page, snapshotPage } from './replay.ts'
+import { isReading, isWaiting, type Watcher } from './watcher.ts'
 
 const KEEP_OPEN_MS = 15_000
 /** A watcher that has read nothing of what waits for it for this many ticks is dropped. */
@@ -45,29 +41,22 @@ export interface WatchersHost {
   onTick(): void
 }
 
-interface Watcher {
-  readonly sink: Sink
-  /** `null`: it gets events as they happen. */
-  behind: Behind | null
-  /** Its last page has everything up to here, also what is only about to be told as it happens. */
-  pagedThrough: number
-  holder: ToldHolder
-  /** It has read everything that it was given. */
-  isDrained: boolean
-  /** How much was unread at the last tick. */
-  unread: number
-  stalledTicks: number
-}
-
 export class Watchers {
   private readonly host: WatchersHost
   private readonly watchers = new Map<Sink, Watcher>()
   /** What those who are not behind have been told. */
   private toldThrough = 0
   private frozen: Frozen | null = null
+  private readonly ticks: Ticks
 
   constructor(host: WatchersHost) {
     this.host = host
+    const { timers, runtime } = host
+    this.ticks = new Ticks({
+      ...{ timers, everyMs: KEEP_OPEN_MS },
+      now: () => runtime.now(),
+      tick: () => this.tick(),
+    })
   }
 
   get size(): number {
@@ -92,7 +81,7 @@ export class Watchers {
     })
     turns.afterwards(() => this.watchers.has(sink) && sink.write(': baton\n\n'))
     if (isFirst) {
-      this.keepOpenLater()
+      this.ticks.begin()
       this.host.onFirst()
     }
     this.serve()
@@ -205,18 +194,15 @@ export class Watchers {
     return free
   }
 
-  private keepOpenLater(): void {
-    const { timers, runtime, turns } = this.host
-    timers.set(runtime.now() + KEEP_OPEN_MS, () => {
-      turns.afterwards(() => {
-        for (const watcher of this.watchers.values()) this.keepOpen(watcher)
-      })
-      this.serve()
-      this.tellHolder()
-      if (this.size === 0) return
-      this.host.onTick()
-      this.keepOpenLater()
+  private tick(): boolean {
+    if (this.size === 0) return false
+    this.host.turns.afterwards(() => {
+      for (const watcher of this.watchers.values()) this.keepOpen(watcher)
     })
+    this.serve()
+    this.tellHolder()
+    this.host.onTick()
+    return true
   }
 
   private keepOpen(watcher: Watcher): void {
@@ -225,8 +211,9 @@ export class Watchers {
     const isStalled = unread > 0 && unread >= watcher.unread
     watcher.stalledTicks = isStalled ? watcher.stalledTicks + 1 : 0
     if (watcher.stalledTicks > STALLED_TICKS) return this.drop(watcher)
-    // Between the pages of a snapshot there is no place for a comment.
-    if (behind === null) sink.write(': still here\n\n')
+    // Between the pages of a snapshot there is no place for a comment: it is one event. Whoever waits for
+    // room, or for an export to end, is kept open.
+    if (behind?.type !== 'snapshot') sink.write(': still here\n\n')
     watcher.unread = sink.unreadBytes()
   }
 
@@ -241,6 +228,7 @@ export class Watchers {
   private give(watcher: Watcher): number {
     const { events } = this.host
     const { behind } = watcher
+    if (this.isBeyond(behind)) return 0
     const page = nextPage(events, behind!, watcher.holder) ?? this.firstPage(behind?.type === 'stale')
     if (page === null) return 0
     watcher.behind = this.hasAll(page.behind) ? null : page.behind
@@ -248,6 +236,14 @@ export class Watchers {
     watcher.isDrained = page.text === ''
     if (page.text !== '') watcher.sink.write(page.text)
     return bytesOf(page.text) + (watcher.behind === null ? this.giveHolder(watcher) : 0)
+  }
+
+  /**
+   * It has seen more elsewhere than there is here so far. Once this participant has caught up, it gets what
+   * follows: until then everything here would take it back, also the number of an event about the holder.
+   */
+  private isBeyond(behind: Behind | null): boolean {
+    return behind?.type === 'changes' && behind.since > this.host.member.guarded!.committed
   }
 
   /** Also where no events are kept from which it would follow. */
@@ -293,8 +289,3 @@ export class Watchers {
     sink.fail(TOO_SLOW)
   }
 }
-
-const isWaiting = ({ behind, isDrained }: Watcher): boolean => behind !== null && isDrained
-
-const isReading = ({ behind }: Watcher, frozen: Frozen | null): boolean =>
-  behind?.type === 'snapshot' && behind.frozen === frozen
