@@ -240,7 +240,7 @@ export const endMutants: Mutant[] = [
     trap: 'import',
     title: 'an import that fails leaves a lock behind that has its name',
     file: 'worker/router/handlers/moving.ts',
-    find: "{ type: 'delete', user, force: true, generation, ifUnused: true }",
+    find: "{ type: 'delete', user, force: true, generation, ...unlessUsed }",
     replace: "{ type: 'withdraw', user }",
   },
   {
@@ -256,7 +256,7 @@ export const endMutants: Mutant[] = [
     trap: 'import',
     title: 'an import that has failed deletes a lock that a client holds or waits for',
     file: DELETE,
-    find: '  return isUsed(context) || usersHere(context).some(({ user }) => isOther(user))\n',
+    find: '  return isUsed(context) || [...holders, ...waiters].some(isOther)\n',
     replace: '  return isUsed(context)\n',
   },
   {
@@ -264,7 +264,7 @@ export const endMutants: Mutant[] = [
     trap: 'import',
     title: 'the user of an import that has failed keeps the lock for its time to live',
     file: DELETE,
-    find: 'if (isImporter(context, user)) member.leave(user)',
-    replace: 'if (isImporter(context, user)) member.isWaiting(user)',
+    find: 'if (call.importer !== undefined) member.leave(call.importer)',
+    replace: 'if (call.importer !== undefined) member.isWaiting(call.importer)',
   },
 ]

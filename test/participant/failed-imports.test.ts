@@ -26,7 +26,10 @@ const AS_IMPORT: Partial<Acquire> = { confirm: true, owner: 'import' }
 
 const cleanUp = (at: number) =>
   platform.during(
-    platform.node(at).call({ type: 'delete', user: 'd', force: true, generation: 1, ifUnused: true }),
+    platform.node(at).call({
+      ...{ type: 'delete', user: 'd', force: true, generation: 1 },
+      ...{ ifUnused: true, importer: IMPORT },
+    }),
   )
 
 const isHeld = async (at: number, user: string, fence: number) => {
@@ -75,7 +78,13 @@ describe('the lock of an import that has failed', () => {
     expect(await platform.during(waiting)).toMatchObject({ status: 200 })
   })
 
-  it('stays if a session holds it that calls itself like an import', async () => {
+  it('stays if a client holds it that calls itself like an import', async () => {
+    const fence = await grantedTo(1, CLIENT, AS_IMPORT)
+    expect(await cleanUp(1)).toMatchObject({ type: 'problem', code: 'conflict' })
+    expect(await isHeld(1, CLIENT, fence)).toBe(true)
+  })
+
+  it('stays if a session holds it', async () => {
     const socket = await platform.node(1).session('s')
     platform.node(1).say(socket, { type: 'try', ttlMs: 60_000, owner: 'import' })
     await platform.settle()

@@ -117,9 +117,11 @@ export type ParticipantCall =
       readonly generation: number | null
       /**
        * Only if nobody has done anything with it but import it, holds it or waits for it. Its import has
-       * failed; nobody else is ejected.
+       * failed; nobody is ejected but the user of the import.
        */
       readonly ifUnused?: true
+      /** The user of the import, if it has got that far. */
+      readonly importer?: string
     }
   /** An operator wants other participants. */
   | { readonly type: 'members'; readonly change: MembersChange }

@@ -7,12 +7,11 @@
  * its own user leaves, and nobody is ejected. If somebody else holds the lock, waits for it or has done
  * something with it, it stays.
  */
-import { isNamedByClient } from '../../../shared/api/ids.ts'
 import { END_OPERATION } from '../../../shared/birth/lock-core.ts'
 import type { UserOutput } from '../../../shared/protocols/protocol.ts'
 import { startFence } from '../../../shared/protocols/start-fence.ts'
 import type { ParticipantAnswer } from '../calls.ts'
-import { boundToConnection, isBoundToConnection } from '../core/connections.ts'
+import { boundToConnection } from '../core/connections.ts'
 import { type Call, type CallContext, done, patienceOf, SETTLE_MS } from './context.ts'
 import { ask, type Conversation } from './conversations.ts'
 import { isUsed, used } from './import.ts'
@@ -34,9 +33,6 @@ const isDeleting = (user: string): boolean => user.endsWith(DELETING)
 /** What the status of the lock calls it. */
 const OWNER = 'DELETE'
 
-/** What the router calls the user of an import (router/handlers/moving.ts). */
-const IMPORTER = 'import'
-
 /** The grant lasts as long as the call could. */
 const TTL_MS = 30_000
 /** How long holders are ejected, and how long each may take to leave. */
@@ -52,8 +48,8 @@ export function* end(context: CallContext, call: Call<'delete'>): Conversation<P
   const refusal = cannotEnd(configuration)
   if (refusal !== null) return refusal
   if (call.ifUnused) {
-    for (const { user } of usersHere(context)) if (isImporter(context, user)) member.leave(user)
-    if (isTaken(context)) return used
+    if (call.importer !== undefined) member.leave(call.importer)
+    if (isTaken(context, call)) return used
   }
   const isHeldHere = member.view.holders.some(holder => !isDeleting(holder.user))
   if (isHeldHere && !call.force) return locked(context)
@@ -67,24 +63,18 @@ export function* end(context: CallContext, call: Call<'delete'>): Conversation<P
     leave()
     return call.ifUnused ? heldElsewhere : locked(context)
   }
-  if (call.ifUnused && isTaken(context)) {
+  if (call.ifUnused && isTaken(context, call)) {
     leave()
     return used
   }
   return yield* sayLastWord(context, user, holder.fence, leave)
 }
 
-const usersHere = ({ member }: CallContext) => [...member.view.holders, ...member.view.waiters]
-
-/** A client may call itself the same. Few do, and those that use the client's library have named users. */
-function isImporter({ owners }: CallContext, user: string): boolean {
-  return owners.of(user)?.owner === IMPORTER && !isBoundToConnection(user) && !isNamedByClient(user)
-}
-
 /** Whether anybody but the import has to do with the lock, as far as that is known here. */
-function isTaken(context: CallContext): boolean {
-  const isOther = (user: string) => !isDeleting(user) && !isImporter(context, user)
-  return isUsed(context) || usersHere(context).some(({ user }) => isOther(user))
+function isTaken(context: CallContext, { importer }: Call<'delete'>): boolean {
+  const { holders, waiters } = context.member.view
+  const isOther = ({ user }: { readonly user: string }) => !isDeleting(user) && user !== importer
+  return isUsed(context) || [...holders, ...waiters].some(isOther)
 }
 
 /** Waits for the turn of this user, and makes the others go meanwhile if it is forced. */

@@ -77,17 +77,23 @@ async function importFrom(call: Call<'importLock'>, document: ImportDocument): P
       'conflict',
       'There is a lock of this name already. Delete it, or import under another.',
     )
-  const failure = await fill(call, begun.place, document, head).catch(refusedBy)
+  const importer = services.randomUser()
+  const failure = await fill(call, begun.place, document, head, importer).catch(refusedBy)
   if (failure === null) return json(c, 201, describeConfiguration(lock, configuration))
-  await remove(call, configuration)
+  await remove(call, configuration, importer)
   return failure instanceof ImportRefused ? refusal(c, failure) : pass(c, failure)
 }
 
 /** What is left of an import would keep its name. */
-async function remove(call: Call<'importLock'>, { generation = 1 }: LockConfiguration): Promise<void> {
+async function remove(
+  call: Call<'importLock'>,
+  { generation = 1 }: LockConfiguration,
+  importer?: string,
+): Promise<void> {
   const { services, parameters } = call
   const user = services.randomUser()
-  const end: ParticipantCall = { type: 'delete', user, force: true, generation, ifUnused: true }
+  const unlessUsed = { ifUnused: true, ...(importer !== undefined && { importer }) } as const
+  const end: ParticipantCall = { type: 'delete', user, force: true, generation, ...unlessUsed }
   await askAnyone(call, () => end).catch(() => undefined)
   services.routing.forget(parameters.lock)
 }
@@ -159,10 +165,10 @@ async function fill(
   place: ParticipantPlace,
   document: ImportDocument,
   { droppedThrough }: ImportHead,
+  user: string,
 ): Promise<Answer | null> {
   const { services } = call
   const { lock } = call.parameters
-  const user = services.randomUser()
   const ask = async (asked: ParticipantCall): Promise<ParticipantAnswer | Answer> => {
     const result = await services.caller.call(lock, place, asked, { limitMs: services.times.answerMs })
     return result.type === 'answered' ? result.answer : SILENT
