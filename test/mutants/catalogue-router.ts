@@ -20,6 +20,41 @@ const signatures: Mutant[] = [
   },
 ]
 
+const majorities: Mutant[] = [
+  {
+    id: 'locked-without-majority',
+    trap: 'outcomes',
+    title: 'a lock that has no majority and no holder is called locked',
+    file: 'worker/router/who-holds.ts',
+    find: 'return answered.size >= majority(',
+    replace: 'return answered.size >= 0 * majority(',
+  },
+  {
+    id: 'locked-asks-the-silent-no-more',
+    trap: 'outcomes',
+    title: 'a participant that was silent lately counts as gone, though it is back',
+    file: 'worker/router/who-holds.ts',
+    find: 'const second = await ask(services, lock, id => !first.answered.has(id))',
+    replace: 'const second = await ask(services, lock, () => false)',
+  },
+  {
+    id: 'delete-locked-without-majority',
+    trap: 'outcomes',
+    title: 'a lock that has no majority cannot be deleted because it is locked',
+    file: 'worker/router/handlers/ends.ts',
+    find: 'await tellMajority(services, lock, asked)',
+    replace: 'asked',
+  },
+  {
+    id: 'import-filled-elsewhere',
+    trap: 'import',
+    title: 'an import fills its lock at a participant that has no part in it',
+    file: 'worker/router/handlers/moving.ts',
+    find: '=> id === configuration.firstOwner) ?? begun.place',
+    replace: '=> id < 0) ?? begun.place',
+  },
+]
+
 const listing: Mutant[] = [
   {
     id: 'listing-cursor-of-others',
@@ -144,4 +179,4 @@ const imports: Mutant[] = [
   },
 ]
 
-export const routerMutants: Mutant[] = [...signatures, ...listing, ...tags, ...imports]
+export const routerMutants: Mutant[] = [...signatures, ...majorities, ...listing, ...tags, ...imports]

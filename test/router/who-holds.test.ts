@@ -63,6 +63,43 @@ describe('409 locked', () => {
   })
 })
 
+describe('without a majority', () => {
+  const ONE_OF_THREE =
+    'Nobody is known to hold this lock, but only 1 of its 3 participants answer, and it needs 2.'
+
+  it.each([
+    ['POST', '/acquire', { waitMs: 0 }, undefined],
+    ['POST', '/transact', OPERATION, 'not-applied'],
+    ['DELETE', '?force=true&generation=1', undefined, undefined],
+  ] as const)('regression: %s %s is no_quorum, if nobody is known to hold it', async (...asked) => {
+    const [method, path, body, outcome] = asked
+    const { send, participants } = createHarness()
+    const refusal = refuse('locked', outcome && { outcome })
+    participants.onAll(never).on(1, answering(done(200, statusOf()), refusal))
+    const response = await send(method, `/v1/locks/jobs${path}`, body, { cf: NEAR_1 })
+    expect([response.status, response.headers.get('retry-after')]).toEqual([503, '1'])
+    const problem = await problemOf(response)
+    expect(problem).toMatchObject({ code: 'no_quorum', detail: ONE_OF_THREE })
+    expect(problem.outcome).toBe(outcome)
+  })
+
+  it('a lock that somebody holds is locked', async () => {
+    const { send, participants } = createHarness()
+    participants.onAll(never).on(1, answering(done(200, statusOf({ holder }))))
+    const response = await send('POST', '/v1/locks/jobs/acquire', { waitMs: 0 }, { cf: NEAR_1 })
+    expect(response.status).toBe(409)
+  })
+
+  it('those count that know of no such lock, and those that were silent and are back', async () => {
+    const { send, participants } = createHarness()
+    participants.onAll(never).on(1, answering(done(200, statusOf())))
+    const acquire = () => send('POST', '/v1/locks/jobs/acquire', { waitMs: 0 }, { cf: NEAR_1 })
+    expect((await acquire()).status).toBe(503)
+    participants.on(2, answering(refuse('no_such_lock')))
+    expect((await acquire()).status).toBe(409)
+  })
+})
+
 describe('owner', () => {
   it('reaches the participant', async () => {
     const { send, participants } = createHarness()

@@ -5,6 +5,7 @@ import { callerOf } from '../authentication.ts'
 import type { Call, Handlers } from '../context.ts'
 import { whereFrom } from '../nearest.ts'
 import type { Answer } from '../routing.ts'
+import { tellMajority } from '../who-holds.ts'
 import { askAll, refuseIfAbsent } from './locks.ts'
 
 export const endHandlers = {
@@ -25,11 +26,12 @@ export const endHandlers = {
       generation = latestGeneration(views)
       if (generation === null) return problemResponse(c, 'no_quorum', NOBODY, { retryAfterSeconds: 1 })
     }
-    const answer = await ask(
+    const asked = await ask(
       call,
       { type: 'delete', user: randomUser(), force: query.force === 'true', generation },
       times.answerMs,
     )
+    const answer = await tellMajority(services, lock, asked)
     if (answer.type === 'problem') return pass(c, answer)
     routing.forget(lock)
     return nothing(c)

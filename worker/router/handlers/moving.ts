@@ -3,7 +3,7 @@ import type { LockConfiguration, ParticipantPlace } from '../../../shared/api/co
 import { API_LIMITS } from '../../../shared/api/limits.ts'
 import type { ImportPart, ImportPiece } from '../../../shared/resource/import.ts'
 import type { ExportHead, ExportPage } from '../../participant/calls/export.ts'
-import type { ParticipantAnswer, ParticipantCall, ParticipantStatus } from '../../participant/calls.ts'
+import type { ParticipantCall, ParticipantStatus } from '../../participant/calls.ts'
 import { json, malformed, oversized, pass, problemResponse, respond } from '../answers.ts'
 import { callerOf } from '../authentication.ts'
 import { configurationFrom, describeConfiguration } from '../configuration.ts'
@@ -78,7 +78,9 @@ async function importFrom(call: Call<'importLock'>, document: ImportDocument): P
       'There is a lock of this name already. Delete it, or import under another.',
     )
   const importer = services.randomUser()
-  const failure = await fill(call, begun.place, document, head, importer).catch(refusedBy)
+  // Whoever was asked for the birth need not be one of its participants.
+  const place = configuration.participants.find(({ id }) => id === configuration.firstOwner) ?? begun.place
+  const failure = await fill(call, place, document, head, importer).catch(refusedBy)
   if (failure === null) return json(c, 201, describeConfiguration(lock, configuration))
   await remove(call, configuration, importer)
   return failure instanceof ImportRefused ? refusal(c, failure) : pass(c, failure)
@@ -169,15 +171,15 @@ async function fill(
 ): Promise<Answer | null> {
   const { services } = call
   const { lock } = call.parameters
-  const ask = async (asked: ParticipantCall): Promise<ParticipantAnswer | Answer> => {
+  const ask = async (asked: ParticipantCall): Promise<Answer> => {
     const result = await services.caller.call(lock, place, asked, { limitMs: services.times.answerMs })
-    return result.type === 'answered' ? result.answer : SILENT
+    return result.type === 'answered' && result.answer.type !== 'elsewhere' ? result.answer : SILENT
   }
   const entered = await ask({
     ...{ type: 'acquire', user, waitMs: API_LIMITS.waitMs.default, ttlMs: HOLD_MS },
     ...{ ticket: false, confirm: true, owner: 'import' },
   })
-  if (entered.type !== 'done') return entered as Answer
+  if (entered.type !== 'done') return entered
   const { fence } = (entered.body as unknown as { readonly grant: { readonly fence: number } }).grant
   let number = 0
   let keptAt = performance.now()
@@ -189,15 +191,15 @@ async function fill(
       await ask({ type: 'keepalive', user, fence, ttlMs: HOLD_MS })
     }
     const answer = await put(part)
-    if (answer.type !== 'done') return answer as Answer
+    if (answer.type !== 'done') return answer
   }
   const finished = await put(null)
-  if (finished.type !== 'done') return finished as Answer
+  if (finished.type !== 'done') return finished
   await ask({ type: 'release', user, fence })
   return null
 }
 
-const SILENT: ParticipantAnswer = {
+const SILENT: Answer = {
   type: 'problem',
   code: 'no_quorum',
   detail:
