@@ -32,7 +32,8 @@ const TIMES = wrap(
     'replicated operation: one object writes, its peers write, and the answer goes out when a majority has it ' +
     '(`bench/yardstick/replicated-write.ts`). It has no lock and no safety. The milliseconds are those of one cycle ' +
     'or operation, with everything that went on at the same time, and the 99th percentile is that of the single ' +
-    'ones, which includes waiting. Processor time is that of all processes of a subject. *Repeated* says how many ' +
+    'ones, which includes waiting. *First use* names no participant, as a client would: then the lock begins where ' +
+    'it can do so alone. Processor time is that of all processes of a subject. *Repeated* says how many ' +
     'requests a busy service asked its client to repeat. etcd (by its JSON gateway) and ZooKeeper, where they are ' +
     'in the table, are three servers each on the same machine, with their default settings.',
 )
