@@ -411,6 +411,22 @@ const deployments: Mutant[] = [
     replace: '|\\[::1\\])/',
   },
   {
+    id: 'launcher-exits-at-once',
+    trap: 'launchers',
+    title: 'a launcher exits as soon as its runtime has, before what it had made is removed',
+    file: 'worker/local/start.ts',
+    find: "running.process.once('exit', code => stop(code ?? 1))",
+    replace: "running.process.once('exit', code => process.exit(code ?? 1))",
+  },
+  {
+    id: 'launcher-locks-a-file',
+    trap: 'launchers',
+    title: 'a storage folder is locked before anybody knows that it is one',
+    file: 'worker/local/storage-lock.ts',
+    find: '  makeFolder(storage)\n',
+    replace: '',
+  },
+  {
     id: 'configure-without-process',
     trap: 'strangers',
     title: 'a participant without a process is another one at each',
