@@ -119,6 +119,22 @@ describe('a document', () => {
   it.each<[what: string, document: unknown, code: string, message: RegExp]>([
     ['no JSON', '{"format":1,', 'bad_request', /not JSON/],
     ['a part that is no JSON', '{"format":1,"cells":[nope]}', 'bad_request', /cells.0 is not JSON/],
+    ...['[]', ' null', '"a"', '-1'].map(
+      text => ['no object', text, 'bad_request', /^ must be an object/] as const,
+    ),
+    ...['', 'hello'].map(text => ['no JSON', text, 'bad_request', /^ is not JSON/] as const),
+    ...[
+      { ...cell('a'), cell: 'a' },
+      { ...cell('a'), cell: '=\ud800' },
+    ].map(
+      one =>
+        [
+          'a cell with a wrong name',
+          { ...HEAD, results: [], cells: [one] },
+          'bad_request',
+          /cells.0.cell must be = and a key, in well-formed Unicode/,
+        ] as const,
+    ),
     ['a number that is none', '{"format":1e999}', 'bad_request', /format is a number/],
     ['an unknown member', { ...HEAD, more: 1, cells: [], results: [] }, 'bad_request', /more is not a known/],
     ['no cells', { ...HEAD, results: [] }, 'bad_request', /cells is missing/],
