@@ -29,7 +29,7 @@ export function checkVariables(variables: Variables, onWarning: (line: string) =
   if (mistakes.length > 0) throw new WrongVariables(mistakes.join(' ').replace(/\.$/, ''))
 }
 
-/** Those of this environment, for a service that is open if it has no keys and `BATON_OPEN` does not say no. */
+/** Those of this environment. The service is open, unless it has keys or `BATON_OPEN` says otherwise. */
 export function variablesFrom(environment: NodeJS.ProcessEnv, onWarning: (line: string) => void): Variables {
   const given = Object.entries(environment).filter(
     ([name, value]) => name.startsWith('BATON_') && !NOT_OF_THE_WORKER.includes(name) && value !== undefined,

@@ -88,6 +88,13 @@ export const lockDeleted: ProblemAnswer = {
   detail: 'The lock was deleted while this request waited. Asking again creates a new lock of this name.',
 }
 
+/** Of a session, whether or not it waited for anything. */
+export const sessionOfDeleted: ProblemAnswer = {
+  type: 'problem',
+  code: 'no_such_lock',
+  detail: 'The lock was deleted. A new session creates a new lock of this name.',
+}
+
 /**
  * Why a lock cannot be deleted, or `null`. The holder ends a lock without a log by never letting go: that is
  * no use where silence, or death, counts as permission.
