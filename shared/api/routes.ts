@@ -331,7 +331,7 @@ export const ROUTES = {
     query: requests.deleteQuery,
     body: null,
     answers: { 204: { description: 'Deleted.' } },
-    problems: ['no_such_lock', 'locked', 'not_supported'],
+    problems: ['no_such_lock', 'locked', 'conflict', 'not_supported'],
   },
   eject: {
     method: 'post',

@@ -427,6 +427,22 @@ const deployments: Mutant[] = [
     replace: '',
   },
   {
+    id: 'generation-to-come-of-some',
+    trap: 'strangers',
+    title: 'no lock has a generation of which those that answer do not know',
+    file: `${ROUTER}/handlers/ends.ts`,
+    find: 'return isOfAll && generations.size === 1 ?',
+    replace: 'return generations.size === 1 ?',
+  },
+  {
+    id: 'follow-without-locations',
+    trap: 'strangers',
+    title: 'a lock is to follow its work, and nobody knows where its participants are',
+    file: `${ROUTER}/handlers/locks.ts`,
+    find: 'wanted.participants.some(({ location }) => location === null)',
+    replace: 'wanted.participants.some(({ location }) => location === undefined)',
+  },
+  {
     id: 'configure-without-process',
     trap: 'strangers',
     title: 'a participant without a process is another one at each',
