@@ -87,6 +87,7 @@ function optionValue(token: Extract<Token, { kind: 'option' }>, table: OptionTab
 }
 
 function nearest(rawName: string, table: OptionTable): string {
+  if (/^-\d/.test(rawName)) return '; a word that begins with a dash goes after --'
   const name = mostSimilar(
     rawName,
     Object.keys(table).map(name => `--${name}`),

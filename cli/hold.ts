@@ -1,7 +1,7 @@
 /** What `run` and `acquire` have in common: how they ask for a lock. */
 import type { AcquireOptions } from '../client/index.ts'
 import { type OptionValues, UsageError } from './arguments.ts'
-import { durationOf, optionalDuration, optionalInteger } from './values.ts'
+import { durationOf, optionalInteger, optionalTtl } from './values.ts'
 
 export const WAIT_OPTION = {
   type: 'string',
@@ -40,7 +40,7 @@ const TRY_MS = 1_000
 export function holdOptionsOf(options: OptionValues<typeof HOLD_OPTIONS>): AcquireOptions {
   if (options.try && options.wait !== undefined) throw new UsageError('--try and --wait exclude each other')
   const waitMs = options.try ? TRY_MS : waitOf(options.wait)
-  const ttlMs = optionalDuration('--ttl', options.ttl)
+  const ttlMs = optionalTtl(options.ttl)
   const at = optionalInteger('--at', options.at, 1)
   return {
     ...(waitMs !== undefined && { waitMs }),

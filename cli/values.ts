@@ -2,6 +2,7 @@
  * What the values of options and arguments mean: durations, whole numbers, JSON. What makes no sense is a
  * `UsageError`.
  */
+import { API_LIMITS } from '../shared/api/limits.ts'
 import { UsageError } from './arguments.ts'
 
 const MILLISECONDS: { readonly [unit: string]: number } = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 }
@@ -15,6 +16,14 @@ export function durationOf(option: string, text: string): number {
 
 export function optionalDuration(option: string, text: string | undefined): number | undefined {
   return text === undefined ? undefined : durationOf(option, text)
+}
+
+/** The time to live of a grant. */
+export function optionalTtl(text: string | undefined): number | undefined {
+  const { least, most } = API_LIMITS.ttlMs
+  const ttlMs = optionalDuration('--ttl', text)
+  if (ttlMs === undefined || (ttlMs >= least && ttlMs <= most)) return ttlMs
+  throw new UsageError(`--ttl is from ${writeDuration(least)} to ${writeDuration(most)}, not '${text}'`)
 }
 
 /** As a person would write it. */

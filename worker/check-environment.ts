@@ -128,7 +128,7 @@ function mistakeInOrigin(text: string): string | null {
 /** Without any the service refuses everything, and says so to whoever asks. */
 function mistakeInKeys({ BATON_KEYS: text, BATON_OPEN: open }: BatonEnvironment): string | null {
   if (!text?.trim()) return null
-  if (open === 'true') return 'is set, and BATON_OPEN lets everybody in'
+  if (open === 'true') return 'is set, and BATON_OPEN lets everybody in: set BATON_OPEN=false'
   const keys = checkKeys(text)
   return keys.ok ? null : `is not a list of keys: ${firstMistake(keys.errors, 'the value')}`
 }

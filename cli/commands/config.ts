@@ -7,7 +7,15 @@ import { type Context, defineCommand } from '../command.ts'
 import { EXIT } from '../exit-codes.ts'
 import { columns } from '../output.ts'
 import type { Settings } from '../settings.ts'
-import { integerOf, jsonOf, listOf, optionalDuration, optionalInteger, writeDuration } from '../values.ts'
+import {
+  integerOf,
+  jsonOf,
+  listOf,
+  optionalDuration,
+  optionalInteger,
+  optionalTtl,
+  writeDuration,
+} from '../values.ts'
 
 const LOCK_OPTIONS = {
   protocol: {
@@ -81,7 +89,7 @@ async function show({ lock, output, signals }: Context, name: string): Promise<n
 }
 
 function lockOptionsOf(options: OptionValues<typeof LOCK_OPTIONS>): LockOptions {
-  const ttlMs = optionalDuration('--ttl', options.ttl)
+  const ttlMs = optionalTtl(options.ttl)
   const heartbeatMs = optionalDuration('--heartbeat', options.heartbeat)
   const timeoutMs = optionalDuration('--timeout', options.timeout)
   const localHandoffs = optionalInteger('--handoffs', options.handoffs)

@@ -1,4 +1,5 @@
 /** `baton release <lock> <grant>`. */
+import { parseGrantId } from '../../shared/api/ids.ts'
 import { UsageError } from '../arguments.ts'
 import { defineCommand } from '../command.ts'
 import { EXIT } from '../exit-codes.ts'
@@ -15,6 +16,7 @@ export const release = defineCommand({
     const [name, given] = words as [string, string | undefined]
     const id = given ?? grantFor(name, environment)
     if (id === undefined) throw new UsageError('which grant? `baton acquire` printed its id')
+    if (parseGrantId(id) === null) throw new UsageError(`'${id}' is not the id of a grant`)
     await lock(name).grant(id).release()
     output.result({ released: true, lock: name, grant: id }, ['released'])
     return EXIT.done

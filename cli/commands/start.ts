@@ -10,7 +10,7 @@ export const start = defineCommand({
   words: [],
   summary: 'start the whole service on this machine',
   description: `Starts the service on loopback, in one process with three participants, for trying and developing. It is open to
-everybody on this machine and needs no key, unless BATON_OPEN=false is set, with BATON_KEYS. The other
+everybody on this machine and needs no key, unless BATON_KEYS is set, or BATON_OPEN=false. The other
 variables of the service, such as BATON_PROTOCOL, are taken from the environment as well. Its state stays in
 the storage folder. Ctrl-C ends it, with exit code 0.`,
   options: {

@@ -3,6 +3,9 @@ import { DEFAULT_LIMITS, MAX_PARTICIPANT_NUMBER } from '../protocols/protocol.ts
 import { MAX_DEPTH } from '../resource/canonical.ts'
 import { KEY_VALUE_LIMITS } from '../resource/key-value.ts'
 
+/** What is around the value of an op: the op itself, and the list of ops. */
+export const OP_DEPTH = 2
+
 export const API_LIMITS = {
   /** Characters of a lock's name. */
   lockNameLength: 64,
@@ -17,8 +20,8 @@ export const API_LIMITS = {
   opsPerBatch: KEY_VALUE_LIMITS.opsPerBatch,
   /** The limit for all ops of a batch together. */
   batchWeight: DEFAULT_LIMITS.operationWeight,
-  /** How deep lists and objects may be inside each other. */
-  depth: MAX_DEPTH,
+  /** How deep lists and objects may be inside each other in a value; what is around it counts, too. */
+  depth: MAX_DEPTH - OP_DEPTH,
   opIdLength: 128,
   /** A body of this many bytes holds the heaviest batch in its longest spelling. */
   bodyBytes: 2 * 1024 * 1024,

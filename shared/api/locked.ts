@@ -1,4 +1,4 @@
-/** Why a lock was not granted, in words. */
+/** Why a lock was not granted, or not deleted, in words. */
 
 export interface KnownHolder {
   readonly participant: number
@@ -6,11 +6,15 @@ export interface KnownHolder {
   readonly owner?: string | undefined
 }
 
-export function lockedDetail(holder: KnownHolder | null): string {
-  if (holder === null)
-    return 'The lock was not granted in time: it is held, or asked for, at another participant.'
+export const lockedDetail = (holder: KnownHolder | null): string =>
+  `The lock was not granted in time: ${whereHeld(holder)}.`
+
+export const notDeletedDetail = (holder: KnownHolder | null): string =>
+  `The lock was not deleted: ${whereHeld(holder)}. With \`?force=true\` whoever holds it is ejected first.`
+
+function whereHeld(holder: KnownHolder | null): string {
+  if (holder === null) return 'it is held, or asked for, at another participant'
   const { participant, expiresAt, owner } = holder
   const by = owner === undefined ? '' : ` by ${owner}`
-  const where = `at participant ${participant} until ${expiresAt}, unless it is kept alive`
-  return `The lock was not granted in time: it is held${by} ${where}.`
+  return `it is held${by} at participant ${participant} until ${expiresAt}, unless it is kept alive`
 }

@@ -7,6 +7,7 @@ import {
   fence,
   follow,
   heartbeatMs,
+  isWellFormed,
   localHandoffs,
   lockName,
   participantId,
@@ -53,6 +54,8 @@ const result = z.strictObject({
 /** Far above all that a lock can reach; the fences after it are safe integers for ever. */
 const MOST = 2 ** 40
 
+const isCell = (text: string): boolean => text.startsWith('=') && isWellFormed(text)
+
 const fields = {
   format: z.literal(1).describe('The format of this export.'),
   lock: lockName,
@@ -71,7 +74,8 @@ const fields = {
         cell: z
           .string()
           .max(1 + API_LIMITS.keyLength)
-          .regex(/^=\P{Surrogate}*$/u)
+          .refine(isCell, { error: 'must be = and a key, in well-formed Unicode' })
+          .meta({ pattern: '^=' })
           .describe('Of the built-in resource: `=` and the key.'),
         value: z
           .strictObject({

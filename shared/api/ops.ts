@@ -1,9 +1,9 @@
 /** Ops of the built-in resource and their results, as the public contract has them. */
 import * as z from 'zod'
 import type { Json } from '../json.ts'
-import { weight } from '../resource/canonical.ts'
+import { MAX_DEPTH, weight } from '../resource/canonical.ts'
 import type { KeyValueOp } from '../resource/key-value.ts'
-import { API_LIMITS } from './limits.ts'
+import { API_LIMITS, OP_DEPTH } from './limits.ts'
 import { component, json, key, opId, revision } from './primitives.ts'
 import type { FieldError } from './problems.ts'
 
@@ -87,7 +87,7 @@ export function findOversized(ops: unknown, isKeyValue: boolean): FieldError[] {
     errors.push(
       oversized(
         'ops',
-        `must weigh at most ${API_LIMITS.batchWeight} units, and be nested at most ${API_LIMITS.depth} levels deep`,
+        `must weigh at most ${API_LIMITS.batchWeight} units, and be nested at most ${MAX_DEPTH} levels deep`,
       ),
     )
   }
@@ -104,7 +104,8 @@ function findOversizedIn(one: Json, path: string): FieldError[] {
       errors.push(oversized(`${path}.${field}`, `must have at most ${API_LIMITS.keyLength} characters`))
     }
   }
-  if (fields.value !== undefined && weight(fields.value, API_LIMITS.valueWeight) > API_LIMITS.valueWeight) {
+  const { value } = fields
+  if (value !== undefined && weight(value, API_LIMITS.valueWeight, OP_DEPTH) > API_LIMITS.valueWeight) {
     const message = `must weigh at most ${API_LIMITS.valueWeight} units, and be nested at most ${API_LIMITS.depth} levels deep`
     errors.push(oversized(`${path}.value`, message))
   }

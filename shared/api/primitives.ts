@@ -48,7 +48,7 @@ export const grantId = z
   .describe('The id of the grant.')
 export const waiter = z
   .string()
-  .regex(WAITER_PATTERN, { error: 'a waiter is named by 22 letters, digits, _ or -' })
+  .regex(WAITER_PATTERN, { error: 'must be 22 letters, digits, _ or -' })
   .describe(
     'Names who waits: 128 random bits of the client’s own making, in base64url, and others for each acquire. With it the client ' +
       'can withdraw an acquire whose answer it has not seen; whoever knows it can do so too.',
@@ -59,7 +59,7 @@ export const ticketId = z
   .describe('The id of the ticket.')
 
 const LONE_SURROGATE = /\p{Surrogate}/u
-const isWellFormed = (text: string): boolean => !LONE_SURROGATE.test(text)
+export const isWellFormed = (text: string): boolean => !LONE_SURROGATE.test(text)
 
 /**
  * Its length is checked separately (`findOversized`), because too long is a different problem than malformed.

@@ -37,7 +37,8 @@ export const PROBLEMS = {
     status: 404,
     title: 'There is no such lock',
     retryable: false,
-    advice: 'Nobody has used or configured it. An acquire, a transact, a session or a PUT creates it.',
+    advice:
+      'Nobody has used or configured it, or it was deleted. An acquire, a transact, a session or a PUT creates it.',
   },
   no_such_ticket: {
     status: 404,
@@ -77,9 +78,11 @@ export const PROBLEMS = {
   },
   locked: {
     status: 409,
-    title: 'The lock was not granted in time',
+    title: 'Somebody else holds the lock',
     retryable: true,
-    advice: 'Wait longer, or try again later; `holder` says until when the lock is held, if that is known.',
+    advice:
+      'Wait longer, or try again later; `holder` says until when the lock is held, if that is known. A DELETE with ' +
+      '`?force=true` ejects the holder.',
   },
   conflict: {
     status: 409,
@@ -138,6 +141,10 @@ export const PROBLEMS = {
     advice: 'Report it, with the `requestId`.',
   },
 } as const satisfies { readonly [code: string]: ProblemKind }
+
+/** Whether there never was one, or it was deleted. */
+export const NO_SUCH_LOCK =
+  'There is no such lock (any more). Its first acquire, transact or session creates it.'
 
 export type ProblemCode = keyof typeof PROBLEMS
 

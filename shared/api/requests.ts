@@ -53,11 +53,9 @@ export const deleteQuery = z.strictObject({
     .enum(['true', 'false'])
     .default('false')
     .describe('Whoever holds the lock, or gets it before it is deleted, is ejected.'),
-  generation: z.coerce
-    .number()
+  generation: z
     .int()
     .min(1)
-    .max(Number.MAX_SAFE_INTEGER)
     .optional()
     .describe(
       'Ends only the lock that is, or was, this one of all locks with its name: its status says which. ' +
@@ -109,7 +107,13 @@ export const metricsQuery = z.strictObject({
 export const sessionQuery = z.strictObject({ at: at.optional() })
 
 /** A query holds nothing but text; these parameters are numbers. */
-export const NUMERIC_PARAMETERS: ReadonlySet<string> = new Set(['waitMs', 'limit', 'since', 'at'])
+export const NUMERIC_PARAMETERS: ReadonlySet<string> = new Set([
+  'waitMs',
+  'limit',
+  'since',
+  'at',
+  'generation',
+])
 
 // ---------------------------------------------------------------- bodies
 
@@ -207,27 +211,45 @@ const onlyFor = z
     'Only if this is the number of the present configuration. With it, the same change can be asked for twice, and counts twice.',
   )
 
+const CHANGES = ['add', 'remove', 'replace', 'participants'] as const
+
+/** Of a body that says nothing of what is to change, or more than one thing. */
+function notOneChange(body: unknown): string | undefined {
+  if (typeof body !== 'object' || body === null || Array.isArray(body)) return undefined
+  if (CHANGES.filter(name => Object.hasOwn(body, name)).length === 1) return undefined
+  return (
+    'must be one of {"add": {"location"?: …}}, {"remove": number}, {"replace": number, "location"?: …} and ' +
+    '{"participants": [{"id": number} or {"location"?: …}, …]}, each with "configuration"?: number'
+  )
+}
+
 const newPlace = z.strictObject({ location: location.optional() })
 
 export const participantsBody = component(
   'ParticipantsChange',
-  z.union([
-    z.strictObject({ add: newPlace.describe('A participant to add.'), configuration: onlyFor }),
-    z.strictObject({ remove: participantId.describe('The participant to remove.'), configuration: onlyFor }),
-    z.strictObject({
-      replace: participantId.describe('The participant to replace by a new one.'),
-      location: location.optional(),
-      configuration: onlyFor,
-    }),
-    z.strictObject({
-      participants: z
-        .array(z.union([z.strictObject({ id: participantId }), newPlace]))
-        .min(API_LIMITS.participants.least)
-        .max(API_LIMITS.participants.most)
-        .describe(
-          'All that the lock is to have: those with these numbers stay, and at each location that is named there is one, an old or a new one.',
-        ),
-      configuration: onlyFor,
-    }),
-  ]),
+  z.union(
+    [
+      z.strictObject({ add: newPlace.describe('A participant to add.'), configuration: onlyFor }),
+      z.strictObject({
+        remove: participantId.describe('The participant to remove.'),
+        configuration: onlyFor,
+      }),
+      z.strictObject({
+        replace: participantId.describe('The participant to replace by a new one.'),
+        location: location.optional(),
+        configuration: onlyFor,
+      }),
+      z.strictObject({
+        participants: z
+          .array(z.union([z.strictObject({ id: participantId }), newPlace]))
+          .min(API_LIMITS.participants.least)
+          .max(API_LIMITS.participants.most)
+          .describe(
+            'All that the lock is to have: those with these numbers stay, and at each location that is named there is one, an old or a new one.',
+          ),
+        configuration: onlyFor,
+      }),
+    ],
+    { error: ({ input }) => notOneChange(input) },
+  ),
 )

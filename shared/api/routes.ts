@@ -322,7 +322,7 @@ export const ROUTES = {
     tag: 'operate',
     summary: 'Delete a lock, with the state that it guards',
     description:
-      'It is refused while the lock is held, unless it is forced: then the holder is ejected and hears what became of its ' +
+      'It is refused (`409 locked`) while the lock is held, unless it is forced with `?force=true`: then the holder is ejected and hears what became of its ' +
       'pending operation. Whoever waits for the lock is told that it is gone. Afterwards its participants keep nothing but ' +
       'a few numbers, so that the fences of a later lock of this name are higher. A participant that is away learns of it ' +
       'when it is back.',
@@ -331,7 +331,7 @@ export const ROUTES = {
     query: requests.deleteQuery,
     body: null,
     answers: { 204: { description: 'Deleted.' } },
-    problems: ['no_such_lock', 'locked', 'not_supported'],
+    problems: ['no_such_lock', 'locked', 'conflict', 'not_supported'],
   },
   eject: {
     method: 'post',

@@ -56,25 +56,21 @@ const probeMessage = z.strictObject({
   id: z.string().max(MAX_ID_LENGTH).describe('As it came.'),
 })
 
+const UNKNOWN_TYPE = { error: 'must be one of "try", "issue", "exit", "transact", "get", "probe"' }
+
 export const sessionMessage = component(
   'SessionMessage',
-  z.discriminatedUnion('type', [
-    tryMessage,
-    issueMessage,
-    exitMessage,
-    transactMessage,
-    getMessage,
-    probeMessage,
-  ]),
+  z.discriminatedUnion(
+    'type',
+    [tryMessage, issueMessage, exitMessage, transactMessage, getMessage, probeMessage],
+    UNKNOWN_TYPE,
+  ),
 )
-const foreignSessionMessage = z.discriminatedUnion('type', [
-  tryMessage,
-  foreignIssueMessage,
-  exitMessage,
-  foreignTransactMessage,
-  getMessage,
-  probeMessage,
-])
+const foreignSessionMessage = z.discriminatedUnion(
+  'type',
+  [tryMessage, foreignIssueMessage, exitMessage, foreignTransactMessage, getMessage, probeMessage],
+  UNKNOWN_TYPE,
+)
 
 export type SessionMessage =
   | z.output<typeof tryMessage>
@@ -176,13 +172,13 @@ export function parseSessionMessage(
   const read = readJson(data)
   const about = questionIn(read.value)
   if (!read.ok) {
-    const detail = read.value === undefined ? 'A message is JSON.' : summarize([inBody(read.mistake)])
+    const detail = read.value === undefined ? 'A message is JSON.' : summarize([inBody(read.mistake)], WHOLE)
     return refused(detail, 'bad_request', about)
   }
   const parsed = read.value
   const isKeyValue = resource === 'key-value'
   const oversized = findOversized((parsed as { ops?: unknown } | null)?.ops, isKeyValue)
-  if (oversized.length > 0) return refused(summarize(oversized), 'too_large', about)
+  if (oversized.length > 0) return refused(summarize(oversized, WHOLE), 'too_large', about)
   if ((about?.key?.length ?? 0) > API_LIMITS.keyLength)
     return refused(`key must have at most ${API_LIMITS.keyLength} characters.`, 'too_large', about)
   const checked = check(isKeyValue ? sessionMessage : foreignSessionMessage, parsed, 'body')
@@ -190,7 +186,7 @@ export function parseSessionMessage(
   const errors = isKeyValue
     ? explainOps(checked.errors, (parsed as { ops?: unknown } | null)?.ops)
     : checked.errors
-  return refused(summarize(errors), 'bad_request', about)
+  return refused(summarize(errors, WHOLE), 'bad_request', about)
 }
 
 /** So that whoever asked finds the refusal of what it asked, however wrong the rest of it was. */
@@ -201,6 +197,8 @@ function questionIn(message: unknown): Partial<SessionQuestion> | undefined {
   const isId = typeof id === 'string' && id.length <= MAX_ID_LENGTH
   return { key, consistency: consistency === 'local' ? 'local' : 'linearizable', ...(isId && { id }) }
 }
+
+const WHOLE = 'The message'
 
 const inBody = (mistake: Omit<FieldError, 'in'>): FieldError => ({ in: 'body', ...mistake })
 

@@ -17,20 +17,20 @@ export function check<Schema extends z.ZodType>(
 ): Checked<z.output<Schema>> {
   const parsed = schema.safeParse(input)
   if (parsed.success) return { ok: true, value: parsed.data }
-  const errors = parsed.error.issues.flatMap(issue => describe(issue, []))
+  const errors = describeAll(parsed.error.issues, [], place)
   return {
     ok: false,
     errors: errors.slice(0, API_LIMITS.errorsListed).map(error => ({ in: place, ...error })),
   }
 }
 
-/** A sentence for the `detail` of a problem, and for whoever sees nothing else of it. */
-export function summarize(errors: readonly FieldError[]): string {
+/** A sentence for the `detail` of a problem, and for whoever sees nothing else of it. `whole`: as below. */
+export function summarize(errors: readonly FieldError[], whole?: string): string {
   const [first, ...others] = errors
   if (first === undefined) return 'The request is malformed.'
   const more =
     others.length === 0 ? '' : ` (There ${others.length === 1 ? 'is' : 'are'} ${others.length} more.)`
-  return `${clause(first)}.${more}`
+  return `${clause(first, whole)}.${more}`
 }
 
 /** The first mistake as a part of a longer sentence. `whole`: what to call the whole value. */
@@ -45,18 +45,30 @@ function clause({ path, message, in: place }: FieldError, whole = `The ${place}`
 
 type Described = Omit<FieldError, 'in'>
 
-function describe(issue: Issue, outer: Path): Described[] {
+function describeAll(issues: readonly Issue[], outer: Path, place: FieldError['in']): Described[] {
+  const strictest = issues.filter(issue => !issues.some(other => isStricter(other, issue)))
+  return strictest.flatMap(issue => describe(issue, outer, place))
+}
+
+/** What is beyond the safe integers is beyond the limit of its own as well, and only that one counts. */
+function isStricter(one: Issue, other: Issue): boolean {
+  if (join(one.path) !== join(other.path)) return false
+  if (one.code === 'too_big' && other.code === 'too_big') return one.maximum < other.maximum
+  return one.code === 'too_small' && other.code === 'too_small' && one.minimum > other.minimum
+}
+
+function describe(issue: Issue, outer: Path, place: FieldError['in']): Described[] {
   const path = [...outer, ...issue.path]
   switch (issue.code) {
     case 'unrecognized_keys':
       return issue.keys.map(key => ({ path: join([...path, key]), message: 'is not a known field' }))
     case 'invalid_union':
-      return describeUnion(issue, path)
+      return describeUnion(issue, path, place)
     case 'invalid_type':
       return [
         {
           path: join(path),
-          message: isMissing(issue) ? 'is missing' : `must be ${typeName(issue.expected)}`,
+          message: isMissing(issue) ? 'is missing' : `must be ${typeName(issue.expected, place)}`,
         },
       ]
     case 'invalid_value':
@@ -77,7 +89,11 @@ const TYPE_NAMES: { readonly [type: string]: string } = {
   record: 'an object',
 }
 
-const typeName = (type: string): string => TYPE_NAMES[type] ?? `a ${type}`
+/** All numbers of a query are whole ones. */
+function typeName(type: string, place: FieldError['in']): string {
+  const name = place === 'query' && type === 'number' ? 'int' : type
+  return TYPE_NAMES[name] ?? `a ${name}`
+}
 
 function alternatives(values: readonly unknown[]): string {
   const written = values.map(value => JSON.stringify(value))
@@ -101,11 +117,20 @@ function isMissing(issue: Issue): boolean {
   return issue.message.endsWith('received undefined')
 }
 
+/** What zod says of a union that says nothing of its own. */
+const ANY_SHAPE = 'Invalid input'
+
 /**
  * An op is one of several shapes and has no field that says which. The intended shape is the one that knows
  * all the fields that are there, or else the one with the fewest complaints.
  */
-function describeUnion(issue: Extract<Issue, { code: 'invalid_union' }>, path: Path): Described[] {
+function describeUnion(
+  issue: Extract<Issue, { code: 'invalid_union' }>,
+  path: Path,
+  place: FieldError['in'],
+): Described[] {
+  // Some say in words of their own what they are.
+  if (issue.message !== ANY_SHAPE) return [{ path: join(path), message: issue.message }]
   const knowsAll = (issues: readonly Issue[]) => issues.every(({ code }) => code !== 'unrecognized_keys')
   const shapes = [...issue.errors].sort(
     (left, right) => Number(knowsAll(right)) - Number(knowsAll(left)) || left.length - right.length,
@@ -113,7 +138,7 @@ function describeUnion(issue: Extract<Issue, { code: 'invalid_union' }>, path: P
   const meant = shapes[0]
   const isAny = meant?.some(({ code, path }) => code === 'invalid_type' && path.length === 0)
   if (meant === undefined || isAny) return [{ path: join(path), message: 'has none of the known shapes' }]
-  return meant.flatMap(inner => describe(inner, path))
+  return describeAll(meant, path, place)
 }
 
 function join(path: Path): string {

@@ -38,6 +38,7 @@ describe('options', () => {
     ['--what', 'unknown option --what'],
     ['--jsno', 'unknown option --jsno; did you mean --json?'],
     ['-x', 'unknown option -x'],
+    ['a -1', 'unknown option -1; a word that begins with a dash goes after --'],
     ['--__proto__', 'unknown option --__proto__'],
     ['--constructor x', 'unknown option --constructor'],
     ['--wait', '--wait needs a value'],

@@ -48,6 +48,11 @@ describe('the command line', () => {
     ['config a --participants 2 --locations weur', '--participants 2 and 1 --locations do not agree.'],
     ['status --follow', '--follow needs a lock.'],
     ['release a', 'Which grant? `baton acquire` printed its id.'],
+    ['release a bogus', "'bogus' is not the id of a grant."],
+    ['acquire a --ttl 1h', "--ttl is from 1s to 10m, not '1h'."],
+    ['acquire a --ttl 10ms', "--ttl is from 1s to 10m, not '10ms'."],
+    ['config a --ttl 11m', "--ttl is from 1s to 10m, not '11m'."],
+    ['put a n -1', 'Unknown option -1; a word that begins with a dash goes after --.'],
   ])('baton %s', async (line, message) => {
     const { code, stdout, stderr } = await run(line.split(' '))
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' })

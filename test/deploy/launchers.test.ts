@@ -4,7 +4,7 @@
  */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { type AddressInfo, createServer, type Server } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -84,6 +84,13 @@ function isAlive(pid: number): boolean {
   }
 }
 
+/** The port as `npm start` would have it; what listens there is no matter. */
+async function takenPort(): Promise<{ readonly port: number; readonly server: Server }> {
+  const server = createServer()
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+  return { port: (server.address() as AddressInfo).port, server }
+}
+
 const allGone = (pids: readonly number[]) => eventually(() => expect(pids.filter(isAlive)).toEqual([]))
 
 describe('a launcher that is killed leaves nobody behind:', () => {
@@ -117,14 +124,18 @@ describe('a mistake in a variable stops a launcher before it starts anything:', 
     ['BATON_PARTICIPANTS', '[{"location": "europe"}]', 'is not a JSON list of {location, url}: 0.location'],
     ['BATON_EVENTS_KEPT', 'many', 'is not a whole number'],
     ['BATON_CORS_ORIGINS', '*', 'is *, and BATON_OPEN asks nobody for a key'],
-    ['BATON_KEYS', '[]', 'is set, and BATON_OPEN lets everybody in'],
+    ['BATON_KEYS', '[{}]', 'is not a list of keys: 0.name is missing'],
     ['PORT', 'http', 'is not a whole number'],
   ])('npm start with %s=%s', async (name, value, mistake) => {
     const { child, said } = await launch(process.execPath, start, { [name]: value })
     expect(said()).toContain(`Baton did not start: ${name} ${mistake}`)
-    expect(said()).not.toContain('port is in use')
     expect(child.exitCode).toBe(2)
     expect(existsSync(join(folder, 'storage'))).toBe(false)
+  })
+
+  it('npm start with keys that nobody needs: it says what to set', async () => {
+    const { said } = await launch(process.execPath, start, { BATON_KEYS: '[]', BATON_OPEN: 'true' })
+    expect(said()).toContain('BATON_KEYS is set, and BATON_OPEN lets everybody in: set BATON_OPEN=false.')
   })
 
   it('npm run cluster with a protocol that there is not', async () => {
@@ -134,7 +145,84 @@ describe('a mistake in a variable stops a launcher before it starts anything:', 
   })
 })
 
+describe('a mistake in the arguments is one line:', () => {
+  it.each([
+    [['--port', 'abc'], '--port is not a whole number from 0 to 65535.'],
+    [['--port', '99999'], '--port is not a whole number from 0 to 65535.'],
+    [['--port='], '--port is not a whole number from 0 to 65535.'],
+    [['--port', '-1'], "Option '--port' argument is ambiguous."],
+    [['--foo'], "Unknown option '--foo'."],
+    [['stray'], "Unexpected argument 'stray'."],
+    [['--participants', '14'], '--participants is not a whole number from 1 to 13.'],
+  ])('npm run cluster -- %j', async (args, mistake) => {
+    const { child, said } = await launch(process.execPath, ['worker/local/run-cluster.ts', ...args])
+    expect(said()).toMatch(/^The cluster did not start: .*\n$/)
+    expect(said()).toContain(mistake)
+    expect(child.exitCode).toBe(2)
+  })
+
+  it('PORT=abc npm run cluster', async () => {
+    const { child, said } = await launch(process.execPath, cluster().slice(0, 1), { PORT: 'abc' })
+    expect(said()).toContain('PORT is not a whole number from 0 to 65535.')
+    expect(child.exitCode).toBe(2)
+  })
+})
+
+describe('a launcher that is told to stop leaves nothing of its run behind:', () => {
+  const left = () => readdirSync(folder).filter(name => name.endsWith('.lock') || name.startsWith('baton-'))
+
+  it.each([
+    ['npm start', () => start, 'SIGTERM'],
+    ['npm start', () => start, 'SIGINT'],
+    ['npm run cluster', cluster, 'SIGTERM'],
+  ] as const)('%s', async (_, args, signal) => {
+    const { child } = await launch(process.execPath, args(), { TMPDIR: folder })
+    expect(left()).not.toEqual([])
+    child.kill(signal)
+    // npm passes on what the terminal has sent already.
+    child.kill(signal)
+    const [code] = await once(child, 'exit')
+    expect(code).toBe(0)
+    expect(left()).toEqual([])
+  })
+
+  it('nor if its runtime ends by itself', async () => {
+    const { child } = await launch(process.execPath, start, { TMPDIR: folder })
+    process.kill(below(child.pid!, 'workerd')[0]!, 'SIGKILL')
+    const [code] = await once(child, 'exit')
+    expect(code).toBe(1)
+    expect(left()).toEqual([])
+  })
+
+  it('nor if it could not start', async () => {
+    const { port, server } = await takenPort()
+    const { said } = await launch(process.execPath, start, { TMPDIR: folder, PORT: String(port) })
+    expect(said()).toContain(`Port ${port} is in use, or not for you. Take another: PORT=8788 npm start`)
+    expect(left()).toEqual([])
+    server.close()
+  })
+
+  it.each([
+    ['npm start', () => start],
+    ['npm run cluster', cluster],
+  ])('nor if its storage is a file: %s', async (_, args) => {
+    for (const name of ['storage', 'cluster']) writeFileSync(join(folder, name), '')
+    const { child, said } = await launch(process.execPath, args(), { TMPDIR: folder })
+    expect(said()).toMatch(/could not start: the storage folder \S+ cannot be written: EEXIST/)
+    expect(said()).not.toContain('npm start')
+    expect(child.exitCode).toBe(1)
+    expect(left()).toEqual([])
+  })
+})
+
 describe('npm start', () => {
+  it('asks for keys if it has some', async () => {
+    const keys = [{ name: 'a', hash: 'a'.repeat(64), locks: ['*'], verbs: ['read'] }]
+    const { said } = await launch(process.execPath, start, { BATON_KEYS: JSON.stringify(keys) })
+    expect(said()).toContain('for those who have a key')
+    expect((await fetch(`${urlIn(said())}/v1/locks/a`)).status).toBe(401)
+  })
+
   it('hands its variables on, and says of one that means nothing', async () => {
     const { said } = await launch(process.execPath, start, {
       BATON_PROTOCOL: 'maekawa',
@@ -165,7 +253,7 @@ describe('a storage folder', () => {
     const second = await launch(process.execPath, start)
     expect(second.child.exitCode).toBe(1)
     expect(second.said()).toMatch(/storage.* is in use by process [0-9]+/)
-    expect(second.said()).not.toContain('If the port is in use')
+    expect(second.said()).not.toContain('8788')
   })
 
   it('of a cluster has one as well', async () => {
@@ -202,13 +290,6 @@ describe('a storage folder', () => {
 
 describe('npm run cluster', () => {
   const onUsualPort = () => ['worker/local/run-cluster.ts', '--storage', join(folder, 'cluster')]
-
-  /** The port as `npm start` would have it; what listens there is no matter. */
-  async function takenPort(): Promise<{ readonly port: number; readonly server: Server }> {
-    const server = createServer()
-    await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
-    return { port: (server.address() as AddressInfo).port, server }
-  }
 
   it('says so and takes another port while `npm start` has the usual one', async () => {
     const { port, server } = await takenPort()

@@ -16,6 +16,14 @@ const looking: Mutant[] = [
     replace: 'voters.length',
   },
   {
+    id: 'share-creates-in-vain',
+    trap: 'existence',
+    title: 'a lock comes into being by a shared acquire that its protocol refuses',
+    file: `${PARTICIPANT}/participant.ts`,
+    find: 'TRYING.has(call.type) && !isInVain ?',
+    replace: 'TRYING.has(call.type) ?',
+  },
+  {
     id: 'look-first-owner-alone',
     trap: 'existence',
     title: 'the first owner alone can say that a lock does not exist, though others may have chosen it',

@@ -45,6 +45,23 @@ describe('a lock that nobody has used', () => {
     },
   )
 
+  const share = { type: 'acquire', user: USER, mode: 'shared', waitMs: 0, ttlMs: null } as const
+  const acquire = { ...share, ticket: false, confirm: false } as const
+
+  it('a shared acquire that no such lock could grant: it is refused, and nothing is stored', async () => {
+    const platform = new MemoryPlatform(3)
+    for (const node of platform.nodes)
+      expect(await platform.during(node.call(acquire))).toMatchObject({ code: 'not_supported' })
+    await platform.advance(60_000)
+    expect(platform.nodes.map(hasStored)).toEqual([false, false, false])
+  })
+
+  it('a shared acquire that such a lock can grant creates it', async () => {
+    const platform = new MemoryPlatform(3, 'ricart-agrawala')
+    const node = platform.node(THIRD)
+    expect(await platform.during(node.call(acquire))).toMatchObject({ type: 'done', status: 200 })
+  })
+
   it('watch', async () => {
     const platform = new MemoryPlatform(3)
     expect(await platform.during(platform.node(SECOND).watch(sink))).toMatchObject({ code: 'no_such_lock' })

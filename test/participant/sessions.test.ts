@@ -138,3 +138,17 @@ describe('a session that waits', () => {
     expect(other.sent.at(-1)).toMatchObject({ type: 'crit' })
   })
 })
+
+it('a session whose lock is deleted hears so, and of no request that it never made', async () => {
+  const idle = await node.session('idle')
+  const remove = { type: 'delete', user: 'operator', force: true, generation: null } as const
+  await platform.during(node.call(remove))
+  const told = 'The lock was deleted. A new session creates a new lock of this name.'
+  const { sent } = socket
+  expect(sent.slice(-2)).toEqual([
+    { type: 'ejected', reason: 'operator' },
+    { type: 'error', code: 'no_such_lock', detail: told },
+  ])
+  expect(idle.sent).toEqual([{ type: 'error', code: 'no_such_lock', detail: told }])
+  expect([socket.closedWith, idle.closedWith]).toEqual([4404, 4404])
+})

@@ -2,7 +2,17 @@
 import { describe, expect, it } from 'vitest'
 import type { Json } from '../../shared/json.ts'
 import type { ParticipantCall } from '../../worker/participant/calls.ts'
-import { createHarness, DEFAULTS, done, place, problemOf, refuse, statusOf, usualAnswer } from './fake.ts'
+import {
+  createHarness,
+  DEFAULTS,
+  done,
+  never,
+  place,
+  problemOf,
+  refuse,
+  statusOf,
+  usualAnswer,
+} from './fake.ts'
 
 const PATH = '/v1/locks/jobs'
 
@@ -47,6 +57,41 @@ describe('which generation is meant', () => {
     expect((await send('DELETE', PATH)).status).toBe(204)
     expect(deletes().length).toBeGreaterThan(1)
     expect(new Set(deletes().map(call => call.generation))).toEqual(new Set([4]))
+  })
+})
+
+describe('a generation that is still to come', () => {
+  const unknown = (call: ParticipantCall) =>
+    call.type === 'delete' ? refuse('no_quorum', { retryAfterSeconds: 1 }) : inGeneration(2)(call)
+
+  it('409 with the present one, if all participants say the same', async () => {
+    const { send, participants } = harness()
+    participants.onAll(unknown)
+    expect(await problemOf(await send('DELETE', `${PATH}?generation=9`))).toMatchObject({
+      status: 409,
+      code: 'conflict',
+      retryable: false,
+      generation: 2,
+      detail: expect.stringContaining('has generation 2; there is none with 9 yet'),
+    })
+  })
+
+  it.each<[string, Parameters<ReturnType<typeof harness>['participants']['on']>[1]]>([
+    ['one of them does not answer', never],
+    [
+      'one of them knows a later lock',
+      call => (call.type === 'delete' ? unknown(call) : inGeneration(9)(call)),
+    ],
+  ])('503 if %s', async (_, third) => {
+    const { send, participants } = harness()
+    participants.onAll(unknown).on(3, third)
+    expect((await problemOf(await send('DELETE', `${PATH}?generation=9`))).code).toBe('no_quorum')
+  })
+
+  it('503 if it is the present one, and a majority does not answer', async () => {
+    const { send, participants } = harness()
+    participants.onAll(unknown)
+    expect((await problemOf(await send('DELETE', `${PATH}?generation=2`))).code).toBe('no_quorum')
   })
 })
 

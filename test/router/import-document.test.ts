@@ -116,9 +116,25 @@ describe('a document', () => {
     expect((await read({ ...HEAD, cells: [], results: [] })).items).toEqual([])
   })
 
-  it.each<[what: string, document: unknown, code: string, message: RegExp]>([
+  type Refused = [what: string, document: unknown, code: string, message: RegExp]
+  it.each<Refused>([
     ['no JSON', '{"format":1,', 'bad_request', /not JSON/],
     ['a part that is no JSON', '{"format":1,"cells":[nope]}', 'bad_request', /cells.0 is not JSON/],
+    ...['[]', ' null', '"a"', '-1'].map(
+      (text): Refused => ['no object', text, 'bad_request', /^ must be an object/],
+    ),
+    ...['', 'hello'].map((text): Refused => ['no JSON', text, 'bad_request', /^ is not JSON/]),
+    ...[
+      { ...cell('a'), cell: 'a' },
+      { ...cell('a'), cell: '=\ud800' },
+    ].map(
+      (one): Refused => [
+        'a cell with a wrong name',
+        { ...HEAD, results: [], cells: [one] },
+        'bad_request',
+        /cells.0.cell must be = and a key, in well-formed Unicode/,
+      ],
+    ),
     ['a number that is none', '{"format":1e999}', 'bad_request', /format is a number/],
     ['an unknown member', { ...HEAD, more: 1, cells: [], results: [] }, 'bad_request', /more is not a known/],
     ['no cells', { ...HEAD, results: [] }, 'bad_request', /cells is missing/],

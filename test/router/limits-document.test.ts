@@ -12,5 +12,6 @@ it('docs/limits.md has the limits as they are', () => {
 it('the table writes numbers as people read them', () => {
   expect(limitsTable()).toContain(`| \`waitMs\` | 0 to 25,000 | \`400 bad_request\` |`)
   expect(limitsTable()).toContain(`| state of a lock (soft) | 8,388,608 units |`)
+  expect(limitsTable()).toContain('| nesting of a value | 62 levels |')
   expect(API_LIMITS.stateWeight).toBe(8_388_608)
 })

@@ -34,6 +34,31 @@ function withMemory(participants: FakeParticipants, born: LockConfiguration | nu
 }
 
 describe('PUT', () => {
+  const located = [{ location: 'weur' }, { location: 'oc' }]
+  const noLocation = 'follow cannot be true here: each of the participants needs a location for that.'
+
+  it.each([
+    [
+      { follow: true, protocol: 'maekawa', participants: located },
+      'follow cannot be true here: the protocol maekawa cannot change the participants of a lock.',
+    ],
+    [{ follow: true, participants: [{ location: 'weur' }, {}] }, noLocation],
+  ])('400 if nothing will ever follow: %j', async (wish, detail) => {
+    const { send, participants } = createHarness()
+    withMemory(participants)
+    const response = await send('PUT', '/v1/locks/jobs', wish)
+    expect(await problemOf(response)).toMatchObject({ status: 400, detail })
+    expect(participants.asked).toEqual([])
+    expect((await send('PUT', '/v1/locks/jobs', { ...wish, follow: false })).status).toBe(201)
+  })
+
+  it('201 if something will follow', async () => {
+    const { send, participants } = createHarness()
+    withMemory(participants)
+    const wish = { follow: true, participants: located }
+    expect((await send('PUT', '/v1/locks/jobs', wish)).status).toBe(201)
+  })
+
   it('201 created, 200 same as before, 409 conflict different', async () => {
     const { send, participants } = createHarness()
     withMemory(participants)

@@ -67,7 +67,8 @@ describe('400 bad_request, with each path', () => {
     ['POST', `/v1/locks/jobs/grants/${GRANT_ID}/keepalive`, { ttlMs: 1 }, ['ttlMs']],
     ['POST', '/v1/locks/jobs/eject', { force: true }, ['force']],
     ['POST', '/v1/locks/jobs/participants', { remove: 0 }, ['remove']],
-    ['POST', '/v1/locks/jobs/participants', { add: {}, remove: 1 }, ['remove']],
+    ['POST', '/v1/locks/jobs/participants', { add: {}, remove: 1 }, ['']],
+    ['POST', '/v1/locks/jobs/participants', { remove: 1, location: 'oc' }, ['location']],
   ])('%s %s %j', async (method, path, body, paths) => {
     const { code, errors } = await refusal(400, method, path, body)
     expect(code).toBe('bad_request')

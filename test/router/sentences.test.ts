@@ -2,6 +2,10 @@
 import { expect, it } from 'vitest'
 import { refusal } from './refusal.ts'
 
+const FOUR_CHANGES =
+  'The body must be one of {"add": {"location"?: …}}, {"remove": number}, {"replace": number, "location"?: …} and ' +
+  '{"participants": [{"id": number} or {"location"?: …}, …]}, each with "configuration"?: number.'
+
 it.each([
   ['POST', '/v1/locks/jobs/acquire', { waitMs: 99_999 }, 'waitMs must be at most 25000.'],
   ['POST', '/v1/locks/jobs/acquire', { waitMs: -1 }, 'waitMs must be at least 0.'],
@@ -27,7 +31,21 @@ it.each([
     'options do not fit: maekawa has no option ring.',
   ],
   ['GET', '/v1/locks/jobs/state?cursor=!', undefined, 'cursor is not the cursor of an earlier page.'],
-  ['GET', '/v1/locks/jobs/state?limit=many', undefined, 'limit must be a number.'],
+  ['GET', '/v1/locks/jobs/state?limit=many', undefined, 'limit must be a whole number.'],
+  ['GET', '/v1/locks/jobs/state?limit=1.5', undefined, 'limit must be a whole number.'],
+  ['DELETE', '/v1/locks/jobs?generation=0x1', undefined, 'generation must be a whole number.'],
+  ['DELETE', '/v1/locks/jobs?generation=0', undefined, 'generation must be at least 1.'],
+  ['POST', '/v1/locks/jobs/acquire', '{"waitMs": 1e99}', 'waitMs must be at most 25000.'],
+  ['POST', '/v1/locks/jobs/acquire', '{"waitMs": -1e99}', 'waitMs must be at least 0.'],
+  ['POST', '/v1/locks/jobs/eject', '{"fence": 1e99}', 'fence must be at most 9007199254740991.'],
+  ['POST', '/v1/locks/jobs/participants', { remove: 'a' }, 'remove must be a number.'],
+  ['DELETE', '/v1/locks/jobs/waiters/abc', undefined, 'waiter must be 22 letters, digits, _ or -.'],
+  ['POST', '/v1/locks/jobs/import', [], 'The body must be an object.'],
+  ['POST', '/v1/locks/jobs/import', 'null', 'The body must be an object.'],
+  ['POST', '/v1/locks/jobs/import', 'hello', 'The body is not JSON.'],
+  ...[{}, { location: 'oc' }, { add: {}, remove: 1 }].map(
+    body => ['POST', '/v1/locks/jobs/participants', body, FOUR_CHANGES] as const,
+  ),
 ] as const)('%s %s %j', async (method, path, body, detail) => {
   expect(await refusal(400, method, path, body)).toMatchObject({ code: 'bad_request', detail })
 })

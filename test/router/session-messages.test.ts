@@ -16,10 +16,11 @@ describe('a message of a session', () => {
 
   it.each([
     ['nonsense', 'JSON'],
-    ['null', 'body'],
-    ['[]', 'body'],
-    ['{}', 'type'],
-    ['{"type":"crit"}', 'type'],
+    ['null', 'The message must be an object.'],
+    ['[]', 'The message must be an object.'],
+    ['1e400', 'The message is a number'],
+    ['{}', 'type must be one of "try", "issue", "exit", "transact", "get", "probe".'],
+    ['{"type":"crit"}', 'type must be one of "try", "issue", "exit", "transact", "get", "probe".'],
     ['{"type":"exit","now":true}', 'now'],
     ['{"type":"try","waitMs":-1}', 'waitMs'],
     ['{"type":"try","ttlMs":1}', 'ttlMs'],

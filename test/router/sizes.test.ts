@@ -15,7 +15,7 @@ describe('413 too_large', () => {
     ['a batch', many(API_LIMITS.opsPerBatch + 1, { get: 'a' }), ['ops']],
     ['a key', [{ get: key }, { put: key, value: 1 }], ['ops.0.get', 'ops.1.put']],
     ['a value', [{ put: 'a', value: 'x'.repeat(API_LIMITS.valueWeight) }], ['ops.0.value']],
-    ['a value that is deep', [{ append: 'a', value: deep(65) }], ['ops.0.value']],
+    ['a value that is deep', [{ append: 'a', value: deep(API_LIMITS.depth + 1) }], ['ops.0.value']],
     ['a value that is very deep', [{ put: 'a', value: deep(2_000) }], ['ops.0.value']],
     ['all values together', many(3, { put: 'a', value: 'x'.repeat(100_000) }), ['ops']],
     ['something malformed too', [{ put: key, valu: 1 }], ['ops.0.put']],
@@ -33,7 +33,7 @@ describe('413 too_large', () => {
       many(API_LIMITS.opsPerBatch, { get: 'a' }),
       [{ get: 'k'.repeat(API_LIMITS.keyLength) }],
       [{ put: 'a', value: 'x'.repeat(API_LIMITS.valueWeight - 2) }],
-      [{ put: 'a', value: deep(60) }],
+      [{ put: 'a', value: deep(API_LIMITS.depth) }],
     ]
     for (const ops of edges) expect((await send('POST', OPS, { opId: 'a', ops })).status).toBe(200)
   })

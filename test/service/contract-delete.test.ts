@@ -1,5 +1,6 @@
 /** `DELETE /v1/locks/{lock}`: the end of a lock, and what comes after it. */
 import { describe, expect, it } from 'vitest'
+import { NO_SUCH_LOCK } from '../../shared/api/problems.ts'
 import { PROTOCOL_NAMES } from '../../shared/protocols/all.ts'
 import { openWatch } from './event-stream.ts'
 import { eventually } from './eventually.ts'
@@ -120,6 +121,8 @@ describe('a lock that is held', () => {
     const grant = await lock.granted({ at, ttlMs })
     const { status, body } = await remove(lock)
     expect([status, body.code]).toEqual([409, 'locked'])
+    expect(body.detail).toMatch(/^The lock was not deleted: it is held(, or asked for,)? at/)
+    expect(body.detail).toContain('`?force=true`')
     expect((await lock.applied(grant, [{ increment: 'n' }])).applied).toBe(true)
     await lock.released(grant)
   })
@@ -131,7 +134,8 @@ describe('a lock that is held', () => {
     expectStatus(await remove(lock, '?force=true'), 204)
     expect((await lock.keepAlive(grant)).body.code).toBe('ejected')
     expect((await lock.release(grant)).body.code).toBe('ejected')
-    expect((await lock.status()).body.code).toBe('no_such_lock')
+    const gone = await lock.status()
+    expect(gone.body).toMatchObject({ code: 'no_such_lock', detail: NO_SUCH_LOCK })
     const next = await lock.granted({ at: 3 })
     expect(next.fence).toBeGreaterThan(grant.fence)
     await lock.released(next)

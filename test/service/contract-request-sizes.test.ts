@@ -23,7 +23,7 @@ describe('413 too_large beyond', () => {
       [{ increment: 'k'.repeat(L.keyLength + 1) }],
     ],
     ['the weight of a value', puts(1, heavy(L.valueWeight)), puts(1, heavy(L.valueWeight + 1))],
-    ['the nesting of a value', puts(1, nested(60)), puts(1, nested(L.depth + 1))],
+    ['the nesting of a value', puts(1, nested(L.depth)), puts(1, nested(L.depth + 1))],
     ['the ops of a batch', puts(L.opsPerBatch, 1), puts(L.opsPerBatch + 1, 1)],
     ['the weight of a batch', puts(2, heavy(L.valueWeight - 100)), puts(3, heavy(L.valueWeight - 100))],
   ])('%s', async (_, within, beyond) => {

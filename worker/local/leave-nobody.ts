@@ -48,6 +48,15 @@ function startWatchdog(): ChildProcess {
 
 const EVERY_MS = 1_000
 
+/**
+ * Ctrl-C in npm comes twice, from the terminal and from npm: the second one must not end a launcher that is
+ * cleaning up.
+ */
+export function stopOnSignals(stop: () => void): void {
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => stop())
+  exitWithNpm(stop)
+}
+
 /** npm runs a script in a shell, and neither passes on that it was killed: so the script looks after them. */
 export function exitWithNpm(exit: () => void): void {
   if (process.env.npm_lifecycle_event === undefined) return

@@ -4,6 +4,8 @@ import { createServer, type Server } from 'node:net'
 import { dirname } from 'node:path'
 
 /** 0 stands for any. */
+export const isPort = (number: number): boolean => Number.isInteger(number) && number >= 0 && number <= 65_535
+
 async function listenOn(port: number): Promise<Server | null> {
   const server = createServer()
   return new Promise((resolve, reject) => {

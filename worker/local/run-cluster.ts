@@ -2,32 +2,52 @@
 import { parseArgs } from 'node:util'
 import { LocalCluster } from './cluster.ts'
 import { isHarmless } from './harmless.ts'
-import { exitWithNpm } from './leave-nobody.ts'
-import { freePortFrom, isFree } from './ports.ts'
+import { stopOnSignals } from './leave-nobody.ts'
+import { freePortFrom, isFree, isPort } from './ports.ts'
 import { pageOrNone } from './service.ts'
 import { WrongVariables } from './variables.ts'
 
-const DEFAULT_PORT = Number(process.env.PORT ?? '8787')
-const { values: options } = parseArgs({
-  options: {
-    participants: { type: 'string', default: '3' },
-    port: { type: 'string' },
-    protocol: { type: 'string', default: 'wme-2' },
-    storage: { type: 'string', default: '.baton/cluster' },
-    help: { type: 'boolean', default: false },
-  },
-})
+const USAGE =
+  'npm run cluster -- [--participants 1..13] [--port 8787] [--protocol wme-1|wme-2] [--storage folder]'
+const DEFAULT_PORT = Number(process.env.PORT || '8787')
+const options = readArguments()
 const participants = Number(options.participants)
+const port = options.port === undefined ? null : Number(options.port)
 
-if (options.help || !Number.isInteger(participants) || participants < 1 || participants > 13) {
-  console.error(
-    'npm run cluster -- [--participants 1..13] [--port 8787] [--protocol wme-1|wme-2] [--storage folder]',
-  )
-  process.exit(options.help ? 0 : 2)
+if (options.help) {
+  console.log(USAGE)
+  process.exit(0)
 }
+if (!Number.isInteger(participants) || participants < 1 || participants > 13)
+  misused('--participants is not a whole number from 1 to 13.')
+if (port !== null && !(options.port !== '' && isPort(port)))
+  misused('--port is not a whole number from 0 to 65535.')
+if (!isPort(DEFAULT_PORT)) misused('PORT is not a whole number from 0 to 65535.')
 
 let isStopping = false
 const cluster = await startOrExplain()
+
+function readArguments() {
+  try {
+    return parseArgs({
+      options: {
+        participants: { type: 'string', default: '3' },
+        port: { type: 'string' },
+        protocol: { type: 'string', default: 'wme-2' },
+        storage: { type: 'string', default: '.baton/cluster' },
+        help: { type: 'boolean', default: false },
+      },
+    }).values
+  } catch (error) {
+    // The first sentence says what is wrong, the others how a program would get by.
+    return misused(`${(error as Error).message.split(/\.\s/)[0]}.`)
+  }
+}
+
+function misused(mistake: string): never {
+  console.error(`The cluster did not start: ${mistake} ${USAGE}`)
+  process.exit(2)
+}
 
 async function startOrExplain(): Promise<LocalCluster> {
   try {
@@ -49,17 +69,25 @@ async function startOrExplain(): Promise<LocalCluster> {
 
 /** `npm start` may have the usual port; whoever names a port wants no other. */
 async function choosePort(): Promise<number> {
-  if (options.port !== undefined) {
-    const port = Number(options.port)
+  if (port !== null) {
     if (await isFree(port)) return port
     throw new Error(`port ${port} is in use; choose another one with --port`)
   }
-  const port = await freePortFrom(DEFAULT_PORT)
-  if (port !== DEFAULT_PORT) {
-    console.log(`Port ${DEFAULT_PORT} is in use (by \`npm start\`?), so the cluster takes ${port}.`)
+  const free = await freePortFrom(DEFAULT_PORT)
+  if (free !== DEFAULT_PORT) {
+    console.log(`Port ${DEFAULT_PORT} is in use (by \`npm start\`?), so the cluster takes ${free}.`)
   }
-  return port
+  return free
 }
+
+async function stop(code = 0): Promise<void> {
+  if (isStopping) return
+  isStopping = true
+  await cluster.stop()
+  process.exit(code)
+}
+stopOnSignals(stop)
+cluster.router.process.once('exit', code => stop(code ?? 1))
 
 const members = Array.from({ length: participants }, (_, index) => cluster.member(index + 1))
 const pidOf = (id: number): number => members[id - 1]!.process.pid!
@@ -85,13 +113,3 @@ for (const [index, member] of members.entries()) {
       console.log(`participant ${index + 1} is gone; it comes back when the cluster is started again`)
   })
 }
-cluster.router.process.once('exit', code => {
-  if (!isStopping) process.exit(code ?? 1)
-})
-const stop = async () => {
-  isStopping = true
-  await cluster.stop()
-  process.exit(0)
-}
-for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, stop)
-exitWithNpm(stop)

@@ -2,15 +2,15 @@
  * `npm start`: the whole service in one workerd process on loopback, with three participants and storage that
  * stays.
  */
-import { exitWithNpm } from './leave-nobody.ts'
+import { stopOnSignals } from './leave-nobody.ts'
+import { isFree, isPort } from './ports.ts'
 import { DEFAULT_PORT, DEFAULT_STORAGE, type RunningService, startService } from './service.ts'
-import { StorageInUse } from './storage-lock.ts'
 import { WrongVariables } from './variables.ts'
 
 const PORT = Number(process.env.PORT || DEFAULT_PORT)
 const STORAGE = process.env.BATON_STORAGE || DEFAULT_STORAGE
 
-if (!Number.isInteger(PORT) || PORT < 0 || PORT > 65_535) {
+if (!isPort(PORT)) {
   console.error('Baton did not start: PORT is not a whole number from 0 to 65535.')
   process.exit(2)
 }
@@ -25,11 +25,24 @@ async function startOrExplain(): Promise<RunningService> {
       console.error(`Baton did not start: ${error.message}.`)
       process.exit(2)
     }
-    console.error(`Baton could not start on port ${PORT}: ${(error as Error).message}.`)
-    if (!(error instanceof StorageInUse)) console.error('If the port is in use: PORT=8788 npm start')
+    console.error(`Baton could not start: ${(error as Error).message}.`)
+    const canListen = await isFree(PORT).catch(() => false)
+    if (!canListen) console.error(`Port ${PORT} is in use, or not for you. Take another: PORT=8788 npm start`)
     process.exit(1)
   }
 }
+
+let isStopping = false
+
+/** Nothing exits before what was there for this run is removed. */
+async function stop(code = 0): Promise<void> {
+  if (isStopping) return
+  isStopping = true
+  await running.stop()
+  process.exit(code)
+}
+stopOnSignals(stop)
+running.process.once('exit', code => stop(code ?? 1))
 
 const lock = `${running.url}/v1/locks/demo`
 const forWhom = running.isOpen ? 'open to this machine alone' : 'for those who have a key'
@@ -42,11 +55,3 @@ Try it:
   curl -s -X POST ${lock}/acquire${key} -H 'content-type: application/json' -d '{"ttlMs":5000}'
 
 The page: ${running.url}        The interface: ${running.url}/docs        Stop with Ctrl-C.`)
-
-const stop = async () => {
-  await running.stop()
-  process.exit(0)
-}
-for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, stop)
-exitWithNpm(stop)
-running.process.once('exit', code => process.exit(code ?? 1))

@@ -2,10 +2,7 @@
  * Two processes that write to one storage folder would destroy it. A file next to the folder names the
  * process that uses it; a file left over from a process that is gone is taken over.
  */
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { dirname } from 'node:path'
-
-export class StorageInUse extends Error {}
+import { accessSync, constants, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 
 export interface StorageLock {
   /** The folder is in use for as long as this process lives. */
@@ -13,20 +10,21 @@ export interface StorageLock {
   release(): void
 }
 
+/** Makes the folder if it is not there. */
 export async function lockStorage(storage: string): Promise<StorageLock> {
   const file = `${storage}.lock`
-  mkdirSync(dirname(file), { recursive: true })
+  makeFolder(storage)
   for (;;) {
     try {
       writeFileSync(file, String(process.pid), { flag: 'wx' })
       break
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw cannotWrite(storage, error)
     }
     const holder = holderIn(file)
     if (holder !== null) {
       const hint = `Stop that one first, or choose another folder; if that is no Baton, remove ${file}`
-      throw new StorageInUse(`the storage folder ${storage} is in use by process ${holder}. ${hint}`)
+      throw new Error(`the storage folder ${storage} is in use by process ${holder}. ${hint}`)
     }
     rmSync(file, { force: true })
   }
@@ -35,6 +33,18 @@ export async function lockStorage(storage: string): Promise<StorageLock> {
     release: () => rmSync(file, { force: true }),
   }
 }
+
+function makeFolder(storage: string): void {
+  try {
+    mkdirSync(storage, { recursive: true })
+    accessSync(storage, constants.W_OK)
+  } catch (error) {
+    throw cannotWrite(storage, error)
+  }
+}
+
+const cannotWrite = (storage: string, cause: unknown): Error =>
+  new Error(`the storage folder ${storage} cannot be written: ${(cause as Error).message}`, { cause })
 
 /** The process that the file names, if it lives. */
 function holderIn(file: string): number | null {

@@ -29,12 +29,14 @@ export function checkVariables(variables: Variables, onWarning: (line: string) =
   if (mistakes.length > 0) throw new WrongVariables(mistakes.join(' ').replace(/\.$/, ''))
 }
 
-/** Those of this environment, for a service that is open unless `BATON_OPEN` says otherwise. */
+/** Those of this environment. The service is open, unless it has keys or `BATON_OPEN` says otherwise. */
 export function variablesFrom(environment: NodeJS.ProcessEnv, onWarning: (line: string) => void): Variables {
   const given = Object.entries(environment).filter(
     ([name, value]) => name.startsWith('BATON_') && !NOT_OF_THE_WORKER.includes(name) && value !== undefined,
   ) as [string, string][]
-  const variables = { BATON_OPEN: 'true', ...Object.fromEntries(given) }
+  const values: Variables = Object.fromEntries(given)
+  const isOpen = values.BATON_OPEN ?? String(!values.BATON_KEYS?.trim())
+  const variables = { ...values, BATON_OPEN: isOpen }
   checkVariables(variables, onWarning)
   return Object.fromEntries(Object.entries(variables).filter(([name]) => isVariable(name)))
 }

@@ -5,7 +5,7 @@
  */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
@@ -50,10 +50,25 @@ export interface RunningWorkerd {
 }
 
 export async function startWorkerd(options: WorkerdOptions): Promise<RunningWorkerd> {
-  const folder = await mkdtemp(join(tmpdir(), 'baton-'))
   const storage = resolve(options.storage)
   const lock = await lockStorage(storage)
-  await mkdir(storage, { recursive: true })
+  let folder: string | undefined
+  const cleanUp = async () => {
+    lock.release()
+    if (folder !== undefined) await rm(folder, { recursive: true, force: true })
+  }
+  try {
+    folder = await mkdtemp(join(tmpdir(), 'baton-'))
+    const child = await serve(folder, storage, options)
+    if (child.pid !== undefined) lock.holdFor(child.pid)
+    return await untilListening(child, cleanUp)
+  } catch (error) {
+    await cleanUp()
+    throw error
+  }
+}
+
+async function serve(folder: string, storage: string, options: WorkerdOptions): Promise<ChildProcess> {
   await writeFile(join(folder, 'worker.js'), options.script)
   await writeFile(join(folder, 'config.capnp'), configuration(storage, options))
   const inspector = options.isInspected === true ? ['--inspector-addr=127.0.0.1:0'] : []
@@ -62,12 +77,14 @@ export async function startWorkerd(options: WorkerdOptions): Promise<RunningWork
     env: { ...process.env, ...options.environment },
   })
   endWithLauncher(child)
-  if (child.pid !== undefined) lock.holdFor(child.pid)
   for (const stream of [child.stdout, child.stderr]) forEachLine(stream!, line => options.onOutput?.(line))
-  const ended = once(child, 'exit').then(() => {
-    lock.release()
-    return rm(folder, { recursive: true, force: true })
-  })
+  return child
+}
+
+async function untilListening(child: ChildProcess, cleanUp: () => Promise<void>): Promise<RunningWorkerd> {
+  const ended = once(child, 'exit').then(cleanUp)
+  // One that could not be started says so below.
+  ended.catch(() => {})
   const { port, inspectorPort } = await listening(child)
   return {
     url: `http://127.0.0.1:${port}`,

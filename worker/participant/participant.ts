@@ -16,6 +16,7 @@ import { API_LIMITS } from '../../shared/api/limits.ts'
 import { isBornIn } from '../../shared/birth/existence.ts'
 import type { BirthEvent } from '../../shared/birth/lock-types.ts'
 import type { Json } from '../../shared/json.ts'
+import { SHARING_PROTOCOLS } from '../../shared/protocols/all.ts'
 import type { Limits, MembersOutput } from '../../shared/protocols/protocol.ts'
 import type { Resource } from '../../shared/resource/resource.ts'
 import { answer } from './calls/answer.ts'
@@ -23,7 +24,7 @@ import { type CallContext, done } from './calls/context.ts'
 import { Conversations, type Talk } from './calls/conversations.ts'
 import { CallsInFlight, type Call as MemberCall, tooManyCalls } from './calls/in-flight.ts'
 import { changeMembers } from './calls/members.ts'
-import { existenceUnknown, hasLeft, noMember, noSuchLock } from './calls/refusals.ts'
+import { cannotShare, existenceUnknown, hasLeft, noMember, noSuchLock } from './calls/refusals.ts'
 import type { ParticipantAnswer, ParticipantCall } from './calls.ts'
 import { boundToConnection, Connections, isBoundToConnection } from './core/connections.ts'
 import { Following } from './core/following.ts'
@@ -67,6 +68,8 @@ export interface Deployment {
 }
 
 const TRYING: ReadonlySet<ParticipantCall['type']> = new Set(['acquire', 'transact'])
+
+const isShared = (call: ParticipantCall): boolean => call.type === 'acquire' && call.mode === 'shared'
 
 /** What a participant that was removed still answers: how the grants of its users ended, and its history. */
 const OF_THE_PAST: ReadonlySet<ParticipantCall['type']> = new Set([
@@ -340,9 +343,18 @@ export class Participant {
     const taken = this.inFlight.take(call, caller.key)
     if (taken === null) return tooManyCalls(call)
     try {
-      const answered = await this.asMember(address, TRYING.has(call.type) ? 'try' : 'look', () =>
-        this.isRemoved && !OF_THE_PAST.has(call.type) ? this.elsewhere : this.ask(taken.call, signal, caller),
+      const defaults = this.deployment.defaults(address)
+      const isInVain = isShared(call) && !SHARING_PROTOCOLS.includes(defaults.protocol)
+      const answered = await this.asMember(
+        address,
+        TRYING.has(call.type) && !isInVain ? 'try' : 'look',
+        () =>
+          this.isRemoved && !OF_THE_PAST.has(call.type)
+            ? this.elsewhere
+            : this.ask(taken.call, signal, caller),
       )
+      // Nobody could share the lock that this would create.
+      if (answered === noSuchLock && isInVain) return cannotShare(defaults)
       return answered === noSuchLock ? this.answerOfNoLock(address, call) : answered
     } finally {
       taken.end()

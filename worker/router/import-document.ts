@@ -12,7 +12,7 @@ import { check } from '../../shared/api/validation.ts'
 import type { Json } from '../../shared/json.ts'
 import { weight } from '../../shared/resource/canonical.ts'
 import type { ImportedResult } from '../../shared/resource/import.ts'
-import { JsonPieces, type Piece, PieceTooLong } from './json-pieces.ts'
+import { JsonPieces, NotAnObject, type Piece, PieceTooLong } from './json-pieces.ts'
 
 const { cells, results, ...headFields } = importBody.shape
 const headSchema = z.strictObject(headFields)
@@ -129,7 +129,8 @@ export class ImportDocument {
       if (error instanceof ImportRefused) throw error
       if (error instanceof PieceTooLong)
         throw new ImportRefused('too_large', [{ path: '', message: 'has a member that is too long' }])
-      throw new ImportRefused('bad_request', [{ path: '', message: 'is not JSON' }])
+      const message = error instanceof NotAnObject ? 'must be an object' : 'is not JSON'
+      throw new ImportRefused('bad_request', [{ path: '', message }])
     }
   }
 

@@ -14,6 +14,9 @@ export interface Piece {
 /** The document is none, at this place or in this way. */
 export class NotJson extends Error {}
 
+/** It is JSON, as far as it was looked at, but no object. */
+export class NotAnObject extends Error {}
+
 /** A piece is too long. */
 export class PieceTooLong extends Error {}
 
@@ -33,6 +36,9 @@ const SPACE = /[ \t\n\r]*/y
 /** Where something changes: inside of a text, and outside. */
 const IN_TEXT = /["\\]/g
 const OUTSIDE = /["{}[\],: \t\n\r]/g
+
+/** What a value begins with that is no object. */
+const OTHER_VALUE = /[["0-9tfn-]/
 
 export class JsonPieces {
   private readonly lists: ReadonlySet<string>
@@ -100,8 +106,8 @@ export class JsonPieces {
   /** Where a sign of punctuation leads. */
   private after(sign: string): Place {
     const next = NEXT[`${this.place} ${sign}`]
-    if (next === undefined) throw new NotJson()
-    return next
+    if (next !== undefined) return next
+    throw this.place === 'start' && OTHER_VALUE.test(sign) ? new NotAnObject() : new NotJson()
   }
 
   private readName(): null | 'more' {

@@ -15,6 +15,7 @@
  * - `watch`, `session`: nothing has begun before the stream has.
  */
 import type { LockConfiguration, ParticipantPlace } from '../../shared/api/configuration.ts'
+import { NO_SUCH_LOCK as NO_SUCH_LOCK_DETAIL } from '../../shared/api/problems.ts'
 import type { Json } from '../../shared/json.ts'
 import type { ParticipantAnswer, ParticipantStatus } from '../participant/calls.ts'
 import type { KnownConfigurations, Silences } from './memory.ts'
@@ -294,7 +295,7 @@ const AFTER_A_DOUBT = 'But an earlier try of this call got no answer, and may ha
 const NO_SUCH_LOCK: ProblemAnswer = {
   type: 'problem',
   code: 'no_such_lock',
-  detail: 'Nobody has used or configured this lock.',
+  detail: NO_SUCH_LOCK_DETAIL,
 }
 
 export const isNoSuchLock = (answer: Routed): boolean =>

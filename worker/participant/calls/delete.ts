@@ -23,7 +23,7 @@ import {
   unconfirmed,
   unknownGeneration,
 } from './refusals.ts'
-import { locked } from './status.ts'
+import { notDeleted } from './status.ts'
 
 /** Part of the user's name. Of two that delete the lock at once, the second one waits for the first. */
 const DELETING = '/delete'
@@ -52,7 +52,7 @@ export function* end(context: CallContext, call: Call<'delete'>): Conversation<P
     if (isTaken(context, call)) return used
   }
   const isHeldHere = member.view.holders.some(holder => !isDeleting(holder.user))
-  if (isHeldHere && !call.force) return locked(context)
+  if (isHeldHere && !call.force) return notDeleted(context)
 
   const user = boundToConnection(call.user + DELETING)
   const leave = () => member.leave(user)
@@ -61,7 +61,7 @@ export function* end(context: CallContext, call: Call<'delete'>): Conversation<P
   const holder = member.holderNamed(user)
   if (holder === undefined) {
     leave()
-    return call.ifUnused ? heldElsewhere : locked(context)
+    return call.ifUnused ? heldElsewhere : notDeleted(context)
   }
   if (call.ifUnused && isTaken(context, call)) {
     leave()

@@ -1,8 +1,10 @@
 /** What a participant refuses, in the words of the public contract. */
 import type { LockConfiguration } from '../../../shared/api/configuration.ts'
 import { API_LIMITS } from '../../../shared/api/limits.ts'
+import { NO_SUCH_LOCK } from '../../../shared/api/problems.ts'
 import { GUARDING_PROTOCOLS, SHARING_PROTOCOLS } from '../../../shared/protocols/all.ts'
 import type { Ending, PendingOutcome, Refusal } from '../../../shared/protocols/protocol.ts'
+import { MAX_DEPTH } from '../../../shared/resource/canonical.ts'
 import type { ParticipantAnswer } from '../calls.ts'
 
 export type ProblemAnswer = Extract<ParticipantAnswer, { readonly type: 'problem' }>
@@ -18,7 +20,7 @@ export function refusalProblem(refusal: Refusal, opId?: string): ProblemAnswer {
       return {
         type: 'problem',
         code: 'too_large',
-        detail: `The operation is too large: it may weigh ${API_LIMITS.batchWeight} units, and be nested ${API_LIMITS.depth} levels deep.`,
+        detail: `The operation is too large: it may weigh ${API_LIMITS.batchWeight} units, and be nested ${MAX_DEPTH} levels deep.`,
         outcome: 'not-applied',
       }
     case 'too-many-waiters':
@@ -84,6 +86,13 @@ export const lockDeleted: ProblemAnswer = {
   type: 'problem',
   code: 'no_such_lock',
   detail: 'The lock was deleted while this request waited. Asking again creates a new lock of this name.',
+}
+
+/** Of a session, whether or not it waited for anything. */
+export const sessionOfDeleted: ProblemAnswer = {
+  type: 'problem',
+  code: 'no_such_lock',
+  detail: 'The lock was deleted. A new session creates a new lock of this name.',
 }
 
 /**
@@ -183,11 +192,11 @@ export const opIdConflict: ProblemAnswer = {
   outcome: 'not-applied',
 }
 
-/** Nobody has used or configured it. The same object each time: its receiver knows it by that. */
+/** Its receiver knows it by its identity: it is the same object each time. */
 export const noSuchLock: ProblemAnswer = {
   type: 'problem',
   code: 'no_such_lock',
-  detail: 'Nobody has used or configured this lock. Its first acquire, transact or session creates it.',
+  detail: NO_SUCH_LOCK,
 }
 
 /** Another participant may know. */

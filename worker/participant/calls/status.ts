@@ -1,6 +1,6 @@
 /** What this participant knows of its lock, and of itself. */
 import { API_LIMITS } from '../../../shared/api/limits.ts'
-import { lockedDetail } from '../../../shared/api/locked.ts'
+import { lockedDetail, notDeletedDetail } from '../../../shared/api/locked.ts'
 import type { Json } from '../../../shared/json.ts'
 import type { HolderStatus, ParticipantAnswer, ParticipantStatus } from '../calls.ts'
 import type { HistoryPage } from '../core/event-log.ts'
@@ -52,10 +52,15 @@ export function history({ events, flush }: CallContext, call: Call<'history'>): 
   return events.historyPage(call.limit ?? API_LIMITS.historyLimit.default, call.cursor ?? null)
 }
 
-export function locked(context: CallContext): ParticipantAnswer {
+export const locked = (context: CallContext): ParticipantAnswer => heldProblem(context, lockedDetail)
+
+/** The same of a `delete`. */
+export const notDeleted = (context: CallContext): ParticipantAnswer => heldProblem(context, notDeletedDetail)
+
+function heldProblem(context: CallContext, detailOf: typeof lockedDetail): ParticipantAnswer {
   const holder = holderHere(context)
   const more = holder === null ? {} : { more: { holder: holder as unknown as Json } }
-  return { type: 'problem', code: 'locked', detail: lockedDetail(holder), ...more }
+  return { type: 'problem', code: 'locked', detail: detailOf(holder), ...more }
 }
 
 const isoOrNull = (at: number | null): string | null => (at === null ? null : iso(at))

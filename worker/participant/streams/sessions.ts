@@ -18,10 +18,10 @@ import type { Emitted, Refusal, UserOutput } from '../../../shared/protocols/pro
 import { outcomeBody } from '../calls/outcome.ts'
 import {
   hasLeft,
-  lockDeleted,
   opIdConflict,
   type ProblemAnswer,
   refusalProblem,
+  sessionOfDeleted,
   shareTaken,
   stateTooLarge,
   tooMany,
@@ -336,7 +336,7 @@ export class Sessions {
 
   /** The lock was deleted: whoever wants a new one opens a new session. */
   endAll(): void {
-    this.closeAll(lockDeleted, CLOSE_NO_SUCH_LOCK, 'The lock was deleted.')
+    this.closeAll(sessionOfDeleted, CLOSE_NO_SUCH_LOCK, 'The lock was deleted.')
   }
 
   /** This participant is no member any more: a new session is opened where the members are. */

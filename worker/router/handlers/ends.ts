@@ -32,7 +32,12 @@ export const endHandlers = {
       times.answerMs,
     )
     const answer = await tellMajority(services, lock, asked)
-    if (answer.type === 'problem') return pass(c, answer)
+    if (answer.type === 'problem') {
+      const present = answer.code === 'no_quorum' ? await presentGeneration(call) : null
+      if (present !== null && present < generation)
+        return problemResponse(c, 'conflict', toCome(present, generation), { more: { generation: present } })
+      return pass(c, answer)
+    }
     routing.forget(lock)
     return nothing(c)
   },
@@ -45,6 +50,17 @@ function latestGeneration(views: ReadonlyMap<number, ParticipantStatus>): number
   const generations = [...views.values()].map(({ generation }) => generation ?? 1)
   return generations.length === 0 ? null : Math.max(...generations)
 }
+
+/** `null`: not all participants say the same, so one of them may know of a later lock. */
+async function presentGeneration({ services, parameters: { lock } }: Call<'delete'>): Promise<number | null> {
+  const views = await askAll<ParticipantStatus>(services, lock, () => ({ type: 'status' }))
+  const isOfAll = views.size === services.routing.configurationOf(lock).participants.length
+  const generations = new Set([...views.values()].map(({ generation }) => generation ?? 1))
+  return isOfAll && generations.size === 1 ? latestGeneration(views) : null
+}
+
+const toCome = (present: number, wanted: number): string =>
+  `The present lock of this name has generation ${present}; there is none with ${wanted} yet. Nothing was deleted.`
 
 async function ask(call: Call<'delete'>, asked: ParticipantCall, limitMs: number): Promise<Answer> {
   const { c, services, parameters } = call

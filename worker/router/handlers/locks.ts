@@ -2,6 +2,7 @@
 import type { LockConfiguration, ParticipantPlace } from '../../../shared/api/configuration.ts'
 import type { Json } from '../../../shared/json.ts'
 import { checkOptions } from '../../../shared/protocols/all.ts'
+import { CHANGING_PROTOCOLS } from '../../../shared/protocols/members/which.ts'
 import type { ParticipantCall, ParticipantStatus } from '../../participant/calls.ts'
 import { json, malformed, pass, problemResponse } from '../answers.ts'
 import { callerOf } from '../authentication.ts'
@@ -17,7 +18,7 @@ export const lockHandlers = {
     const { routing, caller, times, defaults } = services
     const from = whereFrom(c.get('incoming'))
     const wanted = configurationFrom(lock, defaults(lock), body, from)
-    const refusal = checkConfiguration(c, defaults(lock), wanted)
+    const refusal = checkConfiguration(c, defaults(lock), wanted) ?? checkFollow(c, wanted)
     if (refusal !== null) return refusal
     let told: LockConfiguration | null = null
     const answer = await routing.anyone({
@@ -100,6 +101,18 @@ export function checkConfiguration(
   if (problem === null) return null
   const message = `do not fit: ${problem.replace(/\.$/, '')}`
   return malformed(c, [{ in: 'body', path: 'options', message }])
+}
+
+/** `400` if the lock could never follow its work: an import may bring one from earlier that was to. */
+function checkFollow(c: RouterContext, wanted: LockConfiguration): Response | null {
+  if (!wanted.follow) return null
+  const why = !CHANGING_PROTOCOLS.includes(wanted.protocol)
+    ? `the protocol ${wanted.protocol} cannot change the participants of a lock`
+    : wanted.participants.some(({ location }) => location === null)
+      ? 'each of the participants needs a location for that'
+      : null
+  if (why === null) return null
+  return malformed(c, [{ in: 'body', path: 'follow', message: `cannot be true here: ${why}` }])
 }
 
 /** Each participant behind a URL is a process of its own; `null` if all are objects of this one. */

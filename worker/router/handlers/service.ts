@@ -52,7 +52,7 @@ export const serviceHandlers = {
     for (const lock of locks) {
       const statuses = await askAll<ParticipantStatus>(services, lock, () => ({ type: 'status' }))
       if (statuses.absence !== null)
-        return problemResponse(c, 'no_such_lock', `Nobody has used or configured the lock ${lock}.`)
+        return problemResponse(c, 'no_such_lock', `There is no lock ${lock} (any more).`)
       views.push(viewsOf(services, lock, statuses))
     }
     const more = (await services.participantMetrics()) + renderLockMetrics(views)
