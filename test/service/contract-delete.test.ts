@@ -218,9 +218,9 @@ describe('what cannot be deleted', () => {
   it('says which generations there are, if the one that is meant is none of them', async () => {
     const lock = service.lock()
     await lock.transacted([{ increment: 'n' }])
-    const { body } = expectStatus(await lock.send('DELETE', '?generation=7'), 503)
-    expect(body).toMatchObject({ code: 'no_quorum', retryable: true })
-    expect(body.detail).toContain('generation 1 of this lock')
+    const { body } = expectStatus(await lock.send('DELETE', '?generation=7'), 409)
+    expect(body).toMatchObject({ code: 'conflict', retryable: false, generation: 1 })
+    expect(body.detail).toContain('has generation 1; there is none with 7 yet')
     expect(await lock.value('n')).toBe(1)
   })
 
