@@ -50,8 +50,8 @@ const majorities: Mutant[] = [
     trap: 'import',
     title: 'an import fills its lock at a participant that has no part in it',
     file: 'worker/router/handlers/moving.ts',
-    find: '=> id === configuration.firstOwner) ?? begun.place',
-    replace: '=> id < 0) ?? begun.place',
+    find: '?? participants.find(({ id }) => id === firstOwner) ?? asked',
+    replace: '?? asked',
   },
 ]
 

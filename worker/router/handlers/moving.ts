@@ -12,7 +12,7 @@ import { type ExportSource, exportStream } from '../export-stream.ts'
 import { ImportDocument, type ImportHead, ImportRefused, textsOf } from '../import-document.ts'
 import { partsOf } from '../import-parts.ts'
 import { whereFrom } from '../nearest.ts'
-import { type Answer, bodyOf } from '../routing.ts'
+import { type Answer, addressOf, bodyOf } from '../routing.ts'
 import { checkConfiguration } from './locks.ts'
 
 export const movingHandlers = {
@@ -78,12 +78,20 @@ async function importFrom(call: Call<'importLock'>, document: ImportDocument): P
       'There is a lock of this name already. Delete it, or import under another.',
     )
   const importer = services.randomUser()
-  // Whoever was asked for the birth need not be one of its participants.
-  const place = configuration.participants.find(({ id }) => id === configuration.firstOwner) ?? begun.place
+  const place = memberNear(begun.place, configuration)
   const failure = await fill(call, place, document, head, importer).catch(refusedBy)
   if (failure === null) return json(c, 201, describeConfiguration(lock, configuration))
   await remove(call, configuration, importer)
   return failure instanceof ImportRefused ? refusal(c, failure) : pass(c, failure)
+}
+
+/** Whoever was asked for the birth, or the first owner: not everybody who knows of the lock has a part in it. */
+function memberNear(
+  asked: ParticipantPlace,
+  { participants, firstOwner }: LockConfiguration,
+): ParticipantPlace {
+  const isAsked = (place: ParticipantPlace) => addressOf(place) === addressOf(asked)
+  return participants.find(isAsked) ?? participants.find(({ id }) => id === firstOwner) ?? asked
 }
 
 /** What is left of an import would keep its name. */
