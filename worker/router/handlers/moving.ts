@@ -85,7 +85,7 @@ async function importFrom(call: Call<'importLock'>, document: ImportDocument): P
   return failure instanceof ImportRefused ? refusal(c, failure) : pass(c, failure)
 }
 
-/** Whoever was asked for the birth, or the first owner: not everybody who knows of the lock has a part in it. */
+/** Whoever was asked for the birth, or the first owner: not all that know of the lock have a part in it. */
 function memberNear(
   asked: ParticipantPlace,
   { participants, firstOwner }: LockConfiguration,
