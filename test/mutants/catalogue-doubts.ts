@@ -104,8 +104,8 @@ const imports: Mutant[] = [
     trap: 'import',
     title: 'an import that fails deletes what others have done since',
     file: `${ROUTER}/handlers/moving.ts`,
-    find: '{ ifUnused: true, ...(importer',
-    replace: '{ ...(importer',
+    find: '{ ifUnused: true, ...(begun',
+    replace: '{ ...(begun',
   },
   {
     id: 'import-any-epoch',

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import type { LockConfiguration } from '../../shared/api/configuration.ts'
 import type { Json } from '../../shared/json.ts'
 import type { ParticipantAnswer, ParticipantCall } from '../../worker/participant/calls.ts'
-import { createHarness, DEFAULTS, done, problemOf, refuse, stubError, usualAnswer } from './fake.ts'
+import { createHarness, DEFAULTS, done, NEAR_1, problemOf, refuse, stubError, usualAnswer } from './fake.ts'
 
 const BODY = {
   ...{ format: 1, lock: 'stock', resource: 'key-value', epoch: 2, sequence: 9, droppedThrough: 0 },
@@ -19,7 +19,10 @@ const BODY = {
 }
 
 /** A lock that exists from its first `configure` on. `lose` decides which answers to it get lost, and how. */
-function importing(lose: (attempt: number, participant: number) => Error | ParticipantAnswer | null) {
+function importing(
+  lose: (attempt: number, participant: number) => Error | ParticipantAnswer | null,
+  isRefused = false,
+) {
   const harness = createHarness()
   const { participants } = harness
   let chosen: LockConfiguration | null = null
@@ -28,6 +31,7 @@ function importing(lose: (attempt: number, participant: number) => Error | Parti
   const answerOf = (call: ParticipantCall, participant: number): ParticipantAnswer => {
     if (call.type === 'status' && chosen !== null)
       return done(200, { configuration: chosen as unknown as Json })
+    if (call.type === 'import' && isRefused) return refuse('conflict')
     if (call.type !== 'configure') return usualAnswer(call, participant)
     const isFirst = chosen === null
     chosen ??= { ...call.configuration, generation: 4 }
@@ -39,7 +43,11 @@ function importing(lose: (attempt: number, participant: number) => Error | Parti
   const setLock = (configuration: LockConfiguration) => {
     chosen = configuration
   }
-  return { ...harness, setLock, send: () => harness.send('POST', '/v1/locks/stock/import', BODY) }
+  return {
+    ...harness,
+    setLock,
+    send: (body: object = BODY) => harness.send('POST', '/v1/locks/stock/import', body, { cf: NEAR_1 }),
+  }
 }
 
 const deletions = (asked: readonly { readonly call: ParticipantCall }[]) =>
@@ -64,6 +72,13 @@ describe('an import whose lock was created', () => {
     expect((await send()).status).toBe(201)
     const [silent] = participants.order('configure')
     expect(participants.order('import').includes(silent!)).toBe(false)
+  })
+
+  it('regression: removes what has failed where it was begun, and asks nobody else', async () => {
+    const { send, participants } = importing(attempt => (attempt === 1 ? refuse('no_quorum') : null), true)
+    expect((await send()).status).toBe(409)
+    expect(participants.order('delete')).toEqual([2])
+    expect(participants.order('acquire')).toEqual([2])
   })
 
   it('removes it, in the background, if nobody has ever said so', async () => {

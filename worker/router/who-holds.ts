@@ -57,7 +57,10 @@ async function ask(services: Services, lock: string, isAsked: (id: number) => bo
     ({ id }) => (isAsked(id) ? { type: 'status' } : null),
     Math.min(ASK_MS, services.times.statusMs),
   )
-  return { answered: new Set([...answers.keys(), ...answers.problems.keys()]), views: answers }
+  // Those that have left the lock may answer as well.
+  const { participants } = services.routing.configurationOf(lock)
+  const present = participants.filter(({ id }) => answers.has(id) || answers.problems.has(id))
+  return { answered: new Set(present.map(({ id }) => id)), views: answers }
 }
 
 /** Whether somebody is known to hold the lock. */

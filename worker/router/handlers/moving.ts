@@ -81,7 +81,7 @@ async function importFrom(call: Call<'importLock'>, document: ImportDocument): P
   const place = memberNear(begun.place, configuration)
   const failure = await fill(call, place, document, head, importer).catch(refusedBy)
   if (failure === null) return json(c, 201, describeConfiguration(lock, configuration))
-  await remove(call, configuration, importer)
+  await remove(call, configuration, { importer, place })
   return failure instanceof ImportRefused ? refusal(c, failure) : pass(c, failure)
 }
 
@@ -98,13 +98,18 @@ function memberNear(
 async function remove(
   call: Call<'importLock'>,
   { generation = 1 }: LockConfiguration,
-  importer?: string,
+  begun?: { readonly importer: string; readonly place: ParticipantPlace },
 ): Promise<void> {
   const { services, parameters } = call
   const user = services.randomUser()
-  const unlessUsed = { ifUnused: true, ...(importer !== undefined && { importer }) } as const
+  const unlessUsed = { ifUnused: true, ...(begun && { importer: begun.importer }) } as const
   const end: ParticipantCall = { type: 'delete', user, force: true, generation, ...unlessUsed }
-  await askAnyone(call, () => end).catch(() => undefined)
+  // Elsewhere, the import would be somebody who holds the lock.
+  const there =
+    begun &&
+    (await services.caller.call(parameters.lock, begun.place, end, { limitMs: services.times.answerMs }))
+  const isSettled = there?.type === 'answered' && there.answer.type !== 'elsewhere'
+  if (!isSettled) await askAnyone(call, () => end).catch(() => undefined)
   services.routing.forget(parameters.lock)
 }
 
@@ -202,9 +207,18 @@ async function fill(
     if (answer.type !== 'done') return answer
   }
   const finished = await put(null)
-  if (finished.type !== 'done') return finished
+  if (finished.type !== 'done') return finished === SILENT ? IN_DOUBT : finished
   await ask({ type: 'release', user, fence })
   return null
+}
+
+/** The last part may have made it whole; then it is used, and stays. */
+const IN_DOUBT: Answer = {
+  type: 'problem',
+  code: 'no_quorum',
+  detail:
+    'The last answer of the import got lost. It may be complete: look at the lock before you import again.',
+  retryAfterSeconds: 1,
 }
 
 const SILENT: Answer = {
