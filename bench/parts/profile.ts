@@ -2,7 +2,7 @@
 import { fileURLToPath } from 'node:url'
 import { bundle } from '../../worker/local/build.ts'
 import { serviceScript } from '../../worker/local/service-script.ts'
-import type { CaseName } from '../case.ts'
+import { type CaseName, yardstickOf } from '../case.ts'
 import { profileOf } from '../profile/measure.ts'
 import { type PartTimes, partTimes } from '../profile/parts.ts'
 import { PLAIN } from '../started.ts'
@@ -15,7 +15,21 @@ export interface ProfileRow {
   readonly microseconds: PartTimes
 }
 
-const PROFILED = ['acquire and release', 'one operation', '50 clients on 100 locks'] as const
+const PROFILED = [
+  'acquire and release',
+  'one operation',
+  '10 clients at one participant',
+  '10 clients at all participants',
+  '50 clients on 100 locks',
+] as const
+
+/** Many clients do in one repeat what takes one client more. */
+const SHARES: { readonly [name in CaseName]?: number } = {
+  '10 clients at one participant': 0.5,
+  '10 clients at all participants': 0.5,
+  '50 clients on 100 locks': 0.1,
+}
+
 /** More samples than usual: parts are compared here, and no functions. */
 const SAMPLE_EVERY = 500
 
@@ -26,11 +40,10 @@ export async function measureProfile(repeats: number, onCase?: (of: string) => v
   }
   const rows: ProfileRow[] = []
   for (const name of PROFILED) {
-    for (const plain of [true, false]) {
+    for (const plain of yardstickOf(name) === name ? [true, false] : [false]) {
       const subject = plain ? PLAIN : 'wme-2'
       onCase?.(`${subject}, ${name}`)
-      // Many clients do in one repeat what takes one client ten.
-      const count = name === '50 clients on 100 locks' ? Math.ceil(repeats / 10) : repeats
+      const count = Math.ceil(repeats * (SHARES[name] ?? 1))
       const profiled = await profileOf(name, { plain, repeats: count, everyMicroseconds: SAMPLE_EVERY })
       const times = partTimes(profiled.profile, plain ? scripts.plain : scripts.baton, profiled.units)
       const microseconds = Object.fromEntries(
