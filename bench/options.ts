@@ -9,6 +9,7 @@ export const PARTS = [
   'disk',
   'rows',
   'profile',
+  'layers',
   'failover',
   'growth',
 ] as const
@@ -40,13 +41,14 @@ It takes some minutes on a quiet machine, and some more with --growth. Parts:
   disk        calls to the disk, as strace counts them; not counted where there is none
   rows        rows, requests, alarms and prices of one use of an old lock, as npm run count counts them
   profile     which part of the code the processor's time goes to
+  layers      what stands between the plain object and Baton, one layer after the other
   failover    from the loss of the owner to the next grant: killed, and frozen
   growth      10 to 50,000 keys, 20,000 operations, 1 to 13 participants, 1,000 locks
 
   --only speed,disk   only these parts
   --growth            growth too, which takes long
   --peers             etcd and ZooKeeper too, three servers of each, if they are installed
-  --rounds 12         rounds of speed, protocols and processes
+  --rounds 12         rounds of speed, protocols, processes and layers
   --repeats 20        how often each case is repeated in a round
   --before 13000      operations that the lock of rows has had before: more than it remembers
   --write             writes docs/benchmark.json, .md and .svg, and the figures in the README; with --only,

@@ -34,6 +34,7 @@ export interface Result {
   readonly disk: readonly DiskRow[]
   readonly use: CountReport | null
   readonly profile: readonly ProfileRow[]
+  readonly layers: readonly Row[]
   readonly failover: readonly FailoverRow[]
   readonly growth: readonly GrowthRow[]
 }

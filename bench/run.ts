@@ -4,6 +4,7 @@ import { countReport } from './count/report.ts'
 import type { BenchOptions, Part } from './options.ts'
 import { measureFailover } from './parts/failover.ts'
 import { GROWTH, type GrowthSizes, measureGrowth } from './parts/growth.ts'
+import { measureLayers } from './parts/layers.ts'
 import { measureProfile } from './parts/profile.ts'
 import { measureSpeed, type SpeedResult } from './parts/speed.ts'
 import { HOW_TO_INSTALL, type StartedPeer, startEtcd, startZooKeeper } from './peers/start.ts'
@@ -60,6 +61,7 @@ export async function run(
   const speed = await attempt('speed', () => speedOf(options, progress, amounts), NO_SPEED)
   const use = has('rows') ? await attempt('rows', () => useOf(options, progress, amounts), null) : null
   const profile = has('profile') ? await attempt('profile', () => profileRows(progress, amounts), []) : []
+  const layers = has('layers') ? await attempt('layers', () => layerRows(options, progress, amounts), []) : []
   const failover = has('failover') ? await attempt('failover', () => failoverOf(progress, amounts), []) : []
   const growth = has('growth') ? await attempt('growth', () => growthOf(progress, amounts), []) : []
   return {
@@ -70,6 +72,7 @@ export async function run(
     ...speed,
     use,
     profile,
+    layers,
     failover,
     growth,
   }
@@ -118,6 +121,14 @@ async function useOf({ before }: BenchOptions, progress: Progress, { uses, wakin
 const profileRows = (progress: Progress, { profiled }: Amounts) =>
   measureProfile(profiled, of => progress(`profile: ${of}`))
 
+const layerRows = ({ rounds, repeats }: BenchOptions, progress: Progress, { manyLocks }: Amounts) =>
+  measureLayers({
+    rounds,
+    repeats,
+    manyLocks,
+    onRound: round => progress(`layers: round ${round}/${rounds}`),
+  })
+
 const failoverOf = (progress: Progress, { failovers }: Amounts) =>
   measureFailover(failovers, time => progress(`failover: ${time}`))
 
@@ -144,6 +155,7 @@ export function replaceParts(kept: Result, now: Result, parts: ReadonlySet<Part>
     disk: has('disk') ? now.disk : kept.disk,
     use: has('rows') ? now.use : kept.use,
     profile: has('profile') ? now.profile : (kept.profile ?? []),
+    layers: has('layers') ? now.layers : (kept.layers ?? []),
     failover: has('failover') ? now.failover : kept.failover,
     growth: has('growth') ? now.growth : kept.growth,
   }

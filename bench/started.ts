@@ -13,7 +13,8 @@ import { serviceScript } from '../worker/local/service-script.ts'
 import { startWorkerd } from '../worker/local/workerd.ts'
 import type { Subject } from './case.ts'
 import { batonCases, batonLocks } from './cases/baton.ts'
-import { plainCases, replicatedWriteCases } from './cases/plain.ts'
+import { lockCases } from './cases/lock-cases.ts'
+import { plainCases, plainLocks, replicatedWriteCases, type Way } from './cases/plain.ts'
 import { PeerRequestCounter, PROCESS } from './peer-requests.ts'
 
 export interface Started {
@@ -55,6 +56,19 @@ export const startYardsticks = (isInspected = false): Promise<StartedAlone> =>
     const { url, inspectorPort } = running
     const alone = { url, pids: () => [running.process.pid!], inspectorPort: () => inspectorPort }
     return [alone, () => running.stop('SIGKILL')]
+  })
+
+/** Baton's Worker, and the plain object behind it. */
+export const startBehindBaton = (): Promise<Started> =>
+  inFolder(async storage => {
+    const running = await startWorkerd({
+      script: await bundle(fileOf('yardstick/behind-baton.ts')),
+      storage,
+      port: 0,
+      objects: { PARTICIPANT: 'PlainParticipant', REPLICA: 'Replica' },
+      variables: { BATON_OPEN: 'true', BATON_PARTICIPANTS: JSON.stringify([{}]) },
+    })
+    return [{ url: running.url, pids: () => [running.process.pid!] }, () => running.stop('SIGKILL')]
   })
 
 export interface StartedBaton extends StartedAlone {
@@ -131,6 +145,31 @@ export const floorSubject = ({ url, pids }: Started, asked: 1 | 2): Subject => (
   pids,
   cases: replicatedWriteCases(url, asked),
 })
+
+/** The plain object, whose Worker reads each request and writes another one. */
+export const readingSubject = (
+  { url, pids }: Started,
+  name: string,
+  way: Way,
+  manyLocks?: number,
+): Subject => ({
+  name,
+  participants: 1,
+  processes: 'one',
+  pids,
+  cases: lockCases(plainLocks(url, way), way, manyLocks),
+})
+
+export const behindBatonSubject = (
+  { url, pids }: Started,
+  name: string,
+  isReplicated: boolean,
+  manyLocks?: number,
+): Subject => {
+  const cases = lockCases(batonLocks(url), isReplicated ? 'replicated' : 'behind', manyLocks)
+  const replicated = { 'one operation': cases['one operation']! }
+  return { name, participants: 1, processes: 'one', pids, cases: isReplicated ? replicated : cases }
+}
 
 export async function batonSubject(
   baton: StartedBaton,

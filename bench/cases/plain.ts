@@ -6,8 +6,11 @@ import type { PlainAnswer, PlainCall } from '../yardstick/calls.ts'
 import { type LockCases, type Locking, lockCases, type Session, sessionCases } from './lock-cases.ts'
 import { AnsweringSocket } from './socket.ts'
 
-export function plainLocks(url: string): Locking<string> {
-  const call = (lock: string, body: PlainCall) => request('POST', `${url}/plain/${lock}`, body)
+/** How the Worker asks the object: see ../yardstick/worker.ts. */
+export type Way = 'plain' | 'anew' | 'rpc'
+
+export function plainLocks(url: string, way: Way = 'plain'): Locking<string> {
+  const call = (lock: string, body: PlainCall) => request('POST', `${url}/${way}/${lock}`, body)
   return {
     acquire: async lock => {
       const token = randomUUID()

@@ -6,6 +6,7 @@ import {
   diskTable,
   failoverTable,
   growthTable,
+  layersTable,
   memoryTable,
   profileTable,
   speedTable,
@@ -66,6 +67,14 @@ const PROFILE = wrap(
     'the single functions, and the same with `--plain` those of the yardstick.',
 )
 
+const LAYERS = wrap(
+  'The same work with one layer after the other between the client and the plain object, measured in turns with ' +
+    'it: the time to the time of the plain object, and in brackets the processor time to its processor time. The ' +
+    'first two Workers only read what came and write it again. The third one is the Worker of Baton. What Baton ' +
+    'takes beyond that one is the participant and the protocol. In front of a plain object of which one peer has a ' +
+    'copy it is what no replicated operation can be quicker than.',
+)
+
 const LIMIT = wrap(
   'This is what stands between Baton and the aims that it does not meet. The yardstick hands every request on as ' +
     'it came, to an object that looks at one row. Baton reads and checks a request in the Worker, writes another ' +
@@ -119,6 +128,9 @@ export function reportOf(result: Result): string[] {
       words(PROFILE),
       () => profileTable(result),
       words(LIMIT),
+    ),
+    ...part((result.layers ?? []).length > 0, words('## One layer after the other'), words(LAYERS), () =>
+      layersTable(result),
     ),
     ...part(result.failover.length > 0, words('## When the owner is lost'), words(FAILOVER), () =>
       failoverTable(result),

@@ -97,6 +97,20 @@ export function profileTable({ profile }: Result): string {
   return table(head, rows)
 }
 
+/** What each layer takes to the plain object of the same round: time, and in brackets processor time. */
+export function layersTable({ layers }: Result): string {
+  const cases = [...new Set(layers.map(row => row.case))]
+  const subjects = [...new Set(layers.filter(({ ratio }) => ratio !== null).map(({ subject }) => subject))]
+  const cell = (subject: string, name: string): Cell => {
+    const row = layers.find(one => one.subject === subject && one.case === name)
+    if (row === undefined) return null
+    const cpu = figure(row.cpuRatio)
+    return `${figure(row.ratio!.median)}${cpu === null ? '' : ` (${cpu})`}`
+  }
+  const rows = subjects.map(subject => [subject, ...cases.map(name => cell(subject, name))])
+  return table(['to the plain object', ...cases], rows)
+}
+
 const PART_NAMES = Object.keys(PROFILE_PARTS) as ProfilePart[]
 
 const USED = ['transact', 'operation', 'cycle', 'threeCalls'] as const

@@ -8,7 +8,7 @@ import { DurableObject } from 'cloudflare:workers'
 import type { PlainAnswer, PlainCall } from './calls.ts'
 import { PUT } from './put.ts'
 
-const TTL_MS = 30_000
+export const TTL_MS = 30_000
 
 type Holder = { readonly token: string; readonly expires: number }
 
@@ -31,7 +31,7 @@ export class PlainLock extends DurableObject {
 
   override async fetch(request: Request): Promise<Response> {
     if (request.headers.get('upgrade') === 'websocket') return this.open()
-    const answer = await this.call((await request.json()) as PlainCall)
+    const answer = await this.answer((await request.json()) as PlainCall)
     return Response.json(answer, { status: answer.ok ? 200 : 410 })
   }
 
@@ -40,12 +40,13 @@ export class PlainLock extends DurableObject {
     const { 0: client, 1: server } = new WebSocketPair()
     server.accept()
     server.addEventListener('message', async ({ data }) => {
-      server.send(JSON.stringify(await this.call(JSON.parse(data as string) as PlainCall)))
+      server.send(JSON.stringify(await this.answer(JSON.parse(data as string) as PlainCall)))
     })
     return new Response(null, { status: 101, webSocket: client })
   }
 
-  private call(call: PlainCall): PlainAnswer | Promise<PlainAnswer> {
+  /** Also what is called by RPC. */
+  answer(call: PlainCall): PlainAnswer | Promise<PlainAnswer> {
     if (call.type === 'acquire') return this.acquire(call.token)
     if (this.holder()?.token !== call.token) return { ok: false }
     if (call.type === 'release') this.handOn()

@@ -78,6 +78,7 @@ describe('the page', () => {
       'The disk',
       'Rows, requests and prices',
       'Where the time goes',
+      'One layer after the other',
       'When the owner is lost',
       'Growth',
     ])

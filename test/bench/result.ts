@@ -62,6 +62,7 @@ export const GOOD: Result = {
       ...{ router: 5, participant: 6, protocol: 7 },
     },
   })),
+  layers: [row("Baton's Worker, and the plain object behind it", 'one operation', { participants: 1 })],
   failover: (['killed', 'frozen'] as const).flatMap(fault =>
     (['waits already', 'asks then'] as const).map(nextClient => ({
       fault,
@@ -94,6 +95,7 @@ export const NOTHING: Result = {
   disk: [],
   use: null,
   profile: [],
+  layers: [],
   failover: [],
   growth: [],
 }

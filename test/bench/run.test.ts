@@ -2,6 +2,7 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { CASES } from '../../bench/case.ts'
 import { type BenchOptions, PARTS, readOptions } from '../../bench/options.ts'
+import { LAYERS } from '../../bench/parts/layers.ts'
 import { canCountDiskCalls } from '../../bench/processes.ts'
 import { aimsOf } from '../../bench/report/aims.ts'
 import { reportOf } from '../../bench/report/page.ts'
@@ -86,10 +87,20 @@ describe('a run of the benchmark', () => {
   it('finds time in every part of the code', () => {
     const names = result.profile.map(({ subject, case: of }) => `${subject}: ${of}`)
     expect(names).toContain('wme-2: one operation')
-    expect(new Set(names).size).toBe(6)
+    expect(new Set(names).size).toBe(9)
     const total = (of: 'router' | 'participant' | 'protocol') =>
       result.profile.reduce((sum, { microseconds }) => sum + microseconds[of], 0)
     for (const part of ['router', 'participant', 'protocol'] as const) expect(total(part)).toBeGreaterThan(0)
+  })
+
+  it('measures one layer after the other', () => {
+    const measured = result.layers.map(row => `${row.subject}: ${row.case}`)
+    for (const layer of [LAYERS.anew, LAYERS.rpc, LAYERS.worker, 'wme-2'])
+      for (const name of ['acquire and release', 'one operation', '50 clients on 100 locks'])
+        expect(measured).toContain(`${layer}: ${name}`)
+    expect(measured.filter(of => of.startsWith(LAYERS.replicated))).toEqual([
+      `${LAYERS.replicated}: one operation`,
+    ])
   })
 
   it('loses the owner in every way', () => {
@@ -155,7 +166,16 @@ describe('the options', () => {
   const parts = (...args: string[]) => [...readOptions(args).parts]
 
   it('leave out what takes long unless it is asked for', () => {
-    expect(parts()).toEqual(['speed', 'protocols', 'processes', 'disk', 'rows', 'profile', 'failover'])
+    expect(parts()).toEqual([
+      'speed',
+      'protocols',
+      'processes',
+      'disk',
+      'rows',
+      'profile',
+      'layers',
+      'failover',
+    ])
     expect(parts('--growth')).toEqual([...PARTS])
     expect(parts('--only', 'growth,disk')).toEqual(['growth', 'disk'])
   })

@@ -1,9 +1,10 @@
 /** The yardsticks do what they stand for: a queue, durable writes, a majority. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { batonLocks } from '../../bench/cases/baton.ts'
 import { plainLocks } from '../../bench/cases/plain.ts'
 import { AnsweringSocket } from '../../bench/cases/socket.ts'
 import { request } from '../../bench/http.ts'
-import { type Started, startYardsticks } from '../../bench/started.ts'
+import { type Started, startBehindBaton, startYardsticks } from '../../bench/started.ts'
 import type { PlainAnswer, PlainCall } from '../../bench/yardstick/calls.ts'
 
 let running: Started
@@ -81,5 +82,35 @@ describe('the replicated write', () => {
   it.each([1, 2])('is answered with %i peers asked', async peers => {
     const body = { key: 'key', value: 'value' }
     expect(await request('POST', `${running.url}/floor/write?peers=${peers}`, body)).toEqual({ ok: true })
+  })
+})
+
+describe('the layers', () => {
+  it.each(['anew', 'rpc'] as const)('have the same object behind a Worker that reads (%s)', async way => {
+    const { acquire, write, release } = plainLocks(running.url, way)
+    const token = await acquire(way)
+    await expect(write(way, 'somebody')).rejects.toThrow('410')
+    await write(way, token)
+    await release(way, token)
+    await expect(write(way, token)).rejects.toThrow('410')
+  })
+
+  it.each(['behind', 'replicated'])("have the object behind Baton's Worker (%s)", async lock => {
+    const behind = await startBehindBaton()
+    try {
+      const { acquire, write, release } = batonLocks(behind.url)
+      const grant = await acquire(lock, 1)
+      let isIn = false
+      const next = acquire(lock).then(other => {
+        isIn = true
+        return release(lock, other)
+      })
+      await write(lock, grant)
+      expect(isIn).toBe(false)
+      await release(lock, grant)
+      await next
+    } finally {
+      await behind.stop()
+    }
   })
 })
