@@ -168,9 +168,9 @@ export const bytesMutants: Mutant[] = [
     trap: 'bytes',
     title: 'calls are counted only once their participant knows that there is such a lock',
     file: 'worker/participant/participant.ts',
-    find: '    const taken = this.inFlight.take(call, caller.key)\n    if (taken === null) return tooManyCalls(call)\n    try {',
+    find: '    const taken = this.parts.reception.take(call, caller)\n    if (taken === null) return tooManyCalls(call)\n    try {',
     replace:
-      '    const taken = this.isBornHere ? this.inFlight.take(call, caller.key) : { call, end() {} }\n    if (taken === null) return tooManyCalls(call)\n    try {',
+      '    const taken = this.parts.isBornHere ? this.parts.reception.take(call, caller) : { call, end() {} }\n    if (taken === null) return tooManyCalls(call)\n    try {',
   },
   {
     id: 'calls-of-one-key',

@@ -132,7 +132,7 @@ export const endMutants: Mutant[] = [
     id: 'end-after-leaving',
     trap: 'a new lock of the name',
     title: 'whoever asked a participant that has left a lock gets no answer if the lock is deleted by then',
-    file: 'worker/participant/participant.ts',
+    file: 'worker/participant/parts.ts',
     find: '    if (this.member.engine.birth.value === null) return hasLeft\n',
     replace: '',
   },

@@ -154,7 +154,7 @@ export const ghostMutants: Mutant[] = [
     id: 'withdrawals-end-with-the-lock',
     trap: 'ghosts',
     title: 'an acquire that comes after its withdrawal and the end of the lock is let into the next one',
-    file: 'worker/participant/participant.ts',
+    file: 'worker/participant/parts.ts',
     find: '            this.withdrawals.keep()\n',
     replace: '',
   },

@@ -87,7 +87,7 @@ export const laterMutants: Mutant[] = [
     id: 'later-no-flush',
     trap: 'W9 later',
     title: 'what waits is not written by itself, however long nothing comes',
-    file: PARTICIPANT.participant,
+    file: PARTICIPANT.parts,
     find: '      this.storage.flush()\n',
     replace: '',
   },

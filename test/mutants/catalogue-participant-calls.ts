@@ -192,7 +192,7 @@ export const participantCallMutants: Mutant[] = [
     id: 'wait-to-come',
     trap: 'time',
     title: 'a wait that began before the clock was set back lasts for an hour',
-    file: 'worker/participant/participant.ts',
+    file: 'worker/participant/parts.ts',
     find: '    this.shortenWaits()\n',
     replace: '',
   },

@@ -87,7 +87,7 @@ export const participantMutants: Mutant[] = [
     id: 'no-proof-of-writing',
     trap: 'fail-stop',
     title: 'an instance that cannot write answers whatever needs no write',
-    file: PARTICIPANT.participant,
+    file: PARTICIPANT.parts,
     find: '    this.storage.put(BOOTS, ((this.storage.get(BOOTS) as number | undefined) ?? 0) + 1)\n',
     replace: '    void BOOTS\n',
   },

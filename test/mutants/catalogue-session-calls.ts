@@ -122,7 +122,7 @@ const sessionCalls: Mutant[] = [
     id: 'session-calls-without-limit',
     trap: 'session calls',
     title: 'the calls of sessions are not among those in flight',
-    file: `${PARTICIPANT}/participant.ts`,
+    file: `${PARTICIPANT}/calls/reception.ts`,
     find: '      taken.end()\n      this.onAnswered(call, given, caller)\n',
     replace: '      this.onAnswered(call, given, caller)\n',
   },

@@ -118,7 +118,7 @@ const leaving: Mutant[] = [
     id: 'restart-forgets-who-waits',
     trap: 'birth',
     title: 'whoever waits for a birth is forgotten when the machine begins anew',
-    file: 'worker/participant/participant.ts',
+    file: 'worker/participant/parts.ts',
     find: 'onRestart: () => lock.repeat(),',
     replace: 'onRestart: () => {},',
   },

@@ -160,7 +160,7 @@ export const PARTICIPANT = {
   ledgerCalls: `${participant}/ledger/calls.ts`,
   lock: `${participant}/lock/lock.ts`,
   member: `${participant}/core/member.ts`,
-  participant: `${participant}/participant.ts`,
+  parts: `${participant}/parts.ts`,
   read: `${participant}/calls/read.ts`,
   refusals: `${participant}/calls/refusals.ts`,
   connections: `${participant}/core/connections.ts`,
