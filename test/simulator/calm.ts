@@ -31,9 +31,9 @@ export class Calm<State, Message> {
     this.#isPossible = network.loss === 0 && clients.loss === 0 && world.sets === null
   }
 
-  /** The participants of the lock are born, and nothing has gone wrong yet. */
+  /** The participants of the lock are born. If nothing has gone wrong by then, it is calm. */
   begin(): void {
-    if (this.#isPossible) this.#mark(true)
+    if (this.#isPossible && !this.#isLooking) this.#mark(true)
   }
 
   /** Something goes wrong now. */

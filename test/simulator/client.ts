@@ -42,6 +42,8 @@ export class Client extends ClientBase {
   #last: { readonly opId: string; readonly result: Json } | null = null
   /** An operation whose fate is unknown, or that failed: it is asked for again under the next grant. */
   #again: Operation | null = null
+  /** Grants that it has said `exit` to as soon as it heard of them. */
+  readonly #declined = new Set<number>()
 
   /** A new user comes to the seat. */
   sitDown(): void {
@@ -226,6 +228,7 @@ export class Client extends ClientBase {
   }
 
   #onCrit(event: Output<'crit'>): void {
+    if (this.#declined.has(event.fence)) return this.#decline(event.fence)
     if (this.state === 'trying' || this.state === 'withdrawing') {
       this.#crit = event
       this.recordEvent({ type: 'crit', fence: event.fence, epoch: event.epoch })
@@ -245,7 +248,12 @@ export class Client extends ClientBase {
     if (this.#triesSaid < 2)
       violate('I10', `${this.name} is let in (fence ${event.fence}) and has not asked for it`)
     if (this.#crit !== null) this.#onEjected('expired', undefined)
-    this.say({ type: 'exit', user: this.name, fence: event.fence })
+    this.#decline(event.fence)
+  }
+
+  #decline(fence: number): void {
+    this.#declined.add(fence)
+    this.say({ type: 'exit', user: this.name, fence })
   }
 
   #onOutcome(event: Output<'outcome'>): void {
