@@ -108,6 +108,23 @@ const imports: Mutant[] = [
     replace: '{ ...(begun',
   },
   {
+    id: 'import-removed-elsewhere',
+    trap: 'import',
+    title:
+      'what is left of an import is removed at another participant, where the import itself is waited for',
+    file: `${ROUTER}/handlers/moving.ts`,
+    find: "const isSettled = there?.type === 'answered' && there.answer.type !== 'elsewhere'",
+    replace: 'const isSettled = false',
+  },
+  {
+    id: 'import-last-answer-lost',
+    trap: 'outcomes',
+    title: 'an import that may be complete is told that it is being deleted',
+    file: `${ROUTER}/handlers/moving.ts`,
+    find: 'return finished === SILENT ? IN_DOUBT : finished',
+    replace: 'return finished',
+  },
+  {
     id: 'import-any-epoch',
     trap: 'import',
     title: 'an import may begin where fences are no numbers any more',

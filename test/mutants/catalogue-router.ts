@@ -30,6 +30,14 @@ const majorities: Mutant[] = [
     replace: 'return answered.size >= 0 * majority(',
   },
   {
+    id: 'locked-counts-those-that-left',
+    trap: 'outcomes',
+    title: 'a lock that has no majority is called locked if participants answer that have left it',
+    file: 'worker/router/who-holds.ts',
+    find: 'return { answered: new Set(present.map(({ id }) => id)), views: answers }',
+    replace: 'return { answered: new Set([...answers.keys(), ...answers.problems.keys()]), views: answers }',
+  },
+  {
     id: 'locked-asks-the-silent-no-more',
     trap: 'outcomes',
     title: 'a participant that was silent lately counts as gone, though it is back',

@@ -18,10 +18,15 @@ const BODY = {
   results: [],
 }
 
-/** A lock that exists from its first `configure` on. `lose` decides which answers to it get lost, and how. */
+type ImportCall = Extract<ParticipantCall, { readonly type: 'import' }>
+
+/**
+ * A lock that exists from its first `configure` on. `lose` decides which answers to it get lost, and how;
+ * `answerTo` says what becomes of the parts.
+ */
 function importing(
   lose: (attempt: number, participant: number) => Error | ParticipantAnswer | null,
-  isRefused = false,
+  answerTo: (part: ImportCall) => Error | ParticipantAnswer | null = () => null,
 ) {
   const harness = createHarness()
   const { participants } = harness
@@ -31,8 +36,9 @@ function importing(
   const answerOf = (call: ParticipantCall, participant: number): ParticipantAnswer => {
     if (call.type === 'status' && chosen !== null)
       return done(200, { configuration: chosen as unknown as Json })
-    if (call.type === 'import' && isRefused) return refuse('conflict')
-    if (call.type !== 'configure') return usualAnswer(call, participant)
+    const answer = call.type === 'import' ? answerTo(call) : null
+    if (answer instanceof Error) throw answer
+    if (call.type !== 'configure') return answer ?? usualAnswer(call, participant)
     const isFirst = chosen === null
     chosen ??= { ...call.configuration, generation: 4 }
     const lost = lose(++attempts, participant)
@@ -75,7 +81,8 @@ describe('an import whose lock was created', () => {
   })
 
   it('regression: removes what has failed where it was begun, and asks nobody else', async () => {
-    const { send, participants } = importing(attempt => (attempt === 1 ? refuse('no_quorum') : null), true)
+    const noQuorumAtFirst = (attempt: number) => (attempt === 1 ? refuse('no_quorum') : null)
+    const { send, participants } = importing(noQuorumAtFirst, () => refuse('conflict'))
     expect((await send()).status).toBe(409)
     expect(participants.order('delete')).toEqual([2])
     expect(participants.order('acquire')).toEqual([2])
@@ -86,6 +93,36 @@ describe('an import whose lock was created', () => {
     expect((await send()).status).toBe(503)
     await Promise.all(background)
     expect(deletions(participants.asked)).toMatchObject([{ generation: 4, ifUnused: true }])
+  })
+})
+
+describe('an import of which an answer got lost', () => {
+  /** The answer to the last part, or to one before it. */
+  const losing = (isLast: boolean) =>
+    importing(
+      () => null,
+      ({ part }) => ((part === null) === isLast ? new Error('away') : null),
+    )
+
+  it('regression: may be complete if it was the last one, and says so', async () => {
+    const { send, participants } = losing(true)
+    const answer = await send()
+    expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, '1'])
+    const { code, detail } = await problemOf(answer)
+    expect(code).toBe('no_quorum')
+    expect(detail).toContain('It may be complete: look at the lock before you import again.')
+    expect(detail).not.toContain('delete')
+    // If it is complete, it is used, and stays (test/participant/failed-imports.test.ts).
+    const importer = participants.asked.flatMap(({ call }) => (call.type === 'import' ? [call.user] : []))[0]
+    expect(deletions(participants.asked)).toMatchObject([{ generation: 4, ifUnused: true, importer }])
+  })
+
+  it('is not complete if it was another one, and is deleted', async () => {
+    const { send, participants } = losing(false)
+    const answer = await send()
+    expect(answer.status).toBe(503)
+    expect((await problemOf(answer)).detail).toContain('is being deleted')
+    expect(deletions(participants.asked)).toHaveLength(1)
   })
 })
 

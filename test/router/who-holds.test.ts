@@ -1,7 +1,18 @@
 /** `409 locked` says who holds the lock, whichever participant was asked. */
 import { describe, expect, it } from 'vitest'
 import type { ParticipantAnswer, ParticipantCall } from '../../worker/participant/calls.ts'
-import { createHarness, done, EXPIRES_AT, NEAR_1, never, problemOf, refuse, statusOf } from './fake.ts'
+import {
+  createHarness,
+  DEFAULTS,
+  done,
+  EXPIRES_AT,
+  NEAR_1,
+  never,
+  place,
+  problemOf,
+  refuse,
+  statusOf,
+} from './fake.ts'
 
 const SINCE = '2026-11-16T11:59:00.000Z'
 const holder = { participant: 3, fence: 1030, expiresAt: EXPIRES_AT, since: SINCE, owner: 'checkout-7' }
@@ -63,10 +74,10 @@ describe('409 locked', () => {
   })
 })
 
-describe('without a majority', () => {
-  const ONE_OF_THREE =
-    'Nobody is known to hold this lock, but only 1 of its 3 participants answer, and it needs 2.'
+const ONE_OF_THREE =
+  'Nobody is known to hold this lock, but only 1 of its 3 participants answer, and it needs 2.'
 
+describe('without a majority', () => {
   it.each([
     ['POST', '/acquire', { waitMs: 0 }, undefined],
     ['POST', '/transact', OPERATION, 'not-applied'],
@@ -97,6 +108,25 @@ describe('without a majority', () => {
     expect((await acquire()).status).toBe(503)
     participants.on(2, answering(refuse('no_such_lock')))
     expect((await acquire()).status).toBe(409)
+  })
+})
+
+describe('without a majority of those that are participants now', () => {
+  // 2 and 3 have left, and answer. 4 and 5 have come, and do not.
+  const configuration = { ...DEFAULTS, number: 2, participants: [1, 4, 5].map(id => place(id, 'oc')) }
+
+  it.each([
+    ['POST', '/acquire', { waitMs: 0 }],
+    ['DELETE', '?force=true&generation=1', undefined],
+  ] as const)('regression: %s %s is no_quorum: those that have left do not count', async (...asked) => {
+    const [method, path, body] = asked
+    for (const ofThoseThatLeft of [done(200, statusOf()), refuse('no_such_lock')]) {
+      const { send, participants } = createHarness()
+      participants.onAll(answering(ofThoseThatLeft)).on(1, answering(done(200, statusOf({ configuration }))))
+      participants.on(4, never).on(5, never)
+      const response = await send(method, `/v1/locks/jobs${path}`, body, { cf: NEAR_1 })
+      expect(await problemOf(response)).toMatchObject({ code: 'no_quorum', detail: ONE_OF_THREE })
+    }
   })
 })
 
