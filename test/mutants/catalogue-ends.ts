@@ -256,8 +256,16 @@ export const endMutants: Mutant[] = [
     trap: 'import',
     title: 'an import that has failed deletes a lock that a client holds or waits for',
     file: DELETE,
-    find: '  return isUsed(context) || [...holders, ...waiters].some(isOther)\n',
-    replace: '  return isUsed(context)\n',
+    find: 'if (isUsed(context) || [...holders, ...waiters].some(isOther)) return used',
+    replace: 'if (isUsed(context)) return used',
+  },
+  {
+    id: 'failed-import-deletes-what-is-complete',
+    trap: 'import',
+    title: 'an import that is complete, and was not told so, is deleted as if it had failed',
+    file: DELETE,
+    find: 'return isComplete(context) ? complete : null',
+    replace: 'return null',
   },
   {
     id: 'failed-import-stays-inside',

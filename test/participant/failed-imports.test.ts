@@ -84,6 +84,22 @@ describe('the lock of an import that has failed', () => {
     expect(await isHeld(1, CLIENT, fence)).toBe(true)
   })
 
+  it('regression: stays if it is complete, and only the answer that said so got lost', async () => {
+    const fence = await grantedTo(1, IMPORT, AS_IMPORT)
+    const part = { cells: [['=n', { value: 41, revision: 90 }]] as const, results: [] }
+    const parts = [
+      { number: 0, part },
+      { number: 1, part: null },
+    ]
+    for (const one of parts) {
+      const call = { type: 'import', user: IMPORT, fence, droppedThrough: 0, ...one } as const
+      expect(await platform.during(platform.node(1).call(call))).toMatchObject({ type: 'done' })
+    }
+    expect(await cleanUp(1)).toMatchObject({ type: 'problem', code: 'conflict' })
+    const read = { type: 'get', key: 'n', consistency: 'local' } as const
+    expect(await platform.during(platform.node(1).call(read))).toMatchObject({ body: { value: 41 } })
+  })
+
   it('stays if a session holds it', async () => {
     const socket = await platform.node(1).session('s')
     platform.node(1).say(socket, { type: 'try', ttlMs: 60_000, owner: 'import' })

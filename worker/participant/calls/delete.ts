@@ -5,7 +5,7 @@
  *
  * An import that has failed ends what it has begun (`ifUnused`), and does no harm to anybody who was faster:
  * its own user leaves, and nobody is ejected. If somebody else holds the lock, waits for it or has done
- * something with it, it stays.
+ * something with it, it stays. So it does if the import is complete, and only the last answer got lost.
  */
 import { END_OPERATION } from '../../../shared/birth/lock-core.ts'
 import type { UserOutput } from '../../../shared/protocols/protocol.ts'
@@ -14,7 +14,7 @@ import type { ParticipantAnswer } from '../calls.ts'
 import { boundToConnection } from '../core/connections.ts'
 import { type Call, type CallContext, done, patienceOf, SETTLE_MS } from './context.ts'
 import { ask, type Conversation } from './conversations.ts'
-import { isUsed, used } from './import.ts'
+import { complete, isComplete, isUsed, used } from './import.ts'
 import {
   cannotEnd,
   heldElsewhere,
@@ -49,7 +49,8 @@ export function* end(context: CallContext, call: Call<'delete'>): Conversation<P
   if (refusal !== null) return refusal
   if (call.ifUnused) {
     if (call.importer !== undefined) member.leave(call.importer)
-    if (isTaken(context, call)) return used
+    const reason = whyItStays(context, call)
+    if (reason !== null) return reason
   }
   const isHeldHere = member.view.holders.some(holder => !isDeleting(holder.user))
   if (isHeldHere && !call.force) return notDeleted(context)
@@ -63,18 +64,21 @@ export function* end(context: CallContext, call: Call<'delete'>): Conversation<P
     leave()
     return call.ifUnused ? heldElsewhere : notDeleted(context)
   }
-  if (call.ifUnused && isTaken(context, call)) {
+  // Only who is inside knows all that was applied before.
+  const reason = call.ifUnused ? whyItStays(context, call) : null
+  if (reason !== null) {
     leave()
-    return used
+    return reason
   }
   return yield* sayLastWord(context, user, holder.fence, leave)
 }
 
-/** Whether anybody but the import has to do with the lock, as far as that is known here. */
-function isTaken(context: CallContext, { importer }: Call<'delete'>): boolean {
+/** Whether anybody but the import has to do with the lock, or all of it is there, as far as is known here. */
+function whyItStays(context: CallContext, { importer }: Call<'delete'>): ParticipantAnswer | null {
   const { holders, waiters } = context.member.view
   const isOther = ({ user }: { readonly user: string }) => !isDeleting(user) && user !== importer
-  return isUsed(context) || [...holders, ...waiters].some(isOther)
+  if (isUsed(context) || [...holders, ...waiters].some(isOther)) return used
+  return isComplete(context) ? complete : null
 }
 
 /** Waits for the turn of this user, and makes the others go meanwhile if it is forced. */

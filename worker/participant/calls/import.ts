@@ -16,19 +16,27 @@ import { ask, type Conversation } from './conversations.ts'
 import { notApplied } from './grant.ts'
 
 /** Whether anything was done with a lock but to import it. Whatever was imported is older than the lock. */
-export function isUsed({ member }: CallContext): boolean {
+export const isUsed = (context: CallContext): boolean =>
+  applied(context).some(({ opId, result }) => !isImport(opId, result))
+
+/** Whether its import has said the last word, though the answer to it may have got lost. */
+export const isComplete = (context: CallContext): boolean =>
+  applied(context).some(({ opId, result }) => isImport(opId, result) && !equalJson(result, PARTS_MISSING))
+
+/** Parts that are put aside are not remembered: of the import itself only its last operation is here. */
+function applied({ member }: CallContext): { readonly opId: string; readonly result: Json }[] {
   const replica = member.guarded?.replica
   const imported = member.configuration.imported?.sequence
-  if (imported === undefined) return false
-  // Clients may call their operations what they like, but the results of theirs are other ones.
-  const isImport = (opId: string, result: Json) =>
-    opId.startsWith(PREFIX) && (equalJson(result, PART_PUT_ASIDE) || equalJson(result, PARTS_MISSING))
-  const isOwn = (opId: string) => {
-    const { sequence, result } = resultOf(replica!, opId)!
-    return sequence > imported && !isImport(opId, result)
-  }
-  return replica?.order.some(isOwn) ?? false
+  if (replica === undefined || imported === undefined) return []
+  return replica.order.flatMap(opId => {
+    const { sequence, result } = resultOf(replica, opId)!
+    return sequence > imported ? [{ opId, result }] : []
+  })
 }
+
+/** Clients may call their operations what they like, but the results of theirs are other ones. */
+const isImport = (opId: string, result: Json): boolean =>
+  opId.startsWith(PREFIX) && (equalJson(result, PART_PUT_ASIDE) || equalJson(result, PARTS_MISSING))
 
 const PREFIX = 'import/'
 
@@ -36,6 +44,12 @@ export const used: ParticipantAnswer = {
   type: 'problem',
   code: 'conflict',
   detail: 'Somebody has used the lock while it was being imported. It stays as it is.',
+}
+
+export const complete: ParticipantAnswer = {
+  type: 'problem',
+  code: 'conflict',
+  detail: 'The import is complete. The lock stays as it is.',
 }
 
 export function* importPart(context: CallContext, call: Call<'import'>): Conversation<ParticipantAnswer> {
