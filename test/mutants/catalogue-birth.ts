@@ -68,6 +68,14 @@ const register: Mutant[] = [
     replace: '  const value = ownValue(step, proposal, voters)',
   },
   {
+    id: 'birth-waits-for-all',
+    trap: 'G7',
+    title: 'a ballot waits for every registrar, also for one that is silent',
+    file: BIRTH.register,
+    find: '  if (voters.length < majority(registrars.length)) return\n',
+    replace: '  if (voters.length < registrars.length) return\n',
+  },
+  {
     id: 'birth-acts-unrecorded',
     trap: 'G2 accept before acting',
     title: 'a registrar acts under ballot 0 without recording the acceptance',
