@@ -63,7 +63,8 @@ const LONGEST_PAUSE_MS = 500
 
 /**
  * Resolves when the transfer is over. If it rejects, the transfer may be on its way: repeat it with the same
- * id, or leave it to `recoverTransfers`. A giver remembers how its last 100 transfers ended.
+ * id, or leave it to `recoverTransfers`. A giver remembers how its last 100 transfers ended. Whoever stood
+ * still meanwhile gets a `ConflictError` whose outcome is `unknown`.
  *
  * @example
  * await transfer({ from: baton.lock('account:1'), to: baton.lock('account:2'), amount: 100, id: 'rent-may' })
@@ -72,13 +73,28 @@ export async function transfer({ from, to, amount, id, signal }: TransferOptions
   text('id', id, 64)
   wholeNumber('amount', amount, 1, Number.MAX_SAFE_INTEGER)
   if (from.name === to.name) throw new RangeError('a transfer needs two locks')
-  for (;;) {
-    const begun = await claim(from, id, { to: to.name, amount }, signal)
-    if ('done' in begun) return begun
-    const outcome = await goOn(from, to, begun, signal)
+  const begun = await claim(from, id, { to: to.name, amount }, 'begin', signal)
+  const outcome = begun === null || 'done' in begun ? begun : await finish(from, to, begun, signal)
+  if (outcome === null) throw forgotten(from, id)
+  return outcome
+}
+
+/** `null`: others have finished it, so long ago that the giver no longer knows how. */
+async function finish(
+  from: Lock,
+  to: Lock,
+  begun: Claimed,
+  signal: AbortSignal | undefined,
+): Promise<TransferOutcome | null> {
+  const { id, amount } = begun
+  for (let claimed = begun; ; ) {
+    const outcome = await goOn(from, to, claimed, signal)
     if (outcome !== null) return outcome
     // Somebody else goes on with it, or with another one of the same giver.
     await systemClock.sleep(Math.random() * LONGEST_PAUSE_MS, { signal })
+    const again = await claim(from, id, { to: to.name, amount }, 'go on', signal)
+    if (again === null || 'done' in again) return again
+    claimed = again
   }
 }
 
@@ -93,8 +109,10 @@ export async function recoverTransfers(
 ): Promise<number> {
   const { open } = transfersIn((await from.get(TRANSFERS, { signal })).value)
   const left = Object.entries(open)
-  for (const [id, { to, amount }] of left)
-    await transfer({ from, to: lockNamed(to), amount, id, ...(signal && { signal }) })
+  for (const [id, { to, amount }] of left) {
+    const claimed = await claim(from, id, { to, amount }, 'go on', signal)
+    if (claimed !== null && !('done' in claimed)) await finish(from, lockNamed(to), claimed, signal)
+  }
   return left.length
 }
 
@@ -104,15 +122,19 @@ export async function openTransfers(from: Lock): Promise<{ id: string; to: strin
   return Object.entries(open).map(([id, { to, amount }]) => ({ id, to, amount }))
 }
 
-/** Step 1, or a new claim on a transfer that is open. */
+/**
+ * Step 1, or a new claim on a transfer that is open. Whoever is to go on with one that is neither open nor
+ * remembered gets `null`: it was begun before, and is over.
+ */
 async function claim(
   from: Lock,
   id: string,
   { to, amount }: { readonly to: string; readonly amount: number },
+  how: 'begin' | 'go on',
   signal: AbortSignal | undefined,
-): Promise<TransferOutcome | Claimed> {
+): Promise<TransferOutcome | Claimed | null> {
   const token = randomId()
-  const { result, fence } = await changeAll<TransferOutcome | Omit<Claimed, 'fence'>>(
+  const { result, fence } = await changeAll<TransferOutcome | Omit<Claimed, 'fence'> | null>(
     from,
     [TRANSFERS, BALANCE],
     ([value, before]) => {
@@ -122,6 +144,7 @@ async function claim(
       const balance = balanceIn(from, before!)
       const known = open[id]
       if (known !== undefined && (known.to !== to || known.amount !== amount)) throw otherTransfer(id)
+      if (known === undefined && how === 'go on') return { result: null }
       if (known === undefined && balance < amount) return { result: { done: false, because: 'too-little' } }
       if (known === undefined && Object.keys(open).length >= MOST_OPEN)
         throw full(`${MOST_OPEN} transfers of ${from.name} are on their way`)
@@ -133,7 +156,7 @@ async function claim(
     },
     { signal },
   )
-  return 'done' in result ? result : { ...result, fence }
+  return result === null || 'done' in result ? result : { ...result, fence }
 }
 
 /** Steps 2 and 3. `null`: another process has claimed it since. */
@@ -219,4 +242,9 @@ function balanceIn({ name }: Lock, value: Json): number {
 function otherTransfer(id: string): ConflictError {
   const detail = `the id '${id}' is that of another transfer`
   return new ConflictError({ code: 'conflict', status: 409, detail, retryable: false })
+}
+
+function forgotten({ name }: Lock, id: string): ConflictError {
+  const detail = `others have finished the transfer '${id}', and ${name} no longer knows how it ended`
+  return new ConflictError({ code: 'conflict', status: 409, detail, retryable: false, outcome: 'unknown' })
 }

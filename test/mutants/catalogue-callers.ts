@@ -139,6 +139,15 @@ const recipes: Mutant[] = [
     find: 'const lockMs = Math.max(LOCK_WAIT_MS, deadline - this.#clock.now())',
     replace: 'const lockMs = LOCK_WAIT_MS',
   },
+  {
+    id: 'transfer-begun-anew',
+    trap: 'recipes',
+    subject: SERVICE,
+    title: 'a transfer that others have finished long ago takes the amount once more',
+    file: 'recipes/transfer.ts',
+    find: "      if (known === undefined && how === 'go on') return { result: null }\n",
+    replace: '',
+  },
 ]
 
 const commandLine: Mutant[] = [

@@ -1,6 +1,12 @@
 import { afterAll, describe, expect, it } from 'vitest'
-import { type Baton, createBaton, type Fetch } from '../../client/index.ts'
-import { LeaderElection, SharedConfiguration, transfer, WorkQueue } from '../../recipes/index.ts'
+import { type Baton, createBaton, type Fetch, type Lock, NetworkError } from '../../client/index.ts'
+import {
+  LeaderElection,
+  recoverTransfers,
+  SharedConfiguration,
+  transfer,
+  WorkQueue,
+} from '../../recipes/index.ts'
 import { BALANCE } from '../../recipes/transfer.ts'
 import { createFakeServer } from '../client/fake-server.ts'
 import { VirtualClock } from '../client/virtual-clock.ts'
@@ -8,7 +14,7 @@ import { VirtualClock } from '../client/virtual-clock.ts'
 const clock = new VirtualClock()
 const server = createFakeServer({ clock })
 afterAll(() => clock.stop())
-const batonWith = (fetch: Fetch): Baton => createBaton({ fetch, clock })
+const batonWith = (fetch: Fetch): Baton => createBaton({ fetch, clock, timeoutMs: 3_600_000 })
 
 describe('two at once, and answers that got lost', () => {
   it('transfer: a second process with the same id is not told that nothing was taken', async () => {
@@ -32,6 +38,62 @@ describe('two at once, and answers that got lost', () => {
     expect(await other).toEqual({ done: true })
     expect((await plain.lock('to').get(BALANCE)).value).toBe(100)
     expect(outcome).toEqual({ done: true })
+  })
+
+  describe('transfers that others have finished, and a hundred more after them', () => {
+    /** A giver with 1,000, to whom so many transfers happen that all before are forgotten. */
+    async function giver(name: string) {
+      const plain = batonWith(server.fetch)
+      const [from, to, third] = ['from', 'to', 'third'].map(role => plain.lock(`${name}-${role}`)) as [
+        Lock,
+        Lock,
+        Lock,
+      ]
+      await from.transact([{ put: BALANCE, value: 1_000 }])
+      const overtake = async () => {
+        await recoverTransfers(from, other => plain.lock(other))
+        for (let number = 1; number <= 100; number++)
+          await transfer({ from, to: number === 1 ? to : third, amount: 1, id: `later-${number}` })
+      }
+      const balances = () => Promise.all([from, to, third].map(async lock => (await lock.get(BALANCE)).value))
+      return { from, to, overtake, balances }
+    }
+
+    it('one that comes late takes no second amount, and says that it cannot tell', async () => {
+      const { from, to, overtake, balances } = await giver('late')
+      let isFirst = true
+      const slow = batonWith(async request => {
+        if (isFirst && request.url.includes(to.name)) {
+          isFirst = false
+          await overtake()
+        }
+        return server.fetch(request)
+      })
+      const options = { from: slow.lock(from.name), to: slow.lock(to.name), amount: 30, id: 'rent' }
+      await expect(transfer(options)).rejects.toMatchObject({ code: 'conflict', outcome: 'unknown' })
+      expect(await balances()).toEqual([870, 31, 99])
+    })
+
+    it('whoever recovers them begins none of them anew', async () => {
+      const { from, to, overtake, balances } = await giver('recovered')
+      const dying = batonWith(async request => {
+        if (request.url.includes(to.name)) throw new TypeError('the process has died')
+        return server.fetch(request)
+      })
+      const options = { from: dying.lock(from.name), to: dying.lock(to.name), amount: 30, id: 'rent' }
+      await expect(transfer(options)).rejects.toThrow(NetworkError)
+      let isFirst = true
+      const slow = batonWith(async request => {
+        const answer = await server.fetch(request)
+        if (isFirst) {
+          isFirst = false
+          await overtake()
+        }
+        return answer
+      })
+      await recoverTransfers(slow.lock(from.name), other => slow.lock(other))
+      expect(await balances()).toEqual([870, 31, 99])
+    })
   })
 
   it('observe: who has resigned long ago is not shown as the leader of now', async () => {
