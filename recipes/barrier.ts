@@ -5,9 +5,9 @@
  * as long as they want: whoever stops waiting has not arrived. No clock is compared.
  */
 import { type Clock, type Lock, systemClock } from '../client/index.ts'
-import { change, changeIfFree, type Decision } from './change.ts'
+import { changeIfFree, type Decision } from './change.ts'
 import { duration, text, wholeNumber } from './options.ts'
-import { notInTime } from './refusals.ts'
+import { notInTime, notTold } from './refusals.ts'
 import { LONGEST_PAUSE_MS, pauseUntilChanged } from './waiting.ts'
 
 export interface BarrierOptions {
@@ -56,7 +56,8 @@ export class Barrier {
 
   /**
    * Resolves with the round once all parties have arrived in it. Rejects with a `LockedError` if they do not
-   * in time: then this party has not arrived either. To arrive twice in a round is to arrive once.
+   * in time: then this party has not arrived either. If others hold the lock, so that it cannot leave, that
+   * is a `TimeoutError` whose outcome is `unknown`. To arrive twice in a round is to arrive once.
    */
   async arrive(party: string, options: ArriveOptions = {}): Promise<number> {
     text('party', party, 100)
@@ -75,7 +76,9 @@ export class Barrier {
           ? { value: { round: round + 1, arrived: [] }, result: true }
           : { value: { round, arrived }, result: false }
       }
-      const changed = await this.#changeIfFree(until, arrive)
+      // In between, whoever waits looks whether it is to give up.
+      const lockMs = Math.min(until - this.#clock.now(), LONGEST_PAUSE_MS)
+      const changed = await this.#changeIfFree(lockMs, arrive)
       if (changed?.result) return round!
       const leftMs = until - this.#clock.now()
       if (leftMs <= 0 || signal?.aborted) return this.#leave(party, round!, waitMs, signal)
@@ -93,23 +96,21 @@ export class Barrier {
     waitMs: number,
     signal: AbortSignal | undefined,
   ): Promise<number> {
-    const { result: isPassed } = await this.#change(state => {
+    let isIn = false
+    const left = await this.#changeIfFree(LEAVE_MS, state => {
       if (state.round > round) return { result: true }
+      isIn = state.arrived.includes(party)
       const arrived = state.arrived.filter(other => other !== party)
       return { value: { round, arrived }, result: false }
     })
-    if (isPassed) return round
+    if (left?.result) return round
+    if (left === null && isIn)
+      throw notTold(`'${party}' cannot leave round ${round} while others hold the lock, and may count in it`)
     signal?.throwIfAborted()
     throw notInTime(`not all ${this.#parties} parties arrived in round ${round} within ${waitMs} ms`)
   }
 
-  #change(decide: (state: BarrierState) => Decision<BarrierState, boolean>) {
-    return change<BarrierState, boolean>(this.#lock, this.#key, state => decide(state ?? FIRST))
-  }
-
-  /** In between, whoever waits looks whether it is to give up. */
-  #changeIfFree(until: number, decide: (state: BarrierState) => Decision<BarrierState, boolean>) {
-    const waitMs = Math.min(until - this.#clock.now(), LONGEST_PAUSE_MS)
+  #changeIfFree(waitMs: number, decide: (state: BarrierState) => Decision<BarrierState, boolean>) {
     return changeIfFree<BarrierState, boolean>(this.#lock, this.#key, state => decide(state ?? FIRST), {
       waitMs,
     })
@@ -117,4 +118,6 @@ export class Barrier {
 }
 
 const FIRST: BarrierState = { round: 1, arrived: [] }
+/** How long a party that gives up waits for the lock. */
+const LEAVE_MS = 10_000
 const MOST = Number.MAX_SAFE_INTEGER

@@ -1,9 +1,20 @@
 /** What a recipe throws by itself, in the shapes of the client's own errors. */
-import { BatonError, ExpiredError, LockedError, TooLargeError, TooManyError } from '../client/index.ts'
+import {
+  BatonError,
+  ExpiredError,
+  LockedError,
+  TimeoutError,
+  TooLargeError,
+  TooManyError,
+} from '../client/index.ts'
 
 /** The time to wait is over. */
 export const notInTime = (detail: string): LockedError =>
   new LockedError({ code: 'locked', status: 409, detail, retryable: true })
+
+/** The time to wait is over, and what was to be taken back then may still be there. */
+export const notTold = (detail: string): TimeoutError =>
+  new TimeoutError({ code: 'timeout', status: 0, detail, retryable: true, outcome: 'unknown' })
 
 /** Others have given this one up, because it showed no sign of life for too long. */
 export const givenUp = (detail: string): ExpiredError =>

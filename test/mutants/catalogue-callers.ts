@@ -148,6 +148,15 @@ const recipes: Mutant[] = [
     find: "      if (known === undefined && how === 'go on') return { result: null }\n",
     replace: '',
   },
+  {
+    id: 'barrier-not-left',
+    trap: 'recipes',
+    subject: SERVICE,
+    title: 'a party that cannot leave a barrier is told that it has not arrived',
+    file: 'recipes/barrier.ts',
+    find: 'if (left === null && isIn)',
+    replace: 'if (left === null && isIn && false)',
+  },
 ]
 
 const commandLine: Mutant[] = [

@@ -1,6 +1,6 @@
 /** Mistakes that recipes once made, each by its name. */
 import { afterAll, describe, expect, it } from 'vitest'
-import { createBaton, type Fetch } from '../../client/index.ts'
+import { createBaton, type Fetch, LockedError } from '../../client/index.ts'
 import {
   Barrier,
   type Delivery,
@@ -197,6 +197,24 @@ describe('others who hold the lock', () => {
     await clock.sleep(30_000)
     await held.release()
     expect(await Promise.all(arriving)).toEqual([1, 1])
+  })
+
+  it('a barrier: whoever cannot leave it is not told that it has not arrived', async () => {
+    const lock = baton.lock('barrier-2')
+    const barrier = new Barrier(lock, { parties: 2, clock })
+    const arriving = barrier.arrive('a', { waitMs: 5_000 })
+    await clock.sleep(1_000)
+    const held = await lock.acquire()
+    await expect(arriving).rejects.toMatchObject({
+      name: 'TimeoutError',
+      outcome: 'unknown',
+      detail: expect.stringContaining('while others hold the lock'),
+    })
+    await held.release()
+    expect(await barrier.look()).toEqual({ round: 1, arrived: ['a'] })
+    // Once it can be said, it is.
+    await expect(barrier.arrive('a', { waitMs: 0 })).rejects.toThrow(LockedError)
+    expect(await barrier.look()).toEqual({ round: 1, arrived: [] })
   })
 
   it('a queue: whoever wants an item waits for as long as it wants', async () => {
