@@ -15,6 +15,7 @@ import {
 } from '../client/index.ts'
 import { read } from './change.ts'
 import { duration, ownerName, timeToLive } from './options.ts'
+import { notApplied } from './refusals.ts'
 
 export interface ElectionOptions {
   /** What this candidate calls itself, up to 128 characters. */
@@ -187,9 +188,11 @@ export class Leadership implements AsyncDisposable {
     return this.held.lost
   }
 
-  /** Tells observers something else. */
+  /** Tells observers something else. Rejects with a `TooLargeError` if that is too large to be told. */
   async publish(value: Json): Promise<void> {
-    await this.held.apply([{ put: KEY, value: { name: this.#name, term: this.term, value } }])
+    const record = { name: this.#name, term: this.term, value }
+    const { applied, results } = await this.held.apply([{ put: KEY, value: record }])
+    if (!applied) throw notApplied(results)
   }
 
   /** The next candidate may begin. Resigning from an office that is lost is no error. */

@@ -157,6 +157,15 @@ const recipes: Mutant[] = [
     find: 'if (left === null && isIn)',
     replace: 'if (left === null && isIn && false)',
   },
+  {
+    id: 'leader-unseen',
+    trap: 'recipes',
+    subject: SERVICE,
+    title: 'a leader whose value cannot be told leads, and nobody sees it',
+    file: 'recipes/leader-election.ts',
+    find: '    if (!applied) throw notApplied(results)\n',
+    replace: '',
+  },
 ]
 
 const commandLine: Mutant[] = [

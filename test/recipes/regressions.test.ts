@@ -1,9 +1,10 @@
 /** Mistakes that recipes once made, each by its name. */
 import { afterAll, describe, expect, it } from 'vitest'
-import { createBaton, type Fetch, LockedError } from '../../client/index.ts'
+import { createBaton, type Fetch, LockedError, TooLargeError } from '../../client/index.ts'
 import {
   Barrier,
   type Delivery,
+  LeaderElection,
   ReadWriteLock,
   Sequence,
   SharedConfiguration,
@@ -94,6 +95,25 @@ describe('work queue', () => {
     isDeaf = false
     expect(await delivery.done(count)).toBe(true)
     expect((await baton.lock('queue-3').get('total')).value).toBe(1)
+  })
+})
+
+describe('leader election', () => {
+  const tooLarge = 'x'.repeat(140_000)
+
+  it('nobody leads unseen: a value that is too large is refused, and the lock given back', async () => {
+    const election = new LeaderElection(baton.lock('election-1'), { name: 'a' })
+    await expect(election.campaign({ value: tooLarge })).rejects.toThrow(TooLargeError)
+    expect(await election.leader()).toBeNull()
+    expect(await election.campaign({ waitMs: 0 })).toMatchObject({ term: 2 })
+  })
+
+  it('a leader whose news cannot be told hears so, and goes on', async () => {
+    const election = new LeaderElection(baton.lock('election-2'), { name: 'a' })
+    const leadership = await election.campaign({ value: 1 })
+    await expect(leadership.publish(tooLarge)).rejects.toThrow(TooLargeError)
+    expect(leadership.signal.aborted).toBe(false)
+    expect(await election.leader()).toMatchObject({ value: 1 })
   })
 })
 
