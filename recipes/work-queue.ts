@@ -10,7 +10,15 @@
  * item is delivered again earlier or later by as much. Clocks of clients do not count.
  */
 import { randomId } from '../client/clock.ts'
-import { BatonError, type Clock, type Held, type Json, type Lock, systemClock } from '../client/index.ts'
+import {
+  BatonError,
+  type Clock,
+  GrantOverError,
+  type Held,
+  type Json,
+  type Lock,
+  systemClock,
+} from '../client/index.ts'
 import { change } from './change.ts'
 import { Delivery, GONE, type Item, itemKey, keyOfId, PREFIX } from './delivery.ts'
 import { duration, ownerName, text, timeToLive, wholeNumber } from './options.ts'
@@ -148,7 +156,9 @@ export class WorkQueue<Value extends Json = Json> {
     while (!signal.aborted) {
       const delivery = await this.take({ waitMs: Number.POSITIVE_INFINITY, signal }).catch(async error => {
         if (signal.aborted) return null
-        if (!(error instanceof BatonError) || !error.retryable) throw error
+        // A claim whose grant was lost may have been made: then it is delivered again when its lease ends.
+        const mayGoAway = error instanceof BatonError && (error.retryable || error instanceof GrantOverError)
+        if (!mayGoAway) throw error
         await this.#clock.sleep(LOOK_AGAIN_MS, { signal })
         return null
       })

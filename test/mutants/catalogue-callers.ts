@@ -166,6 +166,15 @@ const recipes: Mutant[] = [
     find: '    if (!applied) throw notApplied(results)\n',
     replace: '',
   },
+  {
+    id: 'work-ends-with-a-grant',
+    trap: 'recipes',
+    subject: SERVICE,
+    title: 'a worker stops for good when it loses the lock in the middle of a claim',
+    file: 'recipes/work-queue.ts',
+    find: '(error.retryable || error instanceof GrantOverError)',
+    replace: 'error.retryable',
+  },
 ]
 
 const commandLine: Mutant[] = [

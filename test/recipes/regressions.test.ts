@@ -10,6 +10,7 @@ import {
   SharedConfiguration,
   WorkQueue,
 } from '../../recipes/index.ts'
+import { problem } from '../../shared/api/problems.ts'
 import { createFakeServer } from '../client/fake-server.ts'
 import { VirtualClock } from '../client/virtual-clock.ts'
 
@@ -95,6 +96,31 @@ describe('work queue', () => {
     isDeaf = false
     expect(await delivery.done(count)).toBe(true)
     expect((await baton.lock('queue-3').get('total')).value).toBe(1)
+  })
+
+  it('work: goes on if the lock is lost in the middle of a claim', async () => {
+    const lost = problem('ejected', 'Somebody has forced it out.', { outcome: 'unknown' })
+    let isFirst = true
+    const fetch: Fetch = async request => {
+      const answer = await server.fetch(request)
+      if (!isFirst || !request.url.endsWith('/ops')) return answer
+      isFirst = false
+      server.lock('queue-5').end('ejected')
+      return Response.json(lost, { status: lost.status })
+    }
+    await new WorkQueue(baton.lock('queue-5')).add('mail', { id: 'one' })
+    const queue = new WorkQueue(createBaton({ fetch, clock }).lock('queue-5'), { clock })
+    const stop = new AbortController()
+    const seen: number[] = []
+    await queue.work(
+      ({ attempt }) => {
+        seen.push(attempt)
+        stop.abort()
+      },
+      { signal: stop.signal },
+    )
+    // The first delivery was lost with the grant.
+    expect(seen).toEqual([2])
   })
 })
 
