@@ -68,6 +68,22 @@ const register: Mutant[] = [
     replace: '  const value = ownValue(step, proposal, voters)',
   },
   {
+    id: 'birth-tried-once',
+    trap: 'G7',
+    title: 'a ballot whose messages got lost is not tried again',
+    file: BIRTH.drive,
+    find: '  soft.proposal = null\n  soft.isWaitingForFirst = false\n',
+    replace: '',
+  },
+  {
+    id: 'birth-foreign-identity-taken',
+    trap: 'G9 owner and epoch in identity',
+    title: 'what is said under the identity of another lock of the name is taken for what this one says',
+    file: BIRTH.receive,
+    find: '  const isForeign = body.digest !== digestOf(value)',
+    replace: '  const isForeign = body.digest === null',
+  },
+  {
     id: 'birth-waits-for-all',
     trap: 'G7',
     title: 'a ballot waits for every registrar, also for one that is silent',
