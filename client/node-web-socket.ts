@@ -53,6 +53,7 @@ export function isNodeWithoutWebSocket(): boolean {
 export class NodeWebSocket implements Socket {
   readonly #listeners: { readonly type: EventType; readonly listener: Listener }[] = []
   readonly #decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: false })
+  #request: NodeRequest | undefined
   #socket: NodeSocket | undefined
   #received: Uint8Array = new Uint8Array()
   #fragments: Uint8Array[] = []
@@ -75,7 +76,11 @@ export class NodeWebSocket implements Socket {
   close(code: number = NORMAL): void {
     if (this.#isClosing) return
     this.#isClosing = true
-    if (this.#socket === undefined) return this.#end()
+    if (this.#socket === undefined) {
+      // Whoever has not answered yet may never do so.
+      this.#request?.destroy()
+      return this.#end()
+    }
     this.#write(OPCODE.close, Uint8Array.of(code >> 8, code & 0xff))
     this.#socket.end()
     // Whoever is at the other end may not answer, or not soon: that keeps no process alive.
@@ -87,6 +92,7 @@ export class NodeWebSocket implements Socket {
     const { request } = (await import(/* @vite-ignore */ /* webpackIgnore: true */ name)) as NodeHttp
     const key = base64(crypto.getRandomValues(new Uint8Array(16)))
     const expected = await acceptFor(key)
+    if (this.#isClosing) return
     const outgoing = request(url, {
       headers: {
         connection: 'Upgrade',
@@ -96,6 +102,7 @@ export class NodeWebSocket implements Socket {
         ...(protocols.length > 0 && { 'sec-websocket-protocol': protocols.join(', ') }),
       },
     })
+    this.#request = outgoing
     outgoing.on('error', () => this.#fail())
     // It was refused: the answer says why, but a WebSocket tells nobody, in browsers either.
     outgoing.on('response', () => {

@@ -192,6 +192,29 @@ it('ends although the other end does not answer its close', async () => {
   expect(seen[1]).toEqual({ type: 'close' })
 })
 
+it('leaves no connection behind if it is closed before it was answered', async () => {
+  const client = new NodeWebSocket(url, [])
+  const seen = events(client)
+  const [, socket] = (await once(server, 'upgrade')) as [IncomingMessage, Socket]
+  let isLeft = false
+  for (const event of ['error', 'end'])
+    socket.on(event, () => {
+      isLeft = true
+    })
+  socket.resume()
+  client.close()
+  await until(() => isLeft)
+  expect(seen).toEqual([{ type: 'close' }])
+})
+
+it('asks for nothing if it is closed at once', async () => {
+  let asked = 0
+  server.on('connection', () => asked++)
+  new NodeWebSocket(url, []).close()
+  await new Promise(resolve => setTimeout(resolve, 200))
+  expect(asked).toBe(0)
+})
+
 it('is for Node without a WebSocket alone', () => {
   expect(isNodeWithoutWebSocket()).toBe(typeof WebSocket === 'undefined')
   vi.stubGlobal('WebSocket', undefined)

@@ -29,6 +29,14 @@ const client: Mutant[] = [
     find: '    for (const wake of this.#waiting) wake()\n',
     replace: '    ;[...this.#waiting].at(-1)?.()\n',
   },
+  {
+    id: 'socket-left-opening',
+    trap: 'sessions',
+    title: 'a WebSocket that is closed before it was answered leaves its connection open',
+    file: 'client/node-web-socket.ts',
+    find: '      this.#request?.destroy()\n',
+    replace: '',
+  },
 ]
 
 const recipes: Mutant[] = [
