@@ -9,10 +9,11 @@ import type {
   SessionEvent,
   SessionProbe,
 } from '../shared/api/session.ts'
+import type { Json } from '../shared/json.ts'
 import type { Clock } from './clock.ts'
-import type { LastingCall } from './connection.ts'
+import { type LastingCall, LONGEST_WAIT_MS } from './connection.ts'
 import { networkError, timeoutError, tooLong } from './error-factory.ts'
-import { BatonError } from './errors.ts'
+import { BatonError, LockedError } from './errors.ts'
 import type { ApplyOptions, TransactOptions } from './operations.ts'
 import type { ResourceTypes, TransactResult } from './ops.ts'
 import type { Get, GetOptions } from './reads.ts'
@@ -139,17 +140,35 @@ export class Session<Resource extends ResourceTypes = ResourceTypes>
     ops: Batch,
     options: Omit<TransactOptions, 'at'> = {},
   ): Promise<TransactResult<Batch, Resource>> {
-    const { opId = this.#newId(), waitMs = DEFAULT_WAIT_MS, owner, signal } = options
+    const { opId = this.#newId() } = options
     await this.#schemas?.checkOps(ops)
-    const answer = await this.#calls.ask({
-      name: transactName(opId),
-      opId,
-      withinMs: waitMs + ANSWER_MS,
-      signal,
-      send: () => this.#send({ type: 'transact', opId, ops, waitMs, ...(owner !== undefined && { owner }) }),
-    })
+    const answer = await this.#transact(ops, { ...options, opId })
     const checked = (await this.#schemas?.checkResults(ops, answer, opId)) ?? answer
     return checked as unknown as TransactResult<Batch, Resource>
+  }
+
+  /** One message waits for so long at most; while the lock is taken, the same operation is sent again. */
+  async #transact(
+    ops: readonly unknown[],
+    { opId, waitMs = DEFAULT_WAIT_MS, owner, signal }: TransactOptions & { readonly opId: string },
+  ): Promise<Json> {
+    const until = this.#clock.now() + waitMs
+    let opsText: string | undefined
+    for (;;) {
+      const leftMs = Math.max(0, Math.ceil(until - this.#clock.now()))
+      const nowMs = Math.min(leftMs, LONGEST_WAIT_MS)
+      const send = () => {
+        opsText ??= writeJson(ops)
+        const rest = writeJson({ type: 'transact', opId, waitMs: nowMs, owner })
+        this.#sendText(`${rest.slice(0, -1)},"ops":${opsText}}`)
+      }
+      try {
+        const name = transactName(opId)
+        return await this.#calls.ask({ name, opId, withinMs: nowMs + ANSWER_MS, signal, send })
+      } catch (error) {
+        if (!(error instanceof LockedError) || nowMs === leftMs) throw error
+      }
+    }
   }
 
   /** The value of a key, and `null` with revision 0 if there is none. */
@@ -214,8 +233,11 @@ export class Session<Resource extends ResourceTypes = ResourceTypes>
   }
 
   #send(message: object): void {
+    this.#sendText(writeJson(message))
+  }
+
+  #sendText(text: string): void {
     if (this.#isClosed) throw networkError(new Error('the session is closed'))
-    const text = writeJson(message)
     if (text.length > MAX_MESSAGE_LENGTH) throw tooLong(MAX_MESSAGE_LENGTH)
     if (this.#outbox === undefined) this.#socket!.send(text)
     else this.#outbox.push(text)

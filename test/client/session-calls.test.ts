@@ -13,7 +13,7 @@ import {
   TimeoutError,
   TooLargeError,
 } from '../../client/index.ts'
-import type { SessionEvent } from '../../shared/api/session.ts'
+import { parseSessionMessage, type SessionEvent } from '../../shared/api/session.ts'
 import { FakeSocket, turn } from './fake-socket.ts'
 import { failure } from './harness.ts'
 
@@ -127,6 +127,35 @@ describe('transact', () => {
     expect(socket.sent).toHaveLength(2)
     socket.says(outcome('mine', 7))
     expect(await second).toMatchObject({ fence: 7 })
+  })
+
+  it.each([60_000, Number.POSITIVE_INFINITY])(
+    'waits for %s ms: in several messages, as none of them may wait for so long',
+    async waitMs => {
+      const { socket, session } = await open()
+      const ops = [{ increment: 'n', by: 1 }]
+      const answer = session.transact(ops, { opId: 'mine', waitMs, owner: 'me' })
+      await turn()
+      ops[0]!.by = 2
+      socket.says({ type: 'error', code: 'locked', detail: 'Held.', opId: 'mine', outcome: 'not-applied' })
+      await turn()
+      const message = { type: 'transact', opId: 'mine', waitMs: 25_000, owner: 'me' }
+      const sent = { ...message, ops: [{ increment: 'n', by: 1 }] }
+      expect(socket.sent).toEqual([sent, sent])
+      for (const one of socket.sent)
+        expect(parseSessionMessage(JSON.stringify(one))).toMatchObject({ ok: true })
+      socket.says(outcome('mine', 7))
+      expect(await answer).toMatchObject({ fence: 7 })
+    },
+  )
+
+  it('is not asked for again when its time is over', async () => {
+    const { socket, session } = await open()
+    const refused = failure(session.transact(ADD, { opId: 'mine', waitMs: 25_000 }))
+    await turn()
+    socket.says({ type: 'error', code: 'locked', detail: 'Held.', opId: 'mine', outcome: 'not-applied' })
+    expect(await refused).toBeInstanceOf(LockedError)
+    expect(socket.sent).toHaveLength(1)
   })
 
   it('that was not sent was not applied', async () => {

@@ -37,6 +37,14 @@ const client: Mutant[] = [
     find: '      this.#request?.destroy()\n',
     replace: '',
   },
+  {
+    id: 'session-waits-once',
+    trap: 'session calls',
+    title: 'a `transact` of a session waits no longer than one message may',
+    file: 'client/session.ts',
+    find: 'if (!(error instanceof LockedError) || nowMs === leftMs) throw error',
+    replace: 'throw error',
+  },
 ]
 
 const recipes: Mutant[] = [
