@@ -58,6 +58,8 @@ export interface TryOptions {
 
 /** How long an answer may take that does not wait for the lock. */
 const ANSWER_MS = 15_000
+/** So many in a row: then the service is gone. */
+const UNHEARD_PINGS = 4
 const DEFAULT_WAIT_MS = 10_000
 /** The service reads no longer message, so nobody would hear what became of it. */
 const MAX_MESSAGE_LENGTH = 2 * 1024 * 1024
@@ -84,7 +86,8 @@ export class Session<Resource extends ResourceTypes = ResourceTypes>
   #gets = 0
   readonly #calls: SessionCalls
   readonly #call: Pick<LastingCall, 'note' | 'end'>
-  #pings = new AbortController()
+  /** Aborted while the session neither holds the lock nor waits for it. */
+  #pings = abortedController()
   #socket: Socket | undefined
   /** Messages that were sent before the socket was open. */
   #outbox: string[] | undefined = []
@@ -93,6 +96,8 @@ export class Session<Resource extends ResourceTypes = ResourceTypes>
   #isClosed = false
   /** When the service last said anything. */
   #heardAt = 0
+  /** Whether it has said anything since the last ping. */
+  #isHeard = false
   /** Readers that wait for an event, or for the end. */
   readonly #waiting = new Set<() => void>()
 
@@ -119,6 +124,8 @@ export class Session<Resource extends ResourceTypes = ResourceTypes>
 
   try(options: TryOptions = {}): void {
     this.#send({ type: 'try', ...options })
+    // One that is out of turn is refused: then the pings go on as they are.
+    if (this.#pings.signal.aborted) void this.#listenWhileWaiting()
   }
 
   /** Starts an operation, and returns the id that its outcome will have. */
@@ -245,6 +252,7 @@ export class Session<Resource extends ResourceTypes = ResourceTypes>
 
   #receive(text: string): void {
     this.#heardAt = this.#clock.now()
+    this.#isHeard = true
     if (this.#isClosed || text === PONG) return
     const event = JSON.parse(text) as SessionEvent | SessionProbe
     // The service wants to know whether anybody reads this.
@@ -253,7 +261,7 @@ export class Session<Resource extends ResourceTypes = ResourceTypes>
       this.#call.note({ 'baton.fence': event.fence })
       void this.#sendPings(event.ttlMs)
     }
-    if (event.type === 'rem' || event.type === 'ejected') this.#pings.abort()
+    if (event.type === 'rem' || event.type === 'ejected' || isNotInTime(event)) this.#pings.abort()
     if (this.#calls.take(event)) return
     this.#inbox.push(event)
     this.#wakeReaders()
@@ -265,22 +273,47 @@ export class Session<Resource extends ResourceTypes = ResourceTypes>
    * process stood still.
    */
   async #sendPings(ttlMs: number): Promise<void> {
-    this.#pings.abort()
-    this.#pings = new AbortController()
-    const { signal } = this.#pings
+    const signal = this.#beginPings()
     for (;;) {
       await this.#clock.sleep(ttlMs / 4, { signal, background: true })
       if (signal.aborted) return
-      if (this.#clock.now() - this.#heardAt >= ttlMs) {
-        this.#socket!.close(1000)
-        return this.#close(timeoutError(`the session was silent for ${ttlMs} ms`))
-      }
-      try {
-        this.#socket!.send(PING)
-      } catch {
-        // The socket is closing: its close event comes.
-      }
+      if (this.#clock.now() - this.#heardAt >= ttlMs) return this.#endSilent(ttlMs)
+      this.#ping()
     }
+  }
+
+  /**
+   * Runs while the session waits for the lock: a service that is gone looks like a lock that is taken. The
+   * pings are counted and not the time, because nothing is lost if this process stood still.
+   */
+  async #listenWhileWaiting(): Promise<void> {
+    const signal = this.#beginPings()
+    for (let unheard = 0; unheard < UNHEARD_PINGS; unheard = this.#isHeard ? 0 : unheard + 1) {
+      this.#isHeard = false
+      this.#ping()
+      await this.#clock.sleep(ANSWER_MS, { signal, background: true })
+      if (signal.aborted) return
+    }
+    this.#endSilent(UNHEARD_PINGS * ANSWER_MS)
+  }
+
+  #beginPings(): AbortSignal {
+    this.#pings.abort()
+    this.#pings = new AbortController()
+    return this.#pings.signal
+  }
+
+  #ping(): void {
+    try {
+      this.#socket?.send(PING)
+    } catch {
+      // The socket is not open yet, or it is closing: then its close event comes.
+    }
+  }
+
+  #endSilent(ms: number): void {
+    this.#socket?.close(1000)
+    this.#close(timeoutError(`the session was silent for ${ms} ms`))
   }
 
   #close(failure: BatonError | undefined): void {
@@ -292,4 +325,14 @@ export class Session<Resource extends ResourceTypes = ResourceTypes>
     this.#call.end(failure)
     this.#wakeReaders()
   }
+}
+
+/** The wait that a `try` began is over. */
+const isNotInTime = (event: SessionEvent): boolean =>
+  event.type === 'error' && event.code === 'locked' && event.opId === undefined
+
+function abortedController(): AbortController {
+  const controller = new AbortController()
+  controller.abort()
+  return controller
 }

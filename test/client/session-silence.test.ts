@@ -1,6 +1,7 @@
 /** A session whose service has gone silent, without a word, ends within its time to live. */
 import { expect, it } from 'vitest'
 import { type Clock, createBaton, TimeoutError } from '../../client/index.ts'
+import type { SessionEvent } from '../../shared/api/session.ts'
 import { FakeSocket, turn } from './fake-socket.ts'
 
 class MovingClock implements Clock {
@@ -30,8 +31,17 @@ class MovingClock implements Clock {
   }
 }
 
-/** Somebody holds the lock for a minute. How does its session end? */
-async function endAfterAMinute(onPing: (socket: FakeSocket) => void): Promise<unknown> {
+interface Silence {
+  readonly onPing?: (socket: FakeSocket) => void
+  /** What the service says to the `try`, if anything. */
+  readonly answer?: SessionEvent
+  readonly isNeverOpen?: boolean
+}
+
+const CRIT: SessionEvent = { type: 'crit', fence: 1, epoch: 0, ttlMs: 10_000 }
+
+/** Somebody wants the lock, and a minute goes by. How does its session end? */
+async function endAfterAMinute({ onPing = () => {}, answer, isNeverOpen }: Silence): Promise<unknown> {
   const socket = new FakeSocket()
   socket.send = data => {
     if (data === 'ping') onPing(socket)
@@ -40,9 +50,9 @@ async function endAfterAMinute(onPing: (socket: FakeSocket) => void): Promise<un
   const baton = createBaton({ url: 'https://example.com', webSocket: () => socket, clock })
   const session = baton.lock('orders').session()
   await turn()
-  socket.fire('open')
+  if (!isNeverOpen) socket.fire('open')
   session.try({ ttlMs: 10_000 })
-  socket.says({ type: 'crit', fence: 1, epoch: 0, ttlMs: 10_000 })
+  if (answer !== undefined) socket.says(answer)
   let ended: unknown = 'never'
   void (async () => {
     for await (const _ of session);
@@ -54,9 +64,43 @@ async function endAfterAMinute(onPing: (socket: FakeSocket) => void): Promise<un
 }
 
 it('a holder whose service has gone silent is told within its time to live', async () => {
-  expect(await endAfterAMinute(() => {})).toBeInstanceOf(TimeoutError)
+  expect(await endAfterAMinute({ answer: CRIT })).toBeInstanceOf(TimeoutError)
 })
 
-it('one whose service answers its pings is left alone', async () => {
-  expect(await endAfterAMinute(socket => socket.pong())).toBe('never')
+it('so is whoever waits, also before the socket is open', async () => {
+  expect(await endAfterAMinute({})).toBeInstanceOf(TimeoutError)
+  expect(await endAfterAMinute({ isNeverOpen: true })).toBeInstanceOf(TimeoutError)
+})
+
+it.each([{ answer: CRIT }, {}])('one whose service answers its pings is left alone: %o', async silence => {
+  expect(await endAfterAMinute({ ...silence, onPing: socket => socket.pong() })).toBe('never')
+})
+
+it('one that waits no more pings no more', async () => {
+  const answer: SessionEvent = { type: 'error', code: 'locked', detail: 'Not granted in time.' }
+  let pings = 0
+  expect(await endAfterAMinute({ answer, onPing: () => pings++ })).toBe('never')
+  expect(pings).toBe(1)
+})
+
+it('one that waits is not given up because its process stood still', async () => {
+  const socket = new FakeSocket()
+  const clock = new MovingClock()
+  const baton = createBaton({ url: 'https://example.com', webSocket: () => socket, clock })
+  const session = baton.lock('orders').session()
+  await turn()
+  socket.send = () => {}
+  socket.fire('open')
+  session.try()
+  clock.time += 600_000
+  socket.send = data => {
+    if (data === 'ping') socket.pong()
+  }
+  await clock.advance(60_000)
+  expect(socket.isClosed).toBe(false)
+  socket.says(CRIT)
+  for await (const event of session) {
+    expect(event).toEqual(CRIT)
+    break
+  }
 })

@@ -45,6 +45,22 @@ const client: Mutant[] = [
     find: 'if (!(error instanceof LockedError) || nowMs === leftMs) throw error',
     replace: 'throw error',
   },
+  {
+    id: 'session-waits-for-nobody',
+    trap: 'sessions',
+    title: 'a session that waits for the lock does not notice that its service is gone',
+    file: 'client/session.ts',
+    find: '    if (this.#pings.signal.aborted) void this.#listenWhileWaiting()\n',
+    replace: '',
+  },
+  {
+    id: 'session-given-up-after-a-pause',
+    trap: 'sessions',
+    title: 'a session that waits is given up although its service answers',
+    file: 'client/session.ts',
+    find: 'unheard = this.#isHeard ? 0 : unheard + 1',
+    replace: 'unheard++',
+  },
 ]
 
 const recipes: Mutant[] = [
