@@ -72,7 +72,9 @@ export function errorFromAnswer(status: number, headers: Headers, body: Json | u
 /** The error for what a session was refused. */
 export function errorFromSession(event: SessionError): BatonError {
   const { type: _, code, detail, outcome, retryable, retryAfterSeconds, opId, lost: __, ...more } = event
-  return new CLASS_BY_CODE[code]({
+  // A service that is newer than this client may have other codes.
+  const Class: typeof BatonError = CLASS_BY_CODE[code] ?? BatonError
+  return new Class({
     code,
     status: 0,
     detail,

@@ -4,6 +4,7 @@
 import { describe, expect, it } from 'vitest'
 import {
   AbortedError,
+  BatonError,
   type Clock,
   ConflictError,
   createBaton,
@@ -13,6 +14,7 @@ import {
   TimeoutError,
   TooLargeError,
 } from '../../client/index.ts'
+import type { ProblemCode } from '../../shared/api/problems.ts'
 import { parseSessionMessage, type SessionEvent } from '../../shared/api/session.ts'
 import { FakeSocket, turn } from './fake-socket.ts'
 import { failure } from './harness.ts'
@@ -109,6 +111,16 @@ describe('transact', () => {
     const error = await rejected
     expect(error).toBeInstanceOf(Class)
     expect(error).toMatchObject({ opId: 'mine', outcome: word, detail: 'Because.' })
+  })
+
+  it('takes a refusal with a code that came after it was written', async () => {
+    const { socket, session } = await open()
+    const refused = failure(session.transact(ADD, { opId: 'mine' }))
+    await turn()
+    const code = 'from_the_future' as ProblemCode
+    socket.says({ type: 'error', code, detail: 'Because.', opId: 'mine', outcome: 'not-applied' })
+    expect(await refused).toBeInstanceOf(BatonError)
+    expect(await refused).toMatchObject({ code, opId: 'mine', outcome: 'not-applied' })
   })
 
   it('is asked for again only when the answer before has come', async () => {
