@@ -174,6 +174,7 @@ describe('a launcher that is told to stop leaves nothing of its run behind:', ()
   it.each([
     ['npm start', () => start, 'SIGTERM'],
     ['npm start', () => start, 'SIGINT'],
+    ['npm start', () => start, 'SIGHUP'],
     ['npm run cluster', cluster, 'SIGTERM'],
   ] as const)('%s', async (_, args, signal) => {
     const { child } = await launch(process.execPath, args(), { TMPDIR: folder })
@@ -184,6 +185,23 @@ describe('a launcher that is told to stop leaves nothing of its run behind:', ()
     const [code] = await once(child, 'exit')
     expect(code).toBe(0)
     expect(left()).toEqual([])
+  })
+
+  it.each([
+    ['npm start', () => start],
+    ['npm run cluster', cluster],
+  ])('%s, also while it starts', async (_, args) => {
+    const launching = launch(process.execPath, args(), { TMPDIR: folder })
+    await eventually(() => expect(left()).not.toEqual([]))
+    const child = launched.at(-1)!
+    const runtimes = below(child.pid!, 'workerd')
+    child.kill('SIGINT')
+    const { said } = await launching
+    if (child.exitCode === null) await once(child, 'exit')
+    expect(child.exitCode).toBe(0)
+    expect(said()).not.toContain('Baton is at')
+    expect(left()).toEqual([])
+    await allGone(runtimes)
   })
 
   it('nor if its runtime ends by itself', async () => {

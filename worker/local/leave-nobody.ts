@@ -50,10 +50,10 @@ const EVERY_MS = 1_000
 
 /**
  * Ctrl-C in npm comes twice, from the terminal and from npm: the second one must not end a launcher that is
- * cleaning up.
+ * cleaning up. A terminal that is closed hangs up.
  */
 export function stopOnSignals(stop: () => void): void {
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => stop())
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => stop())
   exitWithNpm(stop)
 }
 

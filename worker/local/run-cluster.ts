@@ -25,6 +25,8 @@ if (port !== null && !(options.port !== '' && isPort(port)))
 if (!isPort(DEFAULT_PORT)) misused('PORT is not a whole number from 0 to 65535.')
 
 let isStopping = false
+let running: LocalCluster | undefined
+stopOnSignals(stop)
 const cluster = await startOrExplain()
 
 function readArguments() {
@@ -51,7 +53,7 @@ function misused(mistake: string): never {
 
 async function startOrExplain(): Promise<LocalCluster> {
   try {
-    return await LocalCluster.start({
+    running = await LocalCluster.start({
       participants,
       storage: options.storage,
       port: await choosePort(),
@@ -61,6 +63,7 @@ async function startOrExplain(): Promise<LocalCluster> {
         if (!isHarmless(line)) console.error(line)
       },
     })
+    return running
   } catch (error) {
     console.error(`The cluster could not start: ${(error as Error).message}.`)
     process.exit(error instanceof WrongVariables ? 2 : 1)
@@ -83,10 +86,9 @@ async function choosePort(): Promise<number> {
 async function stop(code = 0): Promise<void> {
   if (isStopping) return
   isStopping = true
-  await cluster.stop()
+  await running?.stop()
   process.exit(code)
 }
-stopOnSignals(stop)
 cluster.router.process.once('exit', code => stop(code ?? 1))
 
 const members = Array.from({ length: participants }, (_, index) => cluster.member(index + 1))

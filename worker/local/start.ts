@@ -15,11 +15,15 @@ if (!isPort(PORT)) {
   process.exit(2)
 }
 
-const running = await startOrExplain()
+let isStopping = false
+let running: RunningService | undefined
+stopOnSignals(stop)
+const { url, isOpen, process: runtime } = await startOrExplain()
 
 async function startOrExplain(): Promise<RunningService> {
   try {
-    return await startService({ port: PORT, storage: STORAGE, onOutput: line => console.error(line) })
+    running = await startService({ port: PORT, storage: STORAGE, onOutput: line => console.error(line) })
+    return running
   } catch (error) {
     if (error instanceof WrongVariables) {
       console.error(`Baton did not start: ${error.message}.`)
@@ -32,26 +36,23 @@ async function startOrExplain(): Promise<RunningService> {
   }
 }
 
-let isStopping = false
-
 /** Nothing exits before what was there for this run is removed. */
 async function stop(code = 0): Promise<void> {
   if (isStopping) return
   isStopping = true
-  await running.stop()
+  await running?.stop()
   process.exit(code)
 }
-stopOnSignals(stop)
-running.process.once('exit', code => stop(code ?? 1))
+runtime.once('exit', code => stop(code ?? 1))
 
-const lock = `${running.url}/v1/locks/demo`
-const forWhom = running.isOpen ? 'open to this machine alone' : 'for those who have a key'
-const key = running.isOpen ? '' : ` -H "authorization: Bearer $BATON_KEY"`
-console.log(`Baton is at ${running.url} (${forWhom}; storage in ${STORAGE})
+const lock = `${url}/v1/locks/demo`
+const forWhom = isOpen ? 'open to this machine alone' : 'for those who have a key'
+const key = isOpen ? '' : ` -H "authorization: Bearer $BATON_KEY"`
+console.log(`Baton is at ${url} (${forWhom}; storage in ${STORAGE})
 
 Try it:
   curl -s -X POST ${lock}/transact${key} -H 'content-type: application/json' -d '{"opId":"hello-1","ops":[{"increment":"visits"}]}'
   curl -s ${lock}/state/visits${key}
   curl -s -X POST ${lock}/acquire${key} -H 'content-type: application/json' -d '{"ttlMs":5000}'
 
-The page: ${running.url}        The interface: ${running.url}/docs        Stop with Ctrl-C.`)
+The page: ${url}        The interface: ${url}/docs        Stop with Ctrl-C.`)

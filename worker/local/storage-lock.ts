@@ -3,6 +3,7 @@
  * process that uses it; a file left over from a process that is gone is taken over.
  */
 import { accessSync, constants, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { atExit } from './at-exit.ts'
 
 export interface StorageLock {
   /** The folder is in use for as long as this process lives. */
@@ -28,9 +29,14 @@ export async function lockStorage(storage: string): Promise<StorageLock> {
     }
     rmSync(file, { force: true })
   }
+  const remove = () => rmSync(file, { force: true })
+  const forget = atExit(remove)
   return {
     holdFor: pid => writeFileSync(file, String(pid)),
-    release: () => rmSync(file, { force: true }),
+    release() {
+      forget()
+      remove()
+    },
   }
 }
 

@@ -5,11 +5,13 @@
  */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { rm, writeFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import type { Readable } from 'node:stream'
+import { atExit } from './at-exit.ts'
 import { endWithLauncher } from './leave-nobody.ts'
 import { lockStorage } from './storage-lock.ts'
 
@@ -52,14 +54,19 @@ export interface RunningWorkerd {
 export async function startWorkerd(options: WorkerdOptions): Promise<RunningWorkerd> {
   const storage = resolve(options.storage)
   const lock = await lockStorage(storage)
-  let folder: string | undefined
+  const folder = mkdtempSync(join(tmpdir(), 'baton-'))
+  let child: ChildProcess | undefined
+  const forget = atExit(() => {
+    child?.kill('SIGKILL')
+    rmSync(folder, { recursive: true, force: true })
+  })
   const cleanUp = async () => {
+    forget()
     lock.release()
-    if (folder !== undefined) await rm(folder, { recursive: true, force: true })
+    await rm(folder, { recursive: true, force: true })
   }
   try {
-    folder = await mkdtemp(join(tmpdir(), 'baton-'))
-    const child = await serve(folder, storage, options)
+    child = await serve(folder, storage, options)
     if (child.pid !== undefined) lock.holdFor(child.pid)
     return await untilListening(child, cleanUp)
   } catch (error) {
