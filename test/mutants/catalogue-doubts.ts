@@ -18,8 +18,8 @@ const sessions: Mutant[] = [
     trap: 'silence',
     title: 'a session whose service says nothing any more goes on for ever',
     file: 'client/session.ts',
-    find: 'if (this.#clock.now() - this.#heardAt >= ttlMs) {',
-    replace: 'if (this.#heardAt < 0) {',
+    find: 'if (this.#clock.now() - this.#heardAt >= ttlMs) return',
+    replace: 'if (this.#heardAt < 0) return',
   },
   {
     id: 'session-user-twice',
