@@ -16,12 +16,20 @@ export interface Clock {
 /** Longer timers fire at once. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1
 
+/** By how much the wall clock was ahead of the monotonic one, at most. */
+let aheadMs = Number.NEGATIVE_INFINITY
+
 /**
  * This is the wall clock, because a monotonic one stands still while a laptop sleeps: a grant that ended long
- * ago would then seem to be alive.
+ * ago would then seem to be alive. So it would if the wall clock is set back: from then on the monotonic one
+ * counts.
  */
 export const systemClock: Clock = {
-  now: () => Date.now(),
+  now() {
+    const runningMs = performance.now()
+    aheadMs = Math.max(aheadMs, Date.now() - runningMs)
+    return Math.floor(runningMs + aheadMs)
+  },
   sleep: (ms, { signal, background = false } = {}) =>
     new Promise(resolve => {
       if (signal?.aborted) return resolve()

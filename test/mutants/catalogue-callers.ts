@@ -61,6 +61,14 @@ const client: Mutant[] = [
     find: 'unheard = this.#isHeard ? 0 : unheard + 1',
     replace: 'unheard++',
   },
+  {
+    id: 'clock-goes-back',
+    trap: 'clocks',
+    title: 'a client whose clock is set back believes for longer that it holds a lock',
+    file: 'client/clock.ts',
+    find: 'aheadMs = Math.max(aheadMs, Date.now() - runningMs)',
+    replace: 'aheadMs = Date.now() - runningMs',
+  },
 ]
 
 const recipes: Mutant[] = [
