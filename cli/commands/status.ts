@@ -1,5 +1,5 @@
 /** `baton status [lock]`: how the service or a lock is, once or as it changes. */
-import { setTimeout as sleep } from 'node:timers/promises'
+import { systemClock } from '../../client/clock.ts'
 import type { Status } from '../../client/index.ts'
 import { UsageError } from '../arguments.ts'
 import { type Context, defineCommand } from '../command.ts'
@@ -67,7 +67,8 @@ async function follow(context: Context, name: string, everyMs: number): Promise<
       })
       isFirst = false
       if (!signal.aborted) show.seen(seen)
-      await sleep(everyMs, undefined, { signal }).catch(() => {})
+      // Node's own timers end at once if they are for longer than 24 days.
+      await systemClock.sleep(everyMs, { signal })
     }
   } finally {
     show.end()

@@ -151,6 +151,22 @@ describe('something else than a service', () => {
     })
   }
 
+  it('that answers is not asked all the time by whoever follows it once a month', async () => {
+    let requests = 0
+    const participants = [{ id: 1, location: null, reachable: true }]
+    const status = { lock: 'a', protocol: 'wme-2', holder: null, generation: 1, participants }
+    const url = await serve((response, asked) => {
+      requests = asked
+      response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(status))
+    })
+    const following = start(['status', 'a', '--follow', '--every', '720h', '--url', url])
+    await following.printed(/free; 0 waiting/)
+    await new Promise(resolve => setTimeout(resolve, 500))
+    expect(requests).toBe(1)
+    following.signal('SIGINT')
+    expect((await following.ended).code).toBe(130)
+  })
+
   it('is told so', async () => {
     const url = await serve(response => response.writeHead(404).end('<h1>Not here</h1>'))
     const { code, stderr } = await run(['get', 'a', 'b', '--url', url])
