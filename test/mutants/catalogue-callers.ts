@@ -62,7 +62,7 @@ const client: Mutant[] = [
     replace: 'unheard++',
   },
   {
-    id: 'clock-goes-back',
+    id: 'client-clock-goes-back',
     trap: 'clocks',
     title: 'a client whose clock is set back believes for longer that it holds a lock',
     file: 'client/clock.ts',
