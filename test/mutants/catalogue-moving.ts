@@ -226,6 +226,14 @@ export const movingMutants: Mutant[] = [
     replace: 'Math.abs(now - askedAt) > IDLE_MS * 1_000',
   },
   {
+    id: 'export-of-what-others-have-read',
+    trap: 'export',
+    title: 'whoever begins at the point of others is not given the results that they have read',
+    file: 'worker/participant/streams/exports.ts',
+    find: 'else this.point = { ...this.point, results }',
+    replace: 'else this.point = { ...this.point, names: this.point.frozen.names }',
+  },
+  {
     id: 'export-loses-a-page',
     trap: 'export',
     title: 'the results of the last page of them are left out',

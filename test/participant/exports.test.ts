@@ -101,6 +101,16 @@ describe('an export', () => {
     expect(valuesIn(await readAll(pageIn(await begin())))).toContain('new')
   })
 
+  it('regression: gives all of its point to whoever begins when others have read a part', async () => {
+    const first = pageIn(await begin())
+    const second = pageIn(await ask(first.id, first.next))
+    const other = await readAll(pageIn(await begin()))
+    const ids = other.flatMap(({ results }) => results.map(stored => stored?.opId))
+    expect(ids).toEqual(Array.from({ length: KEYS }, (_, index) => `op-${index + 1}`))
+    expect(valuesIn(other)).toHaveLength(KEYS)
+    expect(valuesIn([first, ...(await readAll(second))])).toHaveLength(KEYS)
+  })
+
   it('is over when nobody goes on reading it, and when the instance is', async () => {
     const first = pageIn(await begin())
     await transact([{ put: 'key-0', value: 'new' }])

@@ -74,12 +74,14 @@ export class Exports {
     const isAnother = this.point !== null && !isSame(this.point.head)
     if (isAnother || this.readers.size >= MAX_READERS)
       return tooMany('This lock is being exported already. Ask again when that is over.')
+    const results = replica.order.map(opId => resultOf(replica, opId)!)
     if (this.point === null) {
-      const results = replica.order.map(opId => resultOf(replica, opId)!)
       const frozen = this.host.freeze()
       this.point = { head, frozen, names: frozen.names, results }
       this.checks.begin()
     }
+    // Nothing was done since then, so what the others have read already is still remembered.
+    else this.point = { ...this.point, results }
     const id = this.host.newId()
     this.readers.set(id, { next: 0, askedAt: this.host.now() })
     return this.page(id, 0)
