@@ -507,6 +507,15 @@ const deployments: Mutant[] = [
     replace: '  } catch (error) {\n    throw error\n  }',
   },
   {
+    id: 'history-forgets-who-has-left',
+    trap: 'history',
+    title:
+      'a participant that has left the lock, and is silent for one page of its history, is not asked again',
+    file: `${ROUTER}/handlers/history.ts`,
+    find: ': idsIn(from)',
+    replace: ': idsIn(from).filter(id => participants.some(place => place.id === id) || pages.has(id))',
+  },
+  {
     id: 'history-begins-anew',
     trap: 'history',
     title: 'each page of a history is the first',

@@ -5,7 +5,7 @@ import { createBaton } from '../../client/index.ts'
 import type { HistoryAnswer } from '../../shared/api/types.ts'
 import type { Json } from '../../shared/json.ts'
 import type { ParticipantCall } from '../../worker/participant/calls.ts'
-import { createHarness, done, problemOf, usualAnswer } from './fake.ts'
+import { createHarness, DEFAULTS, done, place, problemOf, statusOf, usualAnswer } from './fake.ts'
 
 const PATH = '/v1/locks/jobs/history'
 const crash = () => {
@@ -72,6 +72,29 @@ describe('the pages of a history', () => {
     ])
   })
 
+  it('regression: ask one that has left the lock, and did not answer, again from where it was', async () => {
+    const { page, participants, lock } = recording(5, 5, 1, 1)
+    const present = [...DEFAULTS.participants.slice(1), { ...place(4, 'oc'), address: 'oc@' }]
+    const status = statusOf({ configuration: { ...DEFAULTS, number: 2, participants: present } })
+    const member = (id: number, events: number) => (call: ParticipantCall) =>
+      call.type === 'status' ? done(200, status) : recorder(id, events)(call)
+    participants.on(2, member(2, 5)).on(3, member(3, 1)).on(4, member(4, 1))
+    const first = await page(null)
+    expect(shape(first)).toContainEqual([1, true, [0, 1]])
+    participants.on(1, crash)
+    const second = await page(first.cursor)
+    expect(shape(second)).toEqual([
+      [1, false, []],
+      [2, true, [2, 3]],
+    ])
+    participants.on(1, recorder(1, 5))
+    expect(shape(await page(second.cursor))).toEqual([
+      [1, true, [2, 3]],
+      [2, true, [4]],
+    ])
+    expect((await lock.history()).participants.map(({ id }) => id)).toEqual([2, 3, 4, 1])
+  })
+
   it('end when nobody that answers has more', async () => {
     const { page, participants } = recording(2, 2, 2)
     participants.on(2, crash)
@@ -89,7 +112,7 @@ describe('the pages of a history', () => {
     expect(first.cursor).toBeNull()
   })
 
-  it.each(['x', 'e30', 'W10', 'eyJ4IjoiMSJ9', 'eyIxIjoxfQ'])(
+  it.each(['x', 'e30', 'W10', 'eyJ4IjoiMSJ9', 'eyIxIjoxfQ', 'eyI1MDAwIjoiMSJ9'])(
     'do not begin at the cursor %s',
     async cursor => {
       const { send } = recording(5, 5, 5)

@@ -5,6 +5,7 @@
 import * as z from 'zod'
 import type { ParticipantPlace } from '../../../shared/api/configuration.ts'
 import { formatCursor, parseCursor } from '../../../shared/api/ids.ts'
+import { API_LIMITS } from '../../../shared/api/limits.ts'
 import { readJson } from '../../../shared/api/read-json.ts'
 import type { HistoryAnswer } from '../../../shared/api/types.ts'
 import type { ParticipantStatus } from '../../participant/calls.ts'
@@ -17,7 +18,13 @@ type Events = HistoryAnswer['participants'][number]['events']
 type Page = { readonly events: Events; readonly cursor: string | null } | Events
 
 /** Where each participant goes on. */
-const cursors = z.record(z.string().regex(/^[1-9][0-9]{0,3}$/), z.string().nullable())
+const cursors = z.record(
+  z
+    .string()
+    .regex(/^[1-9][0-9]{0,3}$/)
+    .refine(id => Number(id) <= API_LIMITS.participantNumber.most),
+  z.string().nullable(),
+)
 type Cursors = Readonly<z.output<typeof cursors>>
 
 export const historyHandlers = {
@@ -37,23 +44,22 @@ export const historyHandlers = {
     const pages = await askAll<Page>(services, lock, callFor, times.statusMs, routing.formerOf(lock))
     const { protocol, resource, participants } = routing.configurationOf(lock)
     const former = routing.formerOf(lock).filter(({ id }) => pages.has(id))
-    const asked = [...participants, ...former].filter(({ id }) => isAsked(from, id))
+    // Also those that had more and are gone, or of which only another router has heard.
+    const asked = from === null ? [...participants, ...former].map(({ id }) => id) : idsIn(from)
     const answer: HistoryAnswer = {
       lock,
       protocol,
       resource,
-      participants: asked.map(({ id }) => {
+      participants: asked.map(id => {
         return { id, reachable: pages.has(id), events: eventsOf(pages.get(id)) }
       }),
-      cursor: nextCursor(
-        asked.map(({ id }) => id),
-        pages,
-        from,
-      ),
+      cursor: nextCursor(asked, pages, from),
     }
     return json(c, 200, answer)
   },
 } satisfies Partial<Handlers>
+
+const idsIn = (from: Cursors): number[] => Object.keys(from).map(Number)
 
 function isAsked(from: Cursors | null, id: number): boolean {
   return from === null || Object.hasOwn(from, id)
