@@ -204,4 +204,12 @@ export const bytesMutants: Mutant[] = [
     find: '        if (own > 0 && own + parcel.weight > share) continue\n',
     replace: '',
   },
+  {
+    id: 'peers-of-before-keep-their-share',
+    trap: 'bytes',
+    title: 'each participant that the lock ever had takes room from the messages to those of now',
+    file: PARTICIPANT.exchange,
+    find: 'this.forgetOthers(outbox)',
+    replace: 'this.forgetOthers(this.unanswered)',
+  },
 ]

@@ -98,13 +98,21 @@ describe('messages to peers', () => {
     expect(text.length).toBeLessThan(PEER_REQUEST_BYTES)
   })
 
-  it('are lost, and do not wait in memory, when a peer leaves too much unanswered', async () => {
-    let unanswered = 0
-    let answers: (() => void)[] = []
-    const ask = (_: string, __: object, { messages }: { messages: Message[] }) => {
-      unanswered += inRequests(messages)[0]!.weight
-      return new Promise(resolve => answers.push(() => resolve({ type: 'messages', messages: [] })))
-    }
+  interface Asking {
+    readonly exchange: Exchange<Message>
+    /** What peers were asked and have not answered. */
+    readonly asked: { readonly weight: number; readonly answer: () => void }[]
+  }
+
+  function asking(): Asking {
+    const asked: { weight: number; answer: () => void }[] = []
+    const ask = (_: string, __: object, { messages }: { messages: Message[] }) =>
+      new Promise(resolve =>
+        asked.push({
+          weight: inRequests(messages)[0]!.weight,
+          answer: () => resolve({ type: 'messages', messages: [] }),
+        }),
+      )
     const exchange = new Exchange({
       runtime: { peers: { ask }, background: () => {} },
       turns: { run: (body: () => void) => body() },
@@ -114,18 +122,41 @@ describe('messages to peers', () => {
       messagesOf: (answer: { messages: Message[] }) => answer.messages,
       receive: () => {},
     } as never as ExchangeHost<Message>)
+    return { exchange, asked }
+  }
+
+  const answerAll = async ({ asked }: Asking) => {
+    for (const { answer } of asked.splice(0)) answer()
+    await platform.settle()
+  }
+
+  it('are lost, and do not wait in memory, when a peer leaves too much unanswered', async () => {
+    const peers = asking()
+    const { exchange, asked } = peers
     const send = () => {
       exchange.post(2, message(250_000))
       exchange.send()
     }
     for (let round = 0; round < 50; round++) send()
-    expect(unanswered).toBeLessThanOrEqual(PEER_UNANSWERED_WEIGHT)
-    const before = answers.length
-    for (const answer of answers) answer()
-    answers = []
-    await platform.settle()
+    expect(asked.length).toBeGreaterThan(1)
+    expect(asked.reduce((sum, { weight }) => sum + weight, 0)).toBeLessThanOrEqual(PEER_UNANSWERED_WEIGHT)
+    await answerAll(peers)
     send()
-    expect(before).toBeGreaterThan(1)
-    expect(answers).toHaveLength(1)
+    expect(asked).toHaveLength(1)
+  })
+
+  it('regression: are not lost for the sake of peers that the lock had before', async () => {
+    const peers = asking()
+    const { exchange, asked } = peers
+    for (let peer = 2; peer < 200; peer++) {
+      exchange.post(peer, message(10))
+      exchange.send()
+      await answerAll(peers)
+    }
+    for (let count = 0; count < 3; count++) {
+      exchange.post(199, message(PEER_MESSAGES_WEIGHT / 4))
+      exchange.send()
+    }
+    expect(asked).toHaveLength(3)
   })
 })

@@ -20,11 +20,13 @@ export const PEER_TIME_LIMIT_MS = 4_000
  * six bytes.
  */
 export const PEER_MESSAGES_WEIGHT = 320 * 1024
+/** As many as a participant has at once; those that its lock had before are forgotten. */
+const MOST_PEERS = API_LIMITS.participants.most - 1
 /**
  * The limit for the messages that wait for peers to answer. Each peer has its share, which is at least one
  * request.
  */
-export const PEER_UNANSWERED_WEIGHT = (API_LIMITS.participants.most - 1) * PEER_MESSAGES_WEIGHT
+export const PEER_UNANSWERED_WEIGHT = MOST_PEERS * PEER_MESSAGES_WEIGHT
 
 export interface ExchangeHost<Message> {
   readonly runtime: Runtime
@@ -103,6 +105,7 @@ export class Exchange<Message> {
     const { outbox } = this
     this.outbox = new Map()
     if (outbox.size === 0) return
+    this.forgetOthers(outbox)
     const share = PEER_UNANSWERED_WEIGHT / this.unanswered.size
     for (const [name, { to, messages }] of outbox) {
       for (const parcel of inRequests(messages)) {
@@ -111,6 +114,14 @@ export class Exchange<Message> {
         this.unanswered.set(name, own + parcel.weight)
         this.host.runtime.background(this.exchange(to, parcel))
       }
+    }
+  }
+
+  /** Peers that nothing is said to, and that have answered everything, have no share while there are many. */
+  private forgetOthers(outbox: ReadonlyMap<string, unknown>): void {
+    for (const [name, weight] of this.unanswered) {
+      if (this.unanswered.size <= MOST_PEERS) return
+      if (weight === 0 && !outbox.has(name)) this.unanswered.delete(name)
     }
   }
 
