@@ -275,4 +275,12 @@ export const endMutants: Mutant[] = [
     find: 'if (call.importer !== undefined) member.leave(call.importer)',
     replace: 'if (call.importer !== undefined) member.isWaiting(call.importer)',
   },
+  {
+    id: 'deleted-by-another-is-locked',
+    trap: 'ends',
+    title: 'whoever was about to eject the holder when another one ended the lock is told that it is locked',
+    file: DELETE,
+    find: '  if (member.engine.birth.generation > generation) return done(204, null)\n  if (entered',
+    replace: '  if (entered',
+  },
 ]

@@ -58,7 +58,9 @@ export function* end(context: CallContext, call: Call<'delete'>): Conversation<P
   const user = boundToConnection(call.user + DELETING)
   const leave = () => member.leave(user)
   const entered = yield* enter(context, user, call, leave)
-  if (entered?.type === 'refused') return isEnded(entered) ? done(204, null) : refusalProblem(entered.refusal)
+  // Whoever was about to eject the holder when another one ended the lock was not told so.
+  if (member.engine.birth.generation > generation) return done(204, null)
+  if (entered?.type === 'refused') return refusalProblem(entered.refusal)
   const holder = member.holderNamed(user)
   if (holder === undefined) {
     leave()
@@ -109,8 +111,6 @@ function* enter(
 
 const isEntry = (event: UserOutput): boolean =>
   event.type === 'crit' || event.type === 'withdrawn' || (event.type === 'refused' && event.event === 'try')
-
-const isEnded = (event: UserOutput): boolean => event.type === 'refused' && event.refusal.code === 'ended'
 
 const isAnswerToLastWord = ({ type }: UserOutput): boolean =>
   type === 'outcome' || type === 'ejected' || type === 'refused'
