@@ -36,6 +36,14 @@ export const bytesMutants: Mutant[] = [
     replace: 'until',
   },
   {
+    id: 'on-the-way-in-a-lock-that-is-gone',
+    trap: 'results first',
+    title: 'an operation that was on its way when the lock ended here is said not to be applied',
+    file: PARTICIPANT.once,
+    find: 'isOnItsWay && engine.core !== core',
+    replace: 'isOnItsWay && core === null',
+  },
+  {
     id: 'forgotten-is-not-applied',
     trap: 'results first',
     title: 'a result that may be forgotten is said not to be',

@@ -108,6 +108,30 @@ describe('an opId that is on its way in the log', () => {
     expect(again).toMatchObject({ type: 'problem', code: 'no_quorum', outcome: 'unknown' })
   })
 
+  it('regression: is unknown where the lock ends before it is applied there', async () => {
+    const cut = platform.nodes.filter(node => node !== first)
+    const ends = cut.map(({ peer }) => peer)
+    for (const [index, node] of cut.entries())
+      node.peer = async request => {
+        const answer = await ends[index]!.call(node, request)
+        if ('from' in request && request.from === first.id) throw new Error('the answer got lost')
+        return answer
+      }
+    const again = transact(first, 'slow', ADD, 50_000)
+    for (const node of cut) node.isAway = false
+    await platform.advance(1_000)
+    first.isAway = true
+    expect(await platform.during(transact(second, 'other', ADD, 20_000))).toMatchObject({
+      type: 'done',
+      body: { results: [{ value: 2 }] },
+    })
+    const remove = { type: 'delete', user: 'operator', force: true, generation: null } as const
+    expect(await platform.during(second.call(remove))).toMatchObject({ status: 204 })
+    first.isAway = false
+    expect(await platform.during(again)).toMatchObject({ code: 'no_such_lock', outcome: 'unknown' })
+    expect(await platform.during(pending)).toMatchObject({ code: 'ejected', outcome: 'unknown' })
+  })
+
   it('is applied once all the same if the others went on without it', async () => {
     const waitMs = 25_000
     const began = platform.now

@@ -11,7 +11,7 @@ import type { ParticipantAnswer } from '../calls.ts'
 import { type CallContext, done } from './context.ts'
 import { ask, type Conversation, operationKey } from './conversations.ts'
 import { outcomeBody } from './outcome.ts'
-import { noMember, opIdConflict, unsettled } from './refusals.ts'
+import { lockDeleted, noMember, opIdConflict, unsettled } from './refusals.ts'
 
 interface Asked {
   readonly opId: string
@@ -29,7 +29,12 @@ export function* earlierResult(
   { opId, ops }: Asked,
   until: number,
 ): Conversation<StoredResult | ParticipantAnswer | null> {
-  for (;;) {
+  const { engine } = context.member
+  const { core, birth } = engine
+  for (let isOnItsWay = false; ; isOnItsWay = true) {
+    // Others may have applied it: that can no longer be seen here.
+    if (isOnItsWay && engine.core !== core)
+      return { ...(engine.birth.generation > birth.generation ? lockDeleted : noMember), outcome: 'unknown' }
     const { guarded } = context.member
     if (guarded === null) return noMember
     const { replica, onTheWay } = guarded
