@@ -283,4 +283,12 @@ export const endMutants: Mutant[] = [
     find: '  if (member.engine.birth.generation > generation) return done(204, null)\n  if (entered',
     replace: '  if (entered',
   },
+  {
+    id: 'change-of-a-deleted-lock',
+    trap: 'ends',
+    title: 'whoever waits for a change of the participants is told what a lock is made of that was deleted',
+    file: 'worker/participant/calls/members.ts',
+    find: 'member.engine.birth.generation > generation ? deletedMeanwhile : answerTo(context, event)',
+    replace: 'member.engine.birth.generation > generation + 9 ? deletedMeanwhile : answerTo(context, event)',
+  },
 ]

@@ -12,7 +12,7 @@ import type { ParticipantAnswer } from '../calls.ts'
 import { type Call, type CallContext, done, SETTLE_MS } from './context.ts'
 import { ask, type Conversation } from './conversations.ts'
 import { catchUp } from './read.ts'
-import { noMember, refusalProblem, tooMany } from './refusals.ts'
+import { deletedMeanwhile, noMember, refusalProblem, tooMany } from './refusals.ts'
 
 export function* changeMembers(
   context: CallContext,
@@ -42,8 +42,9 @@ export function* changeMembers(
   const request = context.newRequest()
   const base = members.configuration
   const say = { type: 'change-members', request, id, base, members: wanted.members } as const
+  const { generation } = member.engine.birth
   const event = yield* ask({ key: request, say, until, isAnswer: () => true })
-  return answerTo(context, event)
+  return member.engine.birth.generation > generation ? deletedMeanwhile : answerTo(context, event)
 }
 
 function answerTo({ member }: CallContext, event: UserOutput | null): ParticipantAnswer {

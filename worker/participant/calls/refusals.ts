@@ -81,11 +81,17 @@ export const hasLeft: ProblemAnswer = {
   retryAfterSeconds: 1,
 }
 
-/** Of whoever waited for the lock. Nothing was begun. */
-export const lockDeleted: ProblemAnswer = {
+/** Of whoever waited for something else than the lock. */
+export const deletedMeanwhile: ProblemAnswer = {
   type: 'problem',
   code: 'no_such_lock',
-  detail: 'The lock was deleted while this request waited. Asking again creates a new lock of this name.',
+  detail: 'The lock was deleted while this request waited.',
+}
+
+/** Of whoever waited for the lock. Nothing was begun. */
+export const lockDeleted: ProblemAnswer = {
+  ...deletedMeanwhile,
+  detail: `${deletedMeanwhile.detail} Asking again creates a new lock of this name.`,
 }
 
 /** Of a session, whether or not it waited for anything. */
