@@ -291,4 +291,12 @@ export const endMutants: Mutant[] = [
     find: 'member.engine.birth.generation > generation ? deletedMeanwhile : answerTo(context, event)',
     replace: 'member.engine.birth.generation > generation + 9 ? deletedMeanwhile : answerTo(context, event)',
   },
+  {
+    id: 'move-of-a-deleted-lock',
+    trap: 'ends',
+    title: 'a lock that is to follow its work, and ends in the same turn, ends the instance',
+    file: 'worker/participant/calls/reception.ts',
+    find: "changeMembers(context, { change }, 'follow')",
+    replace: "changeMembers(this.host.context, { change }, 'follow')",
+  },
 ]

@@ -76,9 +76,11 @@ export class Reception {
    * The lock follows its work. Nobody waits for an answer: if it comes to nothing, it is tried again later.
    */
   follow(move: Move, configuration: LockConfiguration): void {
+    const { turns, conversations, context } = this.host
     const change = { ...move, configuration: configuration.number }
-    this.host.turns.react(() => {
-      this.host.conversations.begin(changeMembers(this.host.context, { change }, 'follow'), () => {})
+    // A later step of this turn may end the lock: then there is no context any more.
+    turns.react(() => {
+      conversations.begin(changeMembers(context, { change }, 'follow'), () => {})
     })
   }
 
