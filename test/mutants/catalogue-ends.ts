@@ -299,4 +299,12 @@ export const endMutants: Mutant[] = [
     find: "changeMembers(context, { change }, 'follow')",
     replace: "changeMembers(this.host.context, { change }, 'follow')",
   },
+  {
+    id: 'ready-and-ended-in-one-turn',
+    trap: 'ends',
+    title: 'whoever waited for a lock that began and ended in one turn ends the instance',
+    file: 'worker/participant/participant.ts',
+    find: "if (birth.type === 'ready' && intent === 'try' && this.parts.member.engine.core !== null) break",
+    replace: "if (birth.type === 'ready') break",
+  },
 ]

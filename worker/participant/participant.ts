@@ -210,8 +210,9 @@ export class Participant {
       }
       const birth = await this.parts.lock.ready(address, intent)
       if (birth.type === 'elsewhere') return { type: 'elsewhere', configuration: birth.configuration }
-      if (birth.type === 'ready') break
-      if (birth.type !== 'ended') return unavailable(birth)
+      // It may have ended in the very turn in which it was ready.
+      if (birth.type === 'ready' && intent === 'try' && this.parts.member.engine.core !== null) break
+      if (birth.type !== 'ready' && birth.type !== 'ended') return unavailable(birth)
     }
     return await run()
   }
