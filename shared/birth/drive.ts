@@ -35,6 +35,7 @@ export function proceed(step: Step): void {
     if (birth.chosen === null) drive(step)
     register.startChosen(step)
     awaitCore(step)
+    if (isWithoutResource(step)) giveUp(step, 'no-resource')
     if (soft.notReady !== null && soft.ledgerAttempts >= LEDGER_ATTEMPTS) giveUp(step, 'not-ready')
     reportFinished(step)
     sayBack(step)
@@ -153,6 +154,12 @@ function awaitCore(step: Step): void {
   if (core !== null) return isStandingKnown(step) ? undefined : askLedger(step)
   if (context.resourceNamed(chosen.configuration.resource) === undefined) giveUp(step, 'no-resource')
   else askLedger(step)
+}
+
+/** Another version of this Worker had the resource of the core. Whoever configures hears what is chosen. */
+function isWithoutResource(step: Step): boolean {
+  const { birth, core, soft } = step.state
+  return birth.core !== null && core === null && soft.configures.length === 0 && isStandingKnown(step)
 }
 
 /** What was lost here is over: the lock was deleted, and nothing of the next one was lost. */

@@ -307,4 +307,21 @@ export const endMutants: Mutant[] = [
     find: "if (birth.type === 'ready' && intent === 'try' && this.parts.member.engine.core !== null) break",
     replace: "if (birth.type === 'ready') break",
   },
+  {
+    id: 'resource-gone-told-nobody',
+    trap: 'birth',
+    title: 'whoever uses a lock whose resource this Worker no longer has waits for ever',
+    file: 'shared/birth/drive.ts',
+    find: "    if (isWithoutResource(step)) giveUp(step, 'no-resource')",
+    replace: '',
+  },
+  {
+    id: 'resource-gone-and-configured',
+    trap: 'birth',
+    title:
+      'whoever configures a lock whose resource this Worker does not have is told that nothing was begun',
+    file: 'shared/birth/drive.ts',
+    find: 'soft.configures.length === 0 && isStandingKnown(step)',
+    replace: 'isStandingKnown(step)',
+  },
 ]
