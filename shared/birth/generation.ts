@@ -16,6 +16,8 @@ export function adoptGeneration(step: Step, generation: number, startEpoch: numb
  */
 export function forgetLife(step: Step, incarnation: number): void {
   const { generation, startEpoch, untold, former } = step.state.birth
+  // Nobody tries again here: those that only waited are told so, too.
+  step.state.soft.tries.clear()
   dropCore(step, 'unknown')
   beginAnew(step, generation, startEpoch, incarnation)
   if (untold !== undefined) change(step, { untold, ...(former && { former }) })

@@ -324,4 +324,12 @@ export const endMutants: Mutant[] = [
     find: 'soft.configures.length === 0 && isStandingKnown(step)',
     replace: 'isStandingKnown(step)',
   },
+  {
+    id: 'forgotten-life-tells-nobody',
+    trap: 'birth',
+    title: 'users that wait at a participant whose process has begun a new life hear nothing',
+    file: 'shared/birth/generation.ts',
+    find: "  step.state.soft.tries.clear()\n  dropCore(step, 'unknown')",
+    replace: "  dropCore(step, 'unknown')",
+  },
 ]
