@@ -332,4 +332,12 @@ export const endMutants: Mutant[] = [
     find: "  step.state.soft.tries.clear()\n  dropCore(step, 'unknown')",
     replace: "  dropCore(step, 'unknown')",
   },
+  {
+    id: 'change-where-a-life-is-over',
+    trap: 'ends',
+    title: 'whoever waits for a change is told what a lock is made of that this participant knows no more',
+    file: 'worker/participant/calls/members.ts',
+    find: "  if (member.engine.birth.value === null) return { ...noMember, outcome: 'unknown' }\n",
+    replace: '',
+  },
 ]

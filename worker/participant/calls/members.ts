@@ -48,6 +48,8 @@ export function* changeMembers(
 }
 
 function answerTo({ member }: CallContext, event: UserOutput | null): ParticipantAnswer {
+  // This participant has lost its place in the lock, and the others may still make the change.
+  if (member.engine.birth.value === null) return { ...noMember, outcome: 'unknown' }
   if (event?.type === 'refused') return refusedChange(member.configuration, event.refusal)
   return done(event === null ? 202 : 200, bodyOf(member.configuration))
 }
