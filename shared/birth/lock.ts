@@ -28,6 +28,7 @@ import {
   CORE_TIMER,
   emit,
   firstOwner,
+  isRegistrar,
   LEDGER_TIMER,
   type LockState,
   MOVED_TIMER,
@@ -222,6 +223,6 @@ function onUnreachable(step: Step, peer: ParticipantId): void {
     soft.isWaitingForFirst = false
     soft.attempts++
   }
-  if (soft.proposal !== null) soft.unreachable.add(peer)
+  if (soft.proposal !== null && isRegistrar(step.context, peer)) soft.unreachable.add(peer)
   stepCore(step, { type: 'unreachable', now: step.now, peer })
 }

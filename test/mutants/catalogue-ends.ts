@@ -340,4 +340,12 @@ export const endMutants: Mutant[] = [
     find: "  if (member.engine.birth.value === null) return { ...noMember, outcome: 'unknown' }\n",
     replace: '',
   },
+  {
+    id: 'anybody-is-a-registrar',
+    trap: 'birth',
+    title: 'members of an earlier lock that are gone count as registrars that do not answer',
+    file: 'shared/birth/lock.ts',
+    find: 'soft.proposal !== null && isRegistrar(step.context, peer)',
+    replace: 'soft.proposal !== null',
+  },
 ]
