@@ -101,6 +101,16 @@ describe('a participant of a lock that follows its work', () => {
     expect(moves).toEqual([])
   })
 
+  it('regression: counts nothing of a lock that was deleted for the next one of its name', () => {
+    const { following } = begin()
+    for (let count = 0; count < 3; count++) use(following, 'oc')
+    following.onStep({ ...step(), endedAt: null })
+    use(following, 'oc')
+    expect(moves).toEqual([])
+    for (let count = 0; count < 3; count++) use(following, 'oc')
+    expect(moves).toHaveLength(1)
+  })
+
   it('has moved when its members are others, not when that is asked for or heard of again', () => {
     const { following } = begin()
     for (let count = 0; count < 4; count++) use(following, 'oc')

@@ -348,4 +348,12 @@ export const endMutants: Mutant[] = [
     find: 'soft.proposal !== null && isRegistrar(step.context, peer)',
     replace: 'soft.proposal !== null',
   },
+  {
+    id: 'follows-the-work-of-another',
+    trap: 'ends',
+    title: 'a lock moves because of what was done with a deleted one of its name',
+    file: 'worker/participant/core/following.ts',
+    find: 'if (endedAt !== undefined) this.forgetWork()',
+    replace: 'if (endedAt !== undefined && hasOtherMembers) this.forgetWork()',
+  },
 ]

@@ -52,7 +52,13 @@ export class Following {
     this.waiting.set(user, near)
   }
 
-  onStep({ emitted, hasOtherMembers }: Pick<StepReport, 'emitted' | 'hasOtherMembers'>): void {
+  onStep({
+    emitted,
+    hasOtherMembers,
+    endedAt,
+  }: Pick<StepReport, 'emitted' | 'hasOtherMembers' | 'endedAt'>): void {
+    // The work of a lock that was deleted says nothing about the next one of its name.
+    if (endedAt !== undefined) this.forgetWork()
     if (emitted.length === 0) return
     // Most locks stay where they are: nothing is counted for them.
     if (!this.isFollowing) return this.waiting.clear()
@@ -72,6 +78,10 @@ export class Following {
 
   private onMembers(now: number): void {
     this.host.storage.put(CHANGED_AT, now)
+    this.forgetWork()
+  }
+
+  private forgetWork(): void {
     this.here = []
     this.all = []
   }
