@@ -20,7 +20,7 @@ import {
 import type { Unavailable } from './lock-types.ts'
 import { isMemberAwaited, presentHere, sayBack } from './moving.ts'
 import * as register from './register.ts'
-import { allowsBallotZero, isMember, isNewcomer, type LockValue } from './value.ts'
+import { allowsBallotZero, isBornWith, isNewcomer, type LockValue } from './value.ts'
 
 /**
  * A deployment that begins, or a process that heals, takes a moment: callers that wait are told after this
@@ -184,7 +184,7 @@ function reportFinished(step: Step): void {
 
 /** Whether this participant has, or is to have, a core of its own. */
 const takesPart = ({ context, state }: Step, value: LockValue): boolean =>
-  isMember(value, context.self) || (state.birth.core !== null && isNewcomer(context, value))
+  isBornWith(value, context) || (state.birth.core !== null && isNewcomer(context, value))
 
 // ---------------------------------------------------------------- whoever waits
 

@@ -28,7 +28,15 @@ import {
 } from './lock-state.ts'
 import type { AcceptedBallot, BirthMessage } from './messages.ts'
 import { configured } from './moving.ts'
-import { allowsBallotZero, EPOCHS_OF_A_BALLOT, isMember, isSame, isWeak, type LockValue } from './value.ts'
+import {
+  allowsBallotZero,
+  EPOCHS_OF_A_BALLOT,
+  isBornWith,
+  isMember,
+  isSame,
+  isWeak,
+  type LockValue,
+} from './value.ts'
 
 // ---------------------------------------------------------------- ballot 0
 
@@ -295,7 +303,7 @@ export function learnChosen(step: Step, value: LockValue): void {
 export function startChosen(step: Step): void {
   const { context, state } = step
   const { chosen, core } = state.birth
-  if (chosen === null || core !== null || !isMember(chosen, context.self)) return
+  if (chosen === null || core !== null || !isBornWith(chosen, context)) return
   // The ledger knows nothing of what was lost before there was one.
   const mayBeLost = context.hasLedger && chosen.isOlder === true
   if (isEntitled(step)) beginCore(step, chosen, !mayBeLost)

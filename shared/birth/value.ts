@@ -82,6 +82,15 @@ export const isWeak = ({ protocol }: LockConfiguration): boolean =>
 export const isMember = (value: LockValue, participant: ParticipantId): boolean =>
   participant >= 1 && participant <= value.configuration.participants.length
 
+/**
+ * Whether the lock is born with this very participant. One that came later to a lock that was deleted may
+ * have the number of another one that the next lock of the name is born with.
+ */
+export const isBornWith = (
+  value: LockValue,
+  { self, address }: { readonly self: ParticipantId; readonly address?: string },
+): boolean => address === undefined && isMember(value, self)
+
 /** Whether a lock with this configuration can get other members. */
 export const changesMembers = ({ protocol, options }: LockConfiguration): boolean =>
   protocolNamed(protocol).changesMembers(options ?? {})

@@ -356,4 +356,20 @@ export const endMutants: Mutant[] = [
     find: 'if (endedAt !== undefined) this.forgetWork()',
     replace: 'if (endedAt !== undefined && hasOtherMembers) this.forgetWork()',
   },
+  {
+    id: 'two-machines-of-one-number',
+    trap: 'birth',
+    title: 'a machine of a deleted lock takes itself for one of its number that the next lock is born with',
+    file: 'shared/birth/register.ts',
+    find: '!isBornWith(chosen, context)',
+    replace: '!isMember(chosen, context.self)',
+  },
+  {
+    id: 'machine-of-before-sends-nobody-on',
+    trap: 'birth',
+    title: 'whoever asks a machine of a deleted lock waits, if the next lock is born with its number',
+    file: 'shared/birth/drive.ts',
+    find: '  isBornWith(value, context) || (state',
+    replace: '  (value.configuration.participants.length >= context.self) || (state',
+  },
 ]
