@@ -145,7 +145,9 @@ function onAsk(step: Step, question: LedgerQuestion): void {
   if (entry === undefined && entries.size >= step.context.limits.locks)
     return answer(step, question, 'not-ready', `This process takes part in ${entries.size} locks already.`)
   const { voted, lost, isFinished } = entry ?? { voted: 0, lost: 0 }
-  if (lost >= generation) return answer(step, question, 'lost')
+  // A question about a generation that is over may only be late. If its object has lost anything, that shows
+  // when it asks about the present one.
+  if (lost >= generation || voted > generation) return answer(step, question, 'lost')
   if (voted < generation)
     writeEntry(step, lock, { voted: generation, token, lost, ...(isFinished && { isFinished }) })
   else if (entry!.token !== token) {

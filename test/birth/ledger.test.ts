@@ -255,6 +255,21 @@ describe('what is left to be finished', () => {
     expect(table.valueAt(3)).toBe(1)
   })
 
+  it('regression: is nothing if a question about the generation before comes late', () => {
+    const table = Table.founded(options())
+    ask(table, 3, 2, 'of-the-second')
+    ask(table, 3, 1, 'of-the-first')
+    expect(health(table, 3)).toEqual({ healed: true, unfinishedLocks: 0 })
+    expect(table.seats[3]!.ledgerStorage.get('lock/x')).toEqual({
+      voted: 2,
+      token: 'of-the-second',
+      lost: 0,
+    })
+    // An object that has lost its storage finds out when it asks about the second.
+    ask(table, 3, 2, 'of-another-life')
+    expect(health(table, 3)).toEqual({ healed: true, unfinishedLocks: 1 })
+  })
+
   it('does not come back with the next generation of a lock', () => {
     const table = Table.founded(options())
     table.seats[2]!.ledgerStorage.set('lock/x', { voted: 1, token: 't', lost: 1, isFinished: true })

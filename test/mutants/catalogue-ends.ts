@@ -372,4 +372,12 @@ export const endMutants: Mutant[] = [
     find: '  isBornWith(value, context) || (state',
     replace: '  (value.configuration.participants.length >= context.self) || (state',
   },
+  {
+    id: 'late-question-loses-a-vote',
+    trap: 'birth',
+    title: 'a question about an earlier generation that comes late makes the ledger list a vote as lost',
+    file: 'shared/birth/ledger.ts',
+    find: 'lost >= generation || voted > generation',
+    replace: 'lost >= generation',
+  },
 ]
