@@ -380,4 +380,12 @@ export const endMutants: Mutant[] = [
     find: 'lost >= generation || voted > generation',
     replace: 'lost >= generation',
   },
+  {
+    id: 'answered-deletes-are-kept',
+    trap: 'ends',
+    title: 'every call that deletes a lock of which a participant is away stays in memory',
+    file: 'worker/participant/participant.ts',
+    find: '          this.parts.lock.waitNoLonger(resolve)\n',
+    replace: '',
+  },
 ]

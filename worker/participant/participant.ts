@@ -224,7 +224,10 @@ export class Participant {
         const { untold = [] } = this.parts.member.engine.birthRecord
         if (untold.length === 0) return this.parts.turns.afterwards(resolve)
         this.parts.lock.onceTold(resolve)
-        this.parts.timers.set(this.parts.runtime.now() + TELL_MS, () => this.parts.turns.afterwards(resolve))
+        this.parts.timers.set(this.parts.runtime.now() + TELL_MS, () => {
+          this.parts.lock.waitNoLonger(resolve)
+          this.parts.turns.afterwards(resolve)
+        })
       })
     })
   }

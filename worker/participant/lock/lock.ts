@@ -123,6 +123,11 @@ export class Lock {
     this.tellers.push(resolve)
   }
 
+  /** Whoever called `onceTold` with this waits no longer. */
+  waitNoLonger(resolve: () => void): void {
+    this.tellers = this.tellers.filter(other => other !== resolve)
+  }
+
   private onTold(): void {
     const { tellers } = this
     this.tellers = []
