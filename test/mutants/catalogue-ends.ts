@@ -387,5 +387,11 @@ export const endMutants: Mutant[] = [
     file: 'worker/participant/participant.ts',
     find: '          this.parts.lock.waitNoLonger(resolve)\n',
     replace: '',
+    id: 'delete-says-ejected',
+    trap: 'ends',
+    title: 'a DELETE whose own grant is lost says that it was ejected, as if it had asked for a grant',
+    file: DELETE,
+    find: "event?.type === 'ejected' ? ejectedWhileDeleting : unconfirmed",
+    replace: "event?.type === 'ejected' ? { ...ejectedWhileDeleting, code: 'ejected' } : unconfirmed",
   },
 ]

@@ -17,8 +17,8 @@ import { ask, type Conversation } from './conversations.ts'
 import { complete, isComplete, isUsed, used } from './import.ts'
 import {
   cannotEnd,
+  ejectedWhileDeleting,
   heldElsewhere,
-  overProblem,
   refusalProblem,
   unconfirmed,
   unknownGeneration,
@@ -135,5 +135,5 @@ function* sayLastWord(
   // Another participant may have heard first that a majority has it, and have told this one.
   if (event?.type === 'outcome' || member.engine.birth.generation > generation) return done(204, null)
   whenGone()
-  return event?.type === 'ejected' ? overProblem({ ...event }, undefined) : unconfirmed
+  return event?.type === 'ejected' ? ejectedWhileDeleting : unconfirmed
 }

@@ -177,6 +177,13 @@ export const unconfirmed: ProblemAnswer = {
   detail: 'A majority of the participants did not answer in time. It may still happen. Ask again.',
 }
 
+/** The grant is the call's own: whoever has made it knows nothing of that. */
+export const ejectedWhileDeleting: ProblemAnswer = {
+  ...unsettled,
+  detail:
+    'The lock was taken from this call before all knew that it is deleted. It may still happen. Ask again.',
+}
+
 export const noSuchTicket: ProblemAnswer = {
   type: 'problem',
   code: 'no_such_ticket',
