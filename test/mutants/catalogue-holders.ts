@@ -93,4 +93,13 @@ export const holderMutants: Mutant[] = [
     find: '    if (!isWatched || generation !== member.engine.birth.generation) return false\n',
     replace: '    if (!isWatched || member.engine.birth.generation < 0) return false\n',
   },
+  {
+    id: 'holder-not-asked-after-end',
+    trap: TRAP,
+    title: 'an answer about a lock that was deleted ends the asking about the next one',
+    file: `${STREAMS}/holder-news.ts`,
+    find: '      if (!this.host.isWatched) return\n',
+    replace:
+      '      if (!this.host.isWatched || generation !== this.host.member.engine.birth.generation) return\n',
+  },
 ]

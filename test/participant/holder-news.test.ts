@@ -283,3 +283,22 @@ describe('a participant of another version', () => {
     expect(platform.node(2).aborts).toBe(0)
   })
 })
+
+it('regression: a question about a lock that was deleted does not hold up the next one', async () => {
+  let giveUp = () => {}
+  const questions = asked(1, ({ type }) => {
+    if (type !== 'who' || questions.filter(other => other === 'who').length > 1) return
+    return new Promise((_, reject) => {
+      giveUp = () => reject(new Error('no answer in time'))
+    })
+  })
+  await watched(2)
+  const remove = { type: 'delete', user: 'operator', force: true, generation: null } as const
+  expect(await platform.during(platform.node(1).call(remove))).toMatchObject({ type: 'done', status: 204 })
+  const grant = await acquired(1)
+  await platform.advance(1_000)
+  const sink = await watched(2)
+  giveUp()
+  await platform.advance(1_000)
+  expect(told(sink)).toEqual([grant.fence])
+})

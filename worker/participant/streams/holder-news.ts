@@ -123,8 +123,10 @@ export class HolderNews {
     const answer = await answered?.catch(() => null)
     turns.run(() => {
       this.isAsking = false
-      if (!this.host.isWatched || generation !== this.host.member.engine.birth.generation) return
-      if (answer?.type === 'holder') this.take(peer, answer)
+      if (!this.host.isWatched) return
+      // Of a lock that was deleted meanwhile; those that watch the next one want to know, too.
+      const isOfBefore = generation !== this.host.member.engine.birth.generation
+      if (answer?.type === 'holder' && !isOfBefore) this.take(peer, answer)
       else this.hint = null
       this.askIfDue()
     })
