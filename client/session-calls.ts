@@ -58,12 +58,13 @@ export class SessionCalls {
 
   /** Between the last look at what is pending and the sending there is no waiting. */
   async ask(question: Question): Promise<Json> {
-    const { name, opId } = question
+    const { name, opId, signal } = question
     let isInDoubt = false
     if (opId !== undefined) {
       for (let before = this.#lastOf(name); before !== undefined; before = this.#lastOf(name)) {
-        await aborted(before.isAnswered.signal)
+        await oneAborted(before.isAnswered.signal, signal)
         isInDoubt ||= !before.wasRefused
+        if (signal?.aborted) break
       }
     }
     return this.#send(question, isInDoubt || this.#inDoubt.has(name))
@@ -150,10 +151,15 @@ export class SessionCalls {
   }
 }
 
-function aborted(signal: AbortSignal): Promise<void> {
+function oneAborted(one: AbortSignal, other: AbortSignal | undefined): Promise<void> {
   return new Promise(resolve => {
-    if (signal.aborted) resolve()
-    else signal.addEventListener('abort', () => resolve(), { once: true })
+    if (one.aborted || other?.aborted) return resolve()
+    const onAbort = () => {
+      other?.removeEventListener('abort', onAbort)
+      resolve()
+    }
+    one.addEventListener('abort', onAbort)
+    other?.addEventListener('abort', onAbort)
   })
 }
 

@@ -254,6 +254,21 @@ describe('transact', () => {
     expect(await second).toMatchObject({ code: 'aborted', outcome: 'unknown' })
   })
 
+  it('regression: that waits for the one before is given up at once', async () => {
+    const { socket, session } = await open()
+    const first = session.transact(ADD, { opId: 'mine' })
+    const aborted = new AbortController()
+    const second = failure(session.transact(ADD, { opId: 'mine', signal: aborted.signal }))
+    await turn()
+    aborted.abort()
+    const error = await Promise.race([second, turn().then(() => 'it still waits')])
+    expect(error).toBeInstanceOf(AbortedError)
+    expect(error).toMatchObject({ code: 'aborted', opId: 'mine', outcome: 'unknown' })
+    socket.says(outcome('mine', 3))
+    expect(await first).toMatchObject({ fence: 3, applied: true })
+    expect(socket.sent).toHaveLength(1)
+  })
+
   it('that a participant begun anew has heard after all is not taken for the next one', async () => {
     const { socket, session } = await open()
     const lost = failure(session.transact(ADD, { opId: 'mine' }))

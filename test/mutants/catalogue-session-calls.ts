@@ -222,6 +222,14 @@ const sessionCalls: Mutant[] = [
     find: 'message: NOT_FINITE }, value }',
     replace: 'message: NOT_FINITE } }',
   },
+  {
+    id: 'session-aborted-late',
+    trap: 'session calls',
+    title: 'a transact that waits for the one before with its opId does not hear that it is given up',
+    file: CLIENT,
+    find: 'await oneAborted(before.isAnswered.signal, signal)',
+    replace: 'await oneAborted(before.isAnswered.signal, undefined)',
+  },
 ]
 
 export const sessionCallMutants: Mutant[] = [...asItIs, ...handovers, ...sessionCalls]
