@@ -27,6 +27,7 @@ type ImportCall = Extract<ParticipantCall, { readonly type: 'import' }>
 function importing(
   lose: (attempt: number, participant: number) => Error | ParticipantAnswer | null,
   answerTo: (part: ImportCall) => Error | ParticipantAnswer | null = () => null,
+  answerToAcquire: ParticipantAnswer | null = null,
 ) {
   const harness = createHarness()
   const { participants } = harness
@@ -36,7 +37,7 @@ function importing(
   const answerOf = (call: ParticipantCall, participant: number): ParticipantAnswer => {
     if (call.type === 'status' && chosen !== null)
       return done(200, { configuration: chosen as unknown as Json })
-    const answer = call.type === 'import' ? answerTo(call) : null
+    const answer = call.type === 'import' ? answerTo(call) : call.type === 'acquire' ? answerToAcquire : null
     if (answer instanceof Error) throw answer
     if (call.type !== 'configure') return answer ?? usualAnswer(call, participant)
     const isFirst = chosen === null
@@ -115,6 +116,18 @@ describe('an import of which an answer got lost', () => {
     // If it is complete, it is used, and stays (test/participant/failed-imports.test.ts).
     const importer = participants.asked.flatMap(({ call }) => (call.type === 'import' ? [call.user] : []))[0]
     expect(deletions(participants.asked)).toMatchObject([{ generation: 4, ifUnused: true, importer }])
+  })
+
+  it('regression: whose lock somebody deletes meanwhile says so, and not that there is no such lock', async () => {
+    const gone = { type: 'problem', code: 'no_such_lock', detail: 'No lock of this name.' } as const
+    const none = () => null
+    const imports = [importing(none, () => gone), importing(none, none, gone)]
+    const answers = await Promise.all(imports.map(({ send }) => send()))
+    for (const answer of answers) {
+      expect(answer.status).toBe(409)
+      const detail = 'Somebody deleted this lock while it was being imported.'
+      expect(await problemOf(answer)).toMatchObject({ code: 'conflict', detail })
+    }
   })
 
   it('is not complete if it was another one, and is deleted', async () => {

@@ -14,7 +14,7 @@ import type { Json } from '../../shared/json.ts'
 import { SHARING_PROTOCOLS } from '../../shared/protocols/all.ts'
 import { done } from './calls/context.ts'
 import { type Call as MemberCall, tooManyCalls } from './calls/in-flight.ts'
-import { cannotShare, existenceUnknown, hasLeft, noSuchLock } from './calls/refusals.ts'
+import { cannotShare, existenceUnknown, hasLeft, noSuchLock, type ProblemAnswer } from './calls/refusals.ts'
 import type { ParticipantAnswer, ParticipantCall } from './calls.ts'
 import type { Storage } from './core/storage.ts'
 import type { Intent } from './lock/intent.ts'
@@ -239,7 +239,8 @@ function answerToConfigure(birth: Birth): ParticipantAnswer {
   if (birth.type === 'configuration-refused') {
     return { type: 'problem', code: 'bad_request', detail: birth.detail }
   }
-  if (birth.type !== 'configured') return unavailable(birth)
+  // What was proposed may be chosen later.
+  if (birth.type !== 'configured') return { ...unavailable(birth), outcome: 'unknown' }
   const { created, configuration, born } = birth
   return done(created ? 201 : 200, {
     created,
@@ -249,7 +250,7 @@ function answerToConfigure(birth: Birth): ParticipantAnswer {
 }
 
 /** Nothing was begun: the lock is not there for whoever asked. */
-function unavailable(birth: Birth): ParticipantAnswer {
+function unavailable(birth: Birth): ProblemAnswer {
   const detail = birth.type === 'unavailable' ? birth.detail : 'This lock is being created. Ask again.'
   return { type: 'problem', code: 'no_quorum', detail, outcome: 'not-applied', retryAfterSeconds: 1 }
 }

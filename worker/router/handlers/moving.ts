@@ -12,7 +12,7 @@ import { type ExportSource, exportStream } from '../export-stream.ts'
 import { ImportDocument, type ImportHead, ImportRefused, textsOf } from '../import-document.ts'
 import { partsOf } from '../import-parts.ts'
 import { whereFrom } from '../nearest.ts'
-import { type Answer, addressOf, bodyOf } from '../routing.ts'
+import { type Answer, addressOf, bodyOf, isNoSuchLock } from '../routing.ts'
 import { checkConfiguration } from './locks.ts'
 
 export const movingHandlers = {
@@ -82,7 +82,10 @@ async function importFrom(call: Call<'importLock'>, document: ImportDocument): P
   const failure = await fill(call, place, document, head, importer).catch(refusedBy)
   if (failure === null) return json(c, 201, describeConfiguration(lock, configuration))
   await remove(call, configuration, { importer, place })
-  return failure instanceof ImportRefused ? refusal(c, failure) : pass(c, failure)
+  if (failure instanceof ImportRefused) return refusal(c, failure)
+  if (isNoSuchLock(failure))
+    return problemResponse(c, 'conflict', 'Somebody deleted this lock while it was being imported.')
+  return pass(c, failure)
 }
 
 /** Whoever was asked for the birth, or the first owner: not all that know of the lock have a part in it. */
