@@ -21,7 +21,7 @@ it.each([
   [
     'bench',
     'bench/main.ts --only speed,luck',
-    '--only: there is no luck; parts are speed, protocols, processes, disk, rows, profile, failover, growth',
+    '--only: there is no luck; parts are speed, protocols, processes, disk, rows, profile, layers, failover, growth',
   ],
   ['profile', 'bench/profile/main.ts --repeats none', "--repeats is a whole number from 1, not 'none'"],
   ['count', 'bench/count/main.ts --wakings 0', "--wakings is a whole number from 1, not '0'"],
