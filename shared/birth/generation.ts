@@ -37,6 +37,8 @@ function beginAnew(step: Step, generation: number, startEpoch: number, incarnati
     if (soft.wish === 'look') soft.wish = 'none'
     soft.isLookedAt = false
   }
+  // Those that asked what it is ask again, if they want the next one.
+  soft.askers.clear()
   soft.proposal = null
   soft.isStuck = false
   soft.isWaitingForFirst = false

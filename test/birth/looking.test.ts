@@ -54,6 +54,24 @@ describe('a deleted lock is not born again by a look', () => {
     table.start(3)
     lookInVain(table)
   })
+
+  it('regression: at a registrar that was asked what the lock is, and hears that it is deleted', () => {
+    const table = Table.founded({ registrars: 5, first: 4, defaults: () => wme(5) })
+    table.configure(1, 'put', wme(5, 5_000))
+    table.deliver(letter => !(typeOf(letter) === 'chosen' && letter.to > 3))
+    expect(table.birth(4)).toMatchObject({ chosen: null })
+    expect(table.birth(4).accepted?.ballot).toBeGreaterThan(0)
+    table.look(5)
+    table.deliver(both(to(4), saying('wake')))
+    table.letters = []
+    deleteAt(table, 1, 1, 2, 3)
+    table.letters = []
+    table.fire(1, 'birth/tell')
+    table.deliver(both(to(4, 5), saying('ended')))
+    expect(table.birth(4)).toMatchObject({ generation: 2, chosen: null, accepted: null })
+    expect(modeOf(table.birth(4))).toBe('none')
+    expect(table.letters.filter(saying('prepare', 'wake', 'begun'))).toEqual([])
+  })
 })
 
 it('a look at a participant that is no registrar does not make the first owner begin', () => {

@@ -15,6 +15,14 @@ const looks: Mutant[] = [
     replace: '',
   },
   {
+    id: 'asked-for-a-deleted-lock',
+    trap: 'G12',
+    title: 'whoever asked what a lock is brings the next one of its name into being',
+    file: `${BIRTH}/generation.ts`,
+    find: '  soft.askers.clear()\n',
+    replace: '',
+  },
+  {
     id: 'look-never-answered',
     trap: 'G12',
     title: 'whoever looks at a lock while it is deleted waits in vain',
