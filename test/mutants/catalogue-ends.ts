@@ -288,8 +288,16 @@ export const endMutants: Mutant[] = [
     trap: 'ends',
     title: 'whoever waits for a change of the participants is told what a lock is made of that was deleted',
     file: 'worker/participant/calls/members.ts',
-    find: 'member.engine.birth.generation > generation ? deletedMeanwhile : answerTo(context, event)',
-    replace: 'member.engine.birth.generation > generation + 9 ? deletedMeanwhile : answerTo(context, event)',
+    find: 'return isDeleted() ? deletedMeanwhile : answerTo(context, event)',
+    replace: 'return answerTo(context, event)',
+  },
+  {
+    id: 'changed-the-next-lock',
+    trap: 'M7',
+    title: 'a change of the participants that has waited for a lock is made to the next one of its name',
+    file: 'worker/participant/calls/members.ts',
+    find: '  if (isDeleted()) return deletedMeanwhile\n',
+    replace: '',
   },
   {
     id: 'move-of-a-deleted-lock',

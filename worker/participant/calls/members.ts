@@ -22,8 +22,12 @@ export function* changeMembers(
   const { member } = context
   if (member.view.members === undefined) return cannotChange(context.configuration)
   const until = context.now() + SETTLE_MS
+  const { generation } = member.engine.birth
+  const isDeleted = () => member.engine.birth.generation > generation
   // What this participant has not heard of yet may be the very change that is asked for.
   const problem = member.guarded === null ? null : yield* catchUp(context)
+  // The next lock of the name may have begun in the very turn that brought the answer.
+  if (isDeleted()) return deletedMeanwhile
   if (problem !== null) return problem
   const { members, membership } = member.view
   if (membership !== 'member' || members === undefined) return noMember
@@ -42,9 +46,8 @@ export function* changeMembers(
   const request = context.newRequest()
   const base = members.configuration
   const say = { type: 'change-members', request, id, base, members: wanted.members } as const
-  const { generation } = member.engine.birth
   const event = yield* ask({ key: request, say, until, isAnswer: () => true })
-  return member.engine.birth.generation > generation ? deletedMeanwhile : answerTo(context, event)
+  return isDeleted() ? deletedMeanwhile : answerTo(context, event)
 }
 
 function answerTo({ member }: CallContext, event: UserOutput | null): ParticipantAnswer {
