@@ -33,9 +33,10 @@ export function noteMembers(step: Step, { configuration, members }: PresentMembe
   if (configuration <= (before?.configuration ?? 0)) return
   const isOne = members[step.context.self] !== undefined
   const unmoved = isOne ? registrarsBut(step, members) : []
-  // Those that go may still have to be spoken to.
-  const known = Object.entries({ ...former, ...before?.members }).filter(([, address]) => address !== '')
-  const places = Object.fromEntries(known.slice(-MAX_FORMER))
+  // Those that go may still have to be spoken to. A lock that was deleted may have had higher numbers.
+  const earlier = Object.entries(former).slice(-MAX_FORMER)
+  const known = [...earlier, ...Object.entries(before?.members ?? {})]
+  const places = Object.fromEntries(known.filter(([, address]) => address !== ''))
   const untold = step.state.birth.untold && { untold: placedUntold(step) }
   change(step, { members: { configuration, members }, unmoved, former: places, ...untold })
   step.state.soft.movedTellings = 0

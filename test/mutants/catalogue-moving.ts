@@ -24,6 +24,14 @@ export const movingMutants: Mutant[] = [
     replace: 'former?.[peer] ?? this.expected.get(peer) ?? this.heard.get(peer)',
   },
   {
+    id: 'moving-left-behind-higher-numbers',
+    trap: 'moving',
+    title: 'nobody knows where one is that has left, if a lock that was deleted had higher numbers',
+    file: MOVING,
+    find: 'const known = [...earlier, ...Object.entries(before?.members ?? {})]',
+    replace: 'const known = Object.entries({ ...former, ...before?.members }).slice(-MAX_FORMER)',
+  },
+  {
     id: 'moving-members-outlive-the-lock',
     trap: 'moving',
     title: 'a lock that was deleted leaves its members to the next one of its name',
