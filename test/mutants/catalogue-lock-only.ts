@@ -208,7 +208,15 @@ export const lockOnlyMutants: Mutant[] = [
     trap: 'operator',
     title: 'an operator whose message was lost waits forever',
     file: LOCK_ONLY.operators,
-    find: '  for (const ejection of step.operators.ejections) ask(step, ejection)\n',
+    find: '  for (const ejection of operators.ejections) ask(step, ejection)\n',
+    replace: '',
+  },
+  {
+    id: 'operator-asks-for-ever',
+    trap: 'operator',
+    title: 'whoever comes in at a participant that was away is ejected because of an operator of long ago',
+    file: LOCK_ONLY.operators,
+    find: '  operators.ejections = operators.ejections.filter(({ until }) => step.now < until)\n',
     replace: '',
   },
   {

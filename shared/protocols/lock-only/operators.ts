@@ -27,11 +27,16 @@ export interface Ejection {
   readonly round: Round
   /** The grant that must end; `null` means whichever there is. */
   readonly fence: number | null
+  /** Whoever comes in later, at a participant that was away until then, is not meant. */
+  readonly until: number
   /** Whether the grant in question was found inside. */
   isFound: boolean
   /** By participant: `null` until it has said who is inside there; after that, the grants that must end. */
   readonly open: { [participant: string]: readonly number[] | null }
 }
+
+/** Longer than an operator waits for an answer. */
+const EJECT_MS = 15_000
 
 export interface Operators {
   life: number
@@ -63,6 +68,7 @@ export function onEject(
     request: event.request,
     round: `${operators.life}/${operators.rounds}`,
     fence,
+    until: step.now + EJECT_MS,
     isFound: here.length > 0,
     open: Object.fromEntries(others.map(peer => [peer, null])),
   }
@@ -71,9 +77,11 @@ export function onEject(
   finishEjections(step)
 }
 
-/** Must be called whenever unanswered messages are repeated. */
+/** Must be called whenever unanswered messages are repeated. Nobody waits for an old ejection any more. */
 export function repeatEjections(step: OperatorStep): void {
-  for (const ejection of step.operators.ejections) ask(step, ejection)
+  const { operators } = step
+  operators.ejections = operators.ejections.filter(({ until }) => step.now < until)
+  for (const ejection of operators.ejections) ask(step, ejection)
 }
 
 function ask(step: OperatorStep, { round, open }: Ejection): void {
