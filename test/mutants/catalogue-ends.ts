@@ -292,6 +292,14 @@ export const endMutants: Mutant[] = [
     replace: 'return answerTo(context, event)',
   },
   {
+    id: 'session-of-a-new-life',
+    trap: 'told clearly',
+    title: 'a session that tries where a life of the process is over gets no answer',
+    file: 'worker/participant/streams/sessions.ts',
+    find: '    if (!member.engine.isTakingPart) return this.error(socket, noMember.code, noMember.detail)\n',
+    replace: '    if (!member.engine.isTakingPart) return\n',
+  },
+  {
     id: 'changed-the-next-lock',
     trap: 'M7',
     title: 'a change of the participants that has waited for a lock is made to the next one of its name',

@@ -18,6 +18,7 @@ import type { Emitted, Refusal, UserOutput } from '../../../shared/protocols/pro
 import { outcomeBody } from '../calls/outcome.ts'
 import {
   hasLeft,
+  noMember,
   opIdConflict,
   type ProblemAnswer,
   refusalProblem,
@@ -47,6 +48,9 @@ const CLOSE_TRY_LATER = 1013
 const ISSUING = 'An operation of this session is on its way. Wait for its outcome first.'
 /** From the range that is free for applications; like the status 404. */
 const CLOSE_NO_SUCH_LOCK = 4404
+
+/** The resource of a lock of which nothing is known here: ops are what its clients say. */
+const UNKNOWN = ''
 
 export class Sessions {
   private readonly turns: Turns
@@ -152,10 +156,7 @@ export class Sessions {
     // For platforms that do not answer it themselves.
     if (message === PING) return this.turns.afterwards(() => socket.send(PONG))
     const { value } = this.member().engine.birth
-    // What was on its way when the lock was deleted: this session is being closed.
-    if (value === null) return
-    const { configuration } = value
-    const parsed = parseSessionMessage(message, configuration.resource)
+    const parsed = parseSessionMessage(message, value?.configuration.resource ?? UNKNOWN)
     if (!parsed.ok) {
       const { code, detail, about } = parsed
       return this.say(socket, { type: 'error', code, detail, ...about })
@@ -184,6 +185,8 @@ export class Sessions {
   private onTry(socket: Socket, message: Extract<SessionMessage, { type: 'try' }>): void {
     const member = this.member()
     const { tag: user } = socket
+    // It has lost its place in the lock; or the lock was deleted, and the socket is being closed.
+    if (!member.engine.isTakingPart) return this.error(socket, noMember.code, noMember.detail)
     if (member.holderNamed(user) !== undefined)
       return this.error(socket, 'conflict', 'The lock is held already.')
     if (member.isWaiting(user)) return this.error(socket, 'conflict', 'This session waits already.')
