@@ -155,6 +155,8 @@ async function* chunksOf(
   const decoder = new TextDecoder()
   try {
     for (;;) {
+      // Before anything is read: nobody would hear that the reading failed.
+      if (signal?.aborted) throw abortedError(signal)
       const { done, value } = await within(clock, LONGEST_SILENCE_MS, signal, reader.read())
       if (done) return
       yield decoder.decode(value, { stream: true })
@@ -172,7 +174,6 @@ async function within<T>(
   signal: AbortSignal | undefined,
   work: Promise<T>,
 ): Promise<T> {
-  if (signal?.aborted) throw abortedError(signal)
   const done = new AbortController()
   const onAbort = (): void => done.abort()
   signal?.addEventListener('abort', onAbort)

@@ -99,6 +99,31 @@ describe('watch', () => {
     expect(await holders(lock.watch({ since: 4 }))).toEqual([null])
   })
 
+  it('ends quietly if its signal is aborted after the connection broke', async () => {
+    const unhandled: unknown[] = []
+    const onUnhandled = (reason: unknown) => unhandled.push(reason)
+    process.on('unhandledRejection', onUnhandled)
+    const stop = new AbortController()
+    let isBroken = false
+    const stream = new ReadableStream<Uint8Array>({
+      pull: controller => {
+        if (isBroken) controller.error(new Error('the connection broke'))
+        else controller.enqueue(new TextEncoder().encode(op(1)))
+        isBroken = true
+      },
+    })
+    const headers = { 'content-type': 'text/event-stream' }
+    const fetch = async () => new Response(stream, { headers })
+    const lock = createBaton({ fetch, clock: new VirtualClock() }).lock('test')
+    for await (const _ of lock.watch({ signal: stop.signal })) {
+      await new Promise(resolve => setTimeout(resolve, 20))
+      stop.abort()
+    }
+    await new Promise(resolve => setTimeout(resolve, 20))
+    process.off('unhandledRejection', onUnhandled)
+    expect(unhandled).toEqual([])
+  })
+
   it('passes over what it does not know', async () => {
     const { lock } = serviceOf(['event: new\ndata: not even JSON\n\n', op(1)])
     expect(await take(lock.watch({ since: 0 }), 1)).toEqual(['op 1'])

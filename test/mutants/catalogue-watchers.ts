@@ -1,5 +1,6 @@
 /** Watchers that come, stay and come back: what keeps them open, and where they go on. */
 import type { Mutant } from './catalogue.ts'
+import { lines } from './sources.ts'
 
 const TICKS = 'worker/participant/core/ticks.ts'
 const WATCHERS = 'worker/participant/streams/watchers.ts'
@@ -37,5 +38,20 @@ export const watcherMutants: Mutant[] = [
     file: WATCHERS,
     find: '    if (this.isBeyond(behind)) return 0\n',
     replace: '',
+  },
+  {
+    id: 'watch-reads-after-its-end',
+    trap: TRAP,
+    title: 'a watch whose signal is aborted begins to read once more, and nobody hears that this fails',
+    file: 'client/watch.ts',
+    find: lines(
+      '      if (signal?.aborted) throw abortedError(signal)',
+      '      const { done, value } = await within(clock, LONGEST_SILENCE_MS, signal, reader.read())',
+    ),
+    replace: lines(
+      '      const reading = reader.read()',
+      '      if (signal?.aborted) throw abortedError(signal)',
+      '      const { done, value } = await within(clock, LONGEST_SILENCE_MS, signal, reading)',
+    ),
   },
 ]
