@@ -46,9 +46,10 @@ export async function keepAlive(connection: Connection, options: KeepAlive): Pro
     // After a failure, all that counts is that one gets through.
     const patienceMs = failures === 0 ? waitMs() : 0
     try {
-      const timeoutMs = Math.min(ttlMs / 3, end - sentAt - patienceMs)
+      const leftMs = end - sentAt
+      const timeoutMs = Math.min(ttlMs / 3, leftMs - patienceMs)
       if (timeoutMs > SHORTEST_TIMEOUT_MS) await send(timeoutMs, patienceMs)
-      else await send(SHORTEST_TIMEOUT_MS, 0)
+      else await send(Math.min(SHORTEST_TIMEOUT_MS, leftMs), 0)
       if (isOnce) return undefined
       // The service counts from when it was asked, which cannot be earlier than this.
       end = sentAt + lifeMs

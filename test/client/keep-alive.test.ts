@@ -55,6 +55,23 @@ describe('keep-alive', () => {
     })
   })
 
+  it.each([0.1, 0.3, 0.5, 0.7, 0.95])(
+    'that hangs when a short time to live is nearly over (%d): the holder gives up in time',
+    async chance => {
+      const { lock, network, clock } = createHarness({ random: () => chance })
+      const begin = clock.now()
+      await using held = await lock.acquire({ ttlMs: 1_000 })
+      network.plan = ({ path }) => {
+        if (!path.endsWith('keepalive')) return undefined
+        return clock.now() - begin < 900 ? { refuse: 'no_quorum' } : 'hang'
+      }
+      const lostAt = await new Promise<number>(resolve => {
+        held.signal.addEventListener('abort', () => resolve(clock.now()))
+      })
+      expect(lostAt - begin).toBeLessThan(1_000)
+    },
+  )
+
   it('that is refused for good ends it at once', async () => {
     const { lock, network, clock } = createHarness()
     await using held = await lock.acquire({ ttlMs: 30_000 })

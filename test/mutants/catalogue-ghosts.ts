@@ -119,6 +119,14 @@ export const ghostMutants: Mutant[] = [
     replace: 'intervalMs()',
   },
   {
+    id: 'last-keep-alive-too-long',
+    trap: 'losses',
+    title: 'the last keep-alive is waited for until after the grant has ended',
+    file: 'client/keep-alive.ts',
+    find: 'send(Math.min(SHORTEST_TIMEOUT_MS, leftMs), 0)',
+    replace: 'send(SHORTEST_TIMEOUT_MS, 0)',
+  },
+  {
     id: 'lost-and-resolved',
     trap: 'losses',
     title: 'run does not say that the lock was lost before its callback was done',
