@@ -187,4 +187,22 @@ const imports: Mutant[] = [
   },
 ]
 
-export const routerMutants: Mutant[] = [...signatures, ...majorities, ...listing, ...tags, ...imports]
+const doubts: Mutant[] = [
+  {
+    id: 'opened-and-given-up',
+    trap: 'streams',
+    title: 'a stream that began while its participant was asked whether it is there is broken off after that',
+    file: 'worker/router/time-limit.ts',
+    find: '      if (isOver) return\n',
+    replace: '',
+  },
+]
+
+export const routerMutants: Mutant[] = [
+  ...signatures,
+  ...majorities,
+  ...listing,
+  ...tags,
+  ...imports,
+  ...doubts,
+]

@@ -1,7 +1,8 @@
 /** `watch` and `session`: the router finds a participant and hands on what it opens. */
 import { createHash } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
-import { createHarness, NEAR_2, problemOf, refuse, socketOf, upgraded } from './fake.ts'
+import { createHarness, NEAR_2, never, problemOf, refuse, SHORT_TIMES, socketOf, upgraded } from './fake.ts'
 
 const crash = () => {
   throw new Error('Network connection lost.')
@@ -49,6 +50,21 @@ describe('watch', () => {
     expect(new TextDecoder().decode(value as Uint8Array)).toBe(': baton\n\n')
     await reader.cancel()
     expect(isCancelled).toBe(true)
+  })
+
+  it('goes on if it began late, while it was asked in vain whether the participant is there', async () => {
+    const { probeAfterMs, probeMs } = SHORT_TIMES
+    const { send, participants } = createHarness()
+    let signal: AbortSignal | undefined
+    participants.onAll(async (_, request) => {
+      if (!request.url.includes('/watch')) return never()
+      signal = request.signal
+      await sleep(probeAfterMs + probeMs / 2)
+      return events(': baton\n\n')
+    })
+    expect((await send('GET', '/v1/locks/jobs/watch')).status).toBe(200)
+    await sleep(probeMs)
+    expect(signal!.aborted).toBe(false)
   })
 
   it('begins at the next participant if the nearest one is gone', async () => {

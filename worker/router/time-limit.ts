@@ -36,9 +36,12 @@ export async function withinMs<Result>(
     controller ??= new AbortController()
     return controller.signal
   }
+  let isOver = false
   let cleanUp = () => {}
   const stopped = new Promise<never>((_, reject) => {
     const stop = (reason: string) => {
+      // The result may be a stream, which goes on under the same signal.
+      if (isOver) return
       const error = new Stopped(reason)
       controller?.abort(error)
       reject(error)
@@ -71,6 +74,7 @@ export async function withinMs<Result>(
   try {
     return await Promise.race([stopped, run(signal)])
   } finally {
+    isOver = true
     cleanUp()
   }
 }
