@@ -189,6 +189,14 @@ const imports: Mutant[] = [
 
 const doubts: Mutant[] = [
   {
+    id: 'doubt-of-operators-forgotten',
+    trap: 'outcomes',
+    title: 'a refusal says that nothing was done, though a participant that is silent may have done it',
+    file: 'worker/router/routing.ts',
+    find: "  return answer.outcome === undefined ? answer : { ...answer, outcome: 'unknown' }\n",
+    replace: '  return answer\n',
+  },
+  {
     id: 'opened-and-given-up',
     trap: 'streams',
     title: 'a stream that began while its participant was asked whether it is there is broken off after that',

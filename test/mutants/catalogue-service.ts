@@ -69,8 +69,8 @@ const outcomes: Mutant[] = [
     trap: 'outcomes',
     title: 'an eject after a silence says that nobody was ejected',
     file: `${ROUTER}/routing.ts`,
-    find: "  if (answer.code !== 'conflict') return answer\n  return {",
-    replace: "  if (answer.type === 'problem') return answer\n  return {",
+    find: "  if (plan.atStake === 'holder' && answer.code === 'conflict')",
+    replace: "  if (plan.atStake === 'holder' && answer.code === 'expired')",
   },
   {
     id: 'router-gone-and-nothing-done',

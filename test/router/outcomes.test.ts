@@ -112,6 +112,25 @@ it('an eject that the next participant refuses after a silence may have ejected 
   expect(await problemOf(await send('POST', EJECT, { fence: 7 }))).toMatchObject({ outcome: 'unknown' })
 })
 
+it.each([
+  ['DELETE', '/v1/locks/jobs?generation=1', undefined],
+  ['POST', EJECT, {}],
+  ['POST', '/v1/locks/jobs/participants', { remove: 3 }],
+  ['POST', '/v1/locks/jobs/acquire', { waitMs: 0 }],
+] as const)(
+  '%s %s: that the others refuse says nothing of the one that is silent',
+  async (method, path, body) => {
+    const { send, participants } = createHarness()
+    participants
+      .onAll(() => refuse('no_quorum', notApplied))
+      .on(1, () => {
+        throw new Error('Network connection lost.')
+      })
+    const problem = await problemOf(await send(method, path, body))
+    expect(problem).toMatchObject({ code: 'no_quorum', outcome: 'unknown' })
+  },
+)
+
 it('without a doubt every outcome stays what it is', async () => {
   const { send, participants } = createHarness()
   participants.on(1, () => refuse('locked', notApplied))

@@ -277,17 +277,18 @@ function isFailure(answer: Answer): answer is ProblemAnswer {
 }
 
 /**
- * What an answer says of an operation does not hold if an earlier try, here or elsewhere, may have done it;
- * nor does it say of an eject that nobody was. An answer that settles an operation holds for all tries under
- * the same grant: a `transact` has another one each time.
+ * What an answer says of a call does not hold if an earlier try, here or elsewhere, may have done it; nor
+ * does it say of an eject that nobody was. An answer that settles an operation holds for all tries under the
+ * same grant: a `transact` has another one each time.
  */
 function withDoubt(plan: Plan, answer: Answer): Answer {
-  if (answer.type !== 'problem' || plan.atStake === undefined || answer.outcome === 'applied') return answer
+  if (answer.type !== 'problem' || answer.outcome === 'applied') return answer
   const { settled, ...more } = answer.more ?? {}
   if (plan.atStake === 'operation' && settled === true) return answer
-  if (plan.atStake !== 'holder') return { ...answer, more, outcome: 'unknown' }
-  if (answer.code !== 'conflict') return answer
-  return { ...answer, detail: `${answer.detail} ${AFTER_A_DOUBT}`, outcome: 'unknown' }
+  if (isOperation(plan)) return { ...answer, more, outcome: 'unknown' }
+  if (plan.atStake === 'holder' && answer.code === 'conflict')
+    return { ...answer, detail: `${answer.detail} ${AFTER_A_DOUBT}`, outcome: 'unknown' }
+  return answer.outcome === undefined ? answer : { ...answer, outcome: 'unknown' }
 }
 
 const AFTER_A_DOUBT = 'But an earlier try of this call got no answer, and may have ejected it.'
