@@ -1,9 +1,12 @@
 /** All of standard input, up to what a request may hold. */
+import { addAbortSignal } from 'node:stream'
 import { UsageError } from './arguments.ts'
 
 const MAX_BYTES = 2 * 1024 * 1024
 
-export async function readInput(maxBytes = MAX_BYTES): Promise<string> {
+/** Rejects once the signal is aborted: whoever should write it may never do so. */
+export async function readInput(signal: AbortSignal, maxBytes = MAX_BYTES): Promise<string> {
+  addAbortSignal(signal, process.stdin)
   const chunks: Buffer[] = []
   let bytes = 0
   for await (const chunk of process.stdin as AsyncIterable<Buffer>) {

@@ -21,7 +21,7 @@ exported lock.`,
   examples: ['baton import orders.json', 'baton export orders | baton import - orders-copy'],
   async run({ lock, output, signals }, { words }) {
     const [file, name] = words as [string, string | undefined]
-    const text = file === '-' ? await readInput(MAX_IMPORT_BYTES) : contentOf(file)
+    const text = file === '-' ? await readInput(signals.signal, MAX_IMPORT_BYTES) : contentOf(file)
     const exported = jsonOf(file === '-' ? 'standard input' : `'${file}'`, text)
     if (!isExport(exported)) throw new UsageError(`that is not what 'baton export' prints`)
     const made = name ?? exported.lock

@@ -28,7 +28,7 @@ input. A value that begins with a dash goes after --: baton put stock left -- -1
   ],
   async run(context, { options, words }) {
     const [name, key, word] = words as [string, string, string]
-    const text = word === '-' ? await readInput() : word
+    const text = word === '-' ? await readInput(context.signals.signal) : word
     const value = options.text ? text : jsonOf('the value', text, '; for a text, add --text')
     const ifRevision = optionalInteger('--if-revision', options['if-revision'])
     if (key === '') throw new UsageError('the key is empty')

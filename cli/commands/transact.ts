@@ -21,7 +21,7 @@ list, or '-' for standard input. Prints one result for each op.
   ],
   async run(context, { options, words }) {
     const [name, word] = words as [string, string]
-    const ops = jsonOf('the list of ops', word === '-' ? await readInput() : word)
+    const ops = jsonOf('the list of ops', word === '-' ? await readInput(context.signals.signal) : word)
     const list = (Array.isArray(ops) ? ops : [ops]) as readonly KeyValueOp[]
     const answer = await operate(context, name, list, options)
     return printOperation(context.output, answer, () => answer.results.map(result => JSON.stringify(result)))

@@ -205,6 +205,20 @@ describe('something else than a service', () => {
     )
   })
 
+  it('is not asked if Ctrl-C comes before the whole of standard input', async () => {
+    for (const words of [
+      ['put', 'a', 'b', '-'],
+      ['transact', 'a', '-'],
+      ['import', '-'],
+    ]) {
+      const reading = start(words, { input: null })
+      // More than a pipe holds: it is reading once this is written.
+      await new Promise(resolve => reading.process.stdin!.write(' '.repeat(1_000_000), resolve))
+      reading.signal('SIGINT')
+      expect(await reading.ended).toMatchObject({ code: 130, stdout: '', stderr: '' })
+    }
+  })
+
   it('that is not there is told, with what to do about it', async () => {
     const url = await serve(() => {})
     for (const server of servers.splice(0)) server.close()
