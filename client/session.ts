@@ -246,8 +246,13 @@ export class Session<Resource extends ResourceTypes = ResourceTypes>
   #sendText(text: string): void {
     if (this.#isClosed) throw networkError(new Error('the session is closed'))
     if (text.length > MAX_MESSAGE_LENGTH) throw tooLong(MAX_MESSAGE_LENGTH)
-    if (this.#outbox === undefined) this.#socket!.send(text)
-    else this.#outbox.push(text)
+    if (this.#outbox !== undefined) return void this.#outbox.push(text)
+    try {
+      this.#socket!.send(text)
+    } catch (error) {
+      // It is closing, and its close event is still to come.
+      throw networkError(error)
+    }
   }
 
   #receive(text: string): void {

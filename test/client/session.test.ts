@@ -55,6 +55,16 @@ describe('a session', () => {
     expect(opened).toEqual([{ url, protocols: ['baton', 'baton.key.secret'] }])
   })
 
+  it('that is closing under its feet refuses what is said with an error of its own', async () => {
+    const { socket, session } = await open()
+    socket.fire('open')
+    socket.send = () => {
+      throw new TypeError('the socket is not open')
+    }
+    for (const say of [() => session.try(), () => session.issue([{ get: 'a' }]), () => session.exit()])
+      expect(say).toThrow(NetworkError)
+  })
+
   it('speaks the events of a user; what is said early is said once the socket is open', async () => {
     const { socket, session } = await open()
     session.try({ waitMs: 5 })

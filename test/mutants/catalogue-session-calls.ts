@@ -230,6 +230,14 @@ const sessionCalls: Mutant[] = [
     find: 'await oneAborted(before.isAnswered.signal, signal)',
     replace: 'await oneAborted(before.isAnswered.signal, undefined)',
   },
+  {
+    id: 'session-error-of-the-platform',
+    trap: 'sessions',
+    title: 'what is said in a session that is closing fails with whatever the platform throws',
+    file: 'client/session.ts',
+    find: '      throw networkError(error)\n',
+    replace: '      throw error\n',
+  },
 ]
 
 export const sessionCallMutants: Mutant[] = [...asItIs, ...handovers, ...sessionCalls]
