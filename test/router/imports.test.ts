@@ -118,7 +118,7 @@ describe('an import of which an answer got lost', () => {
     expect(deletions(participants.asked)).toMatchObject([{ generation: 4, ifUnused: true, importer }])
   })
 
-  it('regression: whose lock somebody deletes meanwhile says so, not that there is no such lock', async () => {
+  it('regression: whose lock somebody deletes meanwhile says so, and not that there is none', async () => {
     const gone = { type: 'problem', code: 'no_such_lock', detail: 'No lock of this name.' } as const
     const none = () => null
     const imports = [importing(none, () => gone), importing(none, none, gone)]
