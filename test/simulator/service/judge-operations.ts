@@ -61,23 +61,24 @@ function judgeOperation(
   calls: readonly OperationCall[],
   truth: Truth,
 ): void {
-  const entries = truth.entriesOf(opId)
   const inState = timesInState(truth, opId)
   if (inState !== null && inState > 1)
     violate('applied once', `${lock}: ${opId} is in the state ${inState} times`)
   for (const call of calls) {
     if (call.word !== 'applied') continue
-    // Of a lock that is down at the end: nobody has applied it, but it will be once the lock is up.
-    const isOnlyHeld = truth.final === null && entries.length === 0 && isHeldByMajority(world, call)
-    if (!isOnlyHeld) judgeApplied(lock, call, inState, truth)
+    if (!isOnlyHeld(world, lock, opId, truth)) judgeApplied(lock, call, inState, truth)
   }
 }
+
+/** Of a lock that is down at the end: nobody has applied it, but it will be once the lock is up. */
+export const isOnlyHeld = (world: World, lock: string, opId: string, truth: Truth): boolean =>
+  truth.final === null && truth.entriesOf(opId).length === 0 && isHeldByMajority(world, lock, opId)
 
 /**
  * Whether a majority has it in its log, on disk, or had it before it lost its storage, or its ledger and with
  * it what it had stored. Somebody must still have it: with that the lock comes up again, if it ever does.
  */
-function isHeldByMajority(world: World, { lock, opId }: OperationCall): boolean {
+function isHeldByMajority(world: World, lock: string, opId: string): boolean {
   const members = world.losses.membersOf(lock)
   const isEntry = ([key, text]: [string, string]) =>
     key.startsWith('log/') && (JSON.parse(text) as { readonly opId?: string }).opId === opId

@@ -4,6 +4,7 @@
  */
 import { violate } from '../violation.ts'
 import { numberOf } from './histories.ts'
+import { isOnlyHeld } from './judge-operations.ts'
 import type { Truth } from './truth.ts'
 import type { World } from './world.ts'
 
@@ -40,7 +41,7 @@ function judgeOperations(world: World, lock: string, truth: Truth): void {
     streams.set(by, { sequence, isSnapshot: opId === null })
     if (opId === null) continue
     const entry = truth.order.bySequence.get(sequence)
-    if (entry?.opId !== opId)
+    if (entry?.opId !== opId && !isOnlyHeld(world, lock, opId, truth))
       violate('watch', `${lock}: ${by} was told of ${opId} at ${sequence}, where ${entry?.opId} is`)
     if (last === undefined) continue
     if (sequence <= last.sequence) {
