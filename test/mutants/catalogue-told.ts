@@ -66,10 +66,10 @@ const outcomes: Mutant[] = [
   {
     id: 'dropped-core-read',
     trap: 'fail-stop',
-    title: 'whoever waits for a core that is dropped ends the instance',
+    title: 'whoever waits for what was on its way in a core that is dropped is told that it was not applied',
     file: `${CALLS}/once.ts`,
-    find: '    if (guarded === null) return noMember\n    const { replica, onTheWay } = guarded\n',
-    replace: '    const { replica, onTheWay } = guarded!\n',
+    find: 'if (isOnItsWay && engine.core !== core)',
+    replace: 'if (isOnItsWay && engine.birth.generation > birth.generation)',
   },
 ]
 

@@ -66,4 +66,9 @@ describe('a core that is dropped', () => {
     const later = await platform.during(transact('later'))
     expect(later).toMatchObject({ type: 'elsewhere' })
   })
+
+  it('does not say of what was on its way in it that it was not applied', async () => {
+    const answer = await askedMeanwhile(asked['the same operation again']!)
+    expect(answer).toMatchObject({ type: 'problem', outcome: 'unknown' })
+  })
 })
