@@ -290,10 +290,18 @@ export class Healing {
     // A ledger goes on trying to get back what cannot be got back now.
     const isDone = (id: number) =>
       plan.locks.every(({ name }) => !losses.lostOf(name).has(id) && isWell(name))
-    const isQuiet = ({ lock, participant }: SimObject) =>
-      lock === LEDGER_NAME ? isDone(participant) : isWell(lock)
+    const isQuiet = (object: SimObject) =>
+      object.lock === LEDGER_NAME
+        ? isDone(object.participant)
+        : isWell(object.lock) && !this.#tellsBroken(object)
     const isThere = ({ site }: SimObject) => !plan.broken.some(broken => broken.site === site.index)
     return [...objects.values()].filter(object => isThere(object) && isQuiet(object))
+  }
+
+  /** The next lock of the name may do without one that must still be told that the lock before is deleted. */
+  #tellsBroken(object: SimObject): boolean {
+    const untold = (birthOf(object)?.untold ?? []).map(one => (typeof one === 'number' ? one : one.id))
+    return this.#world.plan.broken.some(({ site }) => untold.includes(site))
   }
 }
 

@@ -23,6 +23,7 @@ it.each([
   [90011086, 'a ledger that was lost while another one alone still knew of a lock'],
   [82002662, 'a read of what only the log of the last participant of a lock that is down still has'],
   [140012121, 'an operation that a watcher heard of just before only the log of one that is left had it'],
+  [160012486, 'one that is away, which must be told of the end of a lock whose next one does without it'],
 ])('regression: seed %i: %s', async seed => {
   expect((await runService(seed)).violation).toBeNull()
 })
