@@ -11,6 +11,7 @@ const MUST_BE_LINKED = [
   'docs/specification.md',
   'docs/writing-an-interpreter.md',
   'docs/evidence.md',
+  'docs/findings.md',
   'docs/regressions.md',
   'docs/keys.md',
   'docs/deploy.md',
