@@ -27,6 +27,8 @@ interface Definition {
   readonly aim: string
   readonly bound: Aim['bound']
   readonly limit: number
+  /** What the ratio to the plain object may be, if that is what it is about. */
+  readonly ratio?: { readonly of: CaseName; readonly in: 'time' | 'processor time'; readonly limit: number }
   figures(result: Result): Figures
   measured(result: Result, figures: Figures): number | null
 }
@@ -57,6 +59,7 @@ const timeAim = (aim: string, name: CaseName, limit: number): Definition => ({
   aim: `${aim}, ms, to the plain object`,
   bound: 'at most',
   limit,
+  ratio: { of: name, in: 'time', limit },
   figures: figuresOf(name, row => row.milliseconds.median),
   measured: ({ rows }) => rowFor(rows, BATON, name)?.ratio?.median ?? null,
 })
@@ -65,6 +68,7 @@ const rateAim = (aim: string, name: CaseName, limit: number): Definition => ({
   aim: `${aim}, to the plain object`,
   bound: 'at least',
   limit,
+  ratio: { of: name, in: 'time', limit: 1 / limit },
   figures: figuresOf(name, row => row.perSecond),
   measured: ({ rows }) => ratioOf(1, rowFor(rows, BATON, name)?.ratio?.median ?? null),
 })
@@ -73,6 +77,7 @@ const cpuAim = (aim: string, name: CaseName): Definition => ({
   aim: `${aim}, processor seconds per 1,000, to the plain object`,
   bound: 'at most',
   limit: 1.2,
+  ratio: { of: name, in: 'processor time', limit: 1.2 },
   figures: figuresOf(name, row => row.cpuSecondsPer1000),
   measured: ({ rows }) => rowFor(rows, BATON, name)?.cpuRatio ?? null,
 })
@@ -150,6 +155,10 @@ export const aimsOf = (result: Result): Aim[] =>
     const measured = definition.measured(result, figures)
     return { aim, bound, limit, measured, met: measured !== null && isMet(measured, bound, limit), figures }
   })
+
+/** `null` if no aim says so. */
+export const aimedRatio = (name: CaseName, what: 'time' | 'processor time'): number | null =>
+  DEFINITIONS.find(({ ratio }) => ratio?.of === name && ratio.in === what)?.ratio?.limit ?? null
 
 const isMet = (measured: number, bound: Aim['bound'], limit: number): boolean =>
   bound === 'at most' ? measured <= limit : measured >= limit

@@ -68,11 +68,13 @@ const PROFILE = wrap(
 )
 
 const LAYERS = wrap(
-  'The same work with one layer after the other between the client and the plain object, measured in turns with ' +
-    'it: the time to the time of the plain object, and in brackets the processor time to its processor time. The ' +
-    'first two Workers only read what came and write it again. The third one is the Worker of Baton. What Baton ' +
-    'takes beyond that one is the participant and the protocol. In front of a plain object of which one peer has a ' +
-    'copy it is what no replicated operation can be quicker than.',
+  'This says what the limit is, as it stands: the same work with one layer after the other between the client and ' +
+    'the plain object, measured in turns with it. Each figure is the time to the time of the plain object, and in ' +
+    'brackets the processor time to its processor time. The first two Workers only read what came and write it ' +
+    'again. The third one is the Worker of Baton: where its row is above the aim, no participant and no protocol ' +
+    'behind it can meet that aim, however quick. In front of a plain object of which one peer has a copy it is what ' +
+    'no replicated operation can be quicker than. What Baton takes beyond these rows is the participant (fences, ' +
+    'history, time limits, the journal) and the protocol.',
 )
 
 const LIMIT = wrap(

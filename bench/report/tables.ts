@@ -3,7 +3,7 @@ import type { Row } from '../measure.ts'
 import { PROFILE_PARTS, type ProfilePart } from '../profile/parts.ts'
 import type { Result } from '../result.ts'
 import type { Spread } from '../statistics.ts'
-import { type Aim, aimsOf } from './aims.ts'
+import { type Aim, aimedRatio, aimsOf } from './aims.ts'
 
 type Cell = string | number | null
 
@@ -98,16 +98,20 @@ export function profileTable({ profile }: Result): string {
 }
 
 /** What each layer takes to the plain object of the same round: time, and in brackets processor time. */
+/** In brackets that of the processor time. */
+const ratios = (time: number | null, processor: number | null): Cell =>
+  time === null ? null : `${figure(time)}${processor === null ? '' : ` (${figure(processor)})`}`
+
 export function layersTable({ layers }: Result): string {
   const cases = [...new Set(layers.map(row => row.case))]
   const subjects = [...new Set(layers.filter(({ ratio }) => ratio !== null).map(({ subject }) => subject))]
   const cell = (subject: string, name: string): Cell => {
     const row = layers.find(one => one.subject === subject && one.case === name)
-    if (row === undefined) return null
-    const cpu = figure(row.cpuRatio)
-    return `${figure(row.ratio!.median)}${cpu === null ? '' : ` (${cpu})`}`
+    return row === undefined ? null : ratios(row.ratio!.median, row.cpuRatio)
   }
   const rows = subjects.map(subject => [subject, ...cases.map(name => cell(subject, name))])
+  const aims = cases.map(name => ratios(aimedRatio(name, 'time'), aimedRatio(name, 'processor time')))
+  rows.push(['the aim', ...aims])
   return table(['to the plain object', ...cases], rows)
 }
 

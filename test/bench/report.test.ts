@@ -94,6 +94,12 @@ describe('the page', () => {
     expect(benchmarkPage(NOTHING)).toMatch(/ \| – \| not measured \|$/m)
   })
 
+  it('shows each layer beside the aim', () => {
+    expect(benchmarkPage(GOOD)).toMatch(/^\| the aim \| 1.80 \|$/m)
+    const layers = [row("Baton's Worker", '50 clients on 100 locks', { participants: 1 })]
+    expect(benchmarkPage({ ...GOOD, layers })).toMatch(/^\| the aim \| 1.25 \(1.20\) \|$/m)
+  })
+
   it('says what nobody could count', () => {
     const disk = GOOD.disk.map(old => ({ ...old, pwrites: null, fsyncs: null }))
     expect(benchmarkPage({ ...GOOD, disk })).toContain('| wme-2 | transact | not counted | not counted |')
