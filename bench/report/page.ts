@@ -80,10 +80,11 @@ const LAYERS = wrap(
 const LIMIT = wrap(
   'This is what stands between Baton and the aims that it does not meet. The yardstick hands every request on as ' +
     'it came, to an object that looks at one row. Baton reads and checks a request in the Worker, writes another ' +
-    'one for the participant, and copies its answer: that is most of what it spends in the runtime beside the ' +
-    'yardstick, and all of what it spends in the Worker. The participant and the protocol are what fences, ' +
-    'history, time limits and replication cost on top. No single function stands out in either. One operation ' +
-    'also waits for two writes to the disk, one after the other, as the replicated write above does.',
+    'one for the participant, and copies its answer: that is what it spends in the Worker, and a part of what it ' +
+    'spends in the runtime. The participant and the protocol are what fences, history, time limits and replication ' +
+    'cost on top. No single function stands out in either. One operation also waits for two writes to the disk, one ' +
+    'after the other, as the replicated write above does. Where the token moves between participants, each move ' +
+    'is two messages more, which run on the same thread.',
 )
 
 /** What the figures mean, as the page says it. */
