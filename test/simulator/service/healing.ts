@@ -288,8 +288,9 @@ export class Healing {
     const isWell = (lock: string) =>
       losses.owed(lock) === 'progress' && !hasBroken(this.#world, lock) && !isUntold(lock)
     // A ledger goes on trying to get back what cannot be got back now.
-    const isDone = (id: number) =>
-      plan.locks.every(({ name }) => !losses.lostOf(name).has(id) && isWell(name))
+    const copies = [...objects.values()].map(({ lock }) => lock).filter(isCopy)
+    const names = new Set([...plan.locks.map(({ name }) => name), ...copies])
+    const isDone = (id: number) => [...names].every(name => !losses.lostOf(name).has(id) && isWell(name))
     const isQuiet = (object: SimObject) =>
       object.lock === LEDGER_NAME
         ? isDone(object.participant)

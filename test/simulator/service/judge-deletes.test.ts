@@ -24,6 +24,10 @@ it.each([
   [82002662, 'a read of what only the log of the last participant of a lock that is down still has'],
   [140012121, 'an operation that a watcher heard of just before only the log of one that is left had it'],
   [160012486, 'one that is away, which must be told of the end of a lock whose next one does without it'],
+  [
+    180016220,
+    'a copy of one participant, whose process has lost its storage and goes on trying to get it back',
+  ],
 ])('regression: seed %i: %s', async seed => {
   expect((await runService(seed)).violation).toBeNull()
 })
