@@ -242,25 +242,25 @@ describe('transact', () => {
     expect(await other).toMatchObject({ code: 'network', opId: 'other', outcome: 'not-applied' })
   })
 
-  it('that was given up while the one before was applied does not deny it', async () => {
+  const oneGivenUpBehindAnother = async () => {
     const { socket, session } = await open()
     const first = session.transact(ADD, { opId: 'mine' })
     const aborted = new AbortController()
     const second = failure(session.transact(ADD, { opId: 'mine', signal: aborted.signal }))
     await turn()
     aborted.abort()
+    return { socket, first, second }
+  }
+
+  it('that was given up while the one before was applied does not deny it', async () => {
+    const { socket, first, second } = await oneGivenUpBehindAnother()
     socket.says(outcome('mine', 7))
     expect(await first).toMatchObject({ fence: 7 })
     expect(await second).toMatchObject({ code: 'aborted', outcome: 'unknown' })
   })
 
   it('regression: that waits for the one before is given up at once', async () => {
-    const { socket, session } = await open()
-    const first = session.transact(ADD, { opId: 'mine' })
-    const aborted = new AbortController()
-    const second = failure(session.transact(ADD, { opId: 'mine', signal: aborted.signal }))
-    await turn()
-    aborted.abort()
+    const { socket, first, second } = await oneGivenUpBehindAnother()
     const error = await Promise.race([second, turn().then(() => 'it still waits')])
     expect(error).toBeInstanceOf(AbortedError)
     expect(error).toMatchObject({ code: 'aborted', opId: 'mine', outcome: 'unknown' })
