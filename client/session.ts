@@ -88,6 +88,8 @@ export class Session<Resource extends ResourceTypes = ResourceTypes>
   readonly #call: Pick<LastingCall, 'note' | 'end'>
   /** Aborted while the session neither holds the lock nor waits for it. */
   #pings = abortedController()
+  /** Whether there was a `try` since the pings began: it is in turn if what they were for is over by then. */
+  #isTriedAgain = false
   #socket: Socket | undefined
   /** Messages that were sent before the socket was open. */
   #outbox: string[] | undefined = []
@@ -124,6 +126,7 @@ export class Session<Resource extends ResourceTypes = ResourceTypes>
 
   try(options: TryOptions = {}): void {
     this.#send({ type: 'try', ...options })
+    this.#isTriedAgain = !this.#pings.signal.aborted
     // One that is out of turn is refused: then the pings go on as they are.
     if (this.#pings.signal.aborted) void this.#listenWhileWaiting()
   }
@@ -266,7 +269,7 @@ export class Session<Resource extends ResourceTypes = ResourceTypes>
       this.#call.note({ 'baton.fence': event.fence })
       void this.#sendPings(event.ttlMs)
     }
-    if (event.type === 'rem' || event.type === 'ejected' || isNotInTime(event)) this.#pings.abort()
+    if (event.type === 'rem' || event.type === 'ejected' || isNotInTime(event)) this.#onOver()
     if (this.#calls.take(event)) return
     this.#inbox.push(event)
     this.#wakeReaders()
@@ -302,9 +305,16 @@ export class Session<Resource extends ResourceTypes = ResourceTypes>
     this.#endSilent(UNHEARD_PINGS * ANSWER_MS)
   }
 
+  /** The grant, or the wait for it, is over. */
+  #onOver(): void {
+    if (this.#isTriedAgain) void this.#listenWhileWaiting()
+    else this.#pings.abort()
+  }
+
   #beginPings(): AbortSignal {
     this.#pings.abort()
     this.#pings = new AbortController()
+    this.#isTriedAgain = false
     return this.#pings.signal
   }
 

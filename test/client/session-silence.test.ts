@@ -104,3 +104,51 @@ it('one that waits is not given up because its process stood still', async () =>
     break
   }
 })
+
+const NOT_IN_TIME: SessionEvent = { type: 'error', code: 'locked', detail: 'Not granted in time.' }
+const EJECTED: SessionEvent = { type: 'ejected', reason: 'expired' }
+
+it.each([
+  { before: [CRIT], last: { type: 'rem' } },
+  { before: [CRIT], last: EJECTED },
+  { before: [], last: NOT_IN_TIME },
+] satisfies { before: SessionEvent[]; last: SessionEvent }[])(
+  'one that asked again before it heard $last.type is told that its service has gone silent',
+  async ({ before, last }) => {
+    const socket = new FakeSocket()
+    socket.send = () => {}
+    const clock = new MovingClock()
+    const session = createBaton({ url: 'https://example.com', webSocket: () => socket, clock })
+      .lock('orders')
+      .session()
+    await turn()
+    socket.fire('open')
+    session.try()
+    for (const event of before) socket.says(event)
+    session.try()
+    socket.says(last)
+    await clock.advance(60_000)
+    expect(socket.isClosed).toBe(true)
+  },
+)
+
+it('one that was refused, asked again, and had the lock, pings no more', async () => {
+  const socket = new FakeSocket()
+  let pings = 0
+  socket.send = data => {
+    if (data === 'ping') pings++
+  }
+  const clock = new MovingClock()
+  const session = createBaton({ url: 'https://example.com', webSocket: () => socket, clock })
+    .lock('orders')
+    .session()
+  await turn()
+  socket.fire('open')
+  session.try()
+  socket.says({ type: 'error', code: 'no_quorum', detail: 'Ask again.' })
+  session.try()
+  socket.says(CRIT)
+  socket.says({ type: 'rem' })
+  await clock.advance(60_000)
+  expect({ pings, isClosed: socket.isClosed }).toEqual({ pings: 1, isClosed: false })
+})
