@@ -238,6 +238,14 @@ const sessionCalls: Mutant[] = [
     find: '      throw networkError(error)\n',
     replace: '      throw error\n',
   },
+  {
+    id: 'session-tried-again-unheard',
+    trap: 'silence',
+    title: 'a session that asked again before it heard that its grant was over waits without pings',
+    file: 'client/session.ts',
+    find: 'if (this.#isTriedAgain) void this.#listenWhileWaiting()\n    else this.#pings.abort()',
+    replace: 'this.#pings.abort()',
+  },
 ]
 
 export const sessionCallMutants: Mutant[] = [...asItIs, ...handovers, ...sessionCalls]
