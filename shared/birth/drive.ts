@@ -20,7 +20,7 @@ import {
 import type { Unavailable } from './lock-types.ts'
 import { isMemberAwaited, presentHere, sayBack } from './moving.ts'
 import * as register from './register.ts'
-import { allowsBallotZero, isBornWith, isNewcomer, type LockValue } from './value.ts'
+import { isBornWith, isNewcomer, type LockValue } from './value.ts'
 
 /**
  * A deployment that begins, or a process that heals, takes a moment: callers that wait are told after this
@@ -103,8 +103,7 @@ function mayAskFirst(step: Step): boolean {
   const { soft } = state
   if (context.self === firstOwner(context) || isLost(step)) return false
   if (soft.configures.length > 0 || soft.isStuck) return false
-  if (!allowsBallotZero(context.defaults, context.registrars.length)) return false
-  return register.isOpenForBallotZero(step)
+  return register.mayBeginWithDefaults(step) && register.isOpenForBallotZero(step)
 }
 
 /** The core may ask for the token at once, under the value that the first owner is likely to begin with. */
@@ -128,12 +127,16 @@ function askRegistrars(step: Step): void {
 
 function failIfUnreachable(step: Step): void {
   const { unreachable } = step.state.soft
-  if (unreachable.size * 2 >= step.context.registrars.length) giveUp(step, 'no-majority')
+  const { registrars } = step.context
+  if (unreachable.size * 2 >= registrars.length) giveUp(step, 'no-majority')
+  else if (register.isFirstOwnerMissing(step) && unreachable.has(firstOwner(step.context)))
+    giveUp(step, 'no-first-owner')
 }
 
 /** Neither the first owner nor a majority has answered in time. */
 export function onProposeTimer(step: Step): void {
   const { birth, soft } = step.state
+  const isFirstMissing = register.isFirstOwnerMissing(step)
   soft.proposal = null
   soft.isWaitingForFirst = false
   if (birth.chosen !== null || !isChoiceAwaited(step)) {
@@ -141,7 +144,8 @@ export function onProposeTimer(step: Step): void {
     return
   }
   soft.attempts++
-  if (soft.attempts >= step.context.birth.attempts) giveUp(step, 'no-majority')
+  if (soft.attempts >= step.context.birth.attempts)
+    giveUp(step, isFirstMissing ? 'no-first-owner' : 'no-majority')
 }
 
 // ---------------------------------------------------------------- after the choice
@@ -208,6 +212,8 @@ function settleWish(step: Step): void {
 const DETAILS: { readonly [reason in Unavailable]: string } = {
   'no-majority':
     'A majority of the participants that decide what a lock is does not answer, or has lost its storage.',
+  'no-first-owner':
+    'The participant that may begin this lock on its own does not answer. Without it, no lock is made whose protocol promises strict exclusion.',
   'not-ready': 'This participant does not take part yet.',
   'no-resource': 'The state that this lock guards is of a kind that this Worker does not know.',
 }

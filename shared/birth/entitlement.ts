@@ -74,9 +74,10 @@ export function onLedger(step: Step, answer: LedgerAnswer): readonly HeldMessage
   soft.ledgerAttempts = 0
   soft.isAsking = false
   cancelTimer(step, LEDGER_TIMER)
-  change(step, { standing: { status: answer.verdict }, incarnation: answer.incarnation })
+  const { verdict, incarnation, isStrict } = answer
+  change(step, { standing: { status: verdict }, incarnation, ...(isStrict && { isStrict }) })
   learnIncarnations(step, answer.known)
-  learnIncarnations(step, { [step.context.self]: answer.incarnation })
+  learnIncarnations(step, { [step.context.self]: incarnation })
   meetOlderCore(step)
   return held
 }

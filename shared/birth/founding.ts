@@ -15,7 +15,7 @@ import {
   sendFounded,
   write,
 } from './ledger-state.ts'
-import type { FoundedRecord, Founding, LedgerRecord } from './ledger-types.ts'
+import type { FoundedRecord, Founding, LedgerMessage, LedgerRecord } from './ledger-types.ts'
 import type { Incarnations } from './messages.ts'
 
 export function gather(step: Step): void {
@@ -35,13 +35,15 @@ export function onGather(step: Step, from: ParticipantId, collector: string): vo
     write(step, { status: 'blank', nonce: drawNonce(step), collector, earlier })
   }
   const { nonce } = step.state.record as LedgerRecord
-  send(step, from, { type: 'blank', collector, nonce })
+  const { isStrict } = step.context
+  send(step, from, { type: 'blank', collector, nonce, ...(isStrict && { isStrict }) })
 }
 
-export function onBlank(step: Step, from: ParticipantId, collector: string, nonce: string): void {
+export function onBlank(step: Step, from: ParticipantId, message: LedgerMessage & { type: 'blank' }): void {
   const { record, soft } = step.state
+  const { collector, nonce, isStrict = false } = message
   if (record?.status !== 'blank' || record.nonce !== collector) return
-  soft.gathered.set(from, nonce)
+  soft.gathered.set(from, { nonce, isStrict })
   foundIfComplete(step)
 }
 
@@ -50,8 +52,9 @@ export function foundIfComplete(step: Step): void {
   const { registrars } = step.context
   if (record?.status !== 'blank' || soft.gathered.size < registrars - 1) return
   const nonces = [record.nonce]
-  for (let id = 2; id <= registrars; id++) nonces.push(soft.gathered.get(id)!)
-  join(step, { collector: record.nonce, nonces })
+  for (let id = 2; id <= registrars; id++) nonces.push(soft.gathered.get(id)!.nonce)
+  const isStrict = step.context.isStrict && [...soft.gathered.values()].every(one => one.isStrict)
+  join(step, { collector: record.nonce, nonces, ...(isStrict && { isStrict }) })
 }
 
 /** How many collectors may be wiped one after the other before a founding is joined. */

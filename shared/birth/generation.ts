@@ -26,8 +26,9 @@ export function forgetLife(step: Step, incarnation: number): void {
 
 function beginAnew(step: Step, generation: number, startEpoch: number, incarnation: number): void {
   const { soft } = step.state
-  // Who the members were is of no importance any more; who must hear of the end still is.
-  const { members: _, unmoved: __, ...birth } = step.state.birth
+  // Who the members were is of no importance any more; who must hear of the end still is. The ledger says
+  // again what holds for this participant.
+  const { members: _, unmoved: __, isStrict: ___, ...birth } = step.state.birth
   const { known } = birth
   step.state.birth = birth
   cancelTimer(step, MOVED_TIMER)
@@ -46,6 +47,7 @@ function beginAnew(step: Step, generation: number, startEpoch: number, incarnati
   soft.attempts = 0
   soft.highestBallot = 0
   soft.unreachable.clear()
+  soft.isFirstBound = false
   soft.informed.clear()
   soft.held = []
   cancelTimer(step, PROPOSE_TIMER)

@@ -22,8 +22,8 @@ export interface LedgerState {
 export interface Soft {
   random: string
   nonces: number
-  /** The nonces of new processes, by participant; only the first registrar collects. */
-  gathered: Map<ParticipantId, string>
+  /** The nonces of new processes, and what their defaults promise; only the first registrar collects. */
+  gathered: Map<ParticipantId, { readonly nonce: string; readonly isStrict: boolean }>
   /** This process's own incarnation as the sure processes know it, for a process that was replaced. */
   numbers: Map<ParticipantId, number>
   /** How far the index of each process that has noted this incarnation was read; `null`: to its end. */

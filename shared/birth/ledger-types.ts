@@ -8,6 +8,8 @@ import type { Incarnations } from './messages.ts'
 export interface LedgerContext {
   readonly self: ParticipantId
   readonly registrars: number
+  /** The default protocol of this version of the deployment promises strict exclusion. */
+  readonly isStrict: boolean
   readonly limits: LedgerLimits
   readonly timing: LedgerTiming
 }
@@ -70,6 +72,7 @@ export interface LedgerAnswer {
   readonly incarnation: number
   /** What is known when the lock is listed: votes carry it from then on (G8). */
   readonly known: Incarnations
+  readonly isStrict?: true
 }
 
 /**
@@ -115,6 +118,8 @@ export interface FoundedRecord {
 export interface Founding {
   readonly collector: string
   readonly nonces: readonly string[]
+  /** All processes had a default protocol that promises strict exclusion (G13). */
+  readonly isStrict?: true
 }
 
 export interface LedgerEntry {
@@ -132,7 +137,8 @@ export interface LedgerEntry {
 export type LedgerMessage =
   /** From the first registrar, not founded: are all processes new? */
   | { readonly type: 'gather'; readonly collector: string }
-  | { readonly type: 'blank'; readonly collector: string; readonly nonce: string }
+  /** `isStrict`: what the defaults of the sender promise. */
+  | { readonly type: 'blank'; readonly collector: string; readonly nonce: string; readonly isStrict?: true }
   /** A process that is not founded is here. */
   | { readonly type: 'hello' }
   /** What the sender was founded with, and what it knows. */

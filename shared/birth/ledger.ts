@@ -165,8 +165,10 @@ function answer(
   detail?: string,
 ): void {
   const { record } = step.state
-  const { incarnation, known } = record?.status === 'founded' ? record : { incarnation: 0, known: {} }
-  const said = { generation, token, verdict, incarnation, known }
+  const founded = record?.status === 'founded' ? record : null
+  const { incarnation, known } = founded ?? { incarnation: 0, known: {} }
+  const isStrict = founded?.founding.isStrict
+  const said = { generation, token, verdict, incarnation, known, ...(isStrict && { isStrict }) }
   step.effects.push({ type: 'answer', lock, answer: detail === undefined ? said : { ...said, detail } })
 }
 
@@ -178,7 +180,7 @@ function onMessage(step: Step, from: ParticipantId, message: LedgerMessage): voi
     case 'gather':
       return onGather(step, from, message.collector)
     case 'blank':
-      return onBlank(step, from, message.collector, message.nonce)
+      return onBlank(step, from, message)
     case 'hello':
       return onHello(step, from)
     case 'founded':

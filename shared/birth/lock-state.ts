@@ -62,6 +62,8 @@ export interface Soft {
   attempts: number
   highestBallot: number
   unreachable: Set<ParticipantId>
+  /** The first owner has said something after which it never begins this generation alone (G13). */
+  isFirstBound: boolean
   /** Registrars that act under the value of ballot 0, and in which incarnation. */
   acting: Map<ParticipantId, Vote>
   /** The incarnation of each participant whose messages the core has received. */
@@ -165,6 +167,7 @@ export function blankSoft(random: string, incarnation: number): Soft {
     attempts: 0,
     highestBallot: 0,
     unreachable: new Set(),
+    isFirstBound: false,
     acting: new Map(),
     counted: new Map(),
     informed: new Set(),

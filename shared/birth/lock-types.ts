@@ -63,6 +63,8 @@ export interface BirthRecord {
   /** The incarnation of this participant's process when it became entitled. */
   readonly incarnation: number
   readonly known: Incarnations
+  /** The cluster was founded so that no first owner begins with a weak lock alone (G13). */
+  readonly isStrict?: true
   readonly promised: number
   readonly accepted: AcceptedBallot | null
   readonly chosen: LockValue | null
@@ -211,6 +213,8 @@ export type BirthEvent =
 export type Unavailable =
   /** A majority of the registrars does not answer, or has no vote. */
   | 'no-majority'
+  /** The first owner does not answer, and might begin with a weak lock where a strict one is wanted (G13). */
+  | 'no-first-owner'
   /** This process has not been founded, or has lost its storage and is not healed. */
   | 'not-ready'
   /** The lock guards a resource that this Worker does not have. */

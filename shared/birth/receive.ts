@@ -116,8 +116,7 @@ function onBirthMessage(step: Step, from: ParticipantId, message: BirthMessage, 
     case 'promised':
       return register.onPromised(step, message.promised)
     case 'unable':
-      state.soft.unreachable.add(from)
-      return
+      return register.onUnable(step, from, message.reason)
     default:
       return message satisfies never
   }

@@ -53,7 +53,12 @@ export function isOpenForBallotZero(step: Step): boolean {
 export function mayBeginAlone(step: Step): boolean {
   const { context } = step
   if (context.self !== firstOwner(context) || !isEntitled(step) || !isOpenForBallotZero(step)) return false
-  return allowsBallotZero(context.defaults, context.registrars.length)
+  return mayBeginWithDefaults(step)
+}
+
+/** Whether a first owner with these defaults begins alone, as far as the deployment is concerned (G4, G13). */
+export function mayBeginWithDefaults({ context: { defaults, registrars }, state }: Step): boolean {
+  return allowsBallotZero(defaults, registrars.length) && !(state.birth.isStrict && isWeak(defaults))
 }
 
 /** The acceptance, the core's beginning and whatever it does first are one transaction. */
@@ -178,7 +183,9 @@ export function onPromise(
   vote: Vote,
   { ballot, life, accepted }: Asked<'promise'>,
 ): void {
-  const { proposal } = step.state.soft
+  const { soft } = step.state
+  const { proposal } = soft
+  if (accepted === null && from === firstOwner(step.context)) soft.isFirstBound = true
   if (proposal?.ballot !== ballot || proposal.value !== null || isOfEarlierLife(step, life)) return
   proposal.promises.set(from, { ...vote, accepted })
   concludePromises(step)
@@ -231,11 +238,32 @@ function ownValue(step: Step, proposal: Proposal, voters: readonly ParticipantId
   return { configuration: { ...configuration, firstOwner: able ?? 1 }, startEpoch }
 }
 
-/** Whether the first owner can no longer begin alone with a lock whose grants are weak. */
-function isFirstOwnerBound({ context, state }: Step, voters: readonly ParticipantId[]): boolean {
-  if (!isWeak(context.defaults) || !allowsBallotZero(context.defaults, context.registrars.length)) return true
+/**
+ * G13: whether the first owner can no longer begin alone with a lock whose grants are weak. The defaults of
+ * this version say nothing about that: the first owner may run another one.
+ */
+function isFirstOwnerBound(step: Step, voters: readonly ParticipantId[]): boolean {
+  const { context, state } = step
+  const { birth, soft } = state
   const first = firstOwner(context)
-  return voters.includes(first) || incarnationIn(state.birth.known, first) > 1
+  if (birth.isStrict || soft.isFirstBound || voters.includes(first)) return true
+  return (context.self === first && isLost(step)) || incarnationIn(birth.known, first) > 1
+}
+
+/** Whether a majority has promised, and nothing but the promise of the first owner is missing (G13). */
+export function isFirstOwnerMissing({ context, state }: Step): boolean {
+  const { proposal } = state.soft
+  if (proposal === null || proposal.value !== null) return false
+  return validVotes(proposal.promises).length >= majority(context.registrars.length)
+}
+
+/** The sender has no vote. */
+export function onUnable(step: Step, from: ParticipantId, reason: 'lost' | 'not-ready'): void {
+  const { soft } = step.state
+  soft.unreachable.add(from)
+  if (reason !== 'lost' || from !== firstOwner(step.context)) return
+  soft.isFirstBound = true
+  concludePromises(step)
 }
 
 export function onAccepted(

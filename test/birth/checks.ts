@@ -5,7 +5,7 @@
 
 import { modeOf } from '../../shared/birth/lock-state.ts'
 import type { BirthEvent } from '../../shared/birth/lock-types.ts'
-import { digestOf, type LockValue } from '../../shared/birth/value.ts'
+import { digestOf, isWeak, type LockValue } from '../../shared/birth/value.ts'
 import { judge } from '../../shared/history/judge.ts'
 import { keyValue } from '../../shared/resource/key-value.ts'
 import { Violation } from './violation.ts'
@@ -28,6 +28,10 @@ export interface Counts {
   /** Users that tried to end a lock, and generations that have ended. */
   ends: number
   generations: number
+  /** Processes that went on with another version. */
+  deploys: number
+  /** Locks whose protocol promises strict exclusion. */
+  strict: number
 }
 
 export class Checks {
@@ -56,6 +60,8 @@ export class Checks {
     usable: 0,
     ends: 0,
     generations: 0,
+    deploys: 0,
+    strict: 0,
   } satisfies Counts
 
   constructor(world: World) {
@@ -77,6 +83,7 @@ export class Checks {
     if (before === undefined) {
       this.chosen.set(key, birth.chosen)
       this.counts.births++
+      if (!isWeak(birth.chosen.configuration)) this.counts.strict++
       if (birth.chosen.startEpoch === birth.startEpoch) this.counts.ballotZero++
     } else if (before !== birth.chosen && digestOf(before) !== digestOf(birth.chosen)) {
       throw new Violation(

@@ -109,7 +109,7 @@ describe('what a ledger says to a participant that is blank', () => {
     if (entry !== null) records.push([`lock/${LOCK}`, entry as unknown as Json])
     const limits = { locks: 10, entriesPerPage: 10 }
     const timing = { repeatMs: 1, repeatMaxMs: 1, finishMs: 1, finishAtOnce: 1, finishAgainMs: 1 }
-    const state = ledger.recover({ self: 1, registrars: 3, limits, timing }, records)
+    const state = ledger.recover({ self: 1, registrars: 3, isStrict: false, limits, timing }, records)
     const sight = ledger.look(state, { lock: LOCK, generation, token })
     expect(sight).toMatchObject({ incarnation: 2, known })
     expect([...state.entries.keys()]).toEqual(entry === null ? [] : [LOCK])

@@ -380,15 +380,4 @@ describe('configurations', () => {
     expect(table.events(1, 'configuration-refused')).toHaveLength(1)
     expect(table.chosen()).toEqual([])
   })
-
-  it('a strict lock is configured only once the first owner knows: it could begin a weak one alone', () => {
-    const table = Table.founded({ first: 1 })
-    table.configure(2, 'put', configurationOf('wme-consensus', 3, 5_000, false))
-    const toFirst = table.take(to(1))
-    table.deliver(among(2, 3))
-    expect(table.events(2, 'configured')).toEqual([])
-    for (const letter of toFirst) table.hand(letter)
-    table.deliver()
-    expect(table.events(2, 'configured')).toMatchObject([{ created: true }])
-  })
 })

@@ -55,6 +55,8 @@ function storm(world: World): void {
       world.step(host, { type: 'configure', now: world.now, request: `put-${world.steps}`, configuration })
     })
   }
+  for (const { at, process, defaults } of scenario.deploys)
+    world.schedule(at, () => world.deploy(process, defaults))
   repeatedly(world, scenario.stopEveryMs, () => stopSomebody(world))
   repeatedly(world, scenario.cutEveryMs, () => cutSomebody(world))
   repeatedly(world, scenario.wipeEveryMs, () => wipeSomething(world))

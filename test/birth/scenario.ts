@@ -17,6 +17,8 @@ export interface Scenario {
   readonly wipes: Wipes
   /** The defaults of each process's version of the deployment, by process. */
   readonly defaults: readonly LockConfiguration[]
+  /** Processes get another version while things go wrong: when, which one, and its defaults. */
+  readonly deploys: readonly DeployPlan[]
   readonly locks: readonly string[]
   readonly durationMs: number
   readonly loss: number
@@ -34,6 +36,12 @@ export interface Scenario {
   readonly configures: readonly ConfigurePlan[]
   /** When each process comes up for the first time. */
   readonly upAt: readonly number[]
+}
+
+export interface DeployPlan {
+  readonly at: number
+  readonly process: number
+  readonly defaults: LockConfiguration
 }
 
 export interface ConfigurePlan {
@@ -92,20 +100,25 @@ export function drawScenario(seed: number): Scenario {
   const first = random.pick(protocols)
   // The default configuration may change from one version to the next, but not from weak to strict: see
   // isWeak.
-  const alike = protocols.filter(protocol => protocol.startsWith('wme-') === first.startsWith('wme-'))
-  const second = random.chance(0.3) ? random.pick(alike) : first
+  const second = random.chance(0.3) ? random.pick(protocols) : first
   const ttls = random.chance(0.3) ? [3_000, 4_000] : [3_000, 3_000]
   const processes = hasLedger ? registrars : Math.max(registrars, random.pick([3, 5, 7]))
-  const defaults = Array.from({ length: processes }, () => {
-    const isNew = random.chance(0.5)
-    return configurationOf(isNew ? second : first, registrars, ttls[isNew ? 1 : 0]!, hasLedger)
-  })
+  const versionOf = (isNew: boolean) =>
+    configurationOf(isNew ? second : first, registrars, ttls[isNew ? 1 : 0]!, hasLedger)
+  const defaults = Array.from({ length: processes }, () => versionOf(random.chance(0.5)))
   const locks = ['north', 'south', 'east'].slice(0, random.pick([1, 1, 2]))
   const durationMs = random.between(2_000, 9_000)
   const isCalm = random.chance(0.15)
   const rate = (most: number) => (isCalm ? 0 : random.pick([0, most / 4, most]))
+  const later = new Random(seed, 3)
+  const deploys = Array.from({ length: second === first ? 0 : later.between(0, processes) }, () => ({
+    at: later.between(0, durationMs),
+    process: later.between(1, processes),
+    defaults: versionOf(later.chance(0.5)),
+  }))
   return {
     seed,
+    deploys,
     registrars,
     processes,
     hasLedger,

@@ -22,7 +22,7 @@ import {
   type LockInput,
 } from '../../shared/birth/lock-types.ts'
 import type { LockEnvelope } from '../../shared/birth/messages.ts'
-import { firstOwnerOf } from '../../shared/birth/value.ts'
+import { firstOwnerOf, isWeak } from '../../shared/birth/value.ts'
 import type { Json } from '../../shared/json.ts'
 import {
   DEFAULT_LIMITS,
@@ -87,8 +87,8 @@ export function nameFor(first: number, registrars: number): string {
 }
 
 interface Seat {
-  readonly context: LockContext
-  readonly ledgerContext: LedgerContext
+  context: LockContext
+  ledgerContext: LedgerContext
   storage: Map<string, Json>
   ledgerStorage: Map<string, Json>
   state: LockState | null
@@ -128,7 +128,10 @@ export class Table {
           limits: DEFAULT_LIMITS,
           birth: DEFAULT_BIRTH_TIMING,
         },
-        ledgerContext: { self: process, registrars, limits: ledgerLimits, timing: DEFAULT_LEDGER_TIMING },
+        ledgerContext: {
+          ...{ self: process, registrars, isStrict: !isWeak(own) },
+          ...{ limits: ledgerLimits, timing: DEFAULT_LEDGER_TIMING },
+        },
         storage: new Map(),
         ledgerStorage: new Map(),
         state: null,
@@ -183,6 +186,14 @@ export class Table {
   crash(id: number): void {
     this.stop(id)
     this.start(id)
+  }
+
+  /** Another version of the deployment, with other defaults. */
+  deploy(id: number, defaults: LockConfiguration): void {
+    const seat = this.seats[id]!
+    seat.context = { ...seat.context, defaults }
+    seat.ledgerContext = { ...seat.ledgerContext, isStrict: !isWeak(defaults) }
+    this.crash(id)
   }
 
   /** Everything that the process has stored is gone. It does not start by itself. */

@@ -2,6 +2,8 @@
  * Processes with their ledgers and the participants of some locks, on a simulated network: the interpreter of
  * both machines' effects, where everything that can go wrong between two effects does.
  */
+
+import type { LockConfiguration } from '../../shared/api/configuration.ts'
 import { type LedgerState, ledger } from '../../shared/birth/ledger.ts'
 import {
   DEFAULT_LEDGER_TIMING,
@@ -19,6 +21,7 @@ import {
   type LockInput,
 } from '../../shared/birth/lock-types.ts'
 import type { LockEnvelope } from '../../shared/birth/messages.ts'
+import { isWeak } from '../../shared/birth/value.ts'
 import type { Json } from '../../shared/json.ts'
 import { DEFAULT_LIMITS, DEFAULT_TIMING } from '../../shared/protocols/protocol.ts'
 import { resourceByName } from '../../shared/resource/registry.ts'
@@ -52,8 +55,8 @@ export interface Host<State> {
   life: number
 }
 
-export type LockHost = Host<LockState> & { readonly lock: string; readonly context: LockContext }
-export type LedgerHost = Host<LedgerState> & { readonly context: LedgerContext }
+export type LockHost = Host<LockState> & { readonly lock: string; context: LockContext }
+export type LedgerHost = Host<LedgerState> & { context: LedgerContext }
 
 const MAX_STEPS = 200_000
 
@@ -97,6 +100,7 @@ export class World {
     const context: LedgerContext = {
       self: process,
       registrars,
+      isStrict: !isWeak(this.scenario.defaults[Math.max(process, 1) - 1]!),
       limits: { locks: 1_000, entriesPerPage: 1 },
       timing: DEFAULT_LEDGER_TIMING,
     }
@@ -157,6 +161,17 @@ export class World {
   stop(process: number): void {
     this.isUp[process] = false
     for (const host of [this.ledgers[process]!, ...this.participants[process]!]) this.end(host)
+  }
+
+  /** The process goes on with another version of the deployment. */
+  deploy(process: number, defaults: LockConfiguration): void {
+    const isUp = this.isUp[process]!
+    if (isUp) this.stop(process)
+    const ledger = this.ledgers[process]!
+    ledger.context = { ...ledger.context, isStrict: !isWeak(defaults) }
+    for (const host of this.participants[process]!) host.context = { ...host.context, defaults }
+    this.checks.counts.deploys++
+    if (isUp) this.start(process)
   }
 
   private end(host: Host<unknown>): void {

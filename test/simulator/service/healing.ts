@@ -6,6 +6,7 @@
 
 import { BatonError } from '../../../client/index.ts'
 import type { ParticipantPlace } from '../../../shared/api/configuration.ts'
+import { firstOwnerOf, isWeak } from '../../../shared/birth/value.ts'
 import type { Json } from '../../../shared/json.ts'
 import { majority } from '../../../shared/protocols/quorum.ts'
 import { LEDGER_NAME } from '../../../worker/participant/ledger/name.ts'
@@ -351,6 +352,18 @@ function waitsForBroken(world: World, lock: string): boolean {
 }
 
 /**
+ * G13: a lock that is to be strict by anybody's defaults is made only with the promise of its first owner,
+ * which may begin with a weak one alone.
+ */
+function waitsForFirstOwner(world: World, lock: string): boolean {
+  const { losses, plan, sites } = world
+  if (losses.configurationOf(lock) !== null || losses.areStrict) return false
+  const first = firstOwnerOf(lock, plan.deployment.sites)
+  const isStrictAt = (site: Site) => !isWeak(world.defaultsOf(site, first))
+  return plan.broken.some(({ site }) => site === first) && sites.slice(1).some(isStrictAt)
+}
+
+/**
  * Whether the lock must be of use: a majority of its participants is well, and has what it had. For a birth
  * a majority is enough, whatever the lock will be: one that is not born is owed that much.
  */
@@ -361,7 +374,7 @@ function isOwed(world: World, lock: string): boolean {
   if (isCluster && plan.broken.length > 0 && !losses.areFounded) return false
   if (!hasBroken(world, lock)) return true
   if (lock === MOVING) return false
-  if (waitsForBroken(world, lock)) return false
+  if (waitsForBroken(world, lock) || waitsForFirstOwner(world, lock)) return false
   const isBroken = (id: number) => plan.broken.some(({ site }) => site === id)
   const isWell = (id: number) =>
     ![lock, LEDGER_NAME].some(name => losses.lostOf(name).has(id)) && !isBroken(id)

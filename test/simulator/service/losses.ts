@@ -69,6 +69,12 @@ export class Losses {
     return ledgers.filter(isThere).every(isHealed)
   }
 
+  /** Whether the processes were founded so that no first owner begins with a weak lock alone (G13). */
+  get areStrict(): boolean {
+    const ledgers = [...this.#world.objects.values()].filter(({ lock }) => lock === LEDGER_NAME)
+    return ledgers.some(isFoundedStrict)
+  }
+
   /** Whether all that lost something have got it back. */
   get areHealed(): boolean {
     return [...this.#lost.values()].every(lost => lost.size === 0)
@@ -263,6 +269,11 @@ export function isMemberOf(object: SimObject | undefined): boolean {
 function ledgerOf(object: SimObject): LedgerRecord | null {
   const text = object.disk.durableRecord('ledger')
   return text === undefined ? null : (JSON.parse(text) as LedgerRecord)
+}
+
+function isFoundedStrict(object: SimObject): boolean {
+  const record = ledgerOf(object)
+  return record?.status === 'founded' && record.founding.isStrict === true
 }
 
 function isHealed(object: SimObject): boolean {

@@ -1,5 +1,6 @@
 /** What the simulator has found, each as a run that failed before it was mended. */
 import { expect, it } from 'vitest'
+import { firstOwnerOf } from '../../../shared/birth/value.ts'
 import { SMALL_LIMITS } from './plan.ts'
 import { type Action, plainTransact } from './plan-actions.ts'
 import type { Fault } from './plan-faults.ts'
@@ -102,6 +103,22 @@ it('a lock that is never born is found out, though it would wait for everybody o
   expect(violation?.rule).toBe('progress')
 })
 
+it.each([
+  ['single', 'lock', 1],
+  ['single', 'other', 1],
+  ['cluster', 'lock', 2],
+  ['cluster', 'other', 2],
+] as const)('G13 %s: a strict lock, and the first owner of %s is gone', async (kind, lock, alive) => {
+  const used = lock === 'lock' ? 'other' : 'lock'
+  const scene: Scene = {
+    ...{ kind, protocol: 'wme-consensus', actions: [plainTransact(1_000, 500, used)], durationMs: 2_000 },
+    broken: [{ site: firstOwnerOf(lock, 3), how: 'gone' }],
+  }
+  const { violation, counts } = await runPlan(planOf(scene))
+  expect(violation).toBeNull()
+  expect(counts.locksAlive).toBe(alive)
+})
+
 it('a step that went with the storage of a deleted lock makes none of the next one count twice', async () => {
   const { violation } = await runService(30000219)
   expect(violation).toBeNull()
@@ -112,6 +129,10 @@ it.each([
   [94000198, 'newcomers of a lock that was made again are not those of the one before'],
   [93008907, 'a lock whose only participant is gone after it was deleted is found by routers that knew it'],
   [90009352, 'a lock that was made again and then moved (wme-consensus) is found by routers that knew it'],
+  [
+    200003467,
+    'a first owner of an earlier version begins no weak lock where others have made it strict (G13)',
+  ],
 ])('seed %i: %s', async seed => {
   expect((await runService(seed)).violation).toBeNull()
 })

@@ -13,6 +13,7 @@ import {
   type LedgerInput,
   type LedgerMessage,
 } from '../../../shared/birth/ledger-types.ts'
+import { isWeak } from '../../../shared/birth/value.ts'
 import type { Storage } from '../core/storage.ts'
 import { type Timer, Timers } from '../core/timers.ts'
 import { Turns } from '../core/turns.ts'
@@ -103,11 +104,12 @@ export class LedgerKeeper {
   }
 
   private begin(address: Address): void {
-    const registrars = this.defaults(address).participants.length
+    const defaults = this.defaults(address)
     this.address = address
     this.context = {
       self: address.id,
-      registrars,
+      registrars: defaults.participants.length,
+      isStrict: !isWeak(defaults),
       limits: DEFAULT_LEDGER_LIMITS,
       timing: DEFAULT_LEDGER_TIMING,
     }
