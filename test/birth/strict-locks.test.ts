@@ -126,6 +126,34 @@ describe('G13 a first owner that can no longer begin alone is not waited for', (
     expect(promisedOnce(true).chosen()).toEqual([])
   })
 
+  it('one whose process has lost everything', () => {
+    const table = cluster('wme-2')
+    table.wipe(FIRST)
+    table.start(FIRST)
+    table.settle(4)
+    table.stop(FIRST)
+    table.configure(2, 'put', apart('maekawa'))
+    table.settle(4)
+    expect(table.events(2, 'configured')).toMatchObject([{ created: true }])
+  })
+
+  it('but another one that has lost the lock says nothing about it', () => {
+    const defaults = () => configurationOf('wme-2', 5, 30_000, true)
+    const table = Table.founded({ registrars: 5, hasLedger: true, first: FIRST, defaults })
+    table.use(3)
+    table.deliverLedgerCalls()
+    table.take()
+    table.wipeParticipant(3)
+    table.stop(FIRST)
+    table.configure(2, 'put', configurationOf('maekawa', 5, 30_000, true))
+    table.deliver(both(among(2, 3, 4, 5), saying('prepare', 'promise')))
+    const unable = table.take(saying('unable'))
+    expect(unable).toMatchObject([{ from: 3, to: 2 }])
+    table.hand(unable[0]!)
+    table.deliver(both(among(2, 3, 4, 5), saying('accept', 'accepted')))
+    expect(table.chosen()).toEqual([])
+  })
+
   it('but one that is not ready may be', () => {
     const table = cluster('wme-2')
     table.configure(2, 'put', apart('maekawa'))

@@ -249,14 +249,6 @@ const register: Mutant[] = [
     replace: '',
   },
   {
-    id: 'birth-strict-lock-without-the-first-owner',
-    trap: 'strict locks',
-    title: 'a lock with strict grants is configured though the first owner may begin a weak one',
-    file: BIRTH.register,
-    find: '  if (!isWeak(configuration) && !isFirstOwnerBound(step, voters)) return null\n',
-    replace: '',
-  },
-  {
     id: 'birth-too-many-participants',
     trap: 'configuration',
     title: 'a lock may have more participants than there are processes',
@@ -379,7 +371,7 @@ const storage: Mutant[] = [
     file: BIRTH.entitlement,
     find: lines(
       '  learnIncarnations(step, answer.known)',
-      '  learnIncarnations(step, { [step.context.self]: answer.incarnation })',
+      '  learnIncarnations(step, { [step.context.self]: incarnation })',
       '',
     ),
     replace: '  learnIncarnations(step, { ...answer.known, [step.context.self]: 1 })\n',

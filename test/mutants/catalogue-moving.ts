@@ -36,8 +36,8 @@ export const movingMutants: Mutant[] = [
     trap: 'moving',
     title: 'a lock that was deleted leaves its members to the next one of its name',
     file: 'shared/birth/generation.ts',
-    find: 'const { members: _, unmoved: __, ...birth } = step.state.birth',
-    replace: 'const { unmoved: __, ...birth } = step.state.birth',
+    find: 'const { members: _, unmoved: __, isStrict: ___, ...birth } = step.state.birth',
+    replace: 'const { unmoved: __, isStrict: ___, ...birth } = step.state.birth',
   },
   {
     id: 'moving-numbers-begin-anew',

@@ -33,6 +33,7 @@ import { routerMutants } from './catalogue-router.ts'
 import { safetyMutants } from './catalogue-safety.ts'
 import { serviceMutants } from './catalogue-service.ts'
 import { sessionCallMutants } from './catalogue-session-calls.ts'
+import { strictMutants } from './catalogue-strict.ts'
 import { toldMutants } from './catalogue-told.ts'
 import { watcherMutants } from './catalogue-watchers.ts'
 import { wmeConsensusMutants } from './catalogue-wme-consensus.ts'
@@ -121,4 +122,5 @@ export const mutants: Mutant[] = [
   ...doubtMutants,
   ...olderMutants,
   ...callerMutants,
+  ...strictMutants,
 ]
