@@ -73,8 +73,8 @@ export function allowsBallotZero(configuration: LockConfiguration, registrars: n
 
 /**
  * Whether a grant of this protocol may be one that others do not know of. Such a grant ends once its holder
- * hears of the others. The other protocols promise that there is none, so a participant that could give one
- * in ballot 0 must know of the lock first.
+ * hears of the others. The other protocols promise that there is none, so whoever could give one in ballot 0
+ * must no longer be able to (G13).
  */
 export const isWeak = ({ protocol }: LockConfiguration): boolean =>
   protocol === 'wme-1' || protocol === 'wme-2'

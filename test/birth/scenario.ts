@@ -98,8 +98,7 @@ export function drawScenario(seed: number): Scenario {
   const mayBeLost = wipes === 'in-turn'
   const protocols = mayBeLost ? PROTOCOLS.slice(0, 5) : PROTOCOLS
   const first = random.pick(protocols)
-  // The default configuration may change from one version to the next, but not from weak to strict: see
-  // isWeak.
+  // The default configuration may change from one version to the next, also from weak to strict (G13).
   const second = random.chance(0.3) ? random.pick(protocols) : first
   const ttls = random.chance(0.3) ? [3_000, 4_000] : [3_000, 3_000]
   const processes = hasLedger ? registrars : Math.max(registrars, random.pick([3, 5, 7]))
