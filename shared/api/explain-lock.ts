@@ -21,6 +21,8 @@ export interface ParticipantSight {
 }
 
 export interface LockSight {
+  /** Of a lock that guards none, nobody but the participant of its holder knows that it is held. */
+  readonly guardsState: boolean
   readonly participants: readonly ParticipantSight[]
   readonly holder: {
     readonly participant: number
@@ -54,6 +56,11 @@ function holding(sight: LockSight): string {
   const owner = participants.find(({ id }) => id === tokenAt(participants))
   if (owner !== undefined && !owner.reachable)
     return [`the token is at ${placeOf(owner)}, which does not say whether it is held`, ...waiting].join(', ')
+  const untold = participants.filter(({ reachable, trouble }) => !reachable && trouble === undefined)
+  if (!sight.guardsState && untold.length > 0) {
+    const who = untold.map(placeOf).join(' or ')
+    return [`nobody who answers holds it, but somebody at ${who} may`, ...waiting].join(', ')
+  }
   return [sight.waiting.count === 0 ? 'free' : 'not held', ...waiting].join(', ')
 }
 

@@ -33,7 +33,7 @@ const among = (...fields: readonly Fields[]) => fields.map((one, index) => parti
 const three = among({}, {}, {})
 const nobody = { count: 0, forMs: null }
 const held = { participant: 2, owner: 'checkout-7', heldMs: 41_200, leftMs: 18_800 }
-const free: LockSight = { participants: three, holder: null, waiting: nobody }
+const free: LockSight = { guardsState: true, participants: three, holder: null, waiting: nobody }
 
 describe('the explanation of a lock that is', () => {
   it.each<[string, LockSight, string]>([
@@ -41,6 +41,7 @@ describe('the explanation of a lock that is', () => {
     [
       'held, with one participant silent',
       {
+        guardsState: true,
         participants: among({}, {}, { ...away, silentMs: 12_000 }),
         holder: held,
         waiting: { count: 3, forMs: null },
@@ -69,7 +70,7 @@ describe('the explanation of a lock that is', () => {
     ],
     [
       'with a participant that does not say whether it is held',
-      { participants: among({}, away, {}), holder: null, waiting: { count: 3, forMs: 5_000 } },
+      { ...free, participants: among({}, away, {}), waiting: { count: 3, forMs: 5_000 } },
       'the token is at 2 (enam), which does not say whether it is held, 3 wait (the first for 5 s); participant 2 is silent',
     ],
     [
@@ -88,8 +89,35 @@ describe('the explanation of a lock that is', () => {
       'free',
     ],
     [
+      'of a protocol without a token, with one participant silent',
+      { ...free, guardsState: false, participants: among({ ...away, silentMs: 2_000 }, { owner: null }) },
+      'nobody who answers holds it, but somebody at 1 (weur) may; participant 1 is silent for 2 s; ' +
+        'no majority: 1 of 2 take part, 2 are needed to change anything',
+    ],
+    [
+      'of a protocol without a token, waited for, with two participants silent',
+      {
+        ...free,
+        guardsState: false,
+        participants: among({ owner: null }, away, { owner: null }, away, { owner: null }),
+        waiting: { count: 1, forMs: null },
+      },
+      'nobody who answers holds it, but somebody at 2 (enam) or 4 may, 1 waits; ' +
+        'participant 2 is silent; participant 4 is silent',
+    ],
+    [
+      'of a protocol without a token, where one that lost everything takes no part',
+      {
+        ...free,
+        guardsState: false,
+        participants: among({ owner: null }, { ...away, trouble: 'it heals' }, { owner: null }),
+      },
+      'free; participant 2 does not take part: it heals',
+    ],
+    [
       'without a majority',
       {
+        guardsState: true,
         participants: among({ owner: 1 }, away, { ...away, silentMs: 300_000 }),
         holder: null,
         waiting: nobody,
@@ -100,6 +128,7 @@ describe('the explanation of a lock that is', () => {
     [
       'being born, or parked',
       {
+        guardsState: true,
         participants: among(...[1, 2, 3].map(() => ({ ...away, trouble: 'the lock is being born' }))),
         holder: null,
         waiting: nobody,

@@ -2,6 +2,7 @@
 import type { ParticipantPlace } from '../../shared/api/configuration.ts'
 import { explainLock, type LockSight } from '../../shared/api/explain-lock.ts'
 import type { ParticipantView, StatusAnswer } from '../../shared/api/types.ts'
+import { GUARDING_PROTOCOLS } from '../../shared/protocols/all.ts'
 import type { HolderStatus, ParticipantStatus } from '../participant/calls.ts'
 import type { Services } from './context.ts'
 import type { Answers } from './handlers/locks.ts'
@@ -12,6 +13,7 @@ export function statusOf({ routing }: Services, lock: string, views: Views): Sta
   const { protocol, participants, follow } = routing.configurationOf(lock)
   const described = participants.map(place => describeParticipant(place, views.get(place.id) ?? null))
   const sight: LockSight = {
+    guardsState: GUARDING_PROTOCOLS.includes(protocol),
     participants: described.map(view => ({
       ...view,
       silentMs: routing.silentMs(lock, view.id),
