@@ -64,7 +64,7 @@ export function* end(context: CallContext, call: Call<'delete'>): Conversation<P
   const holder = member.holderNamed(user)
   if (holder === undefined) {
     leave()
-    return call.ifUnused ? heldElsewhere : notDeleted(context)
+    return call.ifUnused ? heldElsewhere : notDeleted(context, call.force)
   }
   // Only who is inside knows all that was applied before.
   const reason = call.ifUnused ? whyItStays(context, call) : null

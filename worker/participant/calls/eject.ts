@@ -4,7 +4,7 @@ import type { ParticipantAnswer } from '../calls.ts'
 import { type Call, type CallContext, done, SETTLE_MS } from './context.ts'
 import { ask, type Conversation } from './conversations.ts'
 import { catchUp } from './read.ts'
-import { anotherHolder, holderUnknown, refusalProblem, unconfirmed } from './refusals.ts'
+import { anotherHolder, holderUnknown, notAllAnswered, refusalProblem, unconfirmed } from './refusals.ts'
 
 export function* eject(context: CallContext, call: Call<'eject'>): Conversation<ParticipantAnswer> {
   const fence = call.fence ?? null
@@ -20,7 +20,7 @@ export function* eject(context: CallContext, call: Call<'eject'>): Conversation<
   const say = { type: 'eject', request, ...(fence !== null && { fence }) } as const
   const event = yield* ask({ key: request, say, until: context.now() + SETTLE_MS, isAnswer: () => true })
   if (event?.type === 'eject-done') return done(200, { epoch: event.epoch })
-  if (event?.type !== 'refused') return unconfirmed
+  if (event?.type !== 'refused') return member.guarded === null ? notAllAnswered : unconfirmed
   return event.refusal.code === 'conflict' ? anotherHolder : refusalProblem(event.refusal)
 }
 

@@ -6,21 +6,26 @@ import { readOne, readPage } from './reading.ts'
 import { noMember, refusalProblem } from './refusals.ts'
 
 export function* get(context: CallContext, call: Call<'get'>): Conversation<ParticipantAnswer> {
-  const problem = call.consistency === 'local' ? null : yield* catchUp(context)
+  const problem = call.consistency === 'local' ? null : yield* catchUp(context, READ_LOCALLY)
   if (problem !== null) return problem
   const { guarded } = context.member
   return guarded === null ? noMember : readOne(guarded.replica.cells, guarded.committed, call)
 }
 
 export function* list(context: CallContext, call: Call<'list'>): Conversation<ParticipantAnswer> {
-  const problem = call.consistency === 'local' ? null : yield* catchUp(context)
+  const problem = call.consistency === 'local' ? null : yield* catchUp(context, READ_LOCALLY)
   if (problem !== null) return problem
   const { guarded } = context.member
   return guarded === null ? noMember : readPage(guarded.replica.cells, guarded.committed, call)
 }
 
-/** `null` once this replica has everything that was committed before; else why not. */
-export function* catchUp(context: CallContext): Conversation<ParticipantAnswer | null> {
+const READ_LOCALLY = 'A read with consistency=local needs none.'
+
+/** `null` once this replica has everything that was committed before; else why not, and what then. */
+export function* catchUp(
+  context: CallContext,
+  advice = 'Nothing was done. Ask again.',
+): Conversation<ParticipantAnswer | null> {
   const request = context.newRequest()
   const say = { type: 'read', request } as const
   const until = context.now() + SETTLE_MS
@@ -31,8 +36,7 @@ export function* catchUp(context: CallContext): Conversation<ParticipantAnswer |
   return {
     type: 'problem',
     code: 'no_quorum',
-    detail:
-      'A majority of the participants did not answer in time. A read with consistency=local needs none.',
+    detail: `A majority of the participants did not answer in time. ${advice}`,
     retryAfterSeconds: 1,
   }
 }

@@ -177,6 +177,14 @@ export const unconfirmed: ProblemAnswer = {
   detail: 'A majority of the participants did not answer in time. It may still happen. Ask again.',
 }
 
+/** Of a lock that guards no state: nobody is ejected until all have said who is inside. */
+export const notAllAnswered: ProblemAnswer = {
+  ...unsettled,
+  detail:
+    'Not all participants answered in time, and this protocol needs all of them for that. ' +
+    'It may still happen. Ask again.',
+}
+
 /** The grant is the call's own: whoever has made it knows nothing of that. */
 export const ejectedWhileDeleting: ProblemAnswer = {
   ...unsettled,

@@ -1,6 +1,6 @@
 /** What this participant knows of its lock, and of itself. */
 import { API_LIMITS } from '../../../shared/api/limits.ts'
-import { lockedDetail, notDeletedDetail } from '../../../shared/api/locked.ts'
+import { lockedDetail, notDeletedByForceDetail, notDeletedDetail } from '../../../shared/api/locked.ts'
 import type { Json } from '../../../shared/json.ts'
 import type { HolderStatus, ParticipantAnswer, ParticipantStatus } from '../calls.ts'
 import type { HistoryPage } from '../core/event-log.ts'
@@ -55,7 +55,8 @@ export function history({ events, flush }: CallContext, call: Call<'history'>): 
 export const locked = (context: CallContext): ParticipantAnswer => heldProblem(context, lockedDetail)
 
 /** The same of a `delete`. */
-export const notDeleted = (context: CallContext): ParticipantAnswer => heldProblem(context, notDeletedDetail)
+export const notDeleted = (context: CallContext, wasForced = false): ParticipantAnswer =>
+  heldProblem(context, wasForced ? notDeletedByForceDetail : notDeletedDetail)
 
 function heldProblem(context: CallContext, detailOf: typeof lockedDetail): ParticipantAnswer {
   const holder = holderHere(context)
