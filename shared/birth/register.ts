@@ -56,7 +56,7 @@ export function mayBeginAlone(step: Step): boolean {
   return mayBeginWithDefaults(step)
 }
 
-/** Whether a first owner with these defaults begins alone, as far as the deployment is concerned (G4, G13). */
+/** Whether a first owner with these defaults begins alone, as far as the deployment goes (G4, G13). */
 export function mayBeginWithDefaults({ context: { defaults, registrars }, state }: Step): boolean {
   return allowsBallotZero(defaults, registrars.length) && !(state.birth.isStrict && isWeak(defaults))
 }
