@@ -61,7 +61,7 @@ function describe(issue: Issue, outer: Path, place: FieldError['in']): Described
   const path = [...outer, ...issue.path]
   switch (issue.code) {
     case 'unrecognized_keys':
-      return issue.keys.map(key => ({ path: join([...path, key]), message: 'is not a known field' }))
+      return issue.keys.map(key => unknownField(path, key))
     case 'invalid_union':
       return describeUnion(issue, path, place)
     case 'invalid_type':
@@ -80,6 +80,12 @@ function describe(issue: Issue, outer: Path, place: FieldError['in']): Described
     default:
       return [{ path: join(path), message: issue.message }]
   }
+}
+
+/** A field without a name has no path of its own. */
+function unknownField(outer: Path, key: string): Described {
+  if (key === '') return { path: join(outer), message: 'has a field without a name' }
+  return { path: join([...outer, key]), message: 'is not a known field' }
 }
 
 const TYPE_NAMES: { readonly [type: string]: string } = {
