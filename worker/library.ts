@@ -90,7 +90,7 @@ export function defineBaton(options: ServiceOptions = {}): Service {
     fetch: (request, env, ctx) => {
       const origins = originsFor(env)
       return acrossOrigins(request, origins, async () => {
-        const refusal = refuseMisconfigured(env) ?? refuseMalformed(request)
+        const refusal = refuseMisconfigured(env, request) ?? refuseMalformed(request)
         if (refusal !== null) return refusal
         wakeLedger(env, work => ctx.waitUntil(work))
         return (
@@ -104,7 +104,7 @@ export function defineBaton(options: ServiceOptions = {}): Service {
       socket.close()
     },
     fetchInside: (env, near) => async request => {
-      const refusal = refuseMisconfigured(env)
+      const refusal = refuseMisconfigured(env, request)
       if (refusal !== null) return refusal
       const placed =
         near?.cf === undefined ? request : new Request(request, { cf: near.cf as RequestInitCfProperties })

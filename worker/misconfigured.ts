@@ -1,5 +1,4 @@
 /** A service whose variables are wrong serves nothing and touches no lock. */
-import { problem } from '../shared/api/problems.ts'
 import { logEntry } from '../shared/log.ts'
 import { checkEnvironment, type EnvironmentReport } from './check-environment.ts'
 import { logToConsole } from './console-log.ts'
@@ -12,11 +11,11 @@ const reports = new WeakMap<BatonEnvironment, EnvironmentReport>()
 /**
  * Returns `null` if nothing is wrong. The first request of an instance runs the check and logs the result.
  */
-export function refuseMisconfigured(env: BatonEnvironment): Response | null {
+export function refuseMisconfigured(env: BatonEnvironment, request: Request): Response | null {
   const report = reports.get(env) ?? checkedFirst(env)
   if (report.mistakes.length === 0) return null
   const detail = `${report.mistakes.join(' ')} Nothing is served until this is mended; see docs/deploy.md.`
-  return problemAnswer(problem('misconfigured', detail), { 'retry-after': '60' })
+  return problemAnswer(request, 'misconfigured', detail, { headers: { 'retry-after': '60' } })
 }
 
 function checkedFirst(env: BatonEnvironment): EnvironmentReport {

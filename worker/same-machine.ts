@@ -4,7 +4,6 @@
  * Such a request names that site in its `Origin`; or in its `Host`, if the name of the site was made to point
  * to this machine.
  */
-import { problem } from '../shared/api/problems.ts'
 import { addressOf } from './address.ts'
 import { type AllowedOrigins, isAllowed } from './cross-origin.ts'
 import { isLoopbackHost } from './loopback.ts'
@@ -19,17 +18,17 @@ const BOUND = 'https://baton'
 export function refuseStrangers(request: Request, allowed: AllowedOrigins): Response | null {
   const address = addressOf(request.url)
   if (address?.origin !== BOUND && !isLoopbackHost(address?.hostname ?? '')) {
-    return refusal(
+    return problemAnswer(
+      request,
+      'forbidden',
       'This service is open, so it serves its own machine alone. Call it by the name 127.0.0.1 or localhost.',
     )
   }
   const origin = request.headers.get('origin')
   if (origin === null || isAllowed(allowed, origin)) return null
-  return refusal(
+  return problemAnswer(
+    request,
+    'forbidden',
     'This service is open, so it serves no pages of other sites. BATON_CORS_ORIGINS can allow some.',
   )
-}
-
-function refusal(detail: string): Response {
-  return problemAnswer(problem('forbidden', detail))
 }

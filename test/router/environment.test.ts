@@ -8,6 +8,7 @@ import { refuseMisconfigured } from '../../worker/misconfigured.ts'
 const PARTICIPANT = {} as BatonEnvironment['PARTICIPANT']
 const SECRET = 'a secret of these tests'
 const urls = (...listed: string[]) => JSON.stringify(listed.map(url => ({ url })))
+const REQUEST = new Request('https://a.example/healthz', { headers: { 'x-request-id': 'mine' } })
 const mistakesIn = (variables: object) =>
   checkEnvironment({ PARTICIPANT, ...variables } as BatonEnvironment).mistakes
 
@@ -120,20 +121,21 @@ describe('a service with a mistake', () => {
   it('answers 503 with the name of the variable, and tells the log once', async () => {
     const error = vi.spyOn(console, 'error').mockImplementation(() => {})
     const env = { PARTICIPANT, BATON_PROTOCOL: 'wme2' }
-    const response = refuseMisconfigured(env)!
+    const response = refuseMisconfigured(env, REQUEST)!
     expect(response.status).toBe(503)
     expect(response.headers.get('retry-after')).not.toBeNull()
     expect(response.headers.get('content-type')).toBe('application/problem+json')
-    const problem = (await response.json()) as { code: string; detail: string }
-    expect(problem.code).toBe('misconfigured')
+    expect(response.headers.get('x-request-id')).toBe('mine')
+    const problem = (await response.json()) as { code: string; detail: string; requestId: string }
+    expect([problem.code, problem.requestId]).toEqual(['misconfigured', 'mine'])
     expect(problem.detail).toContain('BATON_PROTOCOL')
-    expect(refuseMisconfigured(env)?.status).toBe(503)
+    expect(refuseMisconfigured(env, REQUEST)?.status).toBe(503)
     expect(error).toHaveBeenCalledTimes(1)
   })
 
   it('and one without serves', () => {
     const warn = vi.spyOn(console, 'warn').mockImplementation(() => {})
-    expect(refuseMisconfigured({ PARTICIPANT, BATON_TYPO: 'x' } as BatonEnvironment)).toBeNull()
+    expect(refuseMisconfigured({ PARTICIPANT, BATON_TYPO: 'x' } as BatonEnvironment, REQUEST)).toBeNull()
     expect(warn).toHaveBeenCalledTimes(1)
   })
 })

@@ -46,6 +46,16 @@ describe('refused by the service, with a problem, is', () => {
     const answer = await send(bytes)
     expect(answer.text).toContain('application/problem+json')
     expect(answer.status).toBe(status)
+    const id = /x-request-id: (\S+)/i.exec(answer.text)?.[1]
+    expect(answer.text).toContain(`"requestId":"${id}"`)
+  })
+
+  it('no path, and that is said of it', async () => {
+    for (const method of ['OPTIONS', 'GET']) {
+      const { status, text } = await send(`${method} * HTTP/1.1\r\n${H}\r\n`)
+      expect(status).toBe(400)
+      expect(text).toContain('"detail":"The path must begin with a slash."')
+    }
   })
 
   it('a WebSocket of a page of another site', async () => {

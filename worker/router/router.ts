@@ -12,6 +12,7 @@
 import { Hono } from 'hono'
 import { NONCE, secureHeaders } from 'hono/secure-headers'
 import { ROUTE_IDS, ROUTES, type Route, type RouteId } from '../../shared/api/routes.ts'
+import { requestIdOf } from '../request-id.ts'
 import { defect, malformed, problemResponse } from './answers.ts'
 import { type Authentication, authentication, authorization } from './authentication.ts'
 import { serveBuiltPage } from './built-page.ts'
@@ -137,16 +138,6 @@ const PAGE_HEADERS = secureHeaders({
   },
   strictTransportSecurity: false,
 })
-
-const MAX_REQUEST_ID_LENGTH = 255
-const REQUEST_ID = /^[\w=-]+$/
-
-/** The caller's own, if it has one that can stand in a log. */
-function requestIdOf(headers: Headers): string {
-  const given = headers.get('x-request-id')
-  const isUsable = given !== null && given.length <= MAX_REQUEST_ID_LENGTH && REQUEST_ID.test(given)
-  return isUsable ? given : crypto.randomUUID()
-}
 
 /** Such a body means nothing, and a proxy in between may take it for another request. */
 function refuseBody(c: RouterContext): Response | null {
