@@ -17,6 +17,12 @@ describe('refused by the service, with a problem, is', () => {
       400,
       `GET /healthz HTTP/1.1\r\n${H}transfer-encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n`,
     ],
+    [
+      'a GET with chunks that is said to have no bytes',
+      400,
+      `GET /healthz HTTP/1.1\r\n${H}content-length: 0\r\ntransfer-encoding: chunked\r\n\r\n` +
+        '2\r\n{}\r\n0\r\n\r\n',
+    ],
     ['a host with a space', 400, 'GET /healthz HTTP/1.1\r\nhost: a b\r\n\r\n'],
     ['half a host', 400, 'GET /healthz HTTP/1.1\r\nhost: [::1\r\n\r\n'],
     ['a host with a port that is none', 400, 'GET /healthz HTTP/1.1\r\nhost: 127.0.0.1:99999\r\n\r\n'],
@@ -70,6 +76,10 @@ describe('refused by the service, with a problem, is', () => {
   it('a HEAD with a body', async () => {
     expect((await send(`HEAD /healthz HTTP/1.1\r\n${H}content-length: 5\r\n\r\nhello`)).status).toBe(400)
   })
+})
+
+it.each(['GET', 'HEAD'])('a %s that says that its body has no bytes is served', async method => {
+  expect((await send(`${method} /healthz HTTP/1.1\r\n${H}content-length: 0\r\n\r\n`)).status).toBe(200)
 })
 
 describe('refused by the runtime is', () => {

@@ -142,10 +142,15 @@ const PAGE_HEADERS = secureHeaders({
 /** Such a body means nothing, and a proxy in between may take it for another request. */
 function refuseBody(c: RouterContext): Response | null {
   const { method, raw } = c.req
-  if (method !== 'GET' && method !== 'HEAD') return null
-  const hasBody = raw.body !== null || Number(raw.headers.get('content-length') ?? 0) !== 0
-  if (!hasBody) return null
+  if ((method !== 'GET' && method !== 'HEAD') || !hasBody(raw)) return null
   return malformed(c, [{ in: 'body', path: '', message: `must be empty: a ${method} has none` }])
+}
+
+/** The runtime has a stream also for a body that is said to have no bytes. */
+function hasBody({ headers, body }: Request): boolean {
+  const length = headers.get('content-length')
+  if (length === null || headers.has('transfer-encoding')) return body !== null
+  return Number(length) !== 0
 }
 
 /** A key may hold anything, also a slash that was not encoded, and also a line break. */
