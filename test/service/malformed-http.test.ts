@@ -97,6 +97,10 @@ describe('refused by the runtime is', () => {
     expect(status).toBeGreaterThanOrEqual(400)
     expect(status).toBeLessThan(500)
   })
+
+  it.each(['FOO', 'get'])('the method %s, which is none: 501', async method => {
+    expect((await send(`${method} /healthz HTTP/1.1\r\n${H}\r\n`)).status).toBe(501)
+  })
 })
 
 it('a tunnel is closed as soon as it is open: the runtime can refuse none', async () => {
