@@ -29,11 +29,11 @@ export const participantCallMutants: Mutant[] = [
     file: PARTICIPANT.read,
     find: lines(
       "export function* get(context: CallContext, call: Call<'get'>): Conversation<ParticipantAnswer> {",
-      "  const problem = call.consistency === 'local' ? null : yield* catchUp(context)",
+      "  const problem = call.consistency === 'local' ? null : yield* catchUp(context, READ_LOCALLY)",
     ),
     replace: lines(
       "export function* get(context: CallContext, call: Call<'get'>): Conversation<ParticipantAnswer> {",
-      "  const problem = call.consistency !== 'none' ? null : yield* catchUp(context)",
+      "  const problem = call.consistency !== 'none' ? null : yield* catchUp(context, READ_LOCALLY)",
     ),
   },
   {

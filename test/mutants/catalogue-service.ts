@@ -495,8 +495,8 @@ const deployments: Mutant[] = [
     trap: 'malformed',
     title: 'a GET may have a body',
     file: `${ROUTER}/router.ts`,
-    find: '  if (!hasBody) return null\n',
-    replace: '  if (hasBody) return null\n',
+    find: ' || !hasBody(raw)) return null',
+    replace: ' || hasBody(raw)) return null',
   },
   {
     id: 'body-that-breaks-off',
