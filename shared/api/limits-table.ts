@@ -32,7 +32,8 @@ export const LIMIT_ROWS: readonly LimitRow[] = [
     `${number(L.readWeight)} units`,
     '`200`, `applied: false`, `too_large`',
   ],
-  ['body of a request, message of a session', `${number(L.bodyBytes)} bytes`, TOO_LARGE],
+  ['body of a request', `${number(L.bodyBytes)} bytes`, TOO_LARGE],
+  ['message of a session', `${number(L.bodyBytes)} characters`, '`error` with `too_large`'],
   ['body of an import', `${number(L.importBytes)} bytes`, TOO_LARGE],
   ['state of a lock (soft)', `${number(L.stateWeight)} units`, NOT_ISSUED],
   [

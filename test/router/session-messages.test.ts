@@ -80,6 +80,13 @@ describe('a message of a session', () => {
     })
   })
 
+  it('is counted in characters, and not in bytes', () => {
+    const message = { type: 'try', owner: 'é' }
+    const padded = JSON.stringify(message).padStart(API_LIMITS.bodyBytes)
+    expect(Buffer.byteLength(padded)).toBeGreaterThan(API_LIMITS.bodyBytes)
+    expect(parseSessionMessage(padded)).toEqual({ ok: true, message })
+  })
+
   it('has the ops of the resource that the lock guards', () => {
     const text = '{"type":"issue","opId":"a","ops":["up"]}'
     expect(parseSessionMessage(text, 'counter')).toMatchObject({ ok: true, message: { ops: ['up'] } })
