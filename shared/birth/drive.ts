@@ -226,6 +226,8 @@ function giveUp(step: Step, reason: Unavailable): void {
     dropCore(step, 'not-applied')
   }
   if (!hasWish(step)) return
+  // One more promise would make a lock of the defaults, and nobody has asked for that.
+  if (soft.configures.length > 0 && soft.proposal?.value === null) register.abandonProposal(step)
   soft.wish = 'none'
   soft.isLookedAt = false
   soft.configures = []

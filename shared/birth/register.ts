@@ -186,15 +186,15 @@ export function onPromise(
   const { soft } = step.state
   const { proposal } = soft
   if (accepted === null && from === firstOwner(step.context)) soft.isFirstBound = true
-  if (proposal?.ballot !== ballot || proposal.value !== null || isOfEarlierLife(step, life)) return
-  proposal.promises.set(from, { ...vote, accepted })
+  if (proposal?.ballot === ballot && !isOfEarlierLife(step, life))
+    proposal.promises.set(from, { ...vote, accepted })
   concludePromises(step)
 }
 
 function concludePromises(step: Step): void {
   const { proposal } = step.state.soft
   const { self, registrars } = step.context
-  if (proposal === null || proposal.value !== null) return
+  if (proposal === null || proposal.value !== null || isAbandoned(proposal)) return
   const voters = validVotes(proposal.promises)
   if (voters.length < majority(registrars.length)) return
   const value = adopted(proposal, voters) ?? ownValue(step, proposal, voters)
@@ -240,14 +240,15 @@ function ownValue(step: Step, proposal: Proposal, voters: readonly ParticipantId
 
 /**
  * G13: whether the first owner can no longer begin alone with a lock whose grants are weak. The defaults of
- * this version say nothing about that: the first owner may run another one.
+ * this version say nothing about that: the first owner may run another one. Nor does a later incarnation of
+ * its process: if the ledger alone was lost, the first owner itself may have begun, and go on.
  */
 function isFirstOwnerBound(step: Step, voters: readonly ParticipantId[]): boolean {
   const { context, state } = step
   const { birth, soft } = state
   const first = firstOwner(context)
   if (birth.isStrict || soft.isFirstBound || voters.includes(first)) return true
-  return (context.self === first && isLost(step)) || incarnationIn(birth.known, first) > 1
+  return context.self === first && isLost(step)
 }
 
 /** Whether a majority has promised, and nothing but the promise of the first owner is missing (G13). */
@@ -298,10 +299,15 @@ export function onPromised(step: Step, promised: number): void {
   soft.highestBallot = Math.max(soft.highestBallot, promised)
   soft.isStuck = true
   soft.isWaitingForFirst = false
-  if (soft.proposal !== null && promised > soft.proposal.ballot) {
-    soft.proposal = { ...soft.proposal, ballot: Number.NaN }
-  }
+  if (soft.proposal !== null && promised > soft.proposal.ballot) abandonProposal(step)
 }
+
+/** No answer to it counts any more, but its timer goes on: the next ballot comes when that ends. */
+export function abandonProposal({ state: { soft } }: Step): void {
+  if (soft.proposal !== null) soft.proposal = { ...soft.proposal, ballot: Number.NaN }
+}
+
+const isAbandoned = ({ ballot }: Proposal): boolean => Number.isNaN(ballot)
 
 // ---------------------------------------------------------------- the choice
 

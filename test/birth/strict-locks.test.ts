@@ -82,6 +82,59 @@ describe('G13 no lock is made strict while its first owner may begin a weak one 
   })
 })
 
+describe('G13 a ballot that waits for the first owner', () => {
+  const five = (protocol: ProtocolName) => configurationOf(protocol, 5, 30_000, true)
+  const clusterOfFive = () =>
+    Table.founded({ registrars: 5, hasLedger: true, first: FIRST, defaults: () => five('wme-2') })
+
+  it('makes no lock of the defaults once whoever wanted another one was told that it cannot be made', () => {
+    const table = clusterOfFive()
+    table.stop(FIRST)
+    table.configure(2, 'put', five('maekawa'))
+    table.deliverLedgerCalls()
+    const toLast = table.take(to(5))
+    table.deliver(among(2, 3, 4))
+    table.step(2, { type: 'unreachable', now: table.now, peer: FIRST })
+    expect(table.events(2, 'unavailable')).toMatchObject([{ reason: 'no-first-owner' }])
+    for (const letter of toLast) table.hand(letter)
+    table.deliver(among(2, 5))
+    expect(table.birth(5).promised).toBeGreaterThan(0)
+    table.settle(2)
+    expect(table.chosen()).toEqual([])
+  })
+
+  it('comes to nothing when it was outbid, whatever the first owner says then', () => {
+    const table = clusterOfFive()
+    table.acquire(FIRST, 'a')
+    table.take()
+    table.wipeParticipant(FIRST)
+    for (const id of [2, 3]) {
+      table.configure(id, 'put', five('maekawa'))
+      table.deliver(both(among(2, 3, 5), saying('prepare', 'promise')))
+    }
+    const toFourth = table.take(to(4))
+    for (const letter of toFourth) table.hand(letter)
+    table.take(from(4))
+    table.configure(4, 'put', configurationOf('wme-1', 5, 30_000, true))
+    table.deliverLedgerCalls()
+    const ofFourth = table.take(from(4))
+    // What they have said arrives once more, and both hear of the higher ballot.
+    for (const letter of toFourth) table.hand(letter)
+    table.deliver(both(from(4), saying('promised')))
+    table.letters.push(...ofFourth)
+    table.deliver(both(among(2, 3, 4), saying('prepare', 'promise', 'accept', 'accepted')))
+    expect(table.birth(4).chosen).toMatchObject({ configuration: { protocol: 'wme-1' } })
+    table.take(from(4))
+    table.stop(4)
+    table.deliver(both(among(1, 2, 3), saying('prepare', 'unable')))
+    for (const id of [2, 3])
+      expect(table.birth(id).accepted).toMatchObject({ value: { configuration: { protocol: 'wme-1' } } })
+    table.configure(5, 'put', five('maekawa'))
+    table.settle(4)
+    expect(table.birth(5).chosen).toMatchObject({ configuration: { protocol: 'wme-1' } })
+  })
+})
+
 describe('G13 a first owner that can no longer begin alone is not waited for', () => {
   it('one whose object has lost its storage', () => {
     const table = cluster('wme-2')
@@ -122,18 +175,44 @@ describe('G13 a first owner that can no longer begin alone is not waited for', (
     expect(promisedOnce(false).chosen()).toHaveLength(1)
   })
 
+  it('one whose promise is late, at once', () => {
+    const table = cluster('wme-2')
+    table.configure(2, 'put', apart('maekawa'))
+    table.deliverLedgerCalls()
+    table.deliver(both(to(FIRST), saying('prepare')))
+    const late = table.take(from(FIRST))
+    expect(late).toMatchObject([{ to: 2, message: { body: { type: 'promise' } } }])
+    table.fire(2, 'birth/propose')
+    table.take(to(FIRST))
+    table.deliver(among(2, 3))
+    expect(table.chosen()).toEqual([])
+    for (const letter of late) table.hand(letter)
+    table.deliver(among(2, 3))
+    expect(table.events(2, 'configured')).toMatchObject([{ created: true }])
+  })
+
   it('but one whose promise said that it has begun is', () => {
     expect(promisedOnce(true).chosen()).toEqual([])
   })
 
-  it('one whose process has lost everything', () => {
+  it('but one whose ledger alone has lost its storage may have begun, and goes on', () => {
     const table = cluster('wme-2')
-    table.wipe(FIRST)
-    table.start(FIRST)
-    table.settle(4)
-    table.stop(FIRST)
+    table.acquire(FIRST, 'a')
+    table.take()
+    table.wipeLedger(FIRST)
+    for (let round = 0; round < 4; round++) {
+      table.fireLedger(FIRST, 'repeat')
+      table.deliver()
+    }
+    expect(table.seats[FIRST]!.ledgerStorage.get('ledger')).toMatchObject({ incarnation: 2, isHealed: true })
     table.configure(2, 'put', apart('maekawa'))
-    table.settle(4)
+    const toFirst = table.take(to(FIRST))
+    table.deliver(among(2, 3))
+    expect(table.chosen()).toEqual([])
+    expect(table.view(FIRST).holders).toMatchObject([{ user: 'a' }])
+    for (const letter of toFirst) table.hand(letter)
+    table.settle(2)
+    expect(table.events(FIRST, 'ejected')).toMatchObject([{ user: 'a' }])
     expect(table.events(2, 'configured')).toMatchObject([{ created: true }])
   })
 

@@ -159,13 +159,14 @@ export class Table {
 
   start(id: number): void {
     const seat = this.seats[id]!
-    this.starts++
-    const random = `r${this.starts}`
-    if (seat.context.hasLedger && id <= this.registrars) {
-      seat.ledgerState = ledger.recover(seat.ledgerContext, seat.ledgerStorage)
-      this.stepLedger(id, { type: 'start', random })
-    }
+    if (seat.context.hasLedger && id <= this.registrars) this.startLedger(seat)
     this.startParticipant(id)
+  }
+
+  private startLedger(seat: Seat): void {
+    this.starts++
+    seat.ledgerState = ledger.recover(seat.ledgerContext, seat.ledgerStorage)
+    this.stepLedger(seat.context.self, { type: 'start', random: `r${this.starts}` })
   }
 
   private startParticipant(id: number): void {
@@ -208,6 +209,13 @@ export class Table {
     seat.storage = new Map()
     seat.timers.clear()
     this.startParticipant(id)
+  }
+
+  wipeLedger(id: number): void {
+    const seat = this.seats[id]!
+    seat.ledgerStorage = new Map()
+    seat.ledgerTimers.clear()
+    this.startLedger(seat)
   }
 
   // ---------------------------------------------------------------- inputs

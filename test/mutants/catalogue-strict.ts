@@ -1,6 +1,6 @@
 /** G13: no lock is made strict while its first owner may begin a weak one alone. */
 import type { Mutant } from './catalogue.ts'
-import { BIRTH } from './sources.ts'
+import { BIRTH, lines } from './sources.ts'
 
 export const strictMutants: Mutant[] = [
   {
@@ -57,16 +57,40 @@ export const strictMutants: Mutant[] = [
     trap: 'G13',
     title: 'a first owner that has lost the lock makes none that is strict',
     file: BIRTH.register,
-    find: '  return (context.self === first && isLost(step)) || incarnationIn(birth.known, first) > 1',
-    replace: '  return incarnationIn(birth.known, first) > 1',
+    find: '  return context.self === first && isLost(step)\n',
+    replace: '  return false\n',
   },
   {
-    id: 'strict-replaced-first-awaited',
+    id: 'strict-replaced-first-not-awaited',
     trap: 'G13',
-    title: 'a first owner in a later incarnation is waited for',
+    title: 'a first owner whose process is in a later incarnation counts as one that has lost the lock',
     file: BIRTH.register,
-    find: '  return (context.self === first && isLost(step)) || incarnationIn(birth.known, first) > 1',
-    replace: '  return context.self === first && isLost(step)',
+    find: '  return context.self === first && isLost(step)\n',
+    replace: '  return (context.self === first && isLost(step)) || incarnationIn(birth.known, first) > 1\n',
+  },
+  {
+    id: 'strict-late-promise-in-vain',
+    trap: 'G13',
+    title: 'a promise of the first owner to an earlier ballot counts only in the next one',
+    file: BIRTH.register,
+    find: lines('    proposal.promises.set(from, { ...vote, accepted })', '  concludePromises(step)', ''),
+    replace: '    {\n    proposal.promises.set(from, { ...vote, accepted })\n  concludePromises(step)\n}\n',
+  },
+  {
+    id: 'strict-outbid-ballot-goes-on',
+    trap: 'G13',
+    title: 'a ballot that was outbid is accepted once the first owner says that it has lost the lock',
+    file: BIRTH.register,
+    find: ' || isAbandoned(proposal)) return',
+    replace: ') return',
+  },
+  {
+    id: 'strict-given-up-for-defaults',
+    trap: 'G13',
+    title: 'a ballot for a configuration that was given up makes a lock of the defaults',
+    file: 'shared/birth/drive.ts',
+    find: '  if (soft.configures.length > 0 && soft.proposal?.value === null) register.abandonProposal(step)\n',
+    replace: '',
   },
   {
     id: 'strict-bound-for-ever',
