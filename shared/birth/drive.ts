@@ -5,6 +5,7 @@
 import { askLedger, isStandingKnown } from './entitlement.ts'
 import { beginCore, dropCore } from './lock-core.ts'
 import {
+  cancelTimer,
   emit,
   firstOwner,
   isEntitled,
@@ -129,14 +130,13 @@ function failIfUnreachable(step: Step): void {
   const { unreachable } = step.state.soft
   const { registrars } = step.context
   if (unreachable.size * 2 >= registrars.length) giveUp(step, 'no-majority')
-  else if (register.isFirstOwnerMissing(step) && unreachable.has(firstOwner(step.context)))
-    giveUp(step, 'no-first-owner')
+  else if (register.missing(step).some(id => unreachable.has(id))) giveUp(step, 'no-first-owner')
 }
 
 /** Neither the first owner nor a majority has answered in time. */
 export function onProposeTimer(step: Step): void {
   const { birth, soft } = step.state
-  const isFirstMissing = register.isFirstOwnerMissing(step)
+  const isFirstMissing = register.missing(step).length > 0
   soft.proposal = null
   soft.isWaitingForFirst = false
   if (birth.chosen !== null || !isChoiceAwaited(step)) {
@@ -213,7 +213,7 @@ const DETAILS: { readonly [reason in Unavailable]: string } = {
   'no-majority':
     'A majority of the participants that decide what a lock is does not answer, or has lost its storage.',
   'no-first-owner':
-    'The participant that may begin this lock on its own does not answer. Without it, no lock is made whose protocol promises strict exclusion.',
+    'A participant that may let somebody in on its own does not answer. Until it does, no lock is made whose protocol promises strict exclusion.',
   'not-ready': 'This participant does not take part yet.',
   'no-resource': 'The state that this lock guards is of a kind that this Worker does not know.',
 }
@@ -226,8 +226,11 @@ function giveUp(step: Step, reason: Unavailable): void {
     dropCore(step, 'not-applied')
   }
   if (!hasWish(step)) return
-  // One more promise would make a lock of the defaults, and nobody has asked for that.
-  if (soft.configures.length > 0 && soft.proposal?.value === null) register.abandonProposal(step)
+  if (soft.configures.length > 0 && soft.proposal?.value === null) {
+    // One more promise would make a lock of the defaults, and nobody has asked for that.
+    soft.proposal = null
+    cancelTimer(step, PROPOSE_TIMER)
+  }
   soft.wish = 'none'
   soft.isLookedAt = false
   soft.configures = []

@@ -62,7 +62,7 @@ export interface Soft {
   attempts: number
   highestBallot: number
   unreachable: Set<ParticipantId>
-  /** The first owner has said something after which it never begins this generation alone (G13). */
+  /** The first owner has promised before it had begun, so it never begins this generation alone (G13). */
   isFirstBound: boolean
   /** Registrars that act under the value of ballot 0, and in which incarnation. */
   acting: Map<ParticipantId, Vote>
@@ -102,6 +102,8 @@ export interface Proposal {
   readonly ballot: number
   readonly promises: Map<ParticipantId, Vote & { readonly accepted: AcceptedBallot | null }>
   readonly acceptances: Map<ParticipantId, Vote>
+  /** Registrars that have lost the lock, so they have no vote, and do not act in it. */
+  readonly lost: Set<ParticipantId>
   /** Set once a majority has promised. */
   value: LockValue | null
   /** The request whose configuration is proposed, unless another value was found. */

@@ -213,7 +213,7 @@ export type BirthEvent =
 export type Unavailable =
   /** A majority of the registrars does not answer, or has no vote. */
   | 'no-majority'
-  /** The first owner does not answer, and might begin with a weak lock where a strict one is wanted (G13). */
+  /** One that does not answer might let a user into a weak lock where a strict one is wanted (G13). */
   | 'no-first-owner'
   /** This process has not been founded, or has lost its storage and is not healed. */
   | 'not-ready'

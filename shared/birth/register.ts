@@ -155,7 +155,8 @@ export function propose(step: Step): void {
   const { context, state } = step
   const { birth, soft } = state
   const ballot = ballotAbove(Math.max(birth.ballot, birth.promised, soft.highestBallot), context.self)
-  soft.proposal = { ballot, promises: new Map(), acceptances: new Map(), value: null, request: null }
+  const lost = new Set(isLost(step) ? [context.self] : [])
+  soft.proposal = { ballot, promises: new Map(), acceptances: new Map(), lost, value: null, request: null }
   soft.isWaitingForFirst = false
   soft.unreachable.clear()
   change(step, { ballot })
@@ -194,7 +195,7 @@ export function onPromise(
 function concludePromises(step: Step): void {
   const { proposal } = step.state.soft
   const { self, registrars } = step.context
-  if (proposal === null || proposal.value !== null || isAbandoned(proposal)) return
+  if (proposal === null || proposal.value !== null || isOutbid(proposal)) return
   const voters = validVotes(proposal.promises)
   if (voters.length < majority(registrars.length)) return
   const value = adopted(proposal, voters) ?? ownValue(step, proposal, voters)
@@ -227,7 +228,7 @@ function ownValue(step: Step, proposal: Proposal, voters: readonly ParticipantId
   const { context, state } = step
   const configure = state.soft.configures[0]
   const configuration = configure?.configuration ?? context.defaults
-  if (!isWeak(configuration) && !isFirstOwnerBound(step, voters)) return null
+  if (!isWeak(configuration) && awaited(step, proposal, voters).length > 0) return null
   proposal.request = configure?.request ?? null
   const least = configuration.imported?.epoch ?? 0
   const startEpoch = Math.max(state.birth.startEpoch + EPOCHS_OF_A_BALLOT, least)
@@ -239,31 +240,37 @@ function ownValue(step: Step, proposal: Proposal, voters: readonly ParticipantId
 }
 
 /**
- * G13: whether the first owner can no longer begin alone with a lock whose grants are weak. The defaults of
- * this version say nothing about that: the first owner may run another one. Nor does a later incarnation of
- * its process: if the ledger alone was lost, the first owner itself may have begun, and go on.
+ * G13: those that may let a user into a weak lock, as far as is known here, so that nothing strict is proposed
+ * yet. The first owner may begin alone until it promises. If it has lost the lock, it may have begun, and the
+ * lock may live on wherever it was accepted in ballot 0: all others must promise. The defaults of this version
+ * say nothing about the first owner, which may run another one. Nor does a later incarnation of its process:
+ * if the ledger alone was lost, the first owner goes on.
  */
-function isFirstOwnerBound(step: Step, voters: readonly ParticipantId[]): boolean {
-  const { context, state } = step
-  const { birth, soft } = state
+function awaited(
+  { context, state: { birth, soft } }: Step,
+  { lost }: Proposal,
+  voters: readonly ParticipantId[],
+): ParticipantId[] {
+  if (birth.isStrict || soft.isFirstBound) return []
   const first = firstOwner(context)
-  if (birth.isStrict || soft.isFirstBound || voters.includes(first)) return true
-  return context.self === first && isLost(step)
+  const dangerous = lost.has(first) ? context.registrars.map(({ id }) => id) : [first]
+  return dangerous.filter(id => !voters.includes(id) && !lost.has(id))
 }
 
-/** Whether a majority has promised, and nothing but the promise of the first owner is missing (G13). */
-export function isFirstOwnerMissing({ context, state }: Step): boolean {
-  const { proposal } = state.soft
-  if (proposal === null || proposal.value !== null) return false
-  return validVotes(proposal.promises).length >= majority(context.registrars.length)
+/** Those whose promises alone are missing, though a majority has promised (G13). */
+export function missing(step: Step): readonly ParticipantId[] {
+  const { proposal } = step.state.soft
+  if (proposal === null || proposal.value !== null) return []
+  const voters = validVotes(proposal.promises)
+  return voters.length < majority(step.context.registrars.length) ? [] : awaited(step, proposal, voters)
 }
 
 /** The sender has no vote. */
 export function onUnable(step: Step, from: ParticipantId, reason: 'lost' | 'not-ready'): void {
   const { soft } = step.state
   soft.unreachable.add(from)
-  if (reason !== 'lost' || from !== firstOwner(step.context)) return
-  soft.isFirstBound = true
+  if (reason !== 'lost') return
+  soft.proposal?.lost.add(from)
   concludePromises(step)
 }
 
@@ -299,15 +306,12 @@ export function onPromised(step: Step, promised: number): void {
   soft.highestBallot = Math.max(soft.highestBallot, promised)
   soft.isStuck = true
   soft.isWaitingForFirst = false
-  if (soft.proposal !== null && promised > soft.proposal.ballot) abandonProposal(step)
+  if (soft.proposal !== null && promised > soft.proposal.ballot) {
+    soft.proposal = { ...soft.proposal, ballot: Number.NaN }
+  }
 }
 
-/** No answer to it counts any more, but its timer goes on: the next ballot comes when that ends. */
-export function abandonProposal({ state: { soft } }: Step): void {
-  if (soft.proposal !== null) soft.proposal = { ...soft.proposal, ballot: Number.NaN }
-}
-
-const isAbandoned = ({ ballot }: Proposal): boolean => Number.isNaN(ballot)
+const isOutbid = ({ ballot }: Proposal): boolean => Number.isNaN(ballot)
 
 // ---------------------------------------------------------------- the choice
 

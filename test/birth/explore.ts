@@ -154,6 +154,7 @@ function copyOf({ birth, core, soft }: LockState): LockState {
         ...proposal,
         promises: new Map(proposal.promises),
         acceptances: new Map(proposal.acceptances),
+        lost: new Set(proposal.lost),
       },
     },
   }

@@ -18,6 +18,10 @@ function cluster(protocol: ProtocolName, other?: { readonly id: number; readonly
   return Table.founded({ hasLedger: true, first: FIRST, defaults })
 }
 
+const five = (protocol: ProtocolName) => configurationOf(protocol, 5, 30_000, true)
+const clusterOfFive = () =>
+  Table.founded({ registrars: 5, hasLedger: true, first: FIRST, defaults: () => five('wme-2') })
+
 /** Participant 2 wants the lock, and as many ballots end without a choice as it is patient for. */
 function insist(table: Table): void {
   table.acquire(2, 'b')
@@ -83,10 +87,6 @@ describe('G13 no lock is made strict while its first owner may begin a weak one 
 })
 
 describe('G13 a ballot that waits for the first owner', () => {
-  const five = (protocol: ProtocolName) => configurationOf(protocol, 5, 30_000, true)
-  const clusterOfFive = () =>
-    Table.founded({ registrars: 5, hasLedger: true, first: FIRST, defaults: () => five('wme-2') })
-
   it('makes no lock of the defaults once whoever wanted another one was told that it cannot be made', () => {
     const table = clusterOfFive()
     table.stop(FIRST)
@@ -114,7 +114,7 @@ describe('G13 a ballot that waits for the first owner', () => {
     }
     const toFourth = table.take(to(4))
     for (const letter of toFourth) table.hand(letter)
-    table.take(from(4))
+    table.deliver(both(from(4), saying('promise')))
     table.configure(4, 'put', configurationOf('wme-1', 5, 30_000, true))
     table.deliverLedgerCalls()
     const ofFourth = table.take(from(4))
@@ -132,6 +132,49 @@ describe('G13 a ballot that waits for the first owner', () => {
     table.configure(5, 'put', five('maekawa'))
     table.settle(4)
     expect(table.birth(5).chosen).toMatchObject({ configuration: { protocol: 'wme-1' } })
+  })
+})
+
+describe('G13 a first owner that has lost a lock may have begun it, and let others in', () => {
+  /** One at participant 2, which nobody else has heard of. */
+  function lostAfterTheBeginning(): Table {
+    const table = clusterOfFive()
+    table.acquire(2, 'b')
+    table.deliver(among(FIRST, 2))
+    expect(table.events(2, 'crit')).toMatchObject([{ fence: 1 }])
+    table.take()
+    table.wipeParticipant(FIRST)
+    table.configure(3, 'put', five('maekawa'))
+    return table
+  }
+
+  it('so all others must promise', () => {
+    const table = lostAfterTheBeginning()
+    const toSecond = table.take(to(2))
+    table.deliver(among(FIRST, 3, 4, 5))
+    expect(table.chosen()).toEqual([])
+    expect(table.events(3, 'unavailable')).toEqual([])
+    for (const letter of toSecond) table.hand(letter)
+    table.settle(2)
+    expect(table.birth(3).chosen).toMatchObject({ configuration: { protocol: 'wme-2' } })
+    expect(table.events(2, 'ejected')).toEqual([])
+  })
+
+  it('whoever waits is told if one of them cannot be reached', () => {
+    const table = lostAfterTheBeginning()
+    table.stop(2)
+    table.deliver(among(FIRST, 3, 4, 5))
+    table.step(3, { type: 'unreachable', now: table.now, peer: 2 })
+    expect(table.events(3, 'unavailable')).toMatchObject([{ reason: 'no-first-owner' }])
+  })
+
+  it('with those that have lost it, too, there is nobody left who could be inside', () => {
+    const table = lostAfterTheBeginning()
+    table.wipeParticipant(2)
+    table.deliver(among(FIRST, 3, 4, 5))
+    expect(table.chosen()).toEqual([])
+    table.deliver()
+    expect(table.events(3, 'configured')).toMatchObject([{ created: true }])
   })
 })
 
@@ -175,7 +218,8 @@ describe('G13 a first owner that can no longer begin alone is not waited for', (
     expect(promisedOnce(false).chosen()).toHaveLength(1)
   })
 
-  it('one whose promise is late, at once', () => {
+  /** Its promise arrives only when the next ballot is under way. */
+  function promisedLate() {
     const table = cluster('wme-2')
     table.configure(2, 'put', apart('maekawa'))
     table.deliverLedgerCalls()
@@ -184,6 +228,11 @@ describe('G13 a first owner that can no longer begin alone is not waited for', (
     expect(late).toMatchObject([{ to: 2, message: { body: { type: 'promise' } } }])
     table.fire(2, 'birth/propose')
     table.take(to(FIRST))
+    return { table, late }
+  }
+
+  it('one whose promise is late, at once', () => {
+    const { table, late } = promisedLate()
     table.deliver(among(2, 3))
     expect(table.chosen()).toEqual([])
     for (const letter of late) table.hand(letter)
@@ -248,12 +297,8 @@ describe('G13 a first owner that can no longer begin alone is not waited for', (
   })
 
   it('what it said in an earlier lock of the name says nothing about the next one', () => {
-    const table = cluster('wme-2')
-    table.acquire(FIRST, 'a')
-    table.take()
-    table.wipeParticipant(FIRST)
-    table.configure(2, 'put', apart('maekawa'))
-    table.deliver(both(among(1, 2), saying('prepare', 'unable')))
+    const { table, late } = promisedLate()
+    for (const letter of late) table.hand(letter)
     expect(table.seats[2]!.state!.soft.isFirstBound).toBe(true)
     const message = { format: 1, generation: 2, startEpoch: 5, body: { type: 'ended' } } as const
     table.hand({ kind: 'lock', from: 3, to: 2, message })
