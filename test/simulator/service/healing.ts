@@ -353,14 +353,15 @@ function waitsForBroken(world: World, lock: string): boolean {
 
 /**
  * G13: a lock that is to be strict by anybody's defaults is made only with the promise of its first owner,
- * which may begin with a weak one alone.
+ * which may begin with a weak one alone, or has. If it has lost what it had begun, all others must promise.
  */
 function waitsForFirstOwner(world: World, lock: string): boolean {
   const { losses, plan, sites } = world
-  if (losses.configurationOf(lock) !== null || losses.areStrict) return false
   const first = firstOwnerOf(lock, plan.deployment.sites)
+  if (losses.isBornWithout(lock, first) || losses.areStrict) return false
   const isStrictAt = (site: Site) => !isWeak(world.defaultsOf(site, first))
-  return plan.broken.some(({ site }) => site === first) && sites.slice(1).some(isStrictAt)
+  const isMissing = losses.lostOf(lock).has(first) || plan.broken.some(({ site }) => site === first)
+  return isMissing && sites.slice(1).some(isStrictAt)
 }
 
 /**

@@ -5,6 +5,7 @@
  * it.
  */
 import type { LockConfiguration } from '../../../shared/api/configuration.ts'
+import { isBornIn } from '../../../shared/birth/existence.ts'
 import type { LedgerEntry, LedgerRecord } from '../../../shared/birth/ledger-types.ts'
 import type { BirthRecord } from '../../../shared/birth/lock-types.ts'
 import type { PresentMembers } from '../../../shared/protocols/protocol.ts'
@@ -232,10 +233,15 @@ export class Losses {
     return values.find(value => value !== null)?.configuration ?? null
   }
 
+  /** Whether anybody but this participant has accepted what the lock is. */
+  isBornWithout(lock: string, participant: number): boolean {
+    return this.#latestBirths(lock, participant).some(isBornIn)
+  }
+
   /** What the participants of the latest lock of this name have stored of its birth. */
-  #latestBirths(name: string): BirthRecord[] {
+  #latestBirths(name: string, without?: number): BirthRecord[] {
     const births = [...this.#world.objects.values()]
-      .filter(({ lock }) => lock === name)
+      .filter(({ lock, participant }) => lock === name && participant !== without)
       .map(birthOf)
       .filter(birth => birth !== null)
     const latest = Math.max(1, ...births.map(({ generation }) => generation))

@@ -119,6 +119,26 @@ it.each([
   expect(counts.locksAlive).toBe(alive)
 })
 
+it('G13: nobody knows what a first owner that is gone had begun, and the others want it strict', async () => {
+  const first = firstOwnerOf('lock', 3)
+  const others = [1, 2, 3].filter(site => site !== first)
+  const faults: Fault[] = [
+    ...others.map((site): Fault => ({ id: site, at: 1_000, type: 'deploy', site, version: 1 })),
+    { id: 4, at: 1_500, type: 'one-way', site: first, direction: 'deaf', routers: false, forMs: 20_000 },
+    { id: 5, at: 1_500, type: 'one-way', site: first, direction: 'mute', routers: false, forMs: 20_000 },
+  ]
+  const hold: Action = {
+    ...{ id: 1_000, at: 2_000, lock: 'lock', type: 'hold', mode: 'exclusive', participant: first },
+    ...{ waitMs: 1_000, ttlMs: 30_000, confirm: false, operations: 0, thinkMs: 100, ending: 'vanish' },
+    abortAfterMs: null,
+  }
+  const protocols = { protocol: 'wme-2', otherProtocol: 'maekawa' } as const
+  const scene: Scene = { kind: 'single', ...protocols, actions: [hold], faults, durationMs: 4_000 }
+  const { violation, counts } = await runPlan(planOf({ ...scene, broken: [{ site: first, how: 'gone' }] }))
+  expect(violation).toBeNull()
+  expect(counts.locksDown).toBe(1)
+})
+
 it('a step that went with the storage of a deleted lock makes none of the next one count twice', async () => {
   const { violation } = await runService(30000219)
   expect(violation).toBeNull()
