@@ -41,6 +41,7 @@ export class Checks {
   private readonly seen = new Set<string>()
   private readonly tombstones = new Map<string, number>()
   private readonly modes = new Map<LockHost, string>()
+  private readonly begun = new Map<LockHost, number>()
   /** Participants that were wiped and are not back. */
   readonly wounded = new Set<LockHost>()
   acknowledged = 0
@@ -77,13 +78,17 @@ export class Checks {
     if (birth.standing.status === 'lost') this.once(`lost ${host.process} ${host.lock}`, 'lost')
     // What was lost is of a generation that has ended.
     if (birth.generation > 1 && birth.standing.status === 'entitled') this.wounded.delete(host)
-    if (birth.chosen === null) return
     const key = `${host.lock} ${birth.generation}`
     const before = this.chosen.get(key)
+    this.noteBeginning(host)
+    if (before !== undefined) this.refuseWeakBeginning(host, before, birth.generation)
+    if (birth.chosen === null) return
     if (before === undefined) {
       this.chosen.set(key, birth.chosen)
       this.counts.births++
       if (!isWeak(birth.chosen.configuration)) this.counts.strict++
+      for (const other of this.world.participants.flat())
+        if (other.lock === host.lock) this.refuseWeakBeginning(other, birth.chosen, birth.generation)
       if (birth.chosen.startEpoch === birth.startEpoch) this.counts.ballotZero++
     } else if (before !== birth.chosen && digestOf(before) !== digestOf(birth.chosen)) {
       throw new Violation(
@@ -95,6 +100,20 @@ export class Checks {
     const isMember = host.process <= birth.chosen.configuration.participants.length
     const isBack = core !== null && core.protocol.view(core.context, core.state).membership === 'member'
     if (isBack || !isMember) this.wounded.delete(host)
+  }
+
+  /** Whether a participant acts, or has acted, in ballot 0 under a weak value, and still has its core. */
+  private noteBeginning(host: LockHost): void {
+    const { accepted, chosen, core, generation } = host.state!.birth
+    if (core === null || chosen !== null || this.begun.get(host) !== generation) this.begun.delete(host)
+    if (accepted?.ballot === 0 && isWeak(accepted.value.configuration)) this.begun.set(host, generation)
+  }
+
+  /** G13: no participant has begun with a weak lock, or begins with one, where a strict one is chosen. */
+  private refuseWeakBeginning(host: LockHost, chosen: LockValue, generation: number): void {
+    const { process, lock } = host
+    if (isWeak(chosen.configuration) || this.begun.get(host) !== generation) return
+    throw new Violation('strict', `${lock} is weak at ${process}, and ${chosen.configuration.protocol}`)
   }
 
   /** Everybody knows the same tombstone. */
@@ -149,6 +168,7 @@ export class Checks {
   wiped(host: LockHost): void {
     if (host.storage.size > 0) this.wounded.add(host)
     this.modes.delete(host)
+    this.begun.delete(host)
     this.world.users.wiped(host)
   }
 

@@ -114,6 +114,7 @@ function wipeSomething(world: World): void {
   }
   if (isLastThatKnows(world, process)) return
   world.checks.counts.wipes++
+  if (scenario.wipesLedgers && random.chance(0.5)) return world.wipeLedger(process)
   world.wipeProcess(process)
 }
 

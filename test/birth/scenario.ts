@@ -15,6 +15,8 @@ export interface Scenario {
   readonly processes: number
   readonly hasLedger: boolean
   readonly wipes: Wipes
+  /** Ledgers lose their storage, too, while the participants in their process keep theirs. */
+  readonly wipesLedgers: boolean
   /** The defaults of each process's version of the deployment, by process. */
   readonly defaults: readonly LockConfiguration[]
   /** Processes get another version while things go wrong: when, which one, and its defaults. */
@@ -122,6 +124,7 @@ export function drawScenario(seed: number): Scenario {
     processes,
     hasLedger,
     wipes,
+    wipesLedgers: seed % 4 === 3,
     defaults,
     locks,
     durationMs,

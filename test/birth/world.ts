@@ -202,6 +202,12 @@ export class World {
     this.schedule(this.random.between(1, 300), () => this.start(process))
   }
 
+  wipeLedger(process: number): void {
+    this.say(`the ledger of process ${process} is wiped`)
+    this.wipe(this.ledgers[process]!)
+    if (this.isUp[process]) this.startLedger(this.ledgers[process]!)
+  }
+
   private random64(): string {
     this.starts++
     return `r${this.starts}`
@@ -230,6 +236,8 @@ export class World {
     const isCrashing = this.isStormy && effects.length > 0 && this.random.chance(this.scenario.crash)
     const performed = isCrashing ? this.random.below(effects.length) : effects.length
     const { life } = host
+    const [first] = effects
+    if (first?.type === 'save' && first.clear && effects.at(-1)!.type === 'restart') this.users.wiped(host)
     effects.forEach((effect, index) => {
       if (effect.type === 'save' && index > 0)
         throw new Violation('effects', 'a save is not the first effect')
