@@ -124,7 +124,8 @@ export function drawScenario(seed: number): Scenario {
     processes,
     hasLedger,
     wipes,
-    wipesLedgers: seed % 4 === 3,
+    // Where all ledgers may be lost, nobody can tell what the participants that are left had.
+    wipesLedgers: wipes === 'in-turn' && seed % 4 === 3,
     defaults,
     locks,
     durationMs,
