@@ -22,4 +22,13 @@ describe('the register, explored', () => {
     expect(found.isComplete).toBe(true)
     expect(found.choices).toBeGreaterThan(1)
   })
+
+  it.each([
+    ['the first owner begins', { uses: [1] }],
+    ['one asks the first owner', { uses: [3] }],
+  ])('%s, and another one wants a strict lock: none beside a weak one (G13)', (_, bounds) => {
+    const found = explore({ ...BOUNDS, ...bounds, configures: [2], protocol: 'maekawa' })
+    expect(found.isComplete).toBe(true)
+    expect(found.choices).toBeGreaterThan(1)
+  })
 })

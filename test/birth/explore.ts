@@ -7,8 +7,9 @@ import { lock as machine } from '../../shared/birth/lock.ts'
 import type { LockState } from '../../shared/birth/lock-state.ts'
 import type { BirthRecord, LockContext, LockInput } from '../../shared/birth/lock-types.ts'
 import type { LockEnvelope } from '../../shared/birth/messages.ts'
-import { digestOf, type LockValue } from '../../shared/birth/value.ts'
+import { digestOf, isWeak, type LockValue } from '../../shared/birth/value.ts'
 import type { Json } from '../../shared/json.ts'
+import type { ProtocolName } from '../../shared/protocols/protocol.ts'
 import { hashText } from '../../shared/resource/canonical.ts'
 import { configurationOf } from './scenario.ts'
 import { Table } from './table.ts'
@@ -20,6 +21,8 @@ export interface Bounds {
   /** Participants at which the lock is used, and those that configure it, each once. */
   readonly uses: readonly number[]
   readonly configures: readonly number[]
+  /** What the lock is to be where it is configured; by default as weak as where it is used. */
+  readonly protocol?: ProtocolName
   /** Timers that may fire, and crashes, in all. */
   readonly timers: number
   readonly crashes: number
@@ -57,7 +60,7 @@ export function explore(bounds: Bounds): Exploration {
   for (let position = stack.pop(); position !== undefined; position = stack.pop()) {
     if (seen.size > bounds.maxStates) return { states: seen.size, isComplete: false, choices: choices.size }
     check(position, choices)
-    for (const next of successors(position, contexts)) {
+    for (const next of successors(position, contexts, bounds.protocol ?? 'wme-2')) {
       const key = fingerprint(next)
       if (seen.has(key)) continue
       seen.add(key)
@@ -70,16 +73,24 @@ export function explore(bounds: Bounds): Exploration {
 function check({ states }: Position, choices: Set<string>): void {
   const chosen = new Set(states.flatMap(state => (state?.birth.chosen ? [digestOf(state.birth.chosen)] : [])))
   if (chosen.size > 1) throw new Violation('one choice', 'two values are chosen')
+  const isStrict = states.some(state => state?.birth.chosen && !isWeak(state.birth.chosen.configuration))
+  const isWeakHere = ({ birth: { accepted, chosen } }: LockState) =>
+    chosen === null && accepted?.ballot === 0 && isWeak(accepted.value.configuration)
+  if (isStrict && states.slice(1).some(isWeakHere)) throw new Violation('strict', 'a weak lock is begun, too')
   for (const digest of chosen) choices.add(digest)
 }
 
-function* successors(position: Position, contexts: readonly LockContext[]): Generator<Position> {
+function* successors(
+  position: Position,
+  contexts: readonly LockContext[],
+  protocol: ProtocolName,
+): Generator<Position> {
   const { left, net } = position
   for (const wish of left.wishes) {
     const [kind, id] = wish.split(' ') as [string, string]
     const process = Number(id)
     const configuration = configurationOf(
-      'wme-2',
+      protocol,
       contexts[process]!.registrars.length,
       1_000 + process,
       false,
@@ -195,10 +206,12 @@ function fingerprint({ states, net, left }: Position): string {
       attempts,
       highestBallot,
       acting,
+      isFirstBound,
     } = state.soft
     const requests = configures.map(({ request }) => request)
     parts.push(short(state.birth), wish, requests, askers, isStuck, isWaitingForFirst)
     parts.push(proposal && { ...proposal, value: nameOf(proposal.value) }, attempts, highestBallot, acting)
+    parts.push(isFirstBound)
   }
   return hashText(JSON.stringify(parts, plain))
 }
