@@ -26,6 +26,7 @@ import {
   tellRegistrars,
   type Vote,
 } from './lock-state.ts'
+import type { LockContext } from './lock-types.ts'
 import type { AcceptedBallot, BirthMessage } from './messages.ts'
 import { configured } from './moving.ts'
 import {
@@ -184,9 +185,11 @@ export function onPromise(
   vote: Vote,
   { ballot, life, accepted }: Asked<'promise'>,
 ): void {
-  const { soft } = step.state
+  const { context, state } = step
+  const { soft } = state
   const { proposal } = soft
-  if (accepted === null && from === firstOwner(step.context)) soft.isFirstBound = true
+  const isFirst = from === firstOwner(context)
+  if (isFirst && accepted === null && !mayHaveForgotten(context, vote.incarnation)) soft.isFirstBound = true
   if (proposal?.ballot === ballot && !isOfEarlierLife(step, life))
     proposal.promises.set(from, { ...vote, accepted })
   concludePromises(step)
@@ -241,10 +244,10 @@ function ownValue(step: Step, proposal: Proposal, voters: readonly ParticipantId
 
 /**
  * G13: those that may let a user into a weak lock, as far as is known here, so that nothing strict is proposed
- * yet. The first owner may begin alone until it promises. If it has lost the lock, it may have begun, and the
- * lock may live on wherever it was accepted in ballot 0: all others must promise. The defaults of this version
- * say nothing about the first owner, which may run another one. Nor does a later incarnation of its process:
- * if the ledger alone was lost, the first owner goes on.
+ * yet. The first owner may begin alone until it promises. If it has lost the lock, or forgotten it, it may have
+ * begun, and the lock may live on wherever it was accepted in ballot 0: all others must promise. The defaults
+ * of this version say nothing about the first owner, which may run another one. Nor does a later incarnation
+ * of its process: if the ledger alone was lost, the first owner goes on.
  */
 function awaited(
   { context, state: { birth, soft } }: Step,
@@ -253,9 +256,17 @@ function awaited(
 ): ParticipantId[] {
   if (birth.isStrict || soft.isFirstBound) return []
   const first = firstOwner(context)
-  const dangerous = lost.has(first) ? context.registrars.map(({ id }) => id) : [first]
+  const mayHaveBegun = lost.has(first) || mayHaveForgotten(context, incarnationIn(birth.known, first))
+  const dangerous = mayHaveBegun ? context.registrars.map(({ id }) => id) : [first]
   return dangerous.filter(id => !voters.includes(id) && !lost.has(id))
 }
+
+/**
+ * A process that was replaced knows which locks a majority of the others had listed. With five and more there
+ * are some that it need not have asked.
+ */
+const mayHaveForgotten = ({ registrars }: LockContext, incarnation: number): boolean =>
+  incarnation > 1 && majority(registrars.length) < registrars.length - 1
 
 /** Those whose promises alone are missing, though a majority has promised (G13). */
 export function missing(step: Step): readonly ParticipantId[] {

@@ -178,6 +178,46 @@ describe('G13 a first owner that has lost a lock may have begun it, and let othe
   })
 })
 
+describe('G13 a first owner whose process was replaced may have begun, and forgotten it', () => {
+  /** It has let a user in at participant 2, and heals with the others. */
+  function replacedAfterTheBeginning(table: Table): void {
+    table.acquire(2, 'b')
+    table.deliver(among(FIRST, 2))
+    expect(table.events(2, 'crit')).toMatchObject([{ fence: 1 }])
+    table.take()
+    table.stop(2)
+    table.wipe(FIRST)
+    table.start(FIRST)
+    table.settle(4)
+  }
+
+  it('so all others must promise, of five that it need not have asked', () => {
+    const table = clusterOfFive()
+    replacedAfterTheBeginning(table)
+    table.configure(3, 'put', five('maekawa'))
+    table.settle(4)
+    expect(table.birth(FIRST)).toMatchObject({ incarnation: 2, promised: expect.any(Number) })
+    expect(table.chosen()).toEqual([])
+    expect(table.events(3, 'unavailable')).toMatchObject([{ reason: 'no-first-owner' }])
+    table.start(2)
+    table.configure(3, 'again', five('maekawa'))
+    table.settle(4)
+    expect(table.birth(3).chosen).toMatchObject({ configuration: { protocol: 'wme-2' } })
+  })
+
+  it('but of three it has asked both', () => {
+    const table = cluster('wme-2')
+    table.wipe(FIRST)
+    table.start(FIRST)
+    table.settle(4)
+    table.stop(3)
+    table.configure(2, 'put', apart('maekawa'))
+    table.settle(2)
+    expect(table.birth(FIRST)).toMatchObject({ incarnation: 2 })
+    expect(table.events(2, 'configured')).toMatchObject([{ created: true }])
+  })
+})
+
 describe('G13 a first owner that can no longer begin alone is not waited for', () => {
   it('one whose object has lost its storage', () => {
     const table = cluster('wme-2')

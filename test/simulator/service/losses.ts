@@ -6,7 +6,8 @@
  */
 import type { LockConfiguration } from '../../../shared/api/configuration.ts'
 import { isBornIn } from '../../../shared/birth/existence.ts'
-import type { LedgerEntry, LedgerRecord } from '../../../shared/birth/ledger-types.ts'
+import { incarnationIn } from '../../../shared/birth/incarnations.ts'
+import type { FoundedRecord, LedgerEntry, LedgerRecord } from '../../../shared/birth/ledger-types.ts'
 import type { BirthRecord } from '../../../shared/birth/lock-types.ts'
 import type { PresentMembers } from '../../../shared/protocols/protocol.ts'
 import { majority } from '../../../shared/protocols/quorum.ts'
@@ -74,6 +75,12 @@ export class Losses {
   get areStrict(): boolean {
     const ledgers = [...this.#world.objects.values()].filter(({ lock }) => lock === LEDGER_NAME)
     return ledgers.some(isFoundedStrict)
+  }
+
+  /** Whether anybody knows of a later incarnation of this process. */
+  wasReplaced(process: number): boolean {
+    const ledgers = [...this.#world.objects.values()].filter(({ lock }) => lock === LEDGER_NAME)
+    return ledgers.map(ledgerOf).some(record => record?.status === 'founded' && isLater(record, process))
   }
 
   /** Whether all that lost something have got it back. */
@@ -281,6 +288,8 @@ function isFoundedStrict(object: SimObject): boolean {
   const record = ledgerOf(object)
   return record?.status === 'founded' && record.founding.isStrict === true
 }
+
+const isLater = ({ known }: FoundedRecord, process: number): boolean => incarnationIn(known, process) > 1
 
 function isHealed(object: SimObject): boolean {
   const record = ledgerOf(object)
