@@ -68,6 +68,40 @@ function deafOwner(site: number): Scene {
   return { actions: [plainTransact(900, 0, 'lock'), own, raw], faults, durationMs: 17_000 }
 }
 
+const HOLD: Extract<Action, { type: 'hold' }> = {
+  ...{ id: 1_000, at: 500, lock: 'lock', type: 'hold', waitMs: 1_000, ttlMs: 30_000, confirm: false },
+  ...{ mode: 'exclusive', operations: 1, thinkMs: 1_500, abortAfterMs: null, participant: null },
+  ending: 'release',
+}
+
+/** The participant hears that its holder is to go, and its answers get lost. */
+const EJECTED_UNHEARD: Scene = {
+  sites: 1,
+  actions: [
+    { ...HOLD, operations: 0, ending: 'vanish' },
+    { id: 1_001, at: 1_000, lock: 'lock', type: 'eject', byFence: false },
+  ],
+  faults: [{ id: 1, at: 900, type: 'one-way', site: 1, direction: 'mute', routers: true, forMs: 8_000 }],
+}
+
+/** Somebody withdraws while another one is inside. */
+const WITHDRAWN: Scene = {
+  sites: 1,
+  actions: [HOLD],
+  others: [
+    [
+      {
+        ...{ id: 2_000, at: 1_000, lock: 'lock', type: 'ticket', participant: null, ttlMs: 3_000 },
+        ...{ polls: 1, pollMs: 0, ending: 'withdraw' },
+      },
+    ],
+  ],
+  durationMs: 5_000,
+}
+
+/** Nothing is calm there. */
+const CONTESTS: PlanOptions = { contests: true, calmBirths: false }
+
 const SAFETY = /^safety /
 const ANY = /^(safety|liveness|defect) /
 
@@ -127,6 +161,19 @@ describe('a broken participant', () => {
     expect((await runPlan(planOf(scene))).violation).toBeNull()
   })
 
+  it('that lets somebody in who has withdrawn its ticket is found', async () => {
+    const entries: Tampering['entries'] = real => ({
+      ...real,
+      fetch: async (request, openSocket) => {
+        const isWithdrawal = (await request.clone().text()).includes('"type":"withdraw"')
+        const done = () => SimResponse.json({ type: 'done', status: 204, body: null })
+        return isWithdrawal ? done() : real.fetch(request, openSocket)
+      },
+    })
+    expect((await runPlan(planOf(WITHDRAWN), { entries })).violation?.rule).toBe('waiters')
+    expect((await runPlan(planOf(WITHDRAWN))).violation).toBeNull()
+  })
+
   it('that throws is found', async () => {
     const entries: Tampering['entries'] = real => ({
       ...real,
@@ -158,6 +205,41 @@ describe('a broken router', () => {
       expect((await runPlan(planOf(deafOwner(participant)))).violation).toBeNull()
     }
     expect([...rules]).toContain('not-applied')
+  })
+
+  it('that says a lock is not deleted although nobody knows is found', async () => {
+    const response = changed((problem, { method }) =>
+      method === 'DELETE' && problem.code === 'no_quorum' ? { ...problem, outcome: 'not-applied' } : problem,
+    )
+    await expectBroken({ response }, /^safety outcomes$/, CONTESTS)
+  })
+
+  it('that says nobody was ejected although nobody knows is found', async () => {
+    const response = changed(problem =>
+      problem.code === 'no_quorum' ? { ...problem, outcome: 'not-applied' } : problem,
+    )
+    expect((await runPlan(planOf(EJECTED_UNHEARD), { response })).violation?.rule).toBe('outcomes')
+    expect((await runPlan(planOf(EJECTED_UNHEARD))).violation).toBeNull()
+  })
+
+  it('that says it has made a lock that was there is found', async () => {
+    const response: Tampering['response'] = async ({ method }, real) =>
+      method === 'PUT' && real.status === 200 ? new SimResponse(await real.text(), { status: 201 }) : real
+    await expectBroken({ response }, /^safety answers$/, CONTESTS)
+  })
+
+  it('that says a lock is made otherwise than it is is found', async () => {
+    const response: Tampering['response'] = async ({ method }, real) =>
+      method === 'PUT' && real.status === 200
+        ? new SimResponse(JSON.stringify({ code: 'conflict' }), { status: 409, headers: real.headers })
+        : real
+    await expectBroken({ response }, /^safety answers$/, CONTESTS)
+  })
+
+  it('that says a lock is deleted before it is is found', async () => {
+    const response: Tampering['response'] = async ({ method, url }, real) =>
+      method === 'DELETE' && url.includes('generation=') ? new SimResponse(null, { status: 204 }) : real
+    await expectBroken({ response }, /^safety (answers|deletes)$/, CONTESTS)
   })
 
   it('that calls an operation applied although it is not is found', async () => {

@@ -1,11 +1,13 @@
 /** How a client does each of its actions, and what it notes of the answers. */
 import { BadRequestError, ConflictError, LockedError } from '../../../client/index.ts'
 import type { Json } from '../../../shared/json.ts'
+import type { Wanted } from './asked.ts'
 import { copyLock } from './copy-action.ts'
 import type { OperationCall } from './journal.ts'
 import { lookAt } from './look-action.ts'
 import type { Wish } from './plan.ts'
 import type { Action } from './plan-actions.ts'
+import { bodyOf, put } from './put-action.ts'
 import { playSession } from './session-action.ts'
 import type { Life, SimClient } from './sim-client.ts'
 
@@ -61,6 +63,8 @@ function dispatch(client: SimClient, action: Action): Promise<void> {
       return eject(client, action)
     case 'configure':
       return configure(client, action.lock, action.wish)
+    case 'put':
+      return put(client, action)
     case 'delete':
       return remove(client, action)
     case 'members':
@@ -315,7 +319,29 @@ async function eject(client: SimClient, { lock: name, byFence }: ActionOf<'eject
   if (byFence && fence === undefined) return
   journal.eject(name, fence ?? null)
   counts.ejections++
-  await lock.eject(fence === undefined ? {} : { fence })
+  const isMeant = fence !== undefined
+  await noteRefusal(client, 'eject', name, isMeant, lock.eject(isMeant ? { fence } : {}))
+}
+
+/** Notes if the library says that nothing was done. A holder that is another one stays. */
+async function noteRefusal<Value>(
+  client: SimClient,
+  wanted: Wanted,
+  lock: string,
+  isMeant: boolean,
+  call: Promise<Value>,
+): Promise<Value> {
+  const begunAt = client.world.loop.now
+  try {
+    return await call
+  } catch (error) {
+    const { outcome } = error as { readonly outcome?: string }
+    const isAnother = isMeant && error instanceof ConflictError && outcome === undefined
+    const endedAt = client.world.loop.now
+    if (outcome === 'not-applied' || isAnother)
+      client.world.journal.callsRefused.push({ wanted, lock, by: client.name, begunAt, endedAt })
+    throw error
+  }
 }
 
 async function changeMembers(client: SimClient, action: ActionOf<'members'>): Promise<void> {
@@ -339,14 +365,9 @@ async function changeMembers(client: SimClient, action: ActionOf<'members'>): Pr
 }
 
 export async function configure(client: SimClient, name: string, wish: Wish): Promise<void> {
-  const { participants, places: wished, ...rest } = wish
-  const listed = wished?.map(location => ({ location })) ?? new Array(participants ?? 0).fill({})
-  const places = listed.length === 0 ? {} : { participants: listed }
   try {
-    const configuration = await client
-      .connect()
-      .lock(name)
-      .configure({ ...rest, ...places })
+    const asked = client.connect().lock(name).configure(bodyOf(wish))
+    const configuration = await noteRefusal(client, 'configure', name, false, asked)
     client.world.journal.configured(name, client.name, 'set', configuration as unknown as Json)
   } catch (error) {
     if (error instanceof BadRequestError) client.world.counts.configurationsRefused++

@@ -19,6 +19,7 @@ export async function copyLock(client: SimClient, action: Extract<Action, { type
   await client.sleep(thinkMs)
   const made = client.connect().lock(copy)
   let isMade = false
+  let isDenied = false
   try {
     await made.importFrom(exported as never)
     isMade = true
@@ -26,17 +27,21 @@ export async function copyLock(client: SimClient, action: Extract<Action, { type
   } catch (error) {
     if (!client.isExpected(error)) return
     counts.importsRefused++
+    isDenied = error.outcome === 'not-applied'
     client.note(`import of ${copy}: ${error.message}`)
   }
   const found = await made.export().catch((error: unknown) => {
     if (error instanceof BatonError) return null
     throw error
   })
-  if (found !== null) judgeCopy(copy, exported, found as unknown as LockExport, isMade)
+  if (found === null) return
+  judgeCopy(copy, exported, found as unknown as LockExport, isMade)
+  if (isDenied && !isEmpty(found as unknown as LockExport))
+    violate('outcomes', `${copy} was imported, and whoever did so was told that it was not`)
 }
 
 function judgeCopy(copy: string, exported: LockExport, found: LockExport, isMade: boolean): void {
-  if (!isMade && found.cells.length === 0 && ownResults(found).length === 0) return
+  if (!isMade && isEmpty(found)) return
   if (!equalJson(inOrder(found), inOrder(exported)))
     violate('imports', `${copy} has ${JSON.stringify(found.cells)} of ${JSON.stringify(exported.cells)}`)
   // Its own operations may have pushed the oldest results out.
@@ -48,6 +53,8 @@ function judgeCopy(copy: string, exported: LockExport, found: LockExport, isMade
   if (found.sequence < exported.sequence || found.epoch <= exported.epoch)
     violate('imports', `${copy} is not above ${exported.lock}: ${found.epoch} ${found.sequence}`)
 }
+
+const isEmpty = (found: LockExport): boolean => found.cells.length === 0 && ownResults(found).length === 0
 
 const inOrder = ({ cells }: LockExport): Json =>
   [...cells].sort((one, other) => (one.cell < other.cell ? -1 : 1)) as unknown as Json

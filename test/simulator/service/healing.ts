@@ -382,8 +382,22 @@ function isOwed(world: World, lock: string): boolean {
   const isBroken = (id: number) => plan.broken.some(({ site }) => site === id)
   const isWell = (id: number) =>
     ![lock, LEDGER_NAME].some(name => losses.lostOf(name).has(id)) && !isBroken(id)
-  const participants = participantsOf(world, lock)
-  return participants.filter(({ id }) => isWell(id)).length >= majority(participants.length)
+  const areWell = (participants: readonly ParticipantPlace[]) =>
+    participants.filter(({ id }) => isWell(id)).length >= majority(participants.length)
+  const before = awaitedBefore(world, lock)
+  return areWell(participantsOf(world, lock)) && (before === null || areWell(before))
+}
+
+/**
+ * Those that are left may not have heard that a lock was deleted, because only those that are gone took part
+ * in it: then it is that lock that they wait for.
+ */
+function awaitedBefore(world: World, lock: string): readonly ParticipantPlace[] | null {
+  const { generations, objects, plan } = world
+  const isLeft = ({ site }: SimObject) => !plan.broken.some(broken => broken.site === site.index)
+  const known = generations.latest(lock, [...objects.values()].filter(isLeft))
+  if (known === world.latestGeneration(lock)) return null
+  return generations.chosenOf(lock, known)?.configuration.participants ?? null
 }
 
 /** For messages. */

@@ -82,6 +82,12 @@ class SimBody {
     return this.#stream
   }
 
+  /** All of the body, for whoever watches; `null` if it comes in pieces. */
+  get whole(): string | null {
+    if (this.#content === null) return this.#stream === null ? '' : null
+    return typeof this.#content === 'string' ? this.#content : new TextDecoder().decode(this.#content)
+  }
+
   /** Nobody will read the body. */
   discard(): void {
     this.#stream?.cancel().catch(() => {})

@@ -2,6 +2,7 @@
 import type { Holder, WatchEvent } from '../../../client/index.ts'
 import type { LockExport } from '../../../shared/api/types.ts'
 import type { Json } from '../../../shared/json.ts'
+import type { Asked, CallRefused } from './asked.ts'
 import type { Look } from './plan-looks.ts'
 import type { World } from './world.ts'
 
@@ -134,6 +135,8 @@ export class Journal {
   readonly looks: LookSeen[] = []
   readonly holders: HolderSeen[] = []
   readonly exports: ExportSeen[] = []
+  readonly asked: Asked[] = []
+  readonly callsRefused: CallRefused[] = []
   /** What each lock's log held in the end. */
   readonly final = new Map<string, readonly string[]>()
   /** Locks of a protocol that guards no state, as the service itself said. */

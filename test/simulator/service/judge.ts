@@ -11,6 +11,7 @@ import type { ProtocolName } from '../../../shared/protocols/protocol.ts'
 import { keyValue } from '../../../shared/resource/key-value.ts'
 import { Violation } from '../violation.ts'
 import type { OperationCall } from './journal.ts'
+import { judgeAnswers } from './judge-answers.ts'
 import { judgeConfigurations } from './judge-configurations.ts'
 import { type Attribution, judgeDeletes, latestAt } from './judge-deletes.ts'
 import { judgeEjections } from './judge-ejections.ts'
@@ -19,8 +20,11 @@ import { judgeExports } from './judge-exports.ts'
 import { judgeFences } from './judge-fences.ts'
 import { judgeGhosts } from './judge-ghosts.ts'
 import { judgeHolders } from './judge-holders.ts'
+import { judgeMachines } from './judge-machines.ts'
 import { judgeOperations } from './judge-operations.ts'
+import { judgeOutcomes } from './judge-outcomes.ts'
 import { judgeReads } from './judge-reads.ts'
+import { judgeWaiters } from './judge-waiters.ts'
 import { judgeWatches } from './judge-watches.ts'
 import { Truth } from './truth.ts'
 import type { World } from './world.ts'
@@ -41,6 +45,10 @@ function judgeLock(world: World, lock: string): void {
   judgeExistence(world, lock)
   judgeHolders(world, lock)
   judgeEjections(world, lock)
+  judgeOutcomes(world, lock)
+  judgeAnswers(world, lock)
+  judgeMachines(world, lock)
+  judgeWaiters(world, lock)
   const latest = world.latestGeneration(lock)
   const truths: (Truth | null)[] = []
   for (let generation = 1; generation <= latest; generation++)

@@ -74,6 +74,8 @@ export type Action =
   | (Base & { readonly type: 'history' })
   | (Base & { readonly type: 'eject'; readonly byFence: boolean })
   | (Base & { readonly type: 'configure'; readonly wish: Wish })
+  /** A single request for a configuration. */
+  | (Base & { readonly type: 'put'; readonly wish: Wish })
   /** `again`: it is said again later, as after a lost answer. */
   | (Base & { readonly type: 'delete'; readonly force: boolean; readonly again: boolean })
   /** `again`: it is said again at once, as after a lost answer. */
@@ -188,7 +190,7 @@ function drawAction(random: Random, id: number, at: number, lock: string, { site
   }
 }
 
-type Drawn = Exclude<Action['type'], 'configure' | 'delete' | 'members' | 'copy' | 'look'>
+type Drawn = Exclude<Action['type'], 'configure' | 'put' | 'delete' | 'members' | 'copy' | 'look'>
 
 const WEIGHTS: { readonly [type in Drawn]: number } = {
   transact: 10,

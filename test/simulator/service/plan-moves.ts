@@ -78,7 +78,7 @@ const drawHold = (random: Random) =>
   }) as const
 
 /** Whichever participants there are by then. */
-function drawChange(random: Random, kind: Deployment['kind'], sites: number): MembersChange {
+export function drawChange(random: Random, kind: Deployment['kind'], sites: number): MembersChange {
   const location = kind === 'single' && random.chance(0.7) ? { location: random.pick(LOCATIONS) } : {}
   const number = random.chance(0.6) ? random.between(1, sites) : random.between(sites + 1, sites + 6)
   const chance = random.fraction()

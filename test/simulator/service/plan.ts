@@ -7,10 +7,12 @@ import { DEFAULT_LIMITS, type Limits, type ProtocolName } from '../../../shared/
 import { majority } from '../../../shared/protocols/quorum.ts'
 import { Random } from '../random.ts'
 import { type Action, configureAction, drawActions, FIRST_BIRTH_ID, plainTransact } from './plan-actions.ts'
+import { drawContest, hasContest } from './plan-contests.ts'
 import { drawCopies } from './plan-copies.ts'
 import { drawFaults, type Fault } from './plan-faults.ts'
 import { drawLooks } from './plan-looks.ts'
 import { drawMoves, drawMovingLock } from './plan-moves.ts'
+import { drawReturns, hasReturns } from './plan-returns.ts'
 
 /** Streams of randomness, so that no concern disturbs another. */
 export const STREAM = {
@@ -23,6 +25,8 @@ export const STREAM = {
   looks: 107,
   moves: 108,
   copies: 109,
+  contests: 110,
+  returns: 111,
 } as const
 
 /** What one version of the deployment says that another may not. */
@@ -57,6 +61,8 @@ export type LockKind =
   | 'mortal'
   /** Its participants change again and again. */
   | 'moving'
+  /** Made and deleted by several at once. */
+  | 'contested'
 
 export interface LockPlan {
   readonly name: string
@@ -124,6 +130,10 @@ export interface PlanOptions {
   readonly faults?: boolean
   /** All locks are born before anything goes wrong. */
   readonly calmBirths?: boolean
+  /** Whether there is a lock that several operators make and end; by the seed unless it is said. */
+  readonly contests?: boolean
+  /** Whether the lock that moves is made again with other numbers of participants, if there is one. */
+  readonly returns?: boolean
 }
 
 /** What can be left out beside faults and actions. */
@@ -162,19 +172,29 @@ export function drawPlan(seed: number, options: PlanOptions = {}): Plan {
   const faults = drawFaults(new Random(seed, STREAM.faults), { deployment, locks, durationMs })
   const moving = drawMovingLock(new Random(seed, STREAM.moves), deployment)
   const clients = drawClients(seed, random, deployment, locks, durationMs)
+  const contestRandom = new Random(seed, STREAM.contests)
+  const { contests = hasContest(seed, contestRandom) } = options
+  const contest = contests ? drawContest(contestRandom, { deployment, durationMs }) : null
+  const returnsRandom = new Random(seed, STREAM.returns)
+  const { returns = hasReturns(seed, returnsRandom) } = options
+  const later = [...(contest?.clients ?? [])]
+  if (returns && moving !== null) later.push(drawReturns(returnsRandom, moving, durationMs, deployment))
   const plan: Plan = {
     ...{ seed, deployment, durationMs, commitMaxMs, calmMs: 0 },
-    locks: moving === null ? locks : [...locks, moving],
+    locks: [...locks, moving, contest?.lock ?? null].filter(lock => lock !== null),
     limits: random.chance(0.7) ? SMALL_LIMITS : DEFAULT_LIMITS,
     broken: hasFaults && !without.has('broken') ? drawBroken(random, deployment) : [],
     clockOffsetsMs: hasFaults && !without.has('skew') ? clockOffsetsMs : clockOffsetsMs.map(() => 0),
     network: hasFaults ? networkWithout(network, without) : calmed(network),
-    faults: hasFaults ? faults.filter(isLeft) : [],
-    clients: clients.map((client, index) => ({
-      ...client,
-      clockOffsetMs: hasFaults && !without.has('skew') ? client.clockOffsetMs : 0,
-      actions: withMoves(client.actions, seed, index, moving, durationMs, deployment).filter(isLeft),
-    })),
+    faults: hasFaults ? inOrder([...faults, ...(contest?.faults ?? [])]).filter(isLeft) : [],
+    clients: [
+      ...clients.map((client, index) => ({
+        ...client,
+        clockOffsetMs: hasFaults && !without.has('skew') ? client.clockOffsetMs : 0,
+        actions: withMoves(client.actions, seed, index, moving, durationMs, deployment).filter(isLeft),
+      })),
+      ...later.map(one => ({ ...one, actions: one.actions.filter(isLeft) })),
+    ],
   }
   return calmBirths ? withCalmBirths(plan) : plan
 }
@@ -192,6 +212,8 @@ function withMoves(
   const moves = drawMoves(random, index, lock, durationMs, deployment)
   return [...actions, ...moves].sort((left, right) => left.at - right.at)
 }
+
+const inOrder = (faults: readonly Fault[]): Fault[] => faults.toSorted((left, right) => left.at - right.at)
 
 export const calmed = (network: NetworkPlan): NetworkPlan => ({
   ...network,

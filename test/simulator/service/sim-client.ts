@@ -5,6 +5,7 @@
 import { type Baton, BatonError, createBaton } from '../../../client/index.ts'
 import type { Json } from '../../../shared/json.ts'
 import { Random } from '../random.ts'
+import { answerOf, askedBy } from './asked.ts'
 import { SimRequest, type SimResponse } from './http.ts'
 import { STREAM } from './plan.ts'
 import { MOVING } from './plan-moves.ts'
@@ -114,6 +115,12 @@ export class SimClient {
     const controller = new AbortController()
     const request = new SimRequest(asked, { signal: controller.signal })
     this.note(`${request.method} ${new URL(request.url).pathname.slice('/v1/locks/'.length)}`)
+    const noted = askedBy(this.name, request, world.loop.now)
+    if (noted !== null) world.journal.asked.push(noted)
+    const hear = (response: SimResponse): SimResponse => {
+      if (noted !== null) noted.answer = answerOf(response, world.loop.now)
+      return response
+    }
     return new Promise((resolve, reject) => {
       const onAbort = (): void => {
         world.counts.clientAborts++
@@ -125,7 +132,10 @@ export class SimClient {
       world.network.request<SimResponse>(
         this.site,
         this.#router.site,
-        respond => this.#router.serve(request.clone(), respond, this.#placeFor(request)),
+        respond => {
+          if (noted !== null) noted.arrivals++
+          this.#router.serve(request.clone(), respond, this.#placeFor(request))
+        },
         result => {
           asked.signal.removeEventListener('abort', onAbort)
           if (life.isGone) return
@@ -134,7 +144,7 @@ export class SimClient {
           if (!result.ok) return reject(new TypeError('fetch failed', { cause: result.error }))
           this.#check(request, result.value)
           if (result.value.webSocket !== null) life.socket = result.value.webSocket as ClientSocket
-          resolve(world.tampering.response?.(request, result.value) ?? result.value)
+          resolve(world.tampering.response?.(request, result.value).then(hear) ?? hear(result.value))
         },
         request.method !== 'POST',
       )

@@ -131,7 +131,7 @@ export class World {
 
   committed(object: SimObject, group: Group): void {
     const before = this.generations.of(object)
-    const hasEnded = this.generations.committed(object, group)
+    const hasEnded = this.generations.committed(object, group, this.loop.now)
     const present = this.generations.of(object)
     // What was written before storage was emptied, in the same group, is of the lock that was there.
     const emptied = hasEnded ? group.findIndex(([kind]) => kind === 'empty') : 0
@@ -186,7 +186,7 @@ export class World {
   }
 
   /** What a lock is made of that nobody configured, as the version of the deployment at this site says. */
-  defaultsOf(site: Site, firstOwner: number): LockConfiguration {
+  defaultsOf(site: Pick<Site, 'version'>, firstOwner: number): LockConfiguration {
     const { kind, sites, versions } = this.plan.deployment
     const { protocol, location } = versions[site.version]
     const participants = Array.from({ length: sites }, (_, index) => {
