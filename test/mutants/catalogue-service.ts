@@ -73,6 +73,14 @@ const outcomes: Mutant[] = [
     replace: "  if (plan.atStake === 'holder' && answer.code === 'expired')",
   },
   {
+    id: 'router-lock-surely-stays',
+    trap: 'outcomes',
+    title: 'a delete that finds the lock held by its own earlier try says that the lock stays',
+    file: `${ROUTER}/routing.ts`,
+    find: "  if (plan.atStake === 'lock' && answer.code === 'locked')",
+    replace: "  if (plan.atStake === 'lock' && answer.code === 'expired')",
+  },
+  {
     id: 'router-gone-and-nothing-done',
     trap: 'outcomes',
     title: 'a participant that has left has done nothing',

@@ -112,6 +112,20 @@ it('an eject that the next participant refuses after a silence may have ejected 
   expect(await problemOf(await send('POST', EJECT, { fence: 7 }))).toMatchObject({ outcome: 'unknown' })
 })
 
+it('regression: a delete that finds the lock held, after a silence, may itself hold it', async () => {
+  const { send, participants } = createHarness()
+  participants
+    .on(1, () => {
+      throw new Error('Network connection lost.')
+    })
+    .on(2, () => refuse('locked'))
+  const problem = await problemOf(await send('DELETE', '/v1/locks/jobs?generation=1'))
+  expect(problem).toMatchObject({ code: 'locked', outcome: 'unknown' })
+  expect(problem.detail).toContain('may still delete it')
+  participants.on(1, () => refuse('locked'))
+  expect((await problemOf(await send('DELETE', '/v1/locks/jobs?generation=1'))).outcome).toBeUndefined()
+})
+
 it.each([
   ['DELETE', '/v1/locks/jobs?generation=1', undefined],
   ['POST', EJECT, {}],

@@ -32,10 +32,10 @@ export type Routed =
   | { readonly type: 'gone' }
 
 /**
- * An operation under one grant, one that has a new grant at each try, or the holder that an operator wants
- * out.
+ * An operation under one grant, one that has a new grant at each try, the holder that an operator wants out,
+ * or the lock that one wants to end.
  */
-export type Stake = 'operation' | 'transaction' | 'holder'
+export type Stake = 'operation' | 'transaction' | 'holder' | 'lock'
 
 /** What to ask, whichever participant is asked. */
 export interface Plan {
@@ -278,8 +278,8 @@ function isFailure(answer: Answer): answer is ProblemAnswer {
 
 /**
  * What an answer says of a call does not hold if an earlier try, here or elsewhere, may have done it; nor
- * does it say of an eject that nobody was. An answer that settles an operation holds for all tries under the
- * same grant: a `transact` has another one each time.
+ * does it say of an eject that nobody was, or of a delete that the lock stays. An answer that settles an
+ * operation holds for all tries under the same grant: a `transact` has another one each time.
  */
 function withDoubt(plan: Plan, answer: Answer): Answer {
   if (answer.type !== 'problem' || answer.outcome === 'applied') return answer
@@ -288,10 +288,14 @@ function withDoubt(plan: Plan, answer: Answer): Answer {
   if (isOperation(plan)) return { ...answer, more, outcome: 'unknown' }
   if (plan.atStake === 'holder' && answer.code === 'conflict')
     return { ...answer, detail: `${answer.detail} ${AFTER_A_DOUBT}`, outcome: 'unknown' }
+  if (plan.atStake === 'lock' && answer.code === 'locked')
+    return { ...answer, detail: `${answer.detail} ${HELD_BY_ITSELF}`, outcome: 'unknown' }
   return answer.outcome === undefined ? answer : { ...answer, outcome: 'unknown' }
 }
 
 const AFTER_A_DOUBT = 'But an earlier try of this call got no answer, and may have ejected it.'
+const HELD_BY_ITSELF =
+  'But an earlier try of this call was not settled: it may be what holds the lock, and may still delete it.'
 
 const NO_SUCH_LOCK: ProblemAnswer = {
   type: 'problem',

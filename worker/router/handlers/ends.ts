@@ -69,6 +69,7 @@ async function ask(call: Call<'delete'>, asked: ParticipantCall, limitMs: number
     lock,
     from: () => whereFrom(c.get('incoming')),
     limitMs,
+    atStake: 'lock',
     ask: (place, leftMs) =>
       services.caller.call(lock, place, asked, { limitMs: leftMs, caller: callerOf(c) }),
   })
