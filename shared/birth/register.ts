@@ -243,11 +243,11 @@ function ownValue(step: Step, proposal: Proposal, voters: readonly ParticipantId
 }
 
 /**
- * G13: those that may let a user into a weak lock, as far as is known here, so that nothing strict is proposed
- * yet. The first owner may begin alone until it promises. If it has lost the lock, or forgotten it, it may have
- * begun, and the lock may live on wherever it was accepted in ballot 0: all others must promise. The defaults
- * of this version say nothing about the first owner, which may run another one. Nor does a later incarnation
- * of its process: if the ledger alone was lost, the first owner goes on.
+ * G13: those that may let a user into a weak lock, as far as is known here, so that nothing strict is
+ * proposed yet. The first owner may begin alone until it promises. If it has lost the lock, or forgotten it,
+ * it may have begun, and the lock may live on wherever it was accepted in ballot 0: all others must promise.
+ * The defaults of this version say nothing about the first owner, which may run another one. Nor does a later
+ * incarnation of its process: if the ledger alone was lost, the first owner goes on.
  */
 function awaited(
   { context, state: { birth, soft } }: Step,

@@ -353,8 +353,8 @@ function waitsForBroken(world: World, lock: string): boolean {
 
 /**
  * G13: a lock that is to be strict by anybody's defaults is made only with the promise of its first owner,
- * which may begin with a weak one alone, or has. If it has lost what it had begun, or may have forgotten it, all
- * others must promise.
+ * which may begin with a weak one alone, or has. If it has lost what it had begun, or may have forgotten it,
+ * all others must promise.
  */
 function waitsForFirstOwner(world: World, lock: string): boolean {
   const { losses, plan, sites } = world
@@ -363,7 +363,8 @@ function waitsForFirstOwner(world: World, lock: string): boolean {
   if (losses.isBornWithout(lock, first) || losses.areStrict) return false
   const isStrictAt = (site: Site) => !isWeak(world.defaultsOf(site, first))
   const mayHaveForgotten = losses.wasReplaced(first) && majority(count) < count - 1
-  const isMissing = mayHaveForgotten || losses.lostOf(lock).has(first) || plan.broken.some(({ site }) => site === first)
+  const mayHaveBegun = mayHaveForgotten || losses.lostOf(lock).has(first)
+  const isMissing = mayHaveBegun || plan.broken.some(({ site }) => site === first)
   return isMissing && sites.slice(1).some(isStrictAt)
 }
 
