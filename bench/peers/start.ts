@@ -2,14 +2,14 @@
  * Starts three servers of etcd and of ZooKeeper on this machine, if they are installed, with their default
  * settings, which sync every write to the disk. What is missing is said, with how to install it.
  */
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
+import { type ChildProcess, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
-import { endWithLauncher } from '../../worker/local/leave-nobody.ts'
+import { startToEndWithLauncher } from '../../worker/local/leave-nobody.ts'
 import { freePortFrom } from '../../worker/local/ports.ts'
 import type { Subject } from '../case.ts'
 import { lockCases, movingCases } from '../cases/lock-cases.ts'
@@ -124,8 +124,10 @@ class Servers {
       await mkdir(own, { mode: 0o700 })
       await prepare?.(id, own)
       const [program, ...options] = commandOf(id, own)
-      const child = spawn(program, options.flat(), { stdio: 'ignore' })
-      endWithLauncher(child)
+      const { child, begin } = await startToEndWithLauncher(program, options.flat(), {
+        output: ['ignore', 'ignore'],
+      })
+      begin()
       children.push(child)
     }
     return new Servers(folder, children)

@@ -4,14 +4,20 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { bundle } from '../../worker/local/build.ts'
-import { exitWithNpm } from '../../worker/local/leave-nobody.ts'
-import { startWorkerd } from '../../worker/local/workerd.ts'
+import { stopOnSignals } from '../../worker/local/leave-nobody.ts'
+import { type RunningWorkerd, startWorkerd } from '../../worker/local/workerd.ts'
 
 const { PORT = '8788', BATON_URL = 'http://127.0.0.1:8787', BATON_KEY = '' } = process.env
 
 // The shop keeps nothing itself: all that it knows is what the lock guards.
 const storage = await mkdtemp(join(tmpdir(), 'limited-stock-'))
-const shop = await startWorkerd({
+let shop: RunningWorkerd | undefined
+stopOnSignals(async () => {
+  await shop?.stop()
+  await rm(storage, { recursive: true, force: true })
+  process.exit(0)
+})
+shop = await startWorkerd({
   script: await bundle(fileURLToPath(new URL('worker.ts', import.meta.url))),
   storage,
   port: Number(PORT),
@@ -24,11 +30,3 @@ const shop = await startWorkerd({
   process.exit(1)
 })
 console.log(`The shop is at ${shop.url}, and its stock at ${BATON_URL}. Stop it with Ctrl-C.`)
-
-const stop = async () => {
-  await shop.stop()
-  await rm(storage, { recursive: true, force: true })
-  process.exit(0)
-}
-for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, stop)
-exitWithNpm(stop)

@@ -4,14 +4,20 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { bundle } from '../../worker/local/build.ts'
-import { exitWithNpm } from '../../worker/local/leave-nobody.ts'
-import { startWorkerd } from '../../worker/local/workerd.ts'
+import { stopOnSignals } from '../../worker/local/leave-nobody.ts'
+import { type RunningWorkerd, startWorkerd } from '../../worker/local/workerd.ts'
 
 const { PORT = '8790', BATON_URL = 'http://127.0.0.1:8787', BATON_KEY = '' } = process.env
 
 // The mailing keeps nothing itself: all that it knows is what the locks guard.
 const storage = await mkdtemp(join(tmpdir(), 'mailing-'))
-const mailing = await startWorkerd({
+let mailing: RunningWorkerd | undefined
+stopOnSignals(async () => {
+  await mailing?.stop()
+  await rm(storage, { recursive: true, force: true })
+  process.exit(0)
+})
+mailing = await startWorkerd({
   script: await bundle(fileURLToPath(new URL('worker.ts', import.meta.url))),
   storage,
   port: Number(PORT),
@@ -24,11 +30,3 @@ const mailing = await startWorkerd({
   process.exit(1)
 })
 console.log(`The mailing is at ${mailing.url}, and its locks at ${BATON_URL}. Stop it with Ctrl-C.`)
-
-const stop = async () => {
-  await mailing.stop()
-  await rm(storage, { recursive: true, force: true })
-  process.exit(0)
-}
-for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, stop)
-exitWithNpm(stop)

@@ -4,13 +4,15 @@
  */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import fs, { existsSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { syncBuiltinESMExports } from 'node:module'
 import { type AddressInfo, createServer, type Server } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { pathToFileURL } from 'node:url'
+import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { isHarmless } from '../../worker/local/harmless.ts'
-import { lockStorage } from '../../worker/local/storage-lock.ts'
+import { lockStorage, type StorageLock } from '../../worker/local/storage-lock.ts'
 import { runCommands } from '../readme/shell.ts'
 import { eventually } from '../service/eventually.ts'
 import { ROOT } from './wrangler.ts'
@@ -47,7 +49,7 @@ async function launch(
   const ready = new Promise<void>(resolve => {
     const keep = (chunk: Buffer) => {
       said += chunk
-      if (said.includes('Baton is at')) resolve()
+      if (/^(Baton|The shop|The mailing) is at/m.test(said)) resolve()
     }
     child.stdout!.on('data', keep)
     child.stderr!.on('data', keep)
@@ -61,13 +63,16 @@ const start = ['worker/local/start.ts']
 const urlIn = (text: string): string => /Baton is at (http:\S+\d)/.exec(text)![1]!
 const cluster = () => ['worker/local/run-cluster.ts', '--port', '0', '--storage', join(folder, 'cluster')]
 
-/** All processes below this one whose command has this word. */
-function below(pid: number, word: string): number[] {
-  const rows = execFileSync('ps', ['-A', '-o', 'pid=,ppid=,args='], { encoding: 'utf8' })
+const allProcesses = () =>
+  execFileSync('ps', ['-A', '-o', 'pid=,ppid=,args='], { encoding: 'utf8' })
     .trim()
     .split('\n')
     .map(row => /^\s*(\d+)\s+(\d+)\s+(.*)$/.exec(row)!)
     .map(([, own, parent, command]) => ({ own: Number(own), parent: Number(parent), command: command! }))
+
+/** All processes below this one whose command has this word. */
+function below(pid: number, word: string): number[] {
+  const rows = allProcesses()
   const children = (parent: number): typeof rows =>
     rows.filter(row => row.parent === parent).flatMap(row => [row, ...children(row.own)])
   return children(pid)
@@ -103,6 +108,20 @@ describe('a launcher that is killed leaves nobody behind:', () => {
     expect(runtimes).toHaveLength(processes)
     child.kill('SIGKILL')
     await allGone(runtimes)
+  })
+
+  it('npm start, before it has told anybody that its runtime is there', async () => {
+    const { child } = await launch(
+      process.execPath,
+      ['--import', './test/deploy/killed-early.mjs', ...start],
+      {
+        TMPDIR: folder,
+      },
+    )
+    expect(child.signalCode).toBe('SIGKILL')
+    await eventually(() =>
+      expect(allProcesses().filter(({ command }) => command.includes(folder))).toEqual([]),
+    )
   })
 
   it('npm itself', async () => {
@@ -169,13 +188,18 @@ describe('a mistake in the arguments is one line:', () => {
 })
 
 describe('a launcher that is told to stop leaves nothing of its run behind:', () => {
-  const left = () => readdirSync(folder).filter(name => name.endsWith('.lock') || name.startsWith('baton-'))
+  const left = () =>
+    readdirSync(folder).filter(name => name.endsWith('.lock') || /^(baton|limited-stock|mailing)-/.test(name))
 
   it.each([
     ['npm start', () => start, 'SIGTERM'],
     ['npm start', () => start, 'SIGINT'],
     ['npm start', () => start, 'SIGHUP'],
+    ['npm start', () => start, 'SIGQUIT'],
     ['npm run cluster', cluster, 'SIGTERM'],
+    ['npm run cluster', cluster, 'SIGQUIT'],
+    ['npm run example', () => ['examples/limited-stock/start.ts'], 'SIGINT'],
+    ['npm run mailing', () => ['examples/mailing/start.ts'], 'SIGQUIT'],
   ] as const)('%s', async (_, args, signal) => {
     const { child } = await launch(process.execPath, args(), { TMPDIR: folder })
     expect(left()).not.toEqual([])
@@ -299,11 +323,75 @@ describe('a storage folder', () => {
     ;(await lockStorage(storage)).release()
   })
 
-  it('is taken over if the lock file is no lock file', async () => {
+  it('is not taken over twice from one that was killed', async () => {
     const storage = join(folder, 'storage')
-    writeFileSync(`${storage}.lock`, 'x')
-    ;(await lockStorage(storage)).release()
+    await leftByKilled(storage)
+    // While the first one removes what is left, the second one comes.
+    let second: Promise<StorageLock> | undefined
+    beforeTheNext('rmSync', () => {
+      second = lockStorage(storage)
+    })
+    const first = await lockStorage(storage)
+    await expect(second).rejects.toThrow(`is in use by process ${process.pid}`)
+    first.release()
   })
+
+  it('is one, also through a link', async () => {
+    const storage = join(folder, 'storage')
+    const held = await lockStorage(storage)
+    symlinkSync(storage, join(folder, 'linked'))
+    await expect(lockStorage(join(folder, 'linked'))).rejects.toThrow(`is in use by process ${process.pid}`)
+    held.release()
+  })
+
+  it('goes to one of two that see each other', async () => {
+    const storage = join(folder, 'storage')
+    // The second one comes when the first one has said that it wants the folder, and has not looked yet.
+    let second: Promise<StorageLock> | undefined
+    beforeTheNext('readdirSync', () => {
+      second = lockStorage(storage)
+    })
+    const first = lockStorage(storage)
+    const outcomes = await Promise.allSettled([first, second!])
+    expect(outcomes.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected'])
+    for (const outcome of outcomes) if (outcome.status === 'fulfilled') outcome.value.release()
+  })
+
+  it('is not kept by a file that is no claim', async () => {
+    const storage = join(folder, 'storage')
+    const files = [
+      'storage.lock',
+      `storage.${process.pid}.lock`,
+      `other.${process.pid}-${'0'.repeat(16)}.lock`,
+    ]
+    for (const file of files) writeFileSync(join(folder, file), '')
+    ;(await lockStorage(storage)).release()
+    expect(readdirSync(folder).sort()).toEqual([...files, 'storage'].sort())
+  })
+
+  /** Something else happens between two steps. */
+  function beforeTheNext(call: 'rmSync' | 'readdirSync', act: () => void): void {
+    const original = fs[call]
+    const put = (value: unknown) => {
+      Object.assign(fs, { [call]: value })
+      syncBuiltinESMExports()
+    }
+    onTestFinished(() => put(original))
+    put((...args: unknown[]) => {
+      put(original)
+      act()
+      return Reflect.apply(original, fs, args)
+    })
+  }
+
+  /** A launcher had this folder, and could not let it go. */
+  async function leftByKilled(storage: string): Promise<void> {
+    const holding = `import { lockStorage } from '${pathToFileURL(join(ROOT, 'worker/local/storage-lock.ts'))}'
+      await lockStorage('${storage}')
+      process.kill(process.pid, 'SIGKILL')`
+    await once(spawn(process.execPath, ['--input-type=module', '-e', holding], { cwd: ROOT }), 'exit')
+    expect(readdirSync(folder).filter(name => name.endsWith('.lock'))).toHaveLength(1)
+  }
 })
 
 describe('npm run cluster', () => {

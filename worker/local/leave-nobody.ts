@@ -8,10 +8,7 @@ import { readFileSync } from 'node:fs'
 import type { Socket } from 'node:net'
 import { isAlive } from './storage-lock.ts'
 
-/**
- * `+ pid` and `- pid`, line by line; at the end, those that are left. Node is there on every system, a shell
- * is not.
- */
+/** `+ pid` and `- pid`, line by line; at the end, those that are left. */
 const WATCH = `const pids = new Set()
 require('node:readline').createInterface({ input: process.stdin })
   .on('line', line => pids[line[0] === '+' ? 'add' : 'delete'](Number(line.slice(2))))
@@ -19,13 +16,38 @@ require('node:readline').createInterface({ input: process.stdin })
 
 let watchdog: ChildProcess | undefined
 
-/** From now on this process ends with this one. */
-export function endWithLauncher(child: ChildProcess): void {
-  const { pid } = child
-  if (pid === undefined) return
+export interface Waiting {
+  readonly child: ChildProcess
+  /** Until then nothing of the program has run. */
+  begin(): void
+}
+
+/**
+ * The program is stopped at a gate that opens only once the watchdog knows of it: if the launcher is killed
+ * before that, the gate never opens. The shell that waits there becomes the program, so its id stays. Windows
+ * needs neither gate nor watchdog, because Node puts all children into a job that ends with it.
+ */
+const GATE = 'read -r _ && exec "$0" "$@" </dev/null'
+
+export async function startToEndWithLauncher(
+  program: string,
+  args: readonly string[],
+  options: { readonly output: readonly ('ignore' | 'pipe')[]; readonly env?: NodeJS.ProcessEnv },
+): Promise<Waiting> {
+  const { output, env = process.env } = options
+  if (process.platform === 'win32') {
+    return { child: spawn(program, args, { stdio: ['ignore', ...output], env }), begin() {} }
+  }
   watchdog ??= startWatchdog()
-  watchdog.stdin!.write(`+ ${pid}\n`)
-  child.once('exit', () => watchdog!.stdin!.write(`- ${pid}\n`))
+  const { stdin } = watchdog
+  const child = spawn('/bin/sh', ['-c', GATE, program, ...args], { stdio: ['pipe', ...output], env })
+  // One that has ended is told nothing.
+  child.stdin!.on('error', () => {})
+  if (child.pid !== undefined) {
+    child.once('exit', () => stdin!.write(`- ${child.pid}\n`))
+    await new Promise(resolve => stdin!.write(`+ ${child.pid}\n`, resolve))
+  }
+  return { child, begin: () => child.stdin!.end('\n') }
 }
 
 function startWatchdog(): ChildProcess {
@@ -50,15 +72,15 @@ const EVERY_MS = 1_000
 
 /**
  * Ctrl-C in npm comes twice, from the terminal and from npm: the second one must not end a launcher that is
- * cleaning up. A terminal that is closed hangs up.
+ * cleaning up. A terminal that is closed hangs up, and one has a key to quit as well.
  */
 export function stopOnSignals(stop: () => void): void {
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => stop())
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT'] as const) process.on(signal, () => stop())
   exitWithNpm(stop)
 }
 
 /** npm runs a script in a shell, and neither passes on that it was killed: so the script looks after them. */
-export function exitWithNpm(exit: () => void): void {
+function exitWithNpm(exit: () => void): void {
   if (process.env.npm_lifecycle_event === undefined) return
   const shell = process.ppid
   const npm = parentOf(shell)

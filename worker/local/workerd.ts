@@ -3,7 +3,7 @@
  * cluster`, the tests and the benchmarks. Storage is a folder that no other process uses; and a process ends
  * with whoever started it.
  */
-import { type ChildProcess, spawn } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { rm, writeFile } from 'node:fs/promises'
@@ -12,7 +12,7 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import type { Readable } from 'node:stream'
 import { atExit } from './at-exit.ts'
-import { endWithLauncher } from './leave-nobody.ts'
+import { startToEndWithLauncher, type Waiting } from './leave-nobody.ts'
 import { lockStorage } from './storage-lock.ts'
 
 export const COMPATIBILITY_DATE = '2026-10-30'
@@ -66,8 +66,10 @@ export async function startWorkerd(options: WorkerdOptions): Promise<RunningWork
     await rm(folder, { recursive: true, force: true })
   }
   try {
-    child = await serve(folder, storage, options)
+    const waiting = await prepare(folder, storage, options)
+    child = waiting.child
     if (child.pid !== undefined) lock.holdFor(child.pid)
+    waiting.begin()
     return await untilListening(child, cleanUp)
   } catch (error) {
     await cleanUp()
@@ -75,17 +77,18 @@ export async function startWorkerd(options: WorkerdOptions): Promise<RunningWork
   }
 }
 
-async function serve(folder: string, storage: string, options: WorkerdOptions): Promise<ChildProcess> {
+async function prepare(folder: string, storage: string, options: WorkerdOptions): Promise<Waiting> {
   await writeFile(join(folder, 'worker.js'), options.script)
   await writeFile(join(folder, 'config.capnp'), configuration(storage, options))
   const inspector = options.isInspected === true ? ['--inspector-addr=127.0.0.1:0'] : []
-  const child = spawn(executable(), ['serve', join(folder, 'config.capnp'), '--control-fd=3', ...inspector], {
-    stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
+  const args = ['serve', join(folder, 'config.capnp'), '--control-fd=3', ...inspector]
+  const waiting = await startToEndWithLauncher(executable(), args, {
+    output: ['pipe', 'pipe', 'pipe'],
     env: { ...process.env, ...options.environment },
   })
-  endWithLauncher(child)
-  for (const stream of [child.stdout, child.stderr]) forEachLine(stream!, line => options.onOutput?.(line))
-  return child
+  const { stdout, stderr } = waiting.child
+  for (const stream of [stdout, stderr]) forEachLine(stream!, line => options.onOutput?.(line))
+  return waiting
 }
 
 async function untilListening(child: ChildProcess, cleanUp: () => Promise<void>): Promise<RunningWorkerd> {
