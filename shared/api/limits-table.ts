@@ -52,6 +52,7 @@ export const LIMIT_ROWS: readonly LimitRow[] = [
   ['who waits at a participant, with or without a ticket', number(L.waiters), TOO_MANY],
   ['of these, one key', 'as many as are free: alone half of them, k keys a share of 1/(k+1) each', TOO_MANY],
   ['linearizable reads that a participant has under way', number(L.waiters), TOO_MANY],
+  ['`PUT`s of one lock that wait at a participant for its creation', number(L.configuring), TOO_MANY],
   ['a ticket that nobody asks for', seconds(L.ticketMs), 'it is withdrawn: `404 no_such_ticket`'],
   [
     'a grant that was waited for, whose answer nobody took, and that nobody uses',

@@ -64,6 +64,8 @@ export const API_LIMITS = {
    * requests.
    */
   waiters: DEFAULT_LIMITS.waiters,
+  /** Requests to configure one lock that wait at one participant for its creation. */
+  configuring: 64,
   /** A ticket that nobody asks for is withdrawn after this. */
   ticketMs: 60_000,
   /** A grant that was given after waiting ends after this, unless its answer was taken or it is used. */

@@ -202,7 +202,13 @@ export type BirthEvent =
       /** The lock was born by this request. */
       readonly created: boolean
     }
-  | { readonly type: 'configuration-refused'; readonly request: string; readonly detail: string }
+  | {
+      readonly type: 'configuration-refused'
+      readonly request: string
+      readonly detail: string
+      /** Such a lock cannot be, or only so many may ask for one at once. */
+      readonly why: 'impossible' | 'too-many'
+    }
   /** The lock that was here is deleted, and this generation comes after it. */
   | { readonly type: 'ended'; readonly generation: number }
   /** All others have answered that they know of the end that this participant has told them of. */

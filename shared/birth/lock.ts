@@ -12,6 +12,7 @@
  *
  * Nothing is born by looking: only `use`, `configure` and messages of peers begin anything.
  */
+import { API_LIMITS } from '../api/limits.ts'
 import type { Json } from '../json.ts'
 import { protocolNamed } from '../protocols/all.ts'
 import type { GuardedState, ParticipantId, View } from '../protocols/protocol.ts'
@@ -45,8 +46,6 @@ import { startChosen } from './register.ts'
 import { refusalOf } from './value.ts'
 
 export const lock = { recover, step, view, guarded, birthView }
-
-const MAX_CONFIGURES = 64
 
 function noteWish({ state: { soft } }: Step, { toLook, toTry }: Extract<LockInput, { type: 'use' }>): void {
   if (toLook) soft.isLookedAt = true
@@ -173,12 +172,13 @@ function onStart(step: Step, random: string, incarnation: number): void {
 function onConfigure(step: Step, { request, configuration }: LockInput & { type: 'configure' }): void {
   const { soft, birth } = step.state
   const refusal = refusalOf(configuration, step.context.registrars)
-  const refuse = (detail: string) => emit(step, { type: 'configuration-refused', request, detail })
+  const refuse = (why: 'impossible' | 'too-many', detail: string) =>
+    emit(step, { type: 'configuration-refused', request, why, detail })
   if (birth.chosen !== null)
     emit(step, { type: 'configured', request, ...configured(step, birth.chosen), created: false })
-  else if (refusal !== null) refuse(refusal)
-  else if (soft.configures.length < MAX_CONFIGURES) soft.configures.push({ request, configuration })
-  else refuse('Too many configure this lock at once.')
+  else if (refusal !== null) refuse('impossible', refusal)
+  else if (soft.configures.length < API_LIMITS.configuring) soft.configures.push({ request, configuration })
+  else refuse('too-many', 'Too many configure this lock at once.')
 }
 
 function startChosenAnd(step: Step, held: ReturnType<typeof onLedger>): void {

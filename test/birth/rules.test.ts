@@ -377,7 +377,15 @@ describe('configurations', () => {
     const table = Table.founded({ hasLedger: true })
     table.configure(1, 'put', configurationOf('wme-2', 5, 1, true))
     table.deliver()
-    expect(table.events(1, 'configuration-refused')).toHaveLength(1)
+    expect(table.events(1, 'configuration-refused')).toMatchObject([{ why: 'impossible' }])
     expect(table.chosen()).toEqual([])
+  })
+
+  it('the machine refuses the next one for now while 64 wait', () => {
+    const table = Table.founded({ first: 2 })
+    for (let number = 1; number <= 65; number++) table.configure(1, `put-${number}`, wme())
+    expect(table.events(1, 'configuration-refused')).toMatchObject([{ request: 'put-65', why: 'too-many' }])
+    table.deliver()
+    expect(table.events(1, 'configured')).toHaveLength(64)
   })
 })

@@ -1,7 +1,8 @@
 /** What a participant says of an operation that has no outcome. */
 import { expect, it } from 'vitest'
+import { firstOwnerOf } from '../../shared/birth/value.ts'
 import { overProblem, unsettled } from '../../worker/participant/calls/refusals.ts'
-import { MemoryPlatform } from './memory-platform.ts'
+import { LOCK, MemoryPlatform } from './memory-platform.ts'
 
 it('an operation under a grant whose end is forgotten may have been applied', () => {
   expect(overProblem(null, 'op').outcome).toBe('unknown')
@@ -13,6 +14,16 @@ it('an operation that was pending when the grant ended is what the participants 
   const pending = { opId: 'op', outcome: 'unknown' } as const
   expect(overProblem({ fence: 1, reason: 'suspected', pending }, 'op').outcome).toBe('unknown')
   expect(overProblem({ fence: 1, reason: 'suspected', pending }, 'another').outcome).toBe('not-applied')
+})
+
+it('whoever configures a lock while 64 others do is told to come back, and nothing else', async () => {
+  const platform = new MemoryPlatform(3)
+  const configuration = platform.defaults(1)
+  const node = platform.nodes[firstOwnerOf(LOCK, 3) % 3]!
+  const call = { type: 'configure', configuration } as const
+  const answers = await platform.during(Promise.all(Array.from({ length: 65 }, () => node.call(call))))
+  const refused = answers.filter(({ type }) => type === 'problem')
+  expect(refused).toMatchObject([{ code: 'too_many', retryAfterSeconds: 1 }])
 })
 
 it('who deletes a lock that is held hears by whom, and what would eject the holder', async () => {

@@ -14,7 +14,14 @@ import type { Json } from '../../shared/json.ts'
 import { SHARING_PROTOCOLS } from '../../shared/protocols/all.ts'
 import { done } from './calls/context.ts'
 import { type Call as MemberCall, tooManyCalls } from './calls/in-flight.ts'
-import { cannotShare, existenceUnknown, hasLeft, noSuchLock, type ProblemAnswer } from './calls/refusals.ts'
+import {
+  cannotShare,
+  existenceUnknown,
+  hasLeft,
+  noSuchLock,
+  type ProblemAnswer,
+  tooMany,
+} from './calls/refusals.ts'
 import type { ParticipantAnswer, ParticipantCall } from './calls.ts'
 import type { Storage } from './core/storage.ts'
 import type { Intent } from './lock/intent.ts'
@@ -237,7 +244,8 @@ type PeerRequestOf<Type extends PeerRequest['type']> = Extract<PeerRequest, { ty
 
 function answerToConfigure(birth: Birth): ParticipantAnswer {
   if (birth.type === 'configuration-refused') {
-    return { type: 'problem', code: 'bad_request', detail: birth.detail }
+    const { why, detail } = birth
+    return why === 'too-many' ? tooMany(detail) : { type: 'problem', code: 'bad_request', detail }
   }
   // What was proposed may be chosen later.
   if (birth.type !== 'configured') return { ...unavailable(birth), outcome: 'unknown' }
