@@ -67,12 +67,14 @@ export class Held<Resource extends ResourceTypes = KeyValue> implements AsyncDis
     if (options.mode !== 'shared')
       connection.onGranted(lock, this.signal, fence => fence > this.fence && this.#doubt(options.ttlMs))
     const isLeftAlone = options.keepAlive === false
-    if (isLeftAlone && grant.confirmMs === undefined) return
+    const mustConfirm = grant.confirmMs !== undefined || isOld
+    // A service of an earlier version does not say how long the grant lasts: then it is not guessed, either.
+    if (isLeftAlone && !mustConfirm && (options.ttlMs ?? grant.ttlMs) === undefined) return
     keepAlive(connection, {
       ttlMs: this.#ttlMs,
       isOld,
       confirmMs: grant.confirmMs,
-      isOnce: isLeftAlone,
+      sends: !isLeftAlone ? 'always' : mustConfirm ? 'once' : 'never',
       hearsLoss: options.hearLoss === true && !isLeftAlone,
       signal: this.signal,
       send: (timeoutMs, waitMs) => this.#keepAlive(options.ttlMs, timeoutMs, waitMs),

@@ -9,8 +9,8 @@ export interface KeepAlive {
   readonly isOld: boolean
   /** How soon the first one must get through, if the service waits for a sign that somebody has the grant. */
   readonly confirmMs?: number | undefined
-  /** After the first one the grant is left to itself. */
-  readonly isOnce?: boolean
+  /** `once`: after the first one the grant is left to itself. Default: `always`. */
+  readonly sends?: 'always' | 'once' | 'never'
   /** One request is under way all the time, and the service answers it as soon as the grant is over. */
   readonly hearsLoss?: boolean
   readonly signal: AbortSignal
@@ -25,7 +25,7 @@ const SHORTEST_TIMEOUT_MS = 100
 /** Resolves once the grant is lost, with the reason; or with `undefined` once the signal is aborted. */
 export async function keepAlive(connection: Connection, options: KeepAlive): Promise<BatonError | undefined> {
   const { clock, random, retry } = connection
-  const { ttlMs, isOld, isOnce = false, hearsLoss = false, signal, send } = options
+  const { ttlMs, isOld, sends = 'always', hearsLoss = false, signal, send } = options
   const lifeMs = ttlMs * (1 - MARGIN)
   // About a third of the time to live, so that two more may fail. It varies, so that clients that began
   // together drift apart.
@@ -33,6 +33,7 @@ export async function keepAlive(connection: Connection, options: KeepAlive): Pro
   const waitMs = (): number => (hearsLoss ? Math.floor(Math.min(intervalMs(), LONGEST_WAIT_MS)) : 0)
   const pauses = { ...retry, longestPauseMs: Math.min(retry.longestPauseMs, ttlMs / 6) }
 
+  if (sends === 'never') return ranOut(clock.now() + lifeMs)
   const { confirmMs = Number.POSITIVE_INFINITY } = options
   let end = clock.now() + Math.min(lifeMs, confirmMs * (1 - MARGIN))
   // Most critical sections are over before the service wants a sign of life.
@@ -50,9 +51,9 @@ export async function keepAlive(connection: Connection, options: KeepAlive): Pro
       const timeoutMs = Math.min(ttlMs / 3, leftMs - patienceMs)
       if (timeoutMs > SHORTEST_TIMEOUT_MS) await send(timeoutMs, patienceMs)
       else await send(Math.min(SHORTEST_TIMEOUT_MS, leftMs), 0)
-      if (isOnce) return undefined
       // The service counts from when it was asked, which cannot be earlier than this.
       end = sentAt + lifeMs
+      if (sends === 'once') return ranOut(end)
       pauseMs = hearsLoss ? 0 : intervalMs()
       failures = 0
     } catch (error) {
@@ -60,13 +61,16 @@ export async function keepAlive(connection: Connection, options: KeepAlive): Pro
       pauseMs = (error.retryAfterMs ?? 0) + pause(pauses, random, failures++)
     }
   }
+
+  async function ranOut(end: number): Promise<BatonError | undefined> {
+    while (!signal.aborted && clock.now() < end)
+      await clock.sleep(end - clock.now(), { signal, background: true })
+    return signal.aborted ? undefined : expired(`the ${ttlMs} ms that the grant lasts are over`)
+  }
 }
 
-function expiredUnheard(ttlMs: number): ExpiredError {
-  return new ExpiredError({
-    code: 'expired',
-    status: 0,
-    detail: `no keep-alive got through in the ${ttlMs} ms that the grant lasts`,
-    retryable: false,
-  })
-}
+const expiredUnheard = (ttlMs: number): ExpiredError =>
+  expired(`no keep-alive got through in the ${ttlMs} ms that the grant lasts`)
+
+const expired = (detail: string): ExpiredError =>
+  new ExpiredError({ code: 'expired', status: 0, detail, retryable: false })

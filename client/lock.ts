@@ -31,7 +31,10 @@ import { type WatchOptions, watchLock } from './watch.ts'
 import { writeJson } from './write-json.ts'
 
 export interface HoldOptions extends AcquireOptions {
-  /** `false`: the grant ends when its time to live does, without keep-alives. */
+  /**
+   * `false`: the grant ends when its time to live does, without keep-alives. `held.signal` is aborted a little
+   * before that; so it is if something else (`lock.grant(id)`) keeps the grant alive.
+   */
   readonly keepAlive?: boolean
   /**
    * The holder hears at once when it loses the lock, not only at the next keep-alive (after about a third of

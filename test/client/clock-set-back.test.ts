@@ -30,6 +30,16 @@ it('a holder that reaches nobody knows within the time to live that the lock is 
   expect(held.lost).toBeInstanceOf(ExpiredError)
 })
 
+it('a holder without keep-alives knows it as well', async () => {
+  const grant = { id: '1-1-a', fence: 1, participant: 1, epoch: 0, expiresAt: '', ttlMs: 1_000 }
+  const held = await createBaton({ fetch: () => Response.json({ grant }) })
+    .lock('orders')
+    .acquire({ keepAlive: false })
+  setBack()
+  await vi.waitFor(() => expect(held.signal.aborted).toBe(true), { timeout: 5_000 })
+  expect(held.lost).toBeInstanceOf(ExpiredError)
+})
+
 it('it does not go back, goes on all the same, and follows the clock of the machine ahead', async () => {
   const before = systemClock.now()
   setBack()

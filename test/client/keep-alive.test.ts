@@ -1,5 +1,11 @@
 import { describe, expect, it } from 'vitest'
-import { EjectedError, ExpiredError, type Outcome, UnauthenticatedError } from '../../client/index.ts'
+import {
+  createBaton,
+  EjectedError,
+  ExpiredError,
+  type Outcome,
+  UnauthenticatedError,
+} from '../../client/index.ts'
 import type { Fault } from './faults.ts'
 import { createHarness, failure } from './harness.ts'
 
@@ -102,6 +108,59 @@ describe('keep-alive', () => {
     expect(network.of('POST keepalive').length).toBeGreaterThanOrEqual(9)
     expect(network.of('POST keepalive').length).toBeLessThanOrEqual(13)
     expect(network.of('POST keepalive')[0]!.body).toEqual({})
+  })
+})
+
+describe('a grant without keep-alives', () => {
+  it('is over by the reckoning of its holder before it is over for the service', async () => {
+    const { lock, network, clock, inside } = createHarness()
+    const begin = clock.now()
+    const held = await lock.acquire({ ttlMs: 30_000, keepAlive: false })
+    const stillHeld = await new Promise(resolve => {
+      held.signal.addEventListener('abort', () => resolve(inside.holder?.fence === held.fence))
+    })
+    expect(stillHeld).toBe(true)
+    expect(clock.now() - begin).toBeGreaterThan(25_000)
+    expect(clock.now() - begin).toBeLessThan(30_000)
+    expect(held.lost).toBeInstanceOf(ExpiredError)
+    expect(held.signal.reason).toBe(held.lost)
+    expect(await failure(held.apply([{ get: 'a' }]))).toMatchObject({ outcome: 'not-applied' })
+    expect(network.of('POST keepalive')).toEqual([])
+  })
+
+  it('without a ttlMs ends by what the grant says', async () => {
+    const { clock } = createHarness()
+    const grant = { id: '1-1-a', fence: 1, participant: 1, epoch: 0, expiresAt: '', ttlMs: 60_000 }
+    const { lock } = createBaton({ clock, fetch: () => Response.json({ grant }) })
+    const held = await lock('orders').acquire({ keepAlive: false })
+    await clock.sleep(54_000)
+    expect(held.signal.aborted).toBe(false)
+    await clock.sleep(6_000)
+    expect(held.lost).toBeInstanceOf(ExpiredError)
+  })
+
+  it('that may be old gets one, from which its holder reckons', async () => {
+    const { lock, network, clock, inside } = createHarness()
+    const first = await lock.acquire()
+    network.inject('GET tickets', 'lose-answer')
+    const waiting = lock.acquire({ waitMs: 600_000, ttlMs: 30_000, keepAlive: false })
+    await clock.sleep(5_000)
+    await first.release()
+    const held = await waiting
+    await clock.sleep(27_000)
+    expect(network.of('POST keepalive')).toHaveLength(1)
+    expect([held.signal.aborted, inside.holder?.fence]).toEqual([false, held.fence])
+    await clock.sleep(3_000)
+    expect(held.lost).toBeInstanceOf(ExpiredError)
+  })
+
+  it('that was released is not over for another reason later', async () => {
+    const { lock, clock } = createHarness()
+    const held = await lock.acquire({ ttlMs: 30_000, keepAlive: false })
+    await held.release()
+    await clock.sleep(60_000)
+    expect(held.lost).toBeUndefined()
+    expect(held.signal.reason).toMatchObject({ code: 'released' })
   })
 })
 
