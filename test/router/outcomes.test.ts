@@ -145,6 +145,22 @@ it.each([
   },
 )
 
+it.each([
+  '/v1/locks/jobs/state/a',
+  '/v1/locks/jobs/state/a?at=1',
+  '/v1/locks/jobs/state',
+  '/v1/locks/jobs/export',
+  '/v1/locks/jobs/watch',
+])('GET %s: a read has no outcome, in doubt or not', async path => {
+  const { send, participants } = createHarness()
+  participants.onAll(() => refuse('no_quorum', notApplied))
+  expect((await problemOf(await send('GET', path))).outcome).toBeUndefined()
+  participants.on(1, () => {
+    throw new Error('Network connection lost.')
+  })
+  expect((await problemOf(await send('GET', path))).outcome).toBeUndefined()
+})
+
 it('without a doubt every outcome stays what it is', async () => {
   const { send, participants } = createHarness()
   participants.on(1, () => refuse('locked', notApplied))

@@ -48,6 +48,8 @@ export interface Plan {
   readonly createsLock?: true
   /** Every problem must say what became of it. */
   readonly atStake?: Stake
+  /** Nothing is at stake: no problem says what became of it. */
+  readonly onlyReads?: true
   /** Of the grant that this is about. */
   readonly fence?: number
   ask(place: ParticipantPlace, leftMs: number): Promise<Asked>
@@ -211,7 +213,7 @@ export class Routing {
     const { answer, isInDoubt = false } = result
     // It has not looked at the second try, so the first may still be there.
     if (isInDoubt && answer.type === 'problem' && answer.code === 'too_many') plan.abandon?.(place)
-    return { result: answer, leavesDoubt: isInDoubt }
+    return { result: plan.onlyReads ? withoutOutcome(answer) : answer, leavesDoubt: isInDoubt }
   }
 
   /**
@@ -291,6 +293,12 @@ function withDoubt(plan: Plan, answer: Answer): Answer {
   if (plan.atStake === 'lock' && answer.code === 'locked')
     return { ...answer, detail: `${answer.detail} ${HELD_BY_ITSELF}`, outcome: 'unknown' }
   return answer.outcome === undefined ? answer : { ...answer, outcome: 'unknown' }
+}
+
+function withoutOutcome<Given extends ParticipantAnswer | PassedAnswer>(answer: Given): Given {
+  if (answer.type !== 'problem') return answer
+  const { outcome: _, ...rest } = answer
+  return rest as Given
 }
 
 const AFTER_A_DOUBT = 'But an earlier try of this call got no answer, and may have ejected it.'

@@ -53,6 +53,12 @@ const FETCH_TOKEN_MS = 1_000
 export const patienceOf = ({ member }: CallContext, waitMs: number): number =>
   waitMs === 0 && member.view.owner !== member.id ? FETCH_TOKEN_MS : waitMs
 
+/** Whether the lock is deleted from now on. Another one of its name may be there then. */
+export function deletion({ member }: CallContext): () => boolean {
+  const { generation } = member.engine.birth
+  return () => member.engine.birth.generation > generation
+}
+
 export const done = (
   status: 200 | 201 | 202 | 204,
   body: Json,

@@ -1,10 +1,17 @@
 /** `eject`: an operator forces the present holder out, or the one with a certain fence. */
 import type { GuardedState } from '../../../shared/protocols/protocol.ts'
 import type { ParticipantAnswer } from '../calls.ts'
-import { type Call, type CallContext, done, SETTLE_MS } from './context.ts'
+import { type Call, type CallContext, deletion, done, SETTLE_MS } from './context.ts'
 import { ask, type Conversation } from './conversations.ts'
 import { catchUp } from './read.ts'
-import { anotherHolder, holderUnknown, notAllAnswered, refusalProblem, unconfirmed } from './refusals.ts'
+import {
+  anotherHolder,
+  deletedMeanwhile,
+  holderUnknown,
+  notAllAnswered,
+  refusalProblem,
+  unconfirmed,
+} from './refusals.ts'
 
 export function* eject(context: CallContext, call: Call<'eject'>): Conversation<ParticipantAnswer> {
   const fence = call.fence ?? null
@@ -16,10 +23,12 @@ export function* eject(context: CallContext, call: Call<'eject'>): Conversation<
     const refusal = refusalToEject(context, fence)
     if (refusal !== null) return refusal
   }
+  const isDeleted = deletion(context)
   const request = context.newRequest()
   const say = { type: 'eject', request, ...(fence !== null && { fence }) } as const
   const event = yield* ask({ key: request, say, until: context.now() + SETTLE_MS, isAnswer: () => true })
   if (event?.type === 'eject-done') return done(200, { epoch: event.epoch })
+  if (isDeleted()) return deletedMeanwhile
   if (event?.type !== 'refused') return member.guarded === null ? notAllAnswered : unconfirmed
   return event.refusal.code === 'conflict' ? anotherHolder : refusalProblem(event.refusal)
 }

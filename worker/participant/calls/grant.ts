@@ -2,11 +2,12 @@
 import type { UserOutput } from '../../../shared/protocols/protocol.ts'
 import type { ParticipantAnswer } from '../calls.ts'
 import type { Operation } from '../core/member.ts'
-import { type Call, type CallContext, done, iso, SETTLE_MS } from './context.ts'
+import { type Call, type CallContext, deletion, done, iso, SETTLE_MS } from './context.ts'
 import { AT_ONCE, ask, type Conversation } from './conversations.ts'
 import { answerAgain, earlierResult, isStored } from './once.ts'
 import { outcomeBody } from './outcome.ts'
 import {
+  deletedMeanwhile,
   opIdConflict,
   overProblem,
   refusalProblem,
@@ -85,9 +86,11 @@ function* loss(
   if (waitMs === 0) return null
   const isAnswer = (event: UserOutput) =>
     (event.type === 'ejected' || event.type === 'rem') && event.fence === fence
+  const isDeleted = deletion(context)
   const event = yield* ask({ key: user, say: null, until: context.now() + waitMs, isAnswer })
   if (event?.type === 'ejected') return overProblem({ ...event }, undefined)
   if (event?.type === 'rem') return overProblem({ fence, reason: 'released' }, undefined)
+  if (isDeleted()) return deletedMeanwhile
   // It may have ended in the very turn in which the wait was over.
   const ending = context.member.view.endings.find(ended => ended.user === user && ended.fence === fence)
   return ending === undefined ? null : overProblem(ending, undefined)
@@ -97,14 +100,17 @@ export function* release(context: CallContext, call: Call<'release'>): Conversat
   const { user, fence } = call
   const isAnswer = (event: UserOutput) =>
     event.type === 'rem' || (event.type === 'refused' && event.event === 'exit')
+  const isDeleted = deletion(context)
   for (;;) {
     const say = { type: 'exit', user, fence } as const
     const event = yield* ask({ key: user, say, until: context.now() + SETTLE_MS, isAnswer })
     if (event?.type === 'rem') return done(204, null)
+    if (isDeleted()) return deletedMeanwhile
     if (event?.type !== 'refused') return unconfirmed
     if (event.refusal.code !== 'busy') return refusalProblem(event.refusal)
     const until = context.now() + SETTLE_MS
     const settled = yield* ask({ key: user, say: null, until, isAnswer: isSettled })
+    if (isDeleted()) return deletedMeanwhile
     if (settled === null) return unconfirmed
   }
 }

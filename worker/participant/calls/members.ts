@@ -9,7 +9,7 @@ import type { Json } from '../../../shared/json.ts'
 import { CHANGING_PROTOCOLS } from '../../../shared/protocols/members/which.ts'
 import type { Refusal, UserOutput } from '../../../shared/protocols/protocol.ts'
 import type { ParticipantAnswer } from '../calls.ts'
-import { type Call, type CallContext, done, SETTLE_MS } from './context.ts'
+import { type Call, type CallContext, deletion, done, SETTLE_MS } from './context.ts'
 import { ask, type Conversation } from './conversations.ts'
 import { catchUp } from './read.ts'
 import { deletedMeanwhile, noMember, refusalProblem, tooMany } from './refusals.ts'
@@ -22,8 +22,7 @@ export function* changeMembers(
   const { member } = context
   if (member.view.members === undefined) return cannotChange(context.configuration)
   const until = context.now() + SETTLE_MS
-  const { generation } = member.engine.birth
-  const isDeleted = () => member.engine.birth.generation > generation
+  const isDeleted = deletion(context)
   // What this participant has not heard of yet may be the very change that is asked for.
   const problem = member.guarded === null ? null : yield* catchUp(context)
   // The next lock of the name may have begun in the very turn that brought the answer.

@@ -1,9 +1,9 @@
 /** Reading the guarded state: as this participant has it, or linearizably. */
 import type { ParticipantAnswer } from '../calls.ts'
-import { type Call, type CallContext, SETTLE_MS } from './context.ts'
+import { type Call, type CallContext, deletion, SETTLE_MS } from './context.ts'
 import { ask, type Conversation } from './conversations.ts'
 import { readOne, readPage } from './reading.ts'
-import { noMember, refusalProblem } from './refusals.ts'
+import { deletedMeanwhile, noMember, refusalProblem } from './refusals.ts'
 
 export function* get(context: CallContext, call: Call<'get'>): Conversation<ParticipantAnswer> {
   const problem = call.consistency === 'local' ? null : yield* catchUp(context, READ_LOCALLY)
@@ -29,7 +29,9 @@ export function* catchUp(
   const request = context.newRequest()
   const say = { type: 'read', request } as const
   const until = context.now() + SETTLE_MS
+  const isDeleted = deletion(context)
   const event = yield* ask({ key: request, say, until, isAnswer: () => true })
+  if (isDeleted()) return deletedMeanwhile
   if (event?.type === 'readable') return null
   if (event?.type === 'refused') return refusalProblem(event.refusal)
   context.member.engine.user({ type: 'cancel-read', request })

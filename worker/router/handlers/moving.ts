@@ -12,13 +12,13 @@ import { type ExportSource, exportStream } from '../export-stream.ts'
 import { ImportDocument, type ImportHead, ImportRefused, textsOf } from '../import-document.ts'
 import { partsOf } from '../import-parts.ts'
 import { whereFrom } from '../nearest.ts'
-import { type Answer, addressOf, bodyOf, isNoSuchLock } from '../routing.ts'
+import { type Answer, addressOf, bodyOf, isNoSuchLock, type Plan } from '../routing.ts'
 import { checkConfiguration } from './locks.ts'
 
 export const movingHandlers = {
   exportLock: async call => {
     const { c, parameters } = call
-    const { answer, place } = await askAnyoneAt(call, () => ({ type: 'export' }))
+    const { answer, place } = await askAnyoneAt(call, () => ({ type: 'export' }), { onlyReads: true })
     if (answer.type !== 'done' || place === null) return pass(c, answer)
     const first = bodyOf<ExportPage>(answer)
     const source = pagesFrom(call, place, first)
@@ -236,24 +236,28 @@ const SILENT: Answer = {
 async function askAnyoneAt(
   call: Moving,
   callFor: (place: ParticipantPlace) => ParticipantCall,
+  more: Pick<Plan, 'onlyReads'> = {},
 ): Promise<{ readonly answer: Answer; readonly place: ParticipantPlace | null }> {
   let place: ParticipantPlace | null = null
-  const answer = await askAnyone(call, asked => {
+  const callAt = (asked: ParticipantPlace) => {
     place = asked
     return callFor(asked)
-  })
+  }
+  const answer = await askAnyone(call, callAt, more)
   return { answer, place }
 }
 
 async function askAnyone(
   call: Moving,
   callFor: (place: ParticipantPlace) => ParticipantCall,
+  more: Pick<Plan, 'onlyReads'> = {},
 ): Promise<Answer> {
   const { c, services, parameters } = call
   const answer = await services.routing.anyone({
     lock: parameters.lock,
     from: () => whereFrom(c.get('incoming')),
     limitMs: services.times.answerMs,
+    ...more,
     ask: (place, leftMs) =>
       services.caller.call(parameters.lock, place, callFor(place), { limitMs: leftMs, caller: callerOf(c) }),
   })

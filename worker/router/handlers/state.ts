@@ -8,7 +8,7 @@ import { json, malformed, noSuchParticipant, pass, respond } from '../answers.ts
 import type { Handlers, RouterContext, Services } from '../context.ts'
 import { whereFrom } from '../nearest.ts'
 import type { AskOptions } from '../participants.ts'
-import { bodyOf, type Routed } from '../routing.ts'
+import { bodyOf, type Plan, type Routed } from '../routing.ts'
 
 export const stateHandlers = {
   get: async ({ c, services, parameters: { lock, key }, query: { consistency, at } }) => {
@@ -46,12 +46,12 @@ async function read(
   call: ParticipantCall,
   options: Pick<AskOptions, 'asItIs'> = {},
 ): Promise<Routed> {
-  const plan = {
+  const plan: Plan = {
     lock,
+    onlyReads: true,
     from: () => whereFrom(c.get('incoming')),
     limitMs: services.times.answerMs,
-    ask: (place: Parameters<Services['caller']['call']>[1], leftMs: number) =>
-      services.caller.call(lock, place, call, { limitMs: leftMs, ...options }),
+    ask: (place, leftMs) => services.caller.call(lock, place, call, { limitMs: leftMs, ...options }),
   }
   return at === undefined ? services.routing.anyone(plan) : services.routing.only(at, plan)
 }

@@ -19,7 +19,9 @@ export const streamHandlers = {
     const start = last ?? since?.toString()
     const headers = new Headers({ accept: 'text/event-stream' })
     const path = start === undefined ? '/watch' : `/watch?since=${start}`
-    const answer = await open(c, services, lock, at, () => path, headers, isEventStream)
+    const answer = await open(c, services, lock, at, () => path, headers, isEventStream, {
+      onlyReads: true,
+    })
     if (answer.type === 'gone') return noSuchParticipant(c, 'query', at!)
     if (answer.type !== 'opened') return pass(c, answer)
     return respond(c, 200, answer.response.body, {
@@ -66,7 +68,7 @@ async function open(
   path: () => string,
   headers: Headers,
   isOpen: (response: Response) => boolean,
-  more: Pick<Plan, 'createsLock'> = {},
+  more: Pick<Plan, 'createsLock' | 'onlyReads'> = {},
 ): Promise<Routed> {
   const { routing, caller, times } = services
   const plan = {
