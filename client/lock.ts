@@ -32,8 +32,8 @@ import { writeJson } from './write-json.ts'
 
 export interface HoldOptions extends AcquireOptions {
   /**
-   * `false`: the grant ends when its time to live does, without keep-alives. `held.signal` is aborted a little
-   * before that; so it is if something else (`lock.grant(id)`) keeps the grant alive.
+   * `false`: the grant ends when its time to live does, without keep-alives. `held.signal` is aborted a
+   * little before that, also if something else (`lock.grant(id)`) keeps the grant alive.
    */
   readonly keepAlive?: boolean
   /**

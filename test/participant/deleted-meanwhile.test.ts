@@ -40,7 +40,7 @@ it.each<readonly [string, ParticipantCall]>([
   expect(away.aborts).toBe(0)
 })
 
-it('a release that waits for an operation meanwhile is told so, and a keep-alive that the grant is over', async () => {
+it('a release that waits for an operation meanwhile is told so, and a keep-alive of the end', async () => {
   const platform = new MemoryPlatform(3)
   const { owner, others } = await useLock(platform)
   const away = others[0]!
