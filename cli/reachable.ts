@@ -4,7 +4,7 @@
  * person who gave a wrong address wants to know at once, and that nothing was done.
  */
 import { connect } from 'node:net'
-import { setTimeout as sleep } from 'node:timers/promises'
+import { systemClock } from '../client/clock.ts'
 import { networkError } from '../client/error-factory.ts'
 
 const ATTEMPTS = 4
@@ -14,21 +14,23 @@ const LIMIT_MS = 10_000
 export async function mustBeThere(url: string, signal: AbortSignal): Promise<void> {
   for (let attempt = 1; ; attempt++) {
     try {
-      return await connectOnce(new URL(url))
+      return await connectOnce(new URL(url), signal)
     } catch (error) {
       if (signal.aborted || attempt === ATTEMPTS) throw networkError(error)
     }
-    await sleep(PAUSE_MS)
+    await systemClock.sleep(PAUSE_MS, { signal })
   }
 }
 
-function connectOnce({ hostname, port, protocol }: URL): Promise<void> {
+/** Rejects once the signal is aborted. */
+function connectOnce({ hostname, port, protocol }: URL, signal: AbortSignal): Promise<void> {
   const host = hostname.replace(/^\[|\]$/g, '')
   return new Promise((resolve, reject) => {
     const socket = connect({
       host,
       port: Number(port) || (protocol === 'https:' ? 443 : 80),
       timeout: LIMIT_MS,
+      signal,
     })
     const end = (settle: () => void) => {
       socket.destroy()

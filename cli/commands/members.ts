@@ -1,5 +1,5 @@
 /** `baton members <add|remove|replace|move> <lock> …`: which participants a lock has. */
-import { setTimeout as sleep } from 'node:timers/promises'
+import { systemClock } from '../../client/clock.ts'
 import {
   BatonError,
   type ChangedMembers,
@@ -75,11 +75,11 @@ async function change(
   waitMs: number,
 ): Promise<ChangedMembers> {
   const named = lock(name)
-  const until = Date.now() + waitMs
+  const until = systemClock.now() + waitMs
   for (;;) {
     const changed = await named.changeMembers(wanted, { signal }).catch(explainConflict)
-    if (changed.isDone || Date.now() >= until) return changed
-    await sleep(POLL_MS, undefined, { signal }).catch(() => {})
+    if (changed.isDone || systemClock.now() >= until) return changed
+    await systemClock.sleep(POLL_MS, { signal })
   }
 }
 

@@ -45,6 +45,18 @@ describe('members', () => {
     expect(ended).toMatchObject({ code: 3, stdout: expect.stringMatching(/goes on\n$/) })
   })
 
+  it('waits no longer because a clock is set back', async () => {
+    await using service = await serveMembers(BEGUN)
+    const setBack = 'const { now } = Date; let hours = 0; Date.now = () => now() - hours++ * 3_600_000'
+    const { NODE_OPTIONS: options = '' } = process.env
+    const environment = {
+      NODE_OPTIONS: `${options} --import=data:text/javascript,${encodeURIComponent(setBack)}`,
+    }
+    const words = ['members', 'remove', 'orders', '2', '--wait', '1s', '--url', service.url]
+    expect(await run(words, { environment })).toMatchObject({ code: 3 })
+    expect(service.asked.length).toBeGreaterThan(1)
+  })
+
   it('ends with Ctrl-C', async () => {
     await using service = await serveMembers(BEGUN)
     const waiting = start(['members', 'remove', 'orders', '2', '--wait', '10m', '--url', service.url])
