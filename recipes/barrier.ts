@@ -3,9 +3,13 @@
  *
  * A party that dies after it has arrived has arrived. A party that dies before keeps the others waiting, for
  * as long as they want: whoever stops waiting has not arrived. No clock is compared.
+ *
+ * So many go on in a round and no more, also if more of them come: whoever was not among them arrives in the
+ * next one.
  */
 import { type Clock, type Lock, systemClock } from '../client/index.ts'
 import { changeIfFree, type Decision } from './change.ts'
+import { digestOf } from './digest.ts'
 import { duration, text, wholeNumber } from './options.ts'
 import { notInTime, notTold } from './refusals.ts'
 import { LONGEST_PAUSE_MS, pauseUntilChanged } from './waiting.ts'
@@ -21,7 +25,8 @@ export interface BarrierOptions {
 export interface ArriveOptions {
   /**
    * The round to arrive in, from 1. Default: the present one. After a lost answer, give the round: one that
-   * is over is passed at once, and the party does not arrive in the next one by mistake.
+   * is over is passed at once, and the party does not arrive in the next one by mistake. It is a `RangeError`
+   * if the round has just been completed without this party; of earlier ones nobody knows.
    */
   readonly round?: number
   /** How long to wait for the others. Default: 10 s. */
@@ -29,7 +34,12 @@ export interface ArriveOptions {
   readonly signal?: AbortSignal
 }
 
-type BarrierState = { readonly round: number; readonly arrived: readonly string[] }
+type BarrierState = {
+  readonly round: number
+  readonly arrived: readonly string[]
+  /** Digests of the names of those that completed the round before. */
+  readonly before?: readonly string[]
+}
 
 /**
  * @example
@@ -50,8 +60,9 @@ export class Barrier {
   }
 
   /** The round that is not complete yet, and who has arrived in it. */
-  async look(): Promise<BarrierState> {
-    return (await this.#lock.get<BarrierState>(this.#key)).value ?? FIRST
+  async look(): Promise<Pick<BarrierState, 'round' | 'arrived'>> {
+    const { round, arrived } = (await this.#lock.get<BarrierState>(this.#key)).value ?? FIRST
+    return { round, arrived }
   }
 
   /**
@@ -63,25 +74,35 @@ export class Barrier {
     text('party', party, 100)
     const { waitMs = 10_000, signal } = options
     const until = this.#clock.now() + duration('waitMs', waitMs)
-    let round = options.round === undefined ? undefined : wholeNumber('round', options.round, 1, MOST)
+    const named = options.round === undefined ? null : wholeNumber('round', options.round, 1, MOST)
+    let round = named ?? 0
+    /** Whether it has arrived in this round, for certain. */
+    let isIn = false
+    const hasPassed = (state: BarrierState): boolean => {
+      if (round === 0 || state.round <= round) return false
+      const isKnown = state.round === round + 1 && state.before !== undefined
+      return isIn || (isKnown ? state.before!.includes(digestOf(party)) : named !== null)
+    }
+    const arrive = (state: BarrierState): Decision<BarrierState, boolean> => {
+      if (hasPassed(state)) return { result: true }
+      if (named === null) round = state.round
+      if (state.round > round) throw new RangeError(`round ${round} was completed without '${party}'`)
+      if (state.round < round)
+        throw new RangeError(`round ${round} has not begun: this is round ${state.round}`)
+      if (state.arrived.includes(party)) return { result: false }
+      const arrived = [...state.arrived, party]
+      return arrived.length >= this.#parties
+        ? { value: { round: round + 1, arrived: [], before: arrived.map(digestOf) }, result: true }
+        : { value: { ...state, arrived }, result: false }
+    }
     for (;;) {
-      const arrive = (state: BarrierState): Decision<BarrierState, boolean> => {
-        round ??= state.round
-        if (state.round > round) return { result: true }
-        if (state.round < round)
-          throw new RangeError(`round ${round} has not begun: this is round ${state.round}`)
-        if (state.arrived.includes(party)) return { result: false }
-        const arrived = [...state.arrived, party]
-        return arrived.length >= this.#parties
-          ? { value: { round: round + 1, arrived: [] }, result: true }
-          : { value: { round, arrived }, result: false }
-      }
       // In between, whoever waits looks whether it is to give up.
       const lockMs = Math.min(until - this.#clock.now(), LONGEST_PAUSE_MS)
       const changed = await this.#changeIfFree(lockMs, arrive)
-      if (changed?.result) return round!
+      if (changed?.result) return round
+      isIn ||= changed !== null
       const leftMs = until - this.#clock.now()
-      if (leftMs <= 0 || signal?.aborted) return this.#leave(party, round!, waitMs, signal)
+      if (leftMs <= 0 || signal?.aborted) return this.#leave({ party, round, hasPassed, waitMs, signal })
       // Others have the lock: nothing could be asked.
       if (changed === null) continue
       const { sequence } = changed
@@ -90,18 +111,13 @@ export class Barrier {
   }
 
   /** Unless the round was completed at the last moment. */
-  async #leave(
-    party: string,
-    round: number,
-    waitMs: number,
-    signal: AbortSignal | undefined,
-  ): Promise<number> {
+  async #leave({ party, round, hasPassed, waitMs, signal }: Leaving): Promise<number> {
     let isIn = false
     const left = await this.#changeIfFree(LEAVE_MS, state => {
-      if (state.round > round) return { result: true }
-      isIn = state.arrived.includes(party)
-      const arrived = state.arrived.filter(other => other !== party)
-      return { value: { round, arrived }, result: false }
+      if (hasPassed(state)) return { result: true }
+      isIn = state.round === round && state.arrived.includes(party)
+      if (!isIn) return { result: false }
+      return { value: { ...state, arrived: state.arrived.filter(other => other !== party) }, result: false }
     })
     if (left?.result) return round
     if (left === null && isIn)
@@ -115,6 +131,14 @@ export class Barrier {
       waitMs,
     })
   }
+}
+
+interface Leaving {
+  readonly party: string
+  readonly round: number
+  readonly hasPassed: (state: BarrierState) => boolean
+  readonly waitMs: number
+  readonly signal: AbortSignal | undefined
 }
 
 const FIRST: BarrierState = { round: 1, arrived: [] }

@@ -4,6 +4,7 @@
  */
 import { abortedError } from '../client/error-factory.ts'
 import type { Lock } from '../client/index.ts'
+import { digestOf } from './digest.ts'
 import { text, wholeNumber } from './options.ts'
 import { notApplied } from './refusals.ts'
 
@@ -20,7 +21,7 @@ export interface SequenceOptions {
 export interface NextOptions {
   /**
    * Names what the number is for, up to 64 characters: the same id again gives the same number, for as long
-   * as the lock remembers it (the next 10,000 operations). Not with blocks.
+   * as the lock remembers it (the 10,000 operations after the first try). Not with blocks.
    */
   readonly id?: string
   readonly signal?: AbortSignal
@@ -49,10 +50,8 @@ export class Sequence {
 
   /** If no answer comes, the error says that the outcome is unknown: that number may never be used. */
   async next({ id, signal }: NextOptions = {}): Promise<number> {
-    if (this.#block === 1) {
-      const opId = id === undefined ? {} : { opId: `${this.#keyDigest}/${text('id', id, 64)}` }
-      return this.#take({ ...opId, signal })
-    }
+    if (this.#block === 1)
+      return id === undefined ? this.#take({ signal }) : this.#takeFor(text('id', id, 64), signal)
     if (id !== undefined) throw new RangeError('an id needs a number of its own: leave out block')
     while (this.#next > this.#last) {
       if (signal?.aborted) throw abortedError(signal)
@@ -65,21 +64,35 @@ export class Sequence {
     return this.#next++
   }
 
+  /**
+   * The lock remembers a refusal as it remembers a number. So whoever asks again, and finds that nothing
+   * stands against a number any more, asks by another name: the same one for all who ask again.
+   */
+  async #takeFor(id: string, signal: AbortSignal | undefined): Promise<number> {
+    for (let refusals = 0; ; refusals++) {
+      // An `opId` has no room for a whole key.
+      const counter = refusals === 0 ? this.#keyDigest : `${this.#keyDigest}.${refusals}`
+      const { applied, results } = await this.#count({ opId: `${counter}/${id}`, signal })
+      if (applied) return results[0].value
+      const { value } = await this.#lock.get(this.#key, { signal })
+      const couldCount = value === null || (typeof value === 'number' && value < Number.MAX_SAFE_INTEGER)
+      if (!couldCount) throw notApplied(results)
+    }
+  }
+
   async #takeBlock(): Promise<void> {
     this.#last = await this.#take({})
     this.#next = this.#last - this.#block + 1
   }
 
-  async #take(options: {
-    readonly opId?: string
-    readonly signal?: AbortSignal | undefined
-  }): Promise<number> {
-    const { applied, results } = await this.#lock.transact(
-      [{ increment: this.#key, by: this.#block }],
-      options,
-    )
+  async #take(options: { readonly signal?: AbortSignal | undefined }): Promise<number> {
+    const { applied, results } = await this.#count(options)
     if (!applied) throw notApplied(results)
     return results[0].value
+  }
+
+  #count(options: { readonly opId?: string; readonly signal?: AbortSignal | undefined }) {
+    return this.#lock.transact([{ increment: this.#key, by: this.#block }], options)
   }
 }
 
@@ -96,12 +109,4 @@ async function unlessAborted(work: Promise<void>, signal: AbortSignal | undefine
   } finally {
     signal.removeEventListener('abort', onAbort)
   }
-}
-
-/** 64 bits of a text (FNV-1a): an `opId` has no room for a whole key. */
-function digestOf(key: string): string {
-  let hash = 0xcbf29ce484222325n
-  for (let index = 0; index < key.length; index++)
-    hash = BigInt.asUintN(64, (hash ^ BigInt(key.charCodeAt(index))) * 0x100000001b3n)
-  return hash.toString(16).padStart(16, '0')
 }

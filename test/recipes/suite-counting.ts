@@ -22,6 +22,21 @@ export function describeCounting(kitchen: GetKitchen): void {
       ])
     })
 
+    it('gives a number for an id that was refused, once there are numbers again', async () => {
+      const { lock } = kitchen().bench
+      const sequence = new Sequence(lock)
+      const refused = () => expect(sequence.next({ id: 'order-1' })).rejects.toThrow('not_a_number')
+      await lock.transact([{ put: 'sequence', value: 'seventeen' }])
+      await refused()
+      await lock.transact([{ put: 'sequence', value: 17 }])
+      await lock.transact([{ put: 'sequence', value: 'eighteen' }])
+      await refused()
+      await lock.transact([{ put: 'sequence', value: 18 }])
+      expect(await sequence.next({ id: 'order-1' })).toBe(19)
+      expect(await sequence.next({ id: 'order-2' })).toBe(20)
+      expect(await new Sequence(lock).next({ id: 'order-1' })).toBe(19)
+    })
+
     it('takes blocks, which no two clients share', async () => {
       const { lock, network } = kitchen().bench
       const [one, other] = [new Sequence(lock, { block: 5 }), new Sequence(lock, { block: 5 })]

@@ -104,6 +104,28 @@ export function describeSharing(kitchen: GetKitchen): void {
       await expect(barrier.arrive('b', { round: 9 })).rejects.toThrow('round 9 has not begun')
     })
 
+    it('lets no more parties through a round than it has, also if more of them come', async () => {
+      const barrier = barrierOf(undefined, 2)
+      const waiting = ['a', 'b', 'c', 'd', 'e'].map(party => barrier.arrive(party, { waitMs: 60_000 }))
+      await until(kitchen().bench.clock, async () => {
+        const { round, arrived } = await barrier.look()
+        return round === 3 && arrived.length === 1
+      })
+      const last = barrier.arrive('f')
+      const rounds = await Promise.all([...waiting, last])
+      expect(rounds.sort()).toEqual([1, 1, 2, 2, 3, 3])
+    })
+
+    it('says of a round that has just been completed who was not one of its parties', async () => {
+      const barrier = barrierOf(undefined, 2)
+      const early = barrier.arrive('a', { round: 1, waitMs: 60_000 })
+      await until(kitchen().bench.clock, async () => (await barrier.look()).arrived.length === 1)
+      expect([await barrier.arrive('b', { round: 1 }), await early]).toEqual([1, 1])
+      await expect(barrier.arrive('c', { round: 1 })).rejects.toThrow("round 1 was completed without 'c'")
+      expect(await Promise.all(['a', 'b'].map(party => barrier.arrive(party, { round: 1 })))).toEqual([1, 1])
+      expect(await barrier.look()).toEqual({ round: 2, arrived: [] })
+    })
+
     it('has not seen a party that stopped waiting', async () => {
       const barrier = barrierOf()
       await expect(barrier.arrive('a', { waitMs: 200 })).rejects.toThrow(LockedError)
