@@ -88,6 +88,20 @@ describe('an export', () => {
     expect(await ask(first.id, first.next)).toMatchObject({ type: 'problem', code: 'conflict' })
   })
 
+  it('gives its last page again as well, for as long as nobody waits for its end', async () => {
+    const pages = await readAll(pageIn(await begin()))
+    const { id } = pages[0]!
+    const { next } = pages.at(-2)!
+    expect(pageIn(await ask(id, next!))).toEqual(pages.at(-1))
+    await transact([{ put: 'key-0', value: 'new' }])
+    expect(pageIn(await ask(id, next!))).toEqual(pages.at(-1))
+    const later = pageIn(await begin())
+    expect(valuesIn(await readAll(later))).toContain('new')
+    expect(await ask(id, next!)).toMatchObject({ type: 'problem', code: 'conflict' })
+    await platform.advance(20_000)
+    expect(await ask(later.id, next!)).toMatchObject({ type: 'problem', code: 'conflict' })
+  })
+
   it('shares its point with others that begin at the same one, and keeps no second one', async () => {
     const first = pageIn(await begin())
     const other = pageIn(await begin())

@@ -28,6 +28,7 @@ function importing(
   lose: (attempt: number, participant: number) => Error | ParticipantAnswer | null,
   answerTo: (part: ImportCall) => Error | ParticipantAnswer | null = () => null,
   answerToAcquire: ParticipantAnswer | null = null,
+  answerToDelete: ParticipantAnswer | null = null,
 ) {
   const harness = createHarness()
   const { participants } = harness
@@ -37,7 +38,10 @@ function importing(
   const answerOf = (call: ParticipantCall, participant: number): ParticipantAnswer => {
     if (call.type === 'status' && chosen !== null)
       return done(200, { configuration: chosen as unknown as Json })
-    const answer = call.type === 'import' ? answerTo(call) : call.type === 'acquire' ? answerToAcquire : null
+    const known = { acquire: answerToAcquire, delete: answerToDelete } as {
+      [type: string]: typeof answerToDelete
+    }
+    const answer = call.type === 'import' ? answerTo(call) : (known[call.type] ?? null)
     if (answer instanceof Error) throw answer
     if (call.type !== 'configure') return answer ?? usualAnswer(call, participant)
     const isFirst = chosen === null
@@ -117,6 +121,22 @@ describe('an import of which an answer got lost', () => {
     const importer = participants.asked.flatMap(({ call }) => (call.type === 'import' ? [call.user] : []))[0]
     expect(deletions(participants.asked)).toMatchObject([{ generation: 4, ifUnused: true, importer }])
   })
+
+  it.each([new Error('away'), refuse('no_quorum', { outcome: 'unknown' })])(
+    'regression: is done if it is known to be complete (%s)',
+    async lost => {
+      const harness = importing(
+        () => null,
+        ({ part }) => (part === null ? lost : null),
+        null,
+        refuse('conflict', { more: { isComplete: true } }),
+      )
+      const answer = await harness.send()
+      expect(answer.status).toBe(201)
+      expect(await answer.json()).toMatchObject({ lock: 'stock', protocol: 'wme-2' })
+      expect(deletions(harness.participants.asked)).toHaveLength(1)
+    },
+  )
 
   it('regression: whose lock somebody deletes meanwhile says so, and not that there is none', async () => {
     const gone = { type: 'problem', code: 'no_such_lock', detail: 'No lock of this name.' } as const

@@ -7,7 +7,7 @@ import type { ExportPage } from '../participant/calls/export.ts'
 export interface ExportSource {
   readonly first: ExportPage
   page(next: number): Promise<ExportPage>
-  /** Nobody reads it any more. */
+  /** Nobody reads it any more: it was read to its end, or given up. */
   end(): Promise<void>
 }
 
@@ -36,7 +36,10 @@ export function exportStream(head: object, source: ExportSource): ReadableStream
       if (next === null) text += ']}'
       controller.enqueue(encoder.encode(text))
       text = ''
-      if (next === null) return controller.close()
+      if (next === null) {
+        controller.close()
+        return source.end()
+      }
       page = null
       page = await source.page(next)
     },

@@ -79,8 +79,8 @@ export function* end(context: CallContext, call: Call<'delete'>): Conversation<P
 function whyItStays(context: CallContext, { importer }: Call<'delete'>): ParticipantAnswer | null {
   const { holders, waiters } = context.member.view
   const isOther = ({ user }: { readonly user: string }) => !isDeleting(user) && user !== importer
-  if (isUsed(context) || [...holders, ...waiters].some(isOther)) return used
-  return isComplete(context) ? complete : null
+  if (isComplete(context)) return complete
+  return isUsed(context) || [...holders, ...waiters].some(isOther) ? used : null
 }
 
 /** Waits for the turn of this user, and makes the others go meanwhile if it is forced. */

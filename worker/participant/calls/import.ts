@@ -50,6 +50,7 @@ export const complete: ParticipantAnswer = {
   type: 'problem',
   code: 'conflict',
   detail: 'The import is complete. The lock stays as it is.',
+  more: { isComplete: true },
 }
 
 export function* importPart(context: CallContext, call: Call<'import'>): Conversation<ParticipantAnswer> {

@@ -46,6 +46,8 @@ interface Reader {
   /** The first item that it may still ask for: results come first, then cells. */
   next: number
   askedAt: number
+  /** It has been given everything, and asks for no more than the last page again. */
+  isDone: boolean
 }
 
 export class Exports {
@@ -70,6 +72,8 @@ export class Exports {
 
   /** The first page of what this participant has now. `head` must be of now, too. */
   begin(head: ExportHead, replica: Replica): ParticipantAnswer {
+    // An answer that was lost is asked for at once. Nobody waits for one that has all.
+    if ([...this.readers.values()].every(({ isDone }) => isDone)) this.endAll()
     const isSame = ({ epoch, sequence }: ExportHead) => epoch === head.epoch && sequence === head.sequence
     const isAnother = this.point !== null && !isSame(this.point.head)
     if (isAnother || this.readers.size >= MAX_READERS)
@@ -83,7 +87,7 @@ export class Exports {
     // Nothing was done since then, so what the others have read already is still remembered.
     else this.point = { ...this.point, results }
     const id = this.host.newId()
-    this.readers.set(id, { next: 0, askedAt: this.host.now() })
+    this.readers.set(id, { next: 0, askedAt: this.host.now(), isDone: false })
     return this.page(id, 0)
   }
 
@@ -95,7 +99,9 @@ export class Exports {
     reader.askedAt = this.host.now()
     this.forgetRead()
     const page = pageOf(this.point, id, next)
-    if (page.next === null) this.end(id)
+    reader.isDone = page.next === null
+    // Whoever begins has nothing that could be asked for again.
+    if (reader.isDone && next === 0) this.end(id)
     return { type: 'done', status: 200, body: page as unknown as Json }
   }
 

@@ -81,7 +81,9 @@ async function importFrom(call: Call<'importLock'>, document: ImportDocument): P
   const place = memberNear(begun.place, configuration)
   const failure = await fill(call, place, document, head, importer).catch(refusedBy)
   if (failure === null) return json(c, 201, describeConfiguration(lock, configuration))
-  await remove(call, configuration, { importer, place })
+  const isComplete = await remove(call, configuration, { importer, place })
+  // Only the answer that said so got lost.
+  if (isComplete) return json(c, 201, describeConfiguration(lock, configuration))
   if (failure instanceof ImportRefused) return refusal(c, failure)
   if (isNoSuchLock(failure))
     return problemResponse(c, 'conflict', 'Somebody deleted this lock while it was being imported.')
@@ -97,12 +99,12 @@ function memberNear(
   return participants.find(isAsked) ?? participants.find(({ id }) => id === firstOwner) ?? asked
 }
 
-/** What is left of an import would keep its name. */
+/** What is left of an import would keep its name. Returns whether all of it is there: then it stays. */
 async function remove(
   call: Call<'importLock'>,
   { generation = 1 }: LockConfiguration,
   begun?: { readonly importer: string; readonly place: ParticipantPlace },
-): Promise<void> {
+): Promise<boolean> {
   const { services, parameters } = call
   const user = services.randomUser()
   const unlessUsed = { ifUnused: true, ...(begun && { importer: begun.importer }) } as const
@@ -112,8 +114,10 @@ async function remove(
     begun &&
     (await services.caller.call(parameters.lock, begun.place, end, { limitMs: services.times.answerMs }))
   const isSettled = there?.type === 'answered' && there.answer.type !== 'elsewhere'
-  if (!isSettled) await askAnyone(call, () => end).catch(() => undefined)
+  const answer = isSettled ? there.answer : await askAnyone(call, () => end).catch(() => undefined)
+  if (answer?.type === 'problem' && answer.more?.isComplete === true) return true
   services.routing.forget(parameters.lock)
+  return false
 }
 
 /** Nobody has said whether the lock was created: if it was, nobody will ever fill it. */
@@ -162,7 +166,8 @@ function pagesFrom(call: Call<'exportLock'>, place: ParticipantPlace, first: Exp
       return answer.body as unknown as ExportPage
     },
     end: async () => {
-      if (first.next !== null) await ask(null)
+      // The client need not wait for that.
+      if (first.next !== null) runLater(c, ask(null))
     },
   }
 }
