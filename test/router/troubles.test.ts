@@ -7,6 +7,8 @@ import { ANYWHERE, AT_HOME, OPERATION } from './calls-of-a-lock.ts'
 import {
   createHarness,
   DEFAULTS,
+  done,
+  EXPIRES_AT,
   GRANT_ID,
   NEAR_1,
   NEAR_2,
@@ -14,6 +16,7 @@ import {
   place,
   problemOf,
   stubError,
+  TICKET_ID,
   usualAnswer,
 } from './fake.ts'
 
@@ -171,5 +174,39 @@ describe('a wait', () => {
       expect(seen[0]?.aborted).toBe(true)
       expect(log).toEqual([])
     }
+  })
+
+  it('regression: in the moment of the answer, whose ticket or grant nobody will ever use', async () => {
+    for (const [body, given] of [
+      [{ ticket: true }, { ticket: { id: TICKET_ID, position: 1, expiresAt: EXPIRES_AT } }],
+      [{ ticket: true }, { grant: { id: GRANT_ID, fence: 1025 } }],
+      [{}, { grant: { id: GRANT_ID, fence: 1025 } }],
+    ] as const) {
+      const { send, participants, background } = createHarness({ times: {} })
+      const client = new AbortController()
+      participants.on(1, call => {
+        if (call.type !== 'acquire') return usualAnswer(call, 1)
+        client.abort()
+        return done('ticket' in given ? 202 : 200, given)
+      })
+      await send('POST', '/v1/locks/jobs/acquire', body, { signal: client.signal })
+      await Promise.all(background)
+      const [acquired, withdrawn, ...more] = participants.asked.map(({ call }) => call)
+      expect([acquired?.type, withdrawn?.type, more]).toEqual(['acquire', 'withdraw', []])
+      expect((withdrawn as { user: string }).user).toBe((acquired as { user: string }).user)
+      expect(participants.order()).toEqual([1, 1])
+    }
+  })
+
+  it('what a transact has done is not withdrawn', async () => {
+    const { send, participants, background } = createHarness({ times: {} })
+    const client = new AbortController()
+    participants.on(1, call => {
+      client.abort()
+      return usualAnswer(call, 1)
+    })
+    await send('POST', '/v1/locks/jobs/transact', OPERATION, { signal: client.signal })
+    await Promise.all(background)
+    expect(participants.asked.map(({ call }) => call.type)).toEqual(['transact'])
   })
 })

@@ -104,6 +104,7 @@ async function enter(c: RouterContext, services: Services, lock: string, entry: 
   const { signal } = c.get('incoming')
   const withdraw = (place: ParticipantPlace) =>
     runLater(c, caller.call(lock, place, { type: 'withdraw', user }, { limitMs: times.answerMs }))
+  let asked: ParticipantPlace | null = null
   const plan: Plan = {
     lock,
     from: () => whereFrom(c.get('incoming')),
@@ -111,6 +112,7 @@ async function enter(c: RouterContext, services: Services, lock: string, entry: 
     createsLock: true,
     ...(atStake && { atStake }),
     ask: (place, leftMs) => {
+      asked = place
       const leftToWait = Math.min(waitMs, Math.max(0, leftMs - times.answerMs))
       return caller.call(lock, place, entry.call(leftToWait), {
         limitMs: leftMs,
@@ -124,11 +126,16 @@ async function enter(c: RouterContext, services: Services, lock: string, entry: 
   }
   const refusedOrNot =
     at === undefined ? await services.routing.anyone(plan) : await services.routing.only(at, plan)
+  // The answer was quicker than the word that the client has gone: nobody will ever use what it was given.
+  if (signal.aborted && atStake === undefined && isGiven(refusedOrNot) && asked !== null) withdraw(asked)
   const answer = signal.aborted ? refusedOrNot : await tellHolder(services, lock, refusedOrNot)
   return answer.type === 'gone'
     ? noSuchParticipant(c, 'body', at!)
     : passOrHandOver(c, services, lock, answer)
 }
+
+/** A grant, or a ticket. */
+const isGiven = (answer: Routed): boolean => answer.type === 'done' || answer.type === 'passed'
 
 // ---------------------------------------------------------------- where an id leads
 
