@@ -234,6 +234,14 @@ export const movingMutants: Mutant[] = [
     replace: 'Math.abs(now - askedAt) > IDLE_MS * 1_000',
   },
   {
+    id: 'export-over-with-its-last-page',
+    trap: 'export',
+    title: 'the last page of an export cannot be asked for again',
+    file: 'worker/participant/streams/exports.ts',
+    find: 'if (reader.isDone && next === 0)',
+    replace: 'if (reader.isDone)',
+  },
+  {
     id: 'export-of-what-others-have-read',
     trap: 'export',
     title: 'whoever begins at the point of others is not given the results that they have read',
