@@ -1,7 +1,7 @@
 /** One lock, by its name: everything that the service does with it. */
 import { type AcquireOptions, acquireGrant } from './acquire.ts'
 import { type Connection, LOCK_NAME, pathOf } from './connection.ts'
-import { BadRequestError, ConflictError, LockedError } from './errors.ts'
+import { BadRequestError, type BatonError, ConflictError, LockedError } from './errors.ts'
 import { GrantById } from './grant.ts'
 import { Held } from './held.ts'
 import { type HistoryOptions, historyPages, wholeHistory } from './history.ts'
@@ -72,7 +72,8 @@ export interface EjectOptions extends SignalOptions {
  */
 const TRY_WAIT_MS = 1_000
 
-const AFTER_A_LOSS = 'But an earlier request of this call got no answer, and may have ejected it.'
+const MAY_HAVE_EJECTED = 'But an earlier request of this call got no answer, and may have ejected it.'
+const MAY_STILL_DELETE = 'But an earlier request of this call got no answer, and may still delete the lock.'
 
 /** `Resource` is the type of what the lock guards. Default: the built-in map. */
 export class Lock<Resource extends ResourceTypes = KeyValue> {
@@ -271,22 +272,8 @@ export class Lock<Resource extends ResourceTypes = KeyValue> {
       body: writeJson({ fence }),
     } as const
     if (fence === undefined) return this.#once('eject', call, signal)
-    let requests = 0
-    try {
-      const callAgain = () => {
-        requests++
-        return call
-      }
-      const answer = await this.#connection.traced('eject', this.name, connection =>
-        connection.call(callAgain, { repeat: 'always' }, signal),
-      )
-      return answer.body as unknown as { readonly epoch: number }
-    } catch (error) {
-      // The first request may have forced it out, and the second then found another holder, or none.
-      throw error instanceof ConflictError && requests > 1
-        ? error.with({ detail: `${error.detail} ${AFTER_A_LOSS}`, outcome: 'unknown' })
-        : error
-    }
+    // The first request may have forced it out, and the second then found another holder, or none.
+    return this.#doubtful('eject', call, signal, { refusal: ConflictError, doubt: MAY_HAVE_EJECTED })
   }
 
   /**
@@ -297,7 +284,9 @@ export class Lock<Resource extends ResourceTypes = KeyValue> {
   async delete({ force = false, signal }: DeleteOptions = {}): Promise<void> {
     const { generation } = await this.status({ signal })
     const path = `${pathOf(this.name)}?force=${force}&generation=${generation}`
-    await this.#repeatable('delete', { method: 'DELETE', path }, { signal })
+    const call = { method: 'DELETE', path } as const
+    // The first request may hold the lock by now, and end it.
+    await this.#doubtful('delete', call, signal, { refusal: LockedError, doubt: MAY_STILL_DELETE })
   }
 
   /**
@@ -342,7 +331,32 @@ export class Lock<Resource extends ResourceTypes = KeyValue> {
     return this.#send(name, call, 'never', signal)
   }
 
-  async #send<T>(name: string, call: Call, repeat: Repeat, signal: AbortSignal | undefined): Promise<T> {
+  /** Repeatable, but such a refusal of a later request does not say what came of those before it. */
+  async #doubtful<T>(
+    name: string,
+    call: Call,
+    signal: AbortSignal | undefined,
+    { refusal, doubt }: { readonly refusal: typeof BatonError; readonly doubt: string },
+  ): Promise<T> {
+    let requests = 0
+    const counted = () => {
+      requests++
+      return call
+    }
+    try {
+      return await this.#send(name, counted, 'always', signal)
+    } catch (error) {
+      if (!(error instanceof refusal) || requests === 1) throw error
+      throw error.with({ detail: `${error.detail} ${doubt}`, outcome: 'unknown' })
+    }
+  }
+
+  async #send<T>(
+    name: string,
+    call: Call | (() => Call),
+    repeat: Repeat,
+    signal: AbortSignal | undefined,
+  ): Promise<T> {
     const answer = await this.#connection.traced(name, this.name, connection =>
       connection.call(call, { repeat }, signal),
     )

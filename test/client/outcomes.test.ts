@@ -1,6 +1,6 @@
 /** What the client says after a request whose answer got lost: call by call, it is true. */
 import { describe, expect, it } from 'vitest'
-import { ConflictError, createBaton, type Fetch } from '../../client/index.ts'
+import { ConflictError, createBaton, type Fetch, LockedError } from '../../client/index.ts'
 import { PROBLEM_MEDIA_TYPE, type ProblemCode, problem } from '../../shared/api/problems.ts'
 import type { Json } from '../../shared/json.ts'
 import { createHarness, failure } from './harness.ts'
@@ -95,6 +95,14 @@ describe('after a lost answer', () => {
     expect(inside.holder?.fence).toBe((await other).fence)
   })
 
+  it('a deletion that finds the lock held may still be carried out, and the lock be held by it', async () => {
+    const there = Response.json({ generation: 1 })
+    const lock = lockAt(service(/locks.test$/, there, 'lost', refused('locked')))
+    const error = await failure(lock.delete())
+    expect(error).toBeInstanceOf(LockedError)
+    expect(error).toMatchObject({ outcome: 'unknown', detail: expect.stringContaining('may still') })
+  })
+
   it('a release that finds the grant over is a release', async () => {
     const { lock, network, inside } = createHarness()
     const held = await lock.acquire({ keepAlive: false })
@@ -144,6 +152,9 @@ describe('without a loss', () => {
     expect(await failure(lock.transact(ops))).toMatchObject({ outcome: 'not-applied' })
     const eject = await failure(lockAt(service(/eject$/, refused('conflict'))).eject({ fence: 1 }))
     expect(eject.outcome).toBeUndefined()
+    const there = Response.json({ generation: 1 })
+    const deleted = await failure(lockAt(service(/locks.test$/, there, refused('locked'))).delete())
+    expect(deleted.outcome).toBeUndefined()
   })
 
   it('a grant by its id that others have released cannot be released again', async () => {

@@ -157,8 +157,16 @@ const outcomes: Mutant[] = [
     trap: 'outcomes',
     title: 'an eject that was refused the second time was not carried out',
     file: `${CLIENT}/lock.ts`,
-    find: 'error instanceof ConflictError && requests > 1',
-    replace: 'error instanceof ConflictError && requests > 2',
+    find: ', { refusal: ConflictError, doubt: MAY_HAVE_EJECTED })',
+    replace: ', { refusal: LockedError, doubt: MAY_HAVE_EJECTED })',
+  },
+  {
+    id: 'client-delete-refused',
+    trap: 'outcomes',
+    title: 'a deletion that finds the lock held the second time is not carried out',
+    file: `${CLIENT}/lock.ts`,
+    find: ', { refusal: LockedError, doubt: MAY_STILL_DELETE })',
+    replace: ', { refusal: ConflictError, doubt: MAY_STILL_DELETE })',
   },
   {
     id: 'client-another-op-id',
