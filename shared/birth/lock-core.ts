@@ -139,6 +139,8 @@ export function giveUserEvent(step: Step, event: UserInput): void {
   const { birth, soft } = step.state
   const mode = modeOf(birth)
   if (step.state.core === null || mode === 'parked' || step.restart) {
+    // Whoever gives up does not try again where the lock is.
+    if (event.type === 'withdraw') soft.tries.delete(event.user)
     const user = 'user' in event ? event.user : event.request
     const opId = event.type === 'issue' ? { opId: event.opId } : {}
     return emit(step, {

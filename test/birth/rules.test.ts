@@ -282,6 +282,19 @@ describe('G2 to G4: ballot 0', () => {
     expect(table.events(3, 'crit')).toHaveLength(1)
     expect(table.events(3, 'refused')).toEqual([])
   })
+
+  it('but one that gives up while its core is parked does not (seed 240000276)', () => {
+    const table = Table.founded({ first: 1 })
+    table.acquire(3, 'c')
+    table.take()
+    table.fire(3, 'birth/propose')
+    expect(modeOf(table.birth(3))).toBe('parked')
+    table.user(3, { type: 'withdraw', user: 'c' })
+    table.deliver(among(2, 3))
+    expect(table.birth(3)).toMatchObject({ chosen: { configuration: { firstOwner: 3 } } })
+    expect(table.events(3, 'crit')).toEqual([])
+    expect(table.view(3).waiters).toEqual([])
+  })
 })
 
 describe('G5: the choice is repeated', () => {

@@ -428,4 +428,20 @@ export const endMutants: Mutant[] = [
     find: 'if (isNoSuchLock(failure))',
     replace: 'if (isNoSuchLock(failure) && fill.length === 0)',
   },
+  {
+    id: 'parked-withdrawal-tried-again',
+    trap: 'birth',
+    title: 'a user that gives up while its core is parked tries again in the next one',
+    file: CORE,
+    find: "    if (event.type === 'withdraw') soft.tries.delete(event.user)\n",
+    replace: '',
+  },
+  {
+    id: 'parked-leave-forgotten',
+    trap: 'birth',
+    title: 'a user that gives up while its core is parked waits on once it goes on',
+    file: MEMBER,
+    find: '    if (isStillThere && !this.engine.isTakingPart) this.leavingLater.add(user)\n',
+    replace: '',
+  },
 ]

@@ -149,6 +149,7 @@ it.each([
   [94000198, 'newcomers of a lock that was made again are not those of the one before'],
   [93008907, 'a lock whose only participant is gone after it was deleted is found by routers that knew it'],
   [90009352, 'a lock that was made again and then moved (wme-consensus) is found by routers that knew it'],
+  [240000276, 'a user that was told that it is not granted the lock is let into none that is born later'],
   [
     200003467,
     'a first owner of an earlier version begins no weak lock where others have made it strict (G13)',

@@ -77,6 +77,8 @@ export class Member {
   private progress: Known
   /** Users whose clients are gone while an operation is pending: they leave once it is settled. */
   private readonly leaving = new Set<string>()
+  /** Users whose clients are gone while the core is parked: they leave once it goes on. */
+  private readonly leavingLater = new Set<string>()
 
   constructor(host: MemberHost, context: LockContext) {
     this.id = context.self
@@ -132,6 +134,8 @@ export class Member {
     if (this.isWaiting(user)) this.engine.user({ type: 'withdraw', user })
     else if (holder?.isIssuing) this.leaving.add(user)
     else if (holder !== undefined) this.engine.user({ type: 'exit', user, fence: holder.fence })
+    const isStillThere = this.isWaiting(user) || this.holderNamed(user) !== undefined
+    if (isStillThere && !this.engine.isTakingPart) this.leavingLater.add(user)
   }
 
   /** Whether this would now be issued as something new, and is more than the lock may hold. */
@@ -174,6 +178,14 @@ export class Member {
       if (event.type === 'outcome' && this.leaving.delete(event.user))
         this.host.turns.react(() => this.leave(event.user))
     }
+    if (cause?.type === 'try') this.leavingLater.delete(cause.user)
+    if (this.leavingLater.size > 0 && this.engine.isTakingPart)
+      this.host.turns.react(() => this.leaveNow([...this.leavingLater]))
+  }
+
+  private leaveNow(users: readonly string[]): void {
+    this.leavingLater.clear()
+    for (const user of users) this.leave(user)
   }
 
   /** What comes later is recorded as of a replica that was empty; watchers have seen some of it. */
