@@ -2,8 +2,11 @@
 import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'vite'
 
+const root = fileURLToPath(new URL('.', import.meta.url))
+
 export default defineConfig({
-  root: fileURLToPath(new URL('.', import.meta.url)),
+  root,
+  resolve: { alias: { './node-web-socket.ts': `${root}no-node.ts` } },
   // The service may be mounted below any path: nothing in the page names it.
   base: './',
   logLevel: 'warn',
@@ -14,7 +17,5 @@ export default defineConfig({
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     reportCompressedSize: false,
-    // The client asks for these on an old Node alone.
-    rolldownOptions: { external: [/^node:/] },
   },
 })
