@@ -5,7 +5,7 @@
  */
 
 import { BatonError } from '../../../client/index.ts'
-import type { ParticipantPlace } from '../../../shared/api/configuration.ts'
+import type { LockConfiguration, ParticipantPlace } from '../../../shared/api/configuration.ts'
 import { firstOwnerOf, isWeak } from '../../../shared/birth/value.ts'
 import type { Json } from '../../../shared/json.ts'
 import { majority } from '../../../shared/protocols/quorum.ts'
@@ -339,16 +339,18 @@ function participantsOf(world: World, lock: string): readonly ParticipantPlace[]
   return configuration.participants
 }
 
+const isAnyBroken = ({ plan }: World, participants: readonly ParticipantPlace[]): boolean =>
+  plan.broken.some(({ site }) => participants.some(({ id }) => id === site))
+
 function hasBroken(world: World, lock: string): boolean {
   if (lock === MOVING) return world.plan.broken.length > 0
-  const participants = participantsOf(world, lock)
-  return world.plan.broken.some(({ site }) => participants.some(({ id }) => id === site))
+  return isAnyBroken(world, participantsOf(world, lock))
 }
 
 /** Only a lock that is born has a protocol. */
-function waitsForBroken(world: World, lock: string): boolean {
-  const configuration = world.losses.configurationOf(lock)
-  return configuration !== null && !BY_MAJORITY.has(configuration.protocol) && hasBroken(world, lock)
+function waitsForBroken(world: World, configuration: LockConfiguration | null): boolean {
+  if (configuration === null || BY_MAJORITY.has(configuration.protocol)) return false
+  return isAnyBroken(world, configuration.participants)
 }
 
 /**
@@ -379,26 +381,28 @@ function isOwed(world: World, lock: string): boolean {
   if (isCluster && plan.broken.length > 0 && !losses.areFounded) return false
   if (!hasBroken(world, lock)) return true
   if (lock === MOVING) return false
-  if (waitsForBroken(world, lock) || waitsForFirstOwner(world, lock)) return false
+  if (waitsForBroken(world, losses.configurationOf(lock)) || waitsForFirstOwner(world, lock)) return false
   const isBroken = (id: number) => plan.broken.some(({ site }) => site === id)
   const isWell = (id: number) =>
     ![lock, LEDGER_NAME].some(name => losses.lostOf(name).has(id)) && !isBroken(id)
   const areWell = (participants: readonly ParticipantPlace[]) =>
     participants.filter(({ id }) => isWell(id)).length >= majority(participants.length)
   const before = awaitedBefore(world, lock)
-  return areWell(participantsOf(world, lock)) && (before === null || areWell(before))
+  if (waitsForBroken(world, before)) return false
+  return areWell(participantsOf(world, lock)) && (before === null || areWell(before.participants))
 }
 
 /**
  * Those that are left may not have heard that a lock was deleted, because only those that are gone took part
- * in it: then it is that lock that they wait for.
+ * in it: then it is that lock that they wait for. In a protocol without a log its holder ends it alone, and
+ * never gives back the permissions that it has (G12).
  */
-function awaitedBefore(world: World, lock: string): readonly ParticipantPlace[] | null {
+function awaitedBefore(world: World, lock: string): LockConfiguration | null {
   const { generations, objects, plan } = world
   const isLeft = ({ site }: SimObject) => !plan.broken.some(broken => broken.site === site.index)
   const known = generations.latest(lock, [...objects.values()].filter(isLeft))
   if (known === world.latestGeneration(lock)) return null
-  return generations.chosenOf(lock, known)?.configuration.participants ?? null
+  return generations.chosenOf(lock, known)?.configuration ?? null
 }
 
 /** For messages. */

@@ -139,6 +139,40 @@ it('G13: nobody knows what a first owner that is gone had begun, and the others 
   expect(counts.locksDown).toBe(1)
 })
 
+/** An operator ends a lock that guards no state by the one that holds it, which is gone afterwards. */
+async function endAtHolder(forMs: number) {
+  const holder = firstOwnerOf('lock', 3)
+  const others = [1, 2, 3].filter(site => site !== holder)
+  const faults = others.map(
+    (site): Fault => ({
+      ...{ id: site, at: 2_000, type: 'one-way', site, direction: 'deaf', routers: false, forMs },
+    }),
+  )
+  const actions: Action[] = [
+    { id: 1_000, at: 500, lock: 'lock', type: 'put', wish: { protocol: 'ricart-agrawala' } },
+    {
+      ...{ id: 1_001, at: 1_000, lock: 'lock', type: 'hold', mode: 'exclusive', participant: holder },
+      ...{ waitMs: 1_000, ttlMs: 30_000, confirm: false, operations: 0, thinkMs: 100, ending: 'vanish' },
+      abortAfterMs: null,
+    },
+    { id: 1_002, at: 2_500, lock: 'lock', type: 'delete', force: true, again: false },
+  ]
+  const broken = [{ site: holder, how: 'gone' }] as const
+  return await runPlan(planOf({ kind: 'single', actions, faults, durationMs: 7_000, broken }))
+}
+
+it('nobody but a holder that is gone knows that a lock was deleted: it waits for that one', async () => {
+  const { violation, counts } = await endAtHolder(20_000)
+  expect(violation).toBeNull()
+  expect([counts.deletes, counts.locksDown]).toEqual([1, 1])
+})
+
+it('the others have heard that a lock was deleted: the next one of its name is owed', async () => {
+  const { violation, counts } = await endAtHolder(2_000)
+  expect(violation).toBeNull()
+  expect([counts.deletes, counts.locksAlive]).toEqual([1, 2])
+})
+
 it('a step that went with the storage of a deleted lock makes none of the next one count twice', async () => {
   const { violation } = await runService(30000219)
   expect(violation).toBeNull()
@@ -150,6 +184,7 @@ it.each([
   [93008907, 'a lock whose only participant is gone after it was deleted is found by routers that knew it'],
   [90009352, 'a lock that was made again and then moved (wme-consensus) is found by routers that knew it'],
   [240000276, 'a user that was told that it is not granted the lock is let into none that is born later'],
+  [240001220, 'a lock waits for a holder that is gone, and that alone knew that it was deleted'],
   [
     200003467,
     'a first owner of an earlier version begins no weak lock where others have made it strict (G13)',
