@@ -99,6 +99,12 @@ const WITHDRAWN: Scene = {
   durationMs: 5_000,
 }
 
+/** Whoever hears that the lock is as it wished is told that it has made it. */
+const MAKERS_ALL: Tampering = {
+  response: async ({ method }, real) =>
+    method === 'PUT' && real.status === 200 ? new SimResponse(await real.text(), { status: 201 }) : real,
+}
+
 /** Nothing is calm there. */
 const CONTESTS: PlanOptions = { contests: true, calmBirths: false }
 
@@ -223,9 +229,16 @@ describe('a broken router', () => {
   })
 
   it('that says it has made a lock that was there is found', async () => {
-    const response: Tampering['response'] = async ({ method }, real) =>
-      method === 'PUT' && real.status === 200 ? new SimResponse(await real.text(), { status: 201 }) : real
-    await expectBroken({ response }, /^safety answers$/, CONTESTS)
+    await expectBroken(MAKERS_ALL, /^safety answers$/, CONTESTS)
+  })
+
+  it('that says to both who wished the same at once that they have made a lock is found', async () => {
+    const [one, other] = [1_000, 2_000].map(
+      (id): Action => ({ id, at: 500, lock: 'lock', type: 'put', wish: { ttlMs: 1_234 } }),
+    )
+    const plan = planOf({ actions: [one!], others: [[other!]], durationMs: 2_000 })
+    expect((await runPlan(plan, MAKERS_ALL)).violation?.rule).toBe('answers')
+    expect((await runPlan(plan)).violation).toBeNull()
   })
 
   it('that says a lock is made otherwise than it is is found', async () => {

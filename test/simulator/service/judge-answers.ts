@@ -22,29 +22,40 @@ const heardOf = (world: World, lock: string, wanted: Wanted): Heard[] =>
     (one): one is Heard => one.lock === lock && one.wanted === wanted && one.answer !== null,
   )
 
-/** By generation: `null` if nobody knows. */
-const choicesOf = (world: World, lock: string): (Chosen | null)[] =>
-  Array.from({ length: world.latestGeneration(lock) }, (_, index) =>
+/** By generation: `null` if somebody has heard of one, and nobody knows what it was. */
+function choicesOf(world: World, lock: string): Chosen[] | null {
+  const choices = Array.from({ length: world.latestGeneration(lock) }, (_, index) =>
     world.generations.chosenOf(lock, index + 1),
   )
+  return choices.every(choice => choice !== null) ? choices : null
+}
 
-/** Who has made the lock knows of it first. */
+/**
+ * Who has made the lock knows of it first, and each generation is made once. Who asks for long may have made
+ * a later one than those who asked after it: it is enough that there is one for each of them.
+ */
 function judgeCreations(world: World, lock: string): void {
-  const makers = new Map<Chosen, string>()
   const choices = choicesOf(world, lock)
-  if (choices.includes(null)) return
+  if (choices === null) return
+  const makers = new Map<Chosen, Heard>()
+  const meanwhile = ({ begunAt, answer }: Heard): Chosen[] =>
+    choices.filter(({ at }) => at >= begunAt && at <= answer.at)
+  /** Whoever has made this one so far may have made another one. */
+  const findMade = (one: Heard, tried: Set<Chosen>): boolean =>
+    meanwhile(one).some(choice => {
+      if (tried.has(choice) || !mayBeWished(world, choice.configuration, one)) return false
+      tried.add(choice)
+      const other = makers.get(choice)
+      if (other !== undefined && !findMade(other, tried)) return false
+      makers.set(choice, one)
+      return true
+    })
   for (const one of heardOf(world, lock, 'configure').filter(({ answer }) => answer.status === 201)) {
-    const { by, begunAt, answer } = one
     world.counts.locksMade++
-    const then = choices.filter(choice => choice!.at >= begunAt && choice!.at <= answer.at)
-    const made = then.find(choice => !makers.has(choice!) && mayBeWished(world, choice!.configuration, one))
-    const who = `${by}, who asked at ${begunAt.toFixed(2)},`
-    if (made === undefined || made === null)
-      violate(
-        'answers',
-        `${lock}: ${who} was told that it made a lock, but not of these: ${JSON.stringify(then)}`,
-      )
-    makers.set(made, by)
+    if (findMade(one, new Set())) continue
+    const who = `${one.by}, who asked at ${one.begunAt.toFixed(2)},`
+    const those = JSON.stringify(meanwhile(one))
+    violate('answers', `${lock}: ${who} was told that it made a lock, but not of these: ${those}`)
   }
 }
 
@@ -52,11 +63,11 @@ function judgeCreations(world: World, lock: string): void {
 function judgeSights(world: World, lock: string): void {
   if (lock === MOVING) return
   const choices = choicesOf(world, lock)
-  if (choices.includes(null)) return
+  if (choices === null) return
   for (const one of heardOf(world, lock, 'configure')) {
     const { by, answer } = one
     const { code } = answer.body as { readonly code?: string }
-    const seen = choices.filter(choice => choice!.at <= answer.at).map(choice => choice!.configuration)
+    const seen = choices.filter(({ at }) => at <= answer.at).map(({ configuration }) => configuration)
     const said = `${lock}: ${by} was told ${answer.status} at ${answer.at.toFixed(2)}`
     if (answer.status === 200 && !seen.some(made => mayBeWished(world, made, one)))
       violate('answers', `${said}, and the lock is none that it wished: ${JSON.stringify(seen)}`)

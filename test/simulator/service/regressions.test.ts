@@ -189,6 +189,8 @@ it.each([
     200003467,
     'a first owner of an earlier version begins no weak lock where others have made it strict (G13)',
   ],
+  [240000775, 'who asks for longest has made the lock again, after one who asked later made it first'],
+  [240000808, 'who was not answered until the lock was deleted has made it again'],
 ])('seed %i: %s', async seed => {
   expect((await runService(seed)).violation).toBeNull()
 })
