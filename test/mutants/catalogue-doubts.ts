@@ -30,6 +30,14 @@ const sessions: Mutant[] = [
     replace:
       'const once = path()\n    const request: MakeRequest = signal => new Request(addressOf(once), { headers, signal: signal() })',
   },
+  {
+    id: 'eject-twice-is-none',
+    trap: 'outcomes',
+    title: 'who asks again for an ejection hears that the holder is another one, because another one came in',
+    file: 'shared/protocols/wme/users.ts',
+    find: 'inCriticalSection(durable.stub.phase) && !wasForcedOut(step, fence)',
+    replace: 'inCriticalSection(durable.stub.phase)',
+  },
 ]
 
 const ghosts: Mutant[] = [

@@ -63,13 +63,20 @@ export function sendEjects(step: Step): void {
 export function onEjectMessage(step: Step, from: ParticipantId, message: EjectMessage): void {
   const { durable, derived } = step.state
   if (derived.owner !== step.context.config.self) return
+  const { fence } = message
   const { grant } = durable.stub
-  if (grant !== null && grant.fence <= message.fence) ejectOnceSettled(step, 'operator')
-  if (!holderRemains(step, message.fence)) {
-    const { phase } = durable.stub
-    const holder = inCriticalSection(phase) ? durable.stub.grant!.fence : null
-    send(step, from, { type: 'eject-done', epoch: durable.epoch.epoch, fence: message.fence, holder })
+  if (grant !== null && grant.fence <= fence) ejectOnceSettled(step, 'operator')
+  if (!holderRemains(step, fence)) {
+    const isAnother = inCriticalSection(durable.stub.phase) && !wasForcedOut(step, fence)
+    const holder = isAnother ? durable.stub.grant!.fence : null
+    send(step, from, { type: 'eject-done', epoch: durable.epoch.epoch, fence, holder })
   }
+}
+
+/** The operator asks again because the answer got lost, and another user has come in since. */
+function wasForcedOut(step: Step, fence: number): boolean {
+  const { endings } = step.state.durable
+  return endings.some(ending => ending.fence === fence && ending.reason === 'operator')
 }
 
 /**

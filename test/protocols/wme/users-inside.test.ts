@@ -171,6 +171,43 @@ describe.each(protocols)('users inside %s', (_name, protocol) => {
       expect(eventsOf(cluster, 3, 'refused')).toMatchObject([{ refusal: { code: 'conflict' } }])
     })
 
+    describe.each(['eject', 'eject of a fence'])('%s: another user waits at the same participant', name => {
+      function ejected() {
+        const cluster = createCluster()
+        const by = enter(cluster, 1, 'a')
+        const { fence } = by
+        issue(cluster, by, 'x')
+        cluster.run(5_000)
+        cluster.try(1, 'b')
+        const named = name === 'eject' ? {} : { fence }
+        cluster.user(3, { type: 'eject', request: 'now', ...named })
+        cluster.deliver(ofType('eject'))
+        expect(isIn(cluster, 1, 'b')).toBe(true)
+        return cluster
+      }
+
+      function isDone(cluster: ReturnType<typeof createCluster>): void {
+        expect(eventsOf(cluster, 3, 'eject-done')).toHaveLength(1)
+        expect(eventsOf(cluster, 3, 'refused')).toEqual([])
+        expect(eventsOf(cluster, 1, 'ejected')).toMatchObject([{ user: 'a', reason: 'operator' }])
+        expect(isIn(cluster, 1, 'b')).toBe(true)
+      }
+
+      it('it comes in, and stays', () => {
+        const cluster = ejected()
+        cluster.run(3_000)
+        isDone(cluster)
+      })
+
+      if (name !== 'eject')
+        it('also if the answer got lost (seed 260002423)', () => {
+          const cluster = ejected()
+          cluster.take(ofType('eject-done'))
+          cluster.run(3_000)
+          isDone(cluster)
+        })
+    })
+
     it('eject: if the holder is gone with its participant, it is replaced', () => {
       const cluster = createCluster()
       enter(cluster, 1, 'a')

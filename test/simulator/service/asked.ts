@@ -87,4 +87,4 @@ export const isOfCall = (asked: Asked, call: CallRefused): boolean =>
   asked.lock === call.lock &&
   asked.by === call.by &&
   asked.begunAt >= call.begunAt &&
-  asked.begunAt <= call.endedAt
+  asked.begunAt < call.endedAt

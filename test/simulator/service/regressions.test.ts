@@ -184,6 +184,8 @@ it.each([
   [93008907, 'a lock whose only participant is gone after it was deleted is found by routers that knew it'],
   [90009352, 'a lock that was made again and then moved (wme-consensus) is found by routers that knew it'],
   [240000276, 'a user that was told that it is not granted the lock is let into none that is born later'],
+  [260002423, 'an ejection whose answer got lost is one, though another user has come in since'],
+  [260004400, 'an ejection that was refused is not the one that the same operator asks for at once'],
   [240001220, 'a lock waits for a holder that is gone, and that alone knew that it was deleted'],
   [
     200003467,
