@@ -123,12 +123,21 @@ export class Losses {
 
   #loseParticipant(lock: string, lost: ReadonlyMap<number, Cause>): void {
     const { sites } = this.#world.plan.deployment
-    const configuration = this.configurationOf(lock)
-    const size = configuration?.participants.length ?? sites
-    const isTolerated = [size, sites].every(count => lost.size <= count - majority(count))
+    const sizes = [this.configurationOf(lock), this.#lockOfTheOthers(lock, lost)].map(
+      configuration => configuration?.participants.length ?? sites,
+    )
+    const isTolerated = [...sizes, sites].every(count => lost.size <= count - majority(count))
     if (!isTolerated) this.#lower(lock, 'safety')
-    const isGone = Array.from({ length: size }, (_, index) => index + 1).every(id => lost.has(id))
-    if (isGone) this.#lower(lock, 'nothing')
+    const isGone = (size: number) =>
+      Array.from({ length: size }, (_, index) => index + 1).every(id => lost.has(id))
+    if (sizes.some(isGone)) this.#lower(lock, 'nothing')
+  }
+
+  /** Those that are left may not have heard that the lock was deleted: then it is that one that is lost. */
+  #lockOfTheOthers(lock: string, lost: ReadonlyMap<number, Cause>): LockConfiguration | null {
+    const { generations, objects } = this.#world
+    const left = [...objects.values()].filter(object => object.lock === lock && !lost.has(object.participant))
+    return generations.chosenOf(lock, generations.latest(lock, left))?.configuration ?? null
   }
 
   /** With a majority of its present members, a lock is gone. */

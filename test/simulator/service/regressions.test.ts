@@ -186,6 +186,7 @@ it.each([
   [240000276, 'a user that was told that it is not granted the lock is let into none that is born later'],
   [260002423, 'an ejection whose answer got lost is one, though another user has come in since'],
   [260004400, 'an ejection that was refused is not the one that the same operator asks for at once'],
+  [280005764, 'the only participant of a lock is lost, and it alone knew that the lock was deleted'],
   [240001220, 'a lock waits for a holder that is gone, and that alone knew that it was deleted'],
   [
     200003467,
