@@ -5,11 +5,14 @@
  * operation: once a majority has stored it, it is committed, every participant that applies it is in the next
  * generation from then on, and no log without it can be decided any more. In a protocol without a log the
  * holder never lets go: nobody else is let in without its permission, so nobody ever is in this generation.
+ * But until a majority has heard of it, storage that is lost would undo that: nobody is told that it is done.
  *
  * What is left is the tombstone: the number of the next generation and the epoch that it begins in. Whoever
  * speaks of the old one is answered with it. A participant that was away is told until it has answered.
  */
+import { GUARDING_PROTOCOLS } from '../protocols/all.ts'
 import { MESSAGE_FORMAT, type Members, type ParticipantId } from '../protocols/protocol.ts'
+import { majority } from '../protocols/quorum.ts'
 import { FENCE_GAP } from '../protocols/wme/fence.ts'
 import { adoptGeneration } from './generation.ts'
 import {
@@ -44,8 +47,10 @@ export function endGeneration(step: Step): void {
   const present = everybodyElse(step, core.configuration.participants.length, members?.members ?? {})
   const isNew = (peer: Untold) => !present.some(other => isSame(other, peer))
   const peers = [...present, ...placedUntold(step).filter(isNew)]
+  const isLogged = GUARDING_PROTOCOLS.includes(core.configuration.protocol)
+  const mustHear = isLogged ? 0 : majority(peers.length + 1) - 1
   adoptGeneration(step, generation + 1, nextEpoch(epoch, length))
-  change(step, { untold: peers, ...(members && { former: { ...former, ...members.members } }) })
+  change(step, { untold: peers, mustHear, ...(members && { former: { ...former, ...members.members } }) })
   step.state.soft.tellings = 0
   tellAll(step)
   reportIfAllTold(step)
@@ -88,10 +93,11 @@ export function tellAll(step: Step): void {
 export function noteTold(step: Step, peer: ParticipantId, address: string | undefined): void {
   const isIt = (one: Untold) =>
     typeof one === 'number' ? one === peer : one.id === peer && one.address === (address ?? '')
-  const { untold = [] } = step.state.birth
+  const { untold = [], mustHear = 0 } = step.state.birth
   const placed = placedUntold(step)
   if (!placed.some(isIt)) return
-  change(step, { untold: untold.filter((_, index) => !isIt(placed[index]!)) })
+  const left = untold.filter((_, index) => !isIt(placed[index]!))
+  change(step, { untold: left, mustHear: Math.max(0, mustHear - 1) })
   reportIfAllTold(step)
 }
 

@@ -74,6 +74,8 @@ export interface BirthRecord {
   readonly core: LockValue | null
   /** Participants that have not answered yet that they know of this generation, at whoever began it. */
   readonly untold?: readonly Untold[]
+  /** How many of them must, before the end of a lock without a log is known to a majority (G12). */
+  readonly mustHear?: number
   /** Where participants are, or were, that came later and are no members any more. */
   readonly former?: Members
   /** The members since the last change of them that is known here. */

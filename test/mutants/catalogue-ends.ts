@@ -429,6 +429,14 @@ export const endMutants: Mutant[] = [
     replace: 'if (isNoSuchLock(failure) && fill.length === 0)',
   },
   {
+    id: 'end-without-log-unheard',
+    trap: 'birth',
+    title: 'a lock without a log is said to be deleted though nobody but its holder knows',
+    file: ENDING,
+    find: 'isLogged ? 0 : majority(peers.length + 1) - 1',
+    replace: 'isLogged || peers.length > 0 ? 0 : majority(peers.length + 1) - 1',
+  },
+  {
     id: 'parked-withdrawal-tried-again',
     trap: 'birth',
     title: 'a user that gives up while its core is parked tries again in the next one',

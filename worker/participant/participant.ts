@@ -16,6 +16,7 @@ import { done } from './calls/context.ts'
 import { type Call as MemberCall, tooManyCalls } from './calls/in-flight.ts'
 import {
   cannotShare,
+  deletedUnheard,
   existenceUnknown,
   hasLeft,
   noSuchLock,
@@ -94,16 +95,15 @@ export class Participant {
   ): Promise<ParticipantAnswer> {
     const given = await this.parts.reception.ask(call, signal, caller)
     if (given === hasLeft) return this.parts.elsewhere
-    if (call.type === 'delete' && given.type === 'done') await this.untilTold()
-    return given
+    return call.type === 'delete' && given.type === 'done' ? this.onceTold(given) : given
   }
 
   /**
    * An `acquire` that is on its way may still give birth to the lock: one that was withdrawn before it came
    * must not be let in. So that is noted, lock or no lock.
    */
-  private answerOfNoLock(address: Address, call: ParticipantCall): ParticipantAnswer {
-    if (call.type === 'delete' && this.hasEnded(call.generation)) return done(204, null)
+  private async answerOfNoLock(address: Address, call: ParticipantCall): Promise<ParticipantAnswer> {
+    if (call.type === 'delete' && this.hasEnded(call.generation)) return this.onceTold(done(204, null))
     const generation = this.parts.knownMember?.engine.birth.generation ?? 1
     const absent = generation === 1 ? noSuchLock : { ...noSuchLock, more: { generation } }
     if (call.type !== 'withdraw' || call.ofTicket) return absent
@@ -222,6 +222,13 @@ export class Participant {
       if (birth.type !== 'ready' && birth.type !== 'ended') return unavailable(birth)
     }
     return await run()
+  }
+
+  /** Nobody is told that the lock is deleted before that is known to enough of the others to last. */
+  private async onceTold(deleted: ParticipantAnswer): Promise<ParticipantAnswer> {
+    await this.untilTold()
+    const { mustHear = 0 } = this.parts.member.engine.birthRecord
+    return mustHear === 0 ? deleted : deletedUnheard
   }
 
   /** Whoever is told that the lock is deleted may use its name at once, wherever it asks. */

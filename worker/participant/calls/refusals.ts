@@ -177,6 +177,13 @@ export const unconfirmed: ProblemAnswer = {
   detail: 'A majority of the participants did not answer in time. It may still happen. Ask again.',
 }
 
+/** Of a lock that guards no state: its holder has ended it, and a majority does not know. */
+export const deletedUnheard: ProblemAnswer = {
+  ...unsettled,
+  detail:
+    'The lock has ended at its holder, but a majority of the participants has not heard of that yet. Ask again.',
+}
+
 /** Of a lock that guards no state: nobody is ejected until all have said who is inside. */
 export const notAllAnswered: ProblemAnswer = {
   ...unsettled,
