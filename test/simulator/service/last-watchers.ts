@@ -21,7 +21,7 @@ interface Held {
 interface LastWatcher {
   /** The participant that it watches. */
   readonly at: number
-  /** The fence of the last holder that it was told; `null`: nobody. */
+  /** The fence of the last holder that its present watch was told; `null`: nobody. */
   last: number | null
   isOver: boolean
 }
@@ -75,7 +75,11 @@ export class LastWatchers {
     return isMemberOf(object) && participants.some(({ id }) => id === at)
   }
 
-  /** Where the lock is not, or guards nothing, there is nothing to watch. It may not be born yet. */
+  /**
+   * Where the lock is not, or guards nothing, there is nothing to watch. It may not be born yet, or it may be
+   * deleted: then the watch is over without another word of its holder, and the next one, which begins anew
+   * and does not resume, hears of nobody only after it has heard of somebody.
+   */
   async #watch(watcher: LastWatcher): Promise<void> {
     const { at } = watcher
     const { world, name } = this.#client
@@ -84,6 +88,7 @@ export class LastWatchers {
     while (!signal.aborted && !watcher.isOver) {
       try {
         const lock = this.#client.connect().lock(this.#lock)
+        watcher.last = null
         for await (const event of lock.watch({ at, signal })) this.#note(by, watcher, event)
       } catch (error) {
         watcher.isOver = !(error instanceof NotFoundError)

@@ -196,6 +196,7 @@ it.each([
   ],
   [240000775, 'who asks for longest has made the lock again, after one who asked later made it first'],
   [240000808, 'who was not answered until the lock was deleted has made it again'],
+  [280006977, 'who watched a lock until it was deleted, and then the next one, hears of no holder of before'],
 ])('seed %i: %s', async seed => {
   expect((await runService(seed)).violation).toBeNull()
 })
