@@ -32,7 +32,8 @@ export function judgeDeletes(world: World, lock: string, latest: number, attribu
 
 function judgeFinality(world: World, seen: DeleteSeen, latest: number, attribute: Attribution): void {
   const { lock, by, generation, endedAt } = seen
-  if (latest <= generation)
+  // Where more was lost than may be, nobody may be left that knows, and the lock is down.
+  if (latest <= generation && !world.losses.wereTooMany(lock))
     violate(
       'deletes',
       `${lock}: ${by} was told that generation ${generation} is deleted, and it is the latest`,

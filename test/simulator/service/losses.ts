@@ -56,6 +56,11 @@ export class Losses {
     return isLost || this.lostOf(lock).size > 0 ? 'safety' : owed
   }
 
+  /** Whether so many of its participants had lost their storage at once that something may be lost. */
+  wereTooMany(lock: string): boolean {
+    return this.#owed.has(lock)
+  }
+
   /** Participants of this lock, or ledgers, that lost their storage and have not been healed. */
   lostOf(lock: string): ReadonlyMap<number, Cause> {
     return this.#lost.get(lock) ?? new Map()
