@@ -35,7 +35,7 @@ const sessions: Mutant[] = [
     trap: 'outcomes',
     title: 'who asks again for an ejection hears that the holder is another one, because another one came in',
     file: 'shared/protocols/wme/users.ts',
-    find: 'inCriticalSection(durable.stub.phase) && !wasForcedOut(step, fence)',
+    find: 'inCriticalSection(durable.stub.phase) && !isAgain',
     replace: 'inCriticalSection(durable.stub.phase)',
   },
 ]
@@ -204,8 +204,8 @@ const operators: Mutant[] = [
     trap: 'operators',
     title: 'an operator that names a fence forces out a holder with another one',
     file: 'shared/protocols/wme/users.ts',
-    find: 'owner: derived.owner, isNamed, isSettled: isNamed })',
-    replace: 'owner: derived.owner, isNamed: false, isSettled: false })',
+    find: '    isNamed,\n    isSettled: isNamed,\n',
+    replace: '    isNamed: false,\n    isSettled: false,\n',
   },
 ]
 

@@ -208,8 +208,8 @@ export const lossMutants: Mutant[] = [
     trap: 'operator',
     title: 'each answer to an ejection forces the next holder out',
     file: WME.users,
-    find: '{ ...eject, fence: holder!, isSettled: true }',
-    replace: '{ ...eject, fence: holder!, isSettled: false }',
+    find: 'round: nextRound(soft), isSettled: true }',
+    replace: 'round: nextRound(soft), isSettled: false }',
   },
   {
     id: 'other-configuration',

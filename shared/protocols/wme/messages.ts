@@ -300,6 +300,8 @@ export interface EjectMessage {
   readonly type: 'eject'
   readonly epoch: number
   readonly fence: number
+  /** The same in each repetition. An earlier version has none. */
+  readonly round?: Round
 }
 
 export interface EjectDoneMessage {

@@ -33,6 +33,7 @@ export function createSoft(config: ParticipantConfig, durable: Durable, length: 
     highestBallot: 0,
     joins: {},
     ejects: [],
+    forcedOut: {},
     changes: [],
     proposed: null,
     installed: [],

@@ -223,6 +223,8 @@ export interface Soft extends Asking {
   joins: { [participant: string]: number }
   /** Operators' requests to eject, waiting for the owner's answer. */
   ejects: Eject[]
+  /** At the owner: in which round of each participant it has last forced somebody out. */
+  forcedOut: { [participant: string]: Round }
   /** Operators' requests to change the members, made here (change-of-members.ts). */
   changes: RequestedChange[]
   /** The change that another participant has asked the owner for. */
@@ -267,6 +269,7 @@ export interface Watch {
 
 export interface Eject {
   request: string
+  round: Round
   /** Whoever was granted the token up to this fence is meant. */
   fence: number
   /** Who had the token when the operator asked. */

@@ -8,6 +8,7 @@ import { ejectOnceSettled } from './grants.ts'
 import { lengthOf } from './log.ts'
 import type { EjectDoneMessage, EjectMessage } from './messages.ts'
 import { restartRepeats } from './repeat.ts'
+import { nextRound } from './soft.ts'
 import type { Eject, Waiter } from './state.ts'
 import { changeStub, emit, type Step, send } from './step.ts'
 
@@ -48,7 +49,15 @@ export function onEject(step: Step, event: Extract<UserInput, { type: 'eject' }>
   const { grant } = durable.stub
   const isMeant = !isNamed || grant === null || grant.fence <= fence
   if (derived.owner === step.context.config.self && isMeant) ejectOnceSettled(step, 'operator')
-  soft.ejects.push({ request: event.request, fence, owner: derived.owner, isNamed, isSettled: isNamed })
+  const round = nextRound(soft)
+  soft.ejects.push({
+    request: event.request,
+    round,
+    fence,
+    owner: derived.owner,
+    isNamed,
+    isSettled: isNamed,
+  })
   restartRepeats(step)
   sendEjects(step)
 }
@@ -57,26 +66,25 @@ export function sendEjects(step: Step): void {
   const { durable, derived, soft } = step.state
   if (soft.ejects.length === 0 || derived.owner === step.context.config.self) return
   const fence = Math.max(...soft.ejects.map(eject => eject.fence))
-  send(step, derived.owner, { type: 'eject', epoch: durable.epoch.epoch, fence })
+  const { round } = soft.ejects.at(-1)!
+  send(step, derived.owner, { type: 'eject', epoch: durable.epoch.epoch, fence, round })
 }
 
 export function onEjectMessage(step: Step, from: ParticipantId, message: EjectMessage): void {
-  const { durable, derived } = step.state
+  const { durable, derived, soft } = step.state
   if (derived.owner !== step.context.config.self) return
-  const { fence } = message
-  const { grant } = durable.stub
-  if (grant !== null && grant.fence <= fence) ejectOnceSettled(step, 'operator')
+  const { fence, round } = message
+  if (holderRemains(step, fence)) {
+    ejectOnceSettled(step, 'operator')
+    if (round !== undefined) soft.forcedOut[from] = round
+  }
   if (!holderRemains(step, fence)) {
-    const isAnother = inCriticalSection(durable.stub.phase) && !wasForcedOut(step, fence)
+    // The participant asks again because the answer got lost, and another user has come in since.
+    const isAgain = round !== undefined && soft.forcedOut[from] === round
+    const isAnother = inCriticalSection(durable.stub.phase) && !isAgain
     const holder = isAnother ? durable.stub.grant!.fence : null
     send(step, from, { type: 'eject-done', epoch: durable.epoch.epoch, fence, holder })
   }
-}
-
-/** The operator asks again because the answer got lost, and another user has come in since. */
-function wasForcedOut(step: Step, fence: number): boolean {
-  const { endings } = step.state.durable
-  return endings.some(ending => ending.fence === fence && ending.reason === 'operator')
 }
 
 /**
@@ -107,7 +115,9 @@ export function onEjectDone(step: Step, message: EjectDoneMessage): void {
   if (again.length === 0) return
   const renewed = new Set(again.map(({ request }) => request))
   soft.ejects = soft.ejects.map(eject =>
-    renewed.has(eject.request) ? { ...eject, fence: holder!, isSettled: true } : eject,
+    renewed.has(eject.request)
+      ? { ...eject, fence: holder!, round: nextRound(soft), isSettled: true }
+      : eject,
   )
   sendEjects(step)
 }

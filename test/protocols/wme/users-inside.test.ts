@@ -199,13 +199,22 @@ describe.each(protocols)('users inside %s', (_name, protocol) => {
         isDone(cluster)
       })
 
-      if (name !== 'eject')
-        it('also if the answer got lost (seed 260002423)', () => {
-          const cluster = ejected()
-          cluster.take(ofType('eject-done'))
-          cluster.run(3_000)
-          isDone(cluster)
-        })
+      it('also if the answer got lost (seed 260002423)', () => {
+        const cluster = ejected()
+        cluster.take(ofType('eject-done'))
+        cluster.run(3_000)
+        isDone(cluster)
+      })
+
+      it('but who asks anew means the present holder', () => {
+        const cluster = ejected()
+        cluster.run(3_000)
+        const { fence } = eventsOf(cluster, 1, 'ejected')[0]!
+        cluster.user(3, { type: 'eject', request: 'again', ...(name === 'eject' ? {} : { fence }) })
+        cluster.run(3_000)
+        if (name === 'eject') expect(isIn(cluster, 1, 'b')).toBe(false)
+        else expect(eventsOf(cluster, 3, 'refused')).toMatchObject([{ refusal: { code: 'conflict' } }])
+      })
     })
 
     it('eject: if the holder is gone with its participant, it is replaced', () => {
