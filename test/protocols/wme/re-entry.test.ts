@@ -218,6 +218,31 @@ describe.each(protocols)('re-entry %s', (_name, protocol) => {
     expect(isIn(cluster, 1, 'b')).toBe(true)
   })
 
+  it('nor at an owner of an earlier version, which does not know what it was asked before', () => {
+    const cluster = settled()
+    cluster.try(1, 'a')
+    ejectHolder(cluster, 2, 'e')
+    const ask = () => {
+      for (const sent of cluster.take(ofType('eject'))) {
+        const { round: _, ...body } = sent.message.body as { readonly round?: string }
+        cluster.hand({ ...sent, message: { ...sent.message, body: body as never } })
+      }
+    }
+    ask()
+    cluster.deliver(ofType('eject-done'))
+    ask()
+    expect(eventsOf(cluster, 1, 'ejected')).toMatchObject([{ user: 'a', reason: 'operator' }])
+    cluster.take(ofType('eject-done'))
+    cluster.try(1, 'b')
+    cluster.fire(2, 'repeat')
+    ask()
+    cluster.deliver(ofType('eject-done'))
+    ask()
+    cluster.deliver(ofType('eject-done'))
+    expect(eventsOf(cluster, 2, 'eject-done')).toHaveLength(1)
+    expect(isIn(cluster, 1, 'b')).toBe(true)
+  })
+
   it('regression: the token came with a snapshot, so the log lacks what was sent to everybody', () => {
     const cluster = new Cluster(protocol, { participants: 3, timing, limits: { logKept: 2 } })
     const by = enter(cluster, 1, 'first')
