@@ -188,7 +188,10 @@ it.each([
   [260002423, 'an ejection whose answer got lost is one, though another user has come in since'],
   [260004400, 'an ejection that was refused is not the one that the same operator asks for at once'],
   [280009316, 'a lock without a log that a majority does not know to be deleted is not said to be'],
-  [280013928, 'two of three have lost a lock that they knew to be deleted, and the third had not heard of it'],
+  [
+    280013928,
+    'two of three have lost a lock that they knew to be deleted, and the third had not heard of it',
+  ],
   [280005764, 'the only participant of a lock is lost, and it alone knew that the lock was deleted'],
   [240001220, 'a lock waits for a holder that is gone, and that alone knew that it was deleted'],
   [
